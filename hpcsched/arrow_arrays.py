@@ -55,6 +55,7 @@ def text_array(texts: Sequence[str], missing: npt.NDArray[np.bool_] | None = Non
         `[n]`, True where the result is null; None if nothing is missing.
     """
     valid = None if missing is None else _bits(~missing)
+    # Arrow's offsets count bytes, not characters.
     encoded = [text.encode() for text in texts]
     ends = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
     buffers = [valid, pa.py_buffer(ends), pa.py_buffer(b"".join(encoded))]

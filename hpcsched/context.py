@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+# The context stands below the packages whose types it names, so it must not import them.
 if TYPE_CHECKING:
     from hpcsched.dispatching.problem import Objective
     from hpcsched.system.system import System

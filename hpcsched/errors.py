@@ -53,6 +53,7 @@ class Finding:
     severity: Literal["error", "warning"] = "error"
 
     def __str__(self) -> str:
+        # The form of compilers, which editors and CI turn into links.
         where = f"{self.place}: " if self.place else ""
         key = f"{self.key}: " if self.key else ""
         return f"{where}{self.severity}: {key}{self.message} [{self.rule}]"

@@ -87,6 +87,7 @@ class Params(BaseModel):
         """Record a mapping's valid keys, so that a message about an unknown key can list them."""
         known = (info.context or {}).get("known_keys")
         if known is not None and isinstance(data, dict):
+            # By identity: equal mappings may stand at several places with other keys allowed.
             known[id(data)] = tuple(cls.model_fields)
         if isinstance(data, dict) and not cls.former_keys.keys().isdisjoint(data):
             present = {cls.former_keys.get(key, key): value for key, value in data.items()}
@@ -249,6 +250,7 @@ def _resolve_path(text: str, info: ValidationInfo) -> str:
     """Expand `${VAR}` and make the path absolute; a path with an unset variable stays as it is."""
     context = info.context or {}
     expanded = expand_variables(text, context.get("environment", os.environ))
+    # Left as it is: whether the file is needed is decided later, where a message can name the key.
     if unset_variables(expanded):
         return expanded
     return str(given_path(expanded, Path(context.get("folder", ".")).absolute()))

@@ -48,6 +48,8 @@ def path_fault(path: str, text: str | None = None) -> str | None:
     """
     try:
         _check_characters(path)
+        # `lstat`: a link that leads nowhere is a possible path, and its target is looked at when
+        # read.
         os.lstat(path)
     except ValueError as error:
         return str(error)

@@ -33,6 +33,7 @@ class Advice:
         reasons = {reason.job_id: reason for reason in held.reasons}
         new = []
         for start in held.starts:
+            # The first advice counts: later rounds repeat it until the cluster starts the job.
             if start.job_id not in self.given:
                 nodes = tuple(self._names[node] for node in start.allocation.nodes)
                 why = in_words(reasons.get(start.job_id), held.jobs)

@@ -167,6 +167,7 @@ class Driver:
             enough = self._rounds == limits.rounds or self._clock.now() >= end
             if enough or (limits.until_idle and idle):
                 return
+            # From the look and not from its end: a slow round must not put off all later looks.
             due = math.floor(looked) + self._pace.poll
 
     def step(self) -> bool:
@@ -194,6 +195,8 @@ class Driver:
             self._failures.forget(present)
             self._take_back(state, now, self._journal)
         seen = _fingerprint(state, self._started(state))
+        # With an empty queue no decision is possible, and an idle cluster would fill the record of
+        # rounds.
         if not self._following.waiting:
             self._seen = seen
             return True
@@ -231,6 +234,8 @@ class Driver:
         if not changes:
             return True
         made = True
+        # The journal is on the disk before the first start: a driver that dies here knows its jobs
+        # again.
         for entry in journal.intend(now, held.record.round, changes):
             try:
                 self._manager.start(by_key[entry.job], entry.nodes)

@@ -60,4 +60,5 @@ class Heartbeat:
             "partitions": self._partitions,
             "release_after": self._release_after,
         }
+        # Atomic: a watchdog must never read half a heartbeat.
         write_text(self._path, json.dumps(content) + "\n")

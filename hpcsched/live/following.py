@@ -88,6 +88,7 @@ class Following:
             wanted = job_of(job, self.site)
         except NoPlaceError:
             return None
+        # Asked as soon as the job is seen, with what the predictor knows then, as in a simulation.
         waiting = waiting_job(wanted, self._predictions.of(wanted), self.site.system)
         found = self._jobs[job.job_id] = _Followed(waiting, counted)
         if counted:
@@ -106,6 +107,7 @@ class Following:
             found.running = None
 
     def _run(self, job: ClusterJob, now: int) -> None:
+        # A job that ran before the first look has a start that no dispatcher here decided.
         counted = not self._first or job.key in self._ours
         found = self._enter(job, counted=counted)
         if found is None or found.running is not None:
@@ -140,6 +142,7 @@ class Following:
         if job.job_id in self._gone or (self._first and job.key not in self._ours):
             self._gone.add(job.job_id)
             return
+        # Observers must hear of a start before the end, also where both lie between two looks.
         if job.start_time is not None and job.placed:
             self._run(job, now)  # which may have been between two looks
         self._gone.add(job.job_id)
@@ -167,6 +170,7 @@ class Following:
             self.account.skipped["cancelled"] += 1
 
     def _finish(self, found: _Followed, running: RunningJob, end: int, *, killed: bool) -> None:
+        # Where no start was told it is the second of the look, which the end may precede.
         end = max(end, running.start_time)
         waiting = found.waiting
         self._predictions.learn(waiting.job, end - running.start_time)

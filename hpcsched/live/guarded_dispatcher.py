@@ -46,6 +46,7 @@ class GuardedDispatcher:
         self._problems: Queue[DispatchingProblem] = Queue()
         self._answers: Queue[Decision | Exception] = Queue()
         self._late = False
+        # A daemon: a decision that never ends must not keep the driver from ending.
         Thread(target=self._work, name="dispatcher", daemon=True).start()
 
     def warm_up(self, problem: DispatchingProblem, limit: float) -> None:

@@ -66,6 +66,7 @@ class Journal:
             return 0
         except OSError as error:
             raise _problem(self._path, f"it cannot be read: {error.strerror}") from error
+        # Only a last line without an end can be broken, since the file is appended to alone.
         whole = content.rfind(b"\n") + 1
         for number, line in enumerate(content[:whole].splitlines(), 1):
             try:

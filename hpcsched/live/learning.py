@@ -34,6 +34,7 @@ class Predictions:
         known = self._seconds.get(job.job_id)
         if known is None:
             known = self._predictor.predict(job, _NOT_KNOWN)
+            # Kept, since predictors may count the jobs that they are asked about.
             self._seconds[job.job_id] = known
         return known
 
@@ -66,6 +67,7 @@ class Predictions:
             while ends and ends[0][0] <= job.submit_time:
                 self.learn(*heappop(ends)[2:])
             self.of(job)
+            # The count breaks ties, so that jobs, which have no order, are never compared.
             heappush(ends, (job.submit_time + run_time, count, job, run_time))
             count += 1
         while ends:

@@ -70,6 +70,7 @@ class LiveLoop:
 
     def close(self) -> None:
         """Write the advice and finish all tables."""
+        # Before the manifest is finished, which holds the hash of every file.
         self._write_advice(self._following.started_at, self._following.nodes_of)
         for observer in self._observers:
             observer.close()

@@ -94,6 +94,8 @@ def replay_live(
     settings = [Setting(parse_key_path(key), value, place) for key, value in values.items()]
     simulated = check_document(document, scenario, [*overrides, *settings]).scenario
     result = run(simulated, out or Path("runs") / f"{declared.name}-replayed", force=force)
+    # Only jobs that both have are compared: a job may be cancelled on the cluster, or not have
+    # ended.
     before = _starts(directory)
     after = _starts(result.directory)
     seconds = {job_id: start - after[job_id] for job_id, start in before.items() if job_id in after}

@@ -76,6 +76,8 @@ def _record(problem: DispatchingProblem, answer: Answer, seconds: float) -> Roun
         problem.round,
         problem.now,
         len(problem.queue),
+        # Negative numbers stand in for nodes that are down; a job on unlike nodes has several
+        # entries.
         len({job.job_id for job in problem.running if job.job_id >= 0}),
         len(starts),
         0,

@@ -91,6 +91,7 @@ def run_live(
             journal = Journal(folder)
             stack.callback(journal.close)
         state = manager.read()
+        # The origin is fixed by the first look: every later time of the run counts from it.
         site = site_of(assembly.system, live, _earliest(state))
         check_nodes(site, state.nodes)
         predictions = Predictions(assembly.predictor, scenario.predictor.plugin_name)
@@ -129,6 +130,8 @@ def run_live(
                 for line in advice_lines(held, site.names, seen, _SHOWN):
                     say(line)
 
+        # Without it the first round would be late by compilation, and be answered by list
+        # scheduling.
         asking.warm_up(snapshot(state, asked(), site.time(time.time()), 0).problem, _WARM_UP)
         driver = Driver(
             manager,

@@ -97,6 +97,7 @@ def job_of(job: ClusterJob, site: Site) -> Job:
         allowed = frozenset(site.numbers[name] for name in job.allowed if name in site.numbers)
         if not allowed:
             raise NoPlaceError("none of the nodes that it may use is the scenario's")
+        # All nodes are no bound: without one the job counts among those that are alike.
         if len(allowed) == len(site.names):
             allowed = None
     request = Request(
@@ -167,6 +168,7 @@ def snapshot(state: ClusterState, asked: Asked, now: int, round_: int) -> Snapsh
         number = site.numbers.get(node.name)
         if number is not None and not node.usable:
             running += space.block(number, now)
+    # A cluster lists its jobs in any order, and a decision must not depend on that.
     waiting.sort(key=lambda one: (one.submit_time, one.job_id))
     running.sort(key=lambda one: (one.predicted_end_time, one.job_id))
     problem = DispatchingProblem(
@@ -193,6 +195,7 @@ class _Taken:
     def take(self, number: int, amounts: tuple[int, ...]) -> tuple[int, ...]:
         """Take amounts of a node as far as they remain, and return the amounts taken."""
         free = self.free[:, number]
+        # A cluster may overcommit on purpose; what is free is never less than nothing here.
         taken = np.minimum(free, np.array(amounts, dtype=np.int64))
         self.free[:, number] = free - taken
         return tuple(taken.tolist())

@@ -56,6 +56,7 @@ def audit_replay(
     AssertionError
         If the replay is invalid, with all violations.
     """
+    # The audit reads columns, never the simulator's state, so that it cannot share its faults.
     trace, run = read_trace(jobs, system), run_columns(records, system)
     lost = lost_columns(
         [(at.job.job_id, at.start_time, at.end_time, at.requeued) for at in interruptions],
@@ -84,6 +85,7 @@ def run_columns(records: Sequence[JobRecord], system: System) -> RunColumns:
     """Return job records as the columns that the checks read."""
     jobs = [record.job for record in records]
     places = [record.allocation or NodeAllocation((), ()) for record in records]
+    # Rejected jobs have no start; `has_start` tells their 0 from the second 0.
     start = np.array([record.start_time or 0 for record in records], dtype=np.int64)
     end = np.array([record.end_time or 0 for record in records], dtype=np.int64)
     requests = np.array([job.unit_request for job in jobs], dtype=np.int64)

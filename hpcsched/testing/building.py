@@ -97,6 +97,7 @@ def make_problem(
     rows = list(_rows(system, table, _JOB_COLUMNS + _PROBLEM_COLUMNS))
     jobs = [_waiting(system, row) for row in rows]
     starts = [int(row["start_time"]) if "start_time" in row else None for row in rows]
+    # The last event of the table, as a round is held when something has happened.
     if now is None:
         now = max([job.submit_time for job in jobs] + [s for s in starts if s is not None])
     occupancy: Occupancy = NodeOccupancy(system)
@@ -137,6 +138,7 @@ def _rows(system: System, table: str, columns: tuple[str, ...]) -> Iterator[Mapp
     """Yield the values of each line; raises ValueError for a malformed one."""
     lines = [line.split() for line in table.splitlines() if line.strip()]
     header = lines[0] if lines else []
+    # Unknown columns are refused: a misspelt one would silently take its default.
     known = (*columns, *system.resource_types)
     for column in header:
         if column not in known:
@@ -153,6 +155,7 @@ def _rows(system: System, table: str, columns: tuple[str, ...]) -> Iterator[Mapp
 
 
 def _job(system: System, row: Mapping[str, str]) -> TracedJob:
+    # Without a requested time the limit is the run time, so that no job is killed unawares.
     given = {"submit_time": "0", "requested_time": row.get("run_time", ""), **row}
     numbers: dict[str, Any] = {name: int(given[name]) for name in _NUMBERS}
     optional: dict[str, Any] = {name: int(row[name]) for name in NUMBERED if name in row}
@@ -191,6 +194,7 @@ def _start(
     allocation = FirstFit().allocate(request.units, room)
     nodes.claim(allocation, request)
     return RunningJob(
+        # A running job ends after now in every problem, also where it has outlived its prediction.
         max(start_time + waiting.predicted_run_time, now + 1),
         waiting.job_id,
         start_time,

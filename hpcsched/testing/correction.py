@@ -34,6 +34,8 @@ def check_correction(make: Callable[[], Correction], *, seeds: Iterable[int] = r
 
 
 def _check(make: Callable[[], Correction], jobs: Iterable[Job]) -> None:
+    # Two objects: a correction that keeps what it was asked would answer differently the second
+    # time.
     one, other = make(), make()
     for job, predicted, elapsed in _questions(jobs):
         answer = one.correct(job, predicted, elapsed)

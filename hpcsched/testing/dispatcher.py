@@ -37,6 +37,7 @@ def check_dispatcher(
     """
     for seed in seeds:
         for workload in sample_workloads(seed):
+            # Both forms, since a dispatcher meets either in scenarios.
             for aggregated in (False, True) if workload.uniform else (False,):
                 try:
                     _check(make, workload, aggregated, reproducible)
@@ -58,6 +59,7 @@ def _check(
     audit_replay(records, workload.jobs, workload.system)
     if reproducible:
         _expect_equal(records, run(), "the second time")
+    # Reasons are asked for in explained runs only, and asking must not change a start.
     explained = run(ReasonCheck())
     if reproducible:
         _expect_equal(records, explained, "when asked for reasons")

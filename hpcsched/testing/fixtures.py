@@ -75,6 +75,7 @@ def run_scenario(tmp_path: Path, use_plugins: UsePlugins) -> RunScenario:
     ) -> RunResult:
         use_plugins(*modules)
         _write_swf(tmp_path / TRACE, sample_workloads()[0].jobs if jobs is None else jobs)
+        # A file and not a text: relative paths in the scenario start at its folder.
         scenario = tmp_path / "scenario.yaml"
         scenario.write_text(text, encoding="utf-8")
         return run(load_scenario(scenario), tmp_path / "run", force=True)

@@ -75,6 +75,8 @@ class _Replayed(NamedTuple):
 def _replay(make: Callable[[], Predictor], jobs: Sequence[TracedJob], system: System) -> _Replayed:
     """Replay in order of arrival, independently of predictions."""
     listener = _Listener(make())
+    # Starts in order of arrival do not depend on predictions, so end times are equal in all
+    # replays.
     in_order = ListScheduler(ArrivalOrder(), "strict", FirstFit())
     try:
         records = replay(in_order, jobs, system, listener)
@@ -92,6 +94,7 @@ def _check(make: Callable[[], Predictor], jobs: Sequence[TracedJob], system: Sys
     _expect_equal(first, _replay(make, jobs, system), jobs, "when replayed again")
 
     middle = jobs[len(jobs) // 2].job.submit_time
+    # A predictor that looks ahead is found out: only run times that end later are changed.
     other_future = [
         TracedJob(job, run_time + 1000 if (first.end_times[job.job_id] or 0) > middle else run_time)
         for job, run_time in jobs

@@ -36,4 +36,5 @@ class ReasonCheck(Observer):
                     f"round {record.round}: the reason of job {reason.job_id} is {reason.kind!r},"
                     f" and the job {'starts' if starts else 'does not start'}"
                 )
+        # Starts are told before the reasons of their round, hence the set is of one round.
         self._started.clear()

@@ -87,7 +87,9 @@ def _jobs(
 ) -> tuple[TracedJob, ...]:
     random = Random(seed)
     jobs, submit_time = [], 0
+    # Numbers out of order: a dispatcher that takes them for arrivals is found out.
     for job_id in random.sample(range(1, count + 1), count):
+        # Half of all steps are 0, so that bursts and ties are common.
         submit_time += random.choice([0, 0, 0, 1, 7, 40])
         jobs.append(_job(job_id, submit_time, system, wish(random), random))
     return tuple(jobs)
@@ -97,6 +99,7 @@ def _job(job_id: int, submit_time: int, system: System, wish: Request, random: R
     room = int(units_that_fit(system, system.capacity.T, wish).sum())
     units = random.choice([1, 1, 2, 3, room // 2, room])
     run_time = random.choice([0, 1, random.randint(2, 60), random.randint(30, 600)])
+    # Half the run time at times: jobs that outlive their request are part of every real log.
     requested_time = max(1, round(run_time * random.choice([0.5, 1, 1, 2, 5])))
     job = Job(
         job_id,
