@@ -112,7 +112,7 @@ def test_a_run_does_without_pandas(trace: str, tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, capture_output=True)
 
 
-def test_runs_with_outages_and_pools_do_without_pandas(tmp_path: Path) -> None:
+def test_runs_with_outages_and_shared_resources_do_without_pandas(tmp_path: Path) -> None:
     """Nor do they need all the functions that `pyarrow.compute` makes."""
     code = "import sys; from hpcsched.cli import main\n"
     for name in ("small-maintenance", "small-power"):

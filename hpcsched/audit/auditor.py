@@ -22,8 +22,11 @@ from hpcsched.audit.reason_checks import check_reasons
 from hpcsched.audit.recorded_starts import check_recorded_starts, due_times
 from hpcsched.audit.room import check_room
 from hpcsched.audit.rounds import check_round_rows, conditions_of, happenings, read_rounds
-from hpcsched.audit.shared_resource_checks import check_pool_figures, check_pools
-from hpcsched.audit.shared_resource_columns import check_recorded_pools
+from hpcsched.audit.shared_resource_checks import (
+    check_shared_resource_figures,
+    check_shared_resources,
+)
+from hpcsched.audit.shared_resource_columns import check_recorded_shared_resources
 from hpcsched.audit.summary import check_figures
 from hpcsched.audit.tables import expect_columns
 from hpcsched.audit.violations import AuditReport
@@ -117,9 +120,11 @@ def audit(
                 held_back=bool(partitions),
             ),
             *check_partitions(trace, attempts, all_rows, system, partitions),
-            *check_pools(trace, attempts, all_rows, system),
-            *check_pool_figures(run.summary, trace, attempts, all_rows, system, partial=partial),
-            *check_recorded_pools(run, trace, attempts, all_rows, system),
+            *check_shared_resources(trace, attempts, all_rows, system),
+            *check_shared_resource_figures(
+                run.summary, trace, attempts, all_rows, system, partial=partial
+            ),
+            *check_recorded_shared_resources(run, trace, attempts, all_rows, system),
             *check_recorded_outages(run, outages),
             *([check_lost_requests(run, trace, columns, lost)] if len(lost.job_id) else []),
             *check_outages(trace, (attempts, lost), all_rows, system, outages),

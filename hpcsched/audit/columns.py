@@ -41,8 +41,8 @@ class TraceColumns:
         Names of queue and partition, `[T]` each; empty where the trace gives none.
     after
         Jobs that each job waits for.
-    pool_requests
-        Amounts of shared resources (pools) that the trace states.
+    shared_requests
+        Amounts of shared resources that the trace states.
     """
 
     job_id: IntArray
@@ -58,7 +58,7 @@ class TraceColumns:
     numbers: dict[str, IntArray]
     names: dict[str, npt.NDArray[np.str_]]
     after: list[tuple[int, ...]]
-    pool_requests: list[tuple[tuple[str, int], ...]]
+    shared_requests: list[tuple[tuple[str, int], ...]]
     think_time: IntArray
     name: list[str | None]
 
@@ -145,7 +145,7 @@ def read_trace(jobs: Iterable[TracedJob], system: System) -> TraceColumns:
             for number, name in NAMED.items()
         },
         after=[job.after for job, _ in rows],
-        pool_requests=[job.pool_requests for job, _ in rows],
+        shared_requests=[job.shared_requests for job, _ in rows],
         think_time=np.array([job.think_time for job, _ in rows], dtype=np.int64),
         name=[job.name for job, _ in rows],
     )

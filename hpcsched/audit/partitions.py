@@ -72,7 +72,8 @@ def _check_refusals(
         n = int(partition_of[k])
         expected = "no_partition" if n < 0 else _refusal(trace, k, declared[n], room(k, n))
         found = str(run.rejected_by[row])
-        # Beyond its partition, a job may have been refused by the dispatcher, or for the pools.
+        # Beyond its partition, a job may have been refused by the dispatcher, or for the shared
+        # resources.
         if found != expected and (expected or found not in ("dispatcher", "over_pool")):
             job_id = run.job_id[row]
             check.found(

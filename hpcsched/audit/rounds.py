@@ -214,7 +214,7 @@ class Conditions:
     instants
         Other seconds at which a round may be held.
     system
-        The declared system, whose pools change at further instants.
+        The declared system, whose shared resources change at further instants.
     """
 
     hold_back: bool
@@ -224,15 +224,15 @@ class Conditions:
     def may_be_at(self, time: int) -> bool:
         """Return True if a round may be held at `time` without an arrival or an end."""
         return time in self.instants or any(
-            (time - change.at) % pool.every == 0 if pool.every else time == change.at
-            for pool in self.system.pools
-            for change in pool.changes
+            (time - change.at) % resource.every == 0 if resource.every else time == change.at
+            for resource in self.system.shared_resources
+            for change in resource.changes
         )
 
     @property
     def any(self) -> bool:
         """True if there are causes beside arrivals and ends."""
-        return self.hold_back or bool(self.instants) or bool(self.system.pools)
+        return self.hold_back or bool(self.instants) or bool(self.system.shared_resources)
 
 
 def conditions_of(
@@ -246,7 +246,7 @@ def conditions_of(
     due: DueTimes | None = None,
     planned: bool = False,
 ) -> Conditions:
-    """Return the causes of rounds of a run: dependencies, outages, limits and pools.
+    """Return the causes of rounds of a run: dependencies, outages, limits and shared resources.
 
     Parameters
     ----------

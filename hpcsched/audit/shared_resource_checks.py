@@ -1,4 +1,4 @@
-"""Checks of shared resources (pools): starts, largest draws, and figures of the summary."""
+"""Checks of shared resources: starts, largest draws, and figures of the summary."""
 
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
@@ -9,25 +9,25 @@ import numpy as np
 from hpcsched.audit.columns import BoolArray, RunColumns, TraceColumns
 from hpcsched.audit.jobs import Match
 from hpcsched.audit.violations import Check, compare
-from hpcsched.system.shared_resources import Pool
+from hpcsched.system.shared_resources import SharedResource
 from hpcsched.system.system import IntArray, System
 
 
-def check_pools(
+def check_shared_resources(
     trace: TraceColumns, run: RunColumns, match: Match, system: System
 ) -> Iterator[Check]:
     """Yield the checks of shared resources, if the system has any.
 
-    More can be drawn from a pool than it offers only where its capacity has fallen, and then
-    nothing may start that draws from it. Ends come before starts, and a zero-length job draws
+    More can be drawn from a shared resource than it offers only where its capacity has fallen, and
+    then nothing may start that draws from it. Ends come before starts, and a zero-length job draws
     nothing. A node draws as long as jobs follow each other on it without a gap.
     """
-    for pool in system.pools:
-        yield _check_starts(pool, course_of(pool, trace, run, match, system))
-        yield _check_largest(pool, trace, run, match, system)
+    for resource in system.shared_resources:
+        yield _check_starts(resource, course_of(resource, trace, run, match, system))
+        yield _check_largest(resource, trace, run, match, system)
 
 
-def check_pool_figures(
+def check_shared_resource_figures(
     summary: Mapping[str, Any],
     trace: TraceColumns,
     run: RunColumns,
@@ -55,27 +55,30 @@ def check_pool_figures(
     partial
         True for an interrupted run.
     """
-    if not system.pools:
+    if not system.shared_resources:
         return
-    check = Check("what the summary says of pools, worked out again, agrees")
+    check = Check("what the summary says of shared resources, worked out again, agrees")
     if partial:
-        check.notes.append("pools were not worked out again: jobs were left running")
+        check.notes.append("shared resources were not worked out again: jobs were left running")
         yield check
         return
     stated = summary.get("pools", {})
-    for pool in system.pools:
-        course = course_of(pool, trace, run, match, system)
+    for resource in system.shared_resources:
+        course = course_of(resource, trace, run, match, system)
         begin = min(run.submit_time.tolist(), default=0)
         end = int(run.end_time[run.ran].max(initial=begin))
-        for name, expected in _figures(pool, course, begin, end).items():
+        for name, expected in _figures(resource, course, begin, end).items():
             compare(
-                check, f"pools.{pool.name}.{name}", expected, stated.get(pool.name, {}).get(name)
+                check,
+                f"pools.{resource.name}.{name}",
+                expected,
+                stated.get(resource.name, {}).get(name),
             )
     yield check
 
 
 class Course(NamedTuple):
-    """Time series of the amount drawn from a pool, `[K]`.
+    """Time series of the amount drawn from a shared resource, `[K]`.
 
     Attributes
     ----------
@@ -93,18 +96,18 @@ class Course(NamedTuple):
 
 
 def course_of(
-    pool: Pool, trace: TraceColumns, run: RunColumns, match: Match, system: System
+    resource: SharedResource, trace: TraceColumns, run: RunColumns, match: Match, system: System
 ) -> Course:
-    """Return the time series of the amount that jobs draw from a pool."""
+    """Return the time series of the amount that jobs draw from a shared resource."""
     # A zero-length job has given back its draw within the same instant.
     lasting = run.ran & (run.end_time > run.start_time)
     rows = np.flatnonzero(lasting)
-    amount = _own(pool, trace, run, match, system)[rows]
+    amount = _own(resource, trace, run, match, system)[rows]
     begins, ends = run.start_time[rows], run.end_time[rows]
-    if pool.draw.per_node and not pool.draw.traced:
+    if resource.draw.per_node and not resource.draw.traced:
         on, off = _switched_on(run, lasting)
         begins, ends = np.concatenate((begins, on)), np.concatenate((ends, off))
-        amount = np.concatenate((amount, np.full(len(on), pool.draw.per_node)))
+        amount = np.concatenate((amount, np.full(len(on), resource.draw.per_node)))
     instants, place = np.unique(np.concatenate((begins, ends)), return_inverse=True)
     more, less = np.zeros(len(instants), np.int64), np.zeros(len(instants), np.int64)
     np.add.at(more, place[: len(begins)], amount)
@@ -118,12 +121,12 @@ def drawn_at(course: Course, time: int) -> int:
     return int(course.level[upto - 1]) if upto else 0
 
 
-def _check_starts(pool: Pool, course: Course) -> Check:
-    """Check that no start draws more from a pool than is free."""
-    check = Check(f"no start draws more from the pool {pool.name} than is free")
+def _check_starts(resource: SharedResource, course: Course) -> Check:
+    """Check that no start draws more from a shared resource than is free."""
+    check = Check(f"no start draws more from the shared resource {resource.name} than is free")
     check.looked_at = len(course.instants)
     for time, drawn, added in zip(*(column.tolist() for column in course), strict=True):
-        offered = offered_at(pool, time)
+        offered = offered_at(resource, time)
         if added and drawn > offered:
             check.found(
                 f"second {time}: expected at most {offered} to be drawn where jobs start,"
@@ -132,13 +135,15 @@ def _check_starts(pool: Pool, course: Course) -> Check:
     return check
 
 
-def _figures(pool: Pool, course: Course, begin: int, end: int) -> dict[str, float | None]:
-    """Return the figures of a pool, interval by interval, from `begin` to `end`."""
-    changes = changes_between(pool, begin, end)
+def _figures(
+    resource: SharedResource, course: Course, begin: int, end: int
+) -> dict[str, float | None]:
+    """Return the figures of a shared resource, interval by interval, from `begin` to `end`."""
+    changes = changes_between(resource, begin, end)
     energy = peak = over_time = over_energy = over_peak = 0
     for since, until in pairwise(sorted({begin, end, *changes, *course.instants.tolist()})):
         drawn = drawn_at(course, since)
-        over = max(drawn - offered_at(pool, since), 0)
+        over = max(drawn - offered_at(resource, since), 0)
         energy += drawn * (until - since)
         over_time += until - since if over else 0
         over_energy += over * (until - since)
@@ -153,24 +158,26 @@ def _figures(pool: Pool, course: Course, begin: int, end: int) -> dict[str, floa
     }
 
 
-def changes_between(pool: Pool, begin: int, end: int) -> Iterator[int]:
-    """Yield the seconds strictly between `begin` and `end` at which a pool's capacity changes."""
-    periods = [0] if pool.every is None else range(0, end, pool.every)
+def changes_between(resource: SharedResource, begin: int, end: int) -> Iterator[int]:
+    """Yield the seconds strictly between `begin` and `end` at which a capacity changes."""
+    periods = [0] if resource.every is None else range(0, end, resource.every)
     for since in periods:
-        for change in pool.changes:
+        for change in resource.changes:
             if begin < since + change.at < end:
                 yield since + change.at
 
 
 def _check_largest(
-    pool: Pool, trace: TraceColumns, run: RunColumns, match: Match, system: System
+    resource: SharedResource, trace: TraceColumns, run: RunColumns, match: Match, system: System
 ) -> Check:
-    """Check that no job ran that draws more than the pool ever offers."""
-    check = Check(f"no job ran that draws more than the pool {pool.name} ever offers")
+    """Check that no job ran that draws more than the shared resource ever offers."""
+    check = Check(
+        f"no job ran that draws more than the shared resource {resource.name} ever offers"
+    )
     begin = min(run.submit_time.tolist(), default=0)
-    later = [c.capacity for c in pool.changes if pool.every is not None or c.at > begin]
-    most = max([offered_at(pool, begin), *later])
-    own = _own(pool, trace, run, match, system)
+    later = [c.capacity for c in resource.changes if resource.every is not None or c.at > begin]
+    most = max([offered_at(resource, begin), *later])
+    own = _own(resource, trace, run, match, system)
     check.looked_at = int(run.ran.sum())
     over = np.flatnonzero(run.ran & (own > most))
     check.found_many(
@@ -184,18 +191,18 @@ def _check_largest(
 
 
 def _own(
-    pool: Pool, trace: TraceColumns, run: RunColumns, match: Match, system: System
+    resource: SharedResource, trace: TraceColumns, run: RunColumns, match: Match, system: System
 ) -> IntArray:
     """Return the amount that each row's job draws, without its nodes, `[J]`."""
     own = np.zeros(len(run.job_id), dtype=np.int64)
-    if pool.draw.traced:
+    if resource.draw.traced:
         rows, of = match
-        stated = [dict(trace.pool_requests[k]).get(pool.name, 0) for k in of.tolist()]
+        stated = [dict(trace.shared_requests[k]).get(resource.name, 0) for k in of.tolist()]
         own[rows] = stated
         return own
     for r, name in enumerate(system.resource_types):
-        own += run.units * run.unit_request[:, r] * pool.draw.per.get(name, 0)
-    return own + pool.draw.per_job
+        own += run.units * run.unit_request[:, r] * resource.draw.per.get(name, 0)
+    return own + resource.draw.per_job
 
 
 def _switched_on(run: RunColumns, lasting: BoolArray) -> tuple[IntArray, IntArray]:
@@ -221,13 +228,13 @@ def _switched_on(run: RunColumns, lasting: BoolArray) -> tuple[IntArray, IntArra
     return np.array(on, dtype=np.int64), np.array(off, dtype=np.int64)
 
 
-def offered_at(pool: Pool, time: int) -> int:
-    """Return the capacity of a pool at a second, looked up change by change."""
-    offered, since = pool.capacity, time
-    if pool.every is not None and time >= pool.every:
-        offered = [pool.capacity, *(change.capacity for change in pool.changes)][-1]
-        since = time % pool.every
-    for at, capacity in pool.changes:
+def offered_at(resource: SharedResource, time: int) -> int:
+    """Return the capacity of a shared resource at a second, looked up change by change."""
+    offered, since = resource.capacity, time
+    if resource.every is not None and time >= resource.every:
+        offered = [resource.capacity, *(change.capacity for change in resource.changes)][-1]
+        since = time % resource.every
+    for at, capacity in resource.changes:
         if at <= since:
             offered = capacity
     return offered

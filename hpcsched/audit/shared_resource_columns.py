@@ -9,30 +9,32 @@ from hpcsched.audit.jobs import Match
 from hpcsched.audit.shared_resource_checks import changes_between, course_of, drawn_at, offered_at
 from hpcsched.audit.violations import Check
 from hpcsched.results.directory import RunDirectory
-from hpcsched.results.files import POOLS
+from hpcsched.results.files import SHARED_RESOURCES
 from hpcsched.results.tables import ParquetTable
 from hpcsched.system.system import System
 
 _LEVELS = ("drawn", "offered")
 
 Level = tuple[int, tuple[int, ...], tuple[int, ...]]
-"""A second, and from then on the amounts drawn from each pool and offered by each."""
+"""A second, and from then on the amounts drawn from each shared resource and offered by each."""
 
 
-def check_recorded_pools(
+def check_recorded_shared_resources(
     run: RunDirectory, trace: TraceColumns, columns: RunColumns, match: Match, system: System
 ) -> Iterator[Check]:
-    """Yield the check of amounts drawn and offered over time, if the system has pools.
+    """Yield the check of amounts drawn and offered over time, if the system has shared resources.
 
     A partial run is not checked: the jobs that were running are not recorded.
     """
-    if not system.pools or run.partial:
+    if not system.shared_resources or run.partial:
         return
-    check = Check("what is drawn from pools and what they offer, worked out again, agrees")
-    names = [pool.name for pool in system.pools]
-    table = ParquetTable(run.path / POOLS).read("time", "drawn", "offered")
+    check = Check(
+        "what is drawn from shared resources and what they offer, worked out again, agrees"
+    )
+    names = [resource.name for resource in system.shared_resources]
+    table = ParquetTable(run.path / SHARED_RESOURCES).read("time", "drawn", "offered")
     named = [[field.name for field in table.schema.field(what).type] for what in _LEVELS]
-    check.expect("pools", [names, names], named)
+    check.expect("shared resources", [names, names], named)
     if named != [names, names]:
         yield check
         return
@@ -55,14 +57,16 @@ def _levels(trace: TraceColumns, run: RunColumns, match: Match, system: System) 
     begin = int(trace.submit_time.min())
     moments = np.concatenate((run.start_time[run.ran], run.end_time[run.ran]))
     end = int(moments.max(initial=begin))
-    courses = [course_of(pool, trace, run, match, system) for pool in system.pools]
+    courses = [
+        course_of(resource, trace, run, match, system) for resource in system.shared_resources
+    ]
     instants = {begin, *moments.tolist()}
-    for pool in system.pools:
-        instants.update(changes_between(pool, begin, end))
+    for resource in system.shared_resources:
+        instants.update(changes_between(resource, begin, end))
     last = None
     for time in sorted(instants):
         drawn = tuple(drawn_at(course, time) for course in courses)
-        level = drawn, tuple(offered_at(pool, time) for pool in system.pools)
+        level = drawn, tuple(offered_at(resource, time) for resource in system.shared_resources)
         if level != last or time == end:
             yield time, *level
         last = level

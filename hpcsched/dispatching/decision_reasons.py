@@ -48,7 +48,7 @@ class Reason(NamedTuple):
     time
         Planned start, in seconds, of a reservation or a plan; never binding.
     detail
-        Further explanation, such as the name of a limit or a pool.
+        Further explanation, such as the name of a limit or a shared resource.
     """
 
     job_id: int

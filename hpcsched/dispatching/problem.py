@@ -6,7 +6,10 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from hpcsched.dispatching.additional import NO_DATA, AdditionalData
-from hpcsched.dispatching.problem_pools import ProblemPools, pools_of
+from hpcsched.dispatching.problem_shared_resources import (
+    ProblemSharedResources,
+    shared_resources_of,
+)
 from hpcsched.metrics.metric_tables import Table
 from hpcsched.system.allocation import Allocation, Interval, SlotMap
 from hpcsched.system.node_outages import Outage
@@ -132,7 +135,8 @@ class DispatchingProblem(NamedTuple):
     `slot_map` that numbers them, if all jobs request equal units; otherwise `free_amounts`.
     `availability` is the same in either form.
 
-    If the system has `pools`, shared resources of no node, a start must fit in them as well.
+    If the system has `shared_resources`, shared resources of no node, a start must fit in them as
+    well.
 
     Dispatchers may ignore outages: each queued job's `request` already excludes nodes that go down
     before its predicted end if it starts now. Later starts in plans are up to the dispatcher.
@@ -198,9 +202,9 @@ class DispatchingProblem(NamedTuple):
         return space.available.T
 
     @property
-    def pools(self) -> ProblemPools | None:
-        """Free amounts of shared resources and draws of jobs; None for a system without pools."""
-        return pools_of(self)
+    def shared_resources(self) -> ProblemSharedResources | None:
+        """Free amounts of shared resources and draws of jobs; None for a system without any."""
+        return shared_resources_of(self)
 
     @property
     def units(self) -> IntArray:

@@ -9,7 +9,7 @@ from hpcsched.monitoring.run_state import DecisionTimes
 from hpcsched.monitoring.state_board import StateBoard
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import Interruption, JobRecord, RoundRecord
-from hpcsched.system.pool_draws import drawn_by_all, total
+from hpcsched.system.shared_draws import drawn_by_all, total
 
 
 class Monitor(Observer):
@@ -112,7 +112,7 @@ class Monitor(Observer):
     def drawn(self) -> Sequence[int]:
         """Return the amount of each shared resource in use by running jobs."""
         running = [(job.allocation, job.waiting.request) for job in self._running.values()]
-        return total(drawn_by_all(self._system, running), len(self._system.pools))
+        return total(drawn_by_all(self._system, running), len(self._system.shared_resources))
 
     def areas(self, begin: int, now: int) -> list[int]:
         """Return the area of each resource type allocated in a window.

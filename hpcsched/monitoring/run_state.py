@@ -58,7 +58,7 @@ class ResourceState(BaseModel):
     utilization_last_day: float | None
 
 
-class PoolState(BaseModel):
+class SharedResourceState(BaseModel):
     """Capacity and use of a shared resource.
 
     Attributes
@@ -139,7 +139,7 @@ class RunState(BaseModel):
     rounds: int
     decision_time: DecisionTimes
     resources: dict[str, ResourceState]
-    pools: dict[str, PoolState] = {}
+    pools: dict[str, SharedResourceState] = {}
     solver: dict[str, int] = {}
     nodes: NodesState | None = None
 

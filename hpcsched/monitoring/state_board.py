@@ -9,9 +9,9 @@ from hpcsched.monitoring.run_state import (
     DecisionTimes,
     NodesState,
     Phase,
-    PoolState,
     ResourceState,
     RunState,
+    SharedResourceState,
     instant,
 )
 from hpcsched.results.run_process import this_process
@@ -231,15 +231,15 @@ class StateBoard:
             return None
         return NodesState(count=self.system.node_count, down=len(down))
 
-    def _drawn(self, figures: Figures) -> dict[str, PoolState]:
+    def _drawn(self, figures: Figures) -> dict[str, SharedResourceState]:
         """Return capacity and use of the shared resources."""
-        pools = self.system.pools
-        if not pools:
+        shared_resources = self.system.shared_resources
+        if not shared_resources:
             return {}
         now = figures.now or 0
         return {
-            pool.name: PoolState(capacity=pool.capacity_at(now), drawn=amount)
-            for pool, amount in zip(pools, figures.drawn(), strict=True)
+            resource.name: SharedResourceState(capacity=resource.capacity_at(now), drawn=amount)
+            for resource, amount in zip(shared_resources, figures.drawn(), strict=True)
         }
 
     def _resources(self, figures: Figures, down: frozenset[int]) -> dict[str, ResourceState]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from hpcsched.monitoring.run_state import PoolState, ResourceState, RunState
+from hpcsched.monitoring.run_state import ResourceState, RunState, SharedResourceState
 from hpcsched.results.solver_rounds import SolverRounds, in_words, solver_rounds, what_to_do
 
 DOING = {
@@ -38,9 +38,9 @@ def state_rows(state: RunState) -> Iterator[tuple[str, str]]:
     yield from solver_rows(solver_rounds(state.solver))
     for name, resource in state.resources.items():
         yield name, _resource(resource)
-    for name, pool in state.pools.items():
-        drawn, offered = amount(pool.drawn), amount(pool.capacity)
-        yield name, f"{drawn} drawn, of {offered} offered ({_drawn(pool)})"
+    for name, shared in state.pools.items():
+        drawn, offered = amount(shared.drawn), amount(shared.capacity)
+        yield name, f"{drawn} drawn, of {offered} offered ({_drawn(shared)})"
     if state.nodes is not None:
         yield "nodes", f"{state.nodes.down:,} of {state.nodes.count:,} out of service"
 
@@ -56,7 +56,7 @@ def state_line(state: RunState) -> str:
     free = (f"{name} {_free(resource)}" for name, resource in state.resources.items())
     parts.append(f"free: {', '.join(free)}")
     if state.pools:
-        drawn = (f"{name} {_drawn(pool)}" for name, pool in state.pools.items())
+        drawn = (f"{name} {_drawn(shared)}" for name, shared in state.pools.items())
         parts.append(f"drawn: {', '.join(drawn)}")
     if state.nodes is not None:
         parts.append(f"{state.nodes.down:,} nodes out of service")
@@ -143,5 +143,5 @@ def _free(resource: ResourceState) -> str:
     return f"{resource.free / resource.capacity:.1%}" if resource.capacity else "none"
 
 
-def _drawn(pool: PoolState) -> str:
-    return f"{pool.drawn / pool.capacity:.1%}" if pool.capacity else "none is offered"
+def _drawn(resource: SharedResourceState) -> str:
+    return f"{resource.drawn / resource.capacity:.1%}" if resource.capacity else "none is offered"

@@ -16,8 +16,8 @@ from hpcsched.problems.lines import JobLine, PlacedLine, ProblemLine, in_words
 from hpcsched.simulation.check import check_allocation
 from hpcsched.simulation.occupancy import idle_system
 from hpcsched.system.allocation import Allocation, NodeAllocation, SlotAllocation
-from hpcsched.system.pool_draws import most_draw
 from hpcsched.system.request import Request, is_constrained
+from hpcsched.system.shared_draws import most_draw
 from hpcsched.system.shared_resources import longest_stay
 from hpcsched.system.space import OvercommitError, units_that_fit
 from hpcsched.system.system import System
@@ -127,7 +127,7 @@ class Decoder:
                 f"{where}: expected a submit time of at most now, {now}, found {job.submit_time}"
             )
         self._check_request(job, where)
-        self._check_pools(request, line.predicted_run_time, where)
+        self._check_shared_resources(request, line.predicted_run_time, where)
         return waiting_job(job, line.predicted_run_time, self._system)
 
     def _check_request(self, job: Job, where: str) -> None:
@@ -165,20 +165,22 @@ class Decoder:
                 f" found {request.units}"
             )
 
-    def _check_pools(self, request: Request, run_time: int, where: str) -> None:
-        """Raise ValueError unless the job draws from known pools, within their capacity."""
-        pools = self._system.pools
-        unknown = {name for name, _ in request.pool_requests} - {pool.name for pool in pools}
+    def _check_shared_resources(self, request: Request, run_time: int, where: str) -> None:
+        """Raise ValueError unless the draws are from known shared resources and within capacity."""
+        shared_resources = self._system.shared_resources
+        unknown = {name for name, _ in request.shared_requests} - {
+            resource.name for resource in shared_resources
+        }
         if unknown:
             raise ValueError(
-                f"{where}.pool_requests: expected names of the system's pools,"
+                f"{where}.pool_requests: expected names of the system's shared resources,"
                 f" found {min(unknown)!r}"
             )
-        stay = longest_stay(pools, most_draw(self._system, request))
+        stay = longest_stay(shared_resources, most_draw(self._system, request))
         if run_time > stay:
             raise ValueError(
-                f"{where}.predicted_run_time: expected at most {stay} s, for which pools offer what"
-                f" the job draws, found {run_time}"
+                f"{where}.predicted_run_time: expected at most {stay} s, for which shared"
+                f" resources offer the job's draw, found {run_time}"
             )
 
     def _place(self, line: PlacedLine, where: str, now: int) -> None:

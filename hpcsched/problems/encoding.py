@@ -92,6 +92,6 @@ def _job(waiting: WaitingJob) -> dict[str, Any]:
         # Not `if value`: an empty set of nodes is a bound too, and one that nothing fits.
         if value is not None and value is not False:
             content[column.name] = column.told(value)
-    if request.pool_requests:
-        content["pool_requests"] = request.pool_requests
+    if request.shared_requests:
+        content["pool_requests"] = request.shared_requests
     return content

@@ -16,7 +16,7 @@ VERSION = 2
 """Version of the format that is written."""
 
 READABLE = (1, VERSION)
-"""Versions that are read; 2 has pools, and names of queues and partitions."""
+"""Versions that are read; 2 has shared resources, and names of queues and partitions."""
 
 
 class Selection(BaseModel):
@@ -102,10 +102,10 @@ def parse_header(content: Any, line: bytes) -> Header:
     except ValidationError as error:
         raise ValueError(f"in the header, {in_words(error)}") from None
     request, types = header.uniform_request, header.system.build().resource_types
-    # Slots count the resources of nodes alone, so a draw from a pool would not be seen.
-    if request is not None and header.system.pools:
+    # Slots count the resources of nodes alone, so a draw from a shared resource would not be seen.
+    if request is not None and header.system.shared_resources:
         raise ValueError(
-            "in the header, uniform_request: expected null where the system has pools,"
+            "in the header, uniform_request: expected null where the system has shared resources,"
             f" found {list(request)}"
         )
     if request is not None and (len(request) != len(types) or not any(request)):

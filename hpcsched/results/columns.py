@@ -89,8 +89,8 @@ JOB_COLUMNS = (
         "text",
         "what rejected it, if it was: the `dispatcher`, or at submission a rule of"
         " [partitions](site.md#partitions): `no_partition`, `over_partition_time`,"
-        " `larger_than_partition`, `over_nodes_per_user`; or for the sake of [pools](pools.md):"
-        " `over_pool`",
+        " `larger_than_partition`, `over_nodes_per_user`; or for the sake of"
+        " [shared resources](shared-resources.md): `over_pool`",
         nullable=True,
     ),
     *_of_job(*WHOSE, NAME),

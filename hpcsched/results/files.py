@@ -18,11 +18,11 @@ USAGE = "usage.parquet"
 STATE = "state.json"
 OUTAGES = "outages.parquet"
 INTERRUPTIONS = "interruptions.parquet"
-POOLS = "pools.parquet"
+SHARED_RESOURCES = "pools.parquet"
 ADVICE = "advice.jsonl"
 
 KNOWN = (SCENARIO, MANIFEST, JOBS, ROUNDS, SUMMARY, TIMING)
-OPTIONAL = (EVENTS, REASONS, USAGE, STATE, OUTAGES, INTERRUPTIONS, POOLS, ADVICE)
+OPTIONAL = (EVENTS, REASONS, USAGE, STATE, OUTAGES, INTERRUPTIONS, SHARED_RESOURCES, ADVICE)
 """Files that only some runs have, and the state of a run in progress."""
 
 

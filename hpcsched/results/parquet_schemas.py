@@ -71,13 +71,13 @@ def outages_schema() -> pa.Schema:
     )
 
 
-def pools_schema(system: System) -> pa.Schema:
+def shared_resources_schema(system: System) -> pa.Schema:
     """Return the columns of `pools.parquet`: a row for each change of an amount.
 
-    From second `time` on, `drawn` is the amount that jobs draw from each pool and `offered` the
-    amount that it offers, in the pool's own unit.
+    From second `time` on, `drawn` is the amount that jobs draw from each shared resource and
+    `offered` the amount that it offers, in the shared resource's own unit.
     """
-    names = [pool.name for pool in system.pools]
+    names = [resource.name for resource in system.shared_resources]
     amounts = pa.struct([pa.field(name, pa.int64(), nullable=False) for name in names])
     return pa.schema(
         [

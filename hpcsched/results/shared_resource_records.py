@@ -1,4 +1,4 @@
-"""Amounts drawn from shared resources (pools): recording, reading, and figures."""
+"""Amounts drawn from shared resources: recording, reading, and figures."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,15 +9,15 @@ import pyarrow as pa
 
 from hpcsched.dispatching.problem import RunningJob, WaitingJob
 from hpcsched.metrics.metric_tables import Column
-from hpcsched.metrics.pool_figures import pool_figures
-from hpcsched.results.files import POOLS
-from hpcsched.results.parquet_schemas import pools_schema
+from hpcsched.metrics.shared_resource_figures import shared_resource_figures
+from hpcsched.results.files import SHARED_RESOURCES
+from hpcsched.results.parquet_schemas import shared_resources_schema
 from hpcsched.results.record_file import RecordFile, transposed, whole
 from hpcsched.results.tables import ParquetTable
 from hpcsched.simulation.observer import Observer
-from hpcsched.simulation.pool_accounts import PoolAccounts
 from hpcsched.simulation.records import Interruption, JobRecord
-from hpcsched.system.pool_draws import Amounts
+from hpcsched.simulation.shared_resource_accounts import SharedResourceAccounts
+from hpcsched.system.shared_draws import Amounts
 from hpcsched.system.shared_resources import next_change
 from hpcsched.system.system import IntArray, System
 
@@ -30,7 +30,7 @@ class _Level(NamedTuple):
     offered: Amounts
 
 
-class PoolRecorder(Observer):
+class SharedResourceRecorder(Observer):
     """Observer that writes `pools.parquet`: a row whenever an amount drawn or offered changes.
 
     The first row is of the first submission, the last of the last end. Starts and ends of one
@@ -44,10 +44,10 @@ class PoolRecorder(Observer):
 
     def __init__(self, folder: Path, system: System) -> None:
         self._file: RecordFile[_Level] = RecordFile(
-            folder / POOLS, pools_schema(system), _level_columns
+            folder / SHARED_RESOURCES, shared_resources_schema(system), _level_columns
         )
-        self._pools = system.pools
-        self._accounts = PoolAccounts(system)
+        self._shared_resources = system.shared_resources
+        self._accounts = SharedResourceAccounts(system)
         self._drawn: Amounts = self._accounts.drawn
         self._now: int | None = None
         self._written: _Level | None = None
@@ -110,32 +110,32 @@ class PoolRecorder(Observer):
             if self._written is None or level[1:] != self._written[1:]:
                 self._file.add(level)
                 self._written = level
-            # A pool's own change of capacity is a row too.
-            now = min(next_change(self._pools, now), time)
+            # A shared resource's own change of capacity is a row too.
+            now = min(next_change(self._shared_resources, now), time)
         self._now = now
 
     def _level(self, time: int) -> _Level:
-        offered = tuple(pool.capacity_at(time) for pool in self._pools)
+        offered = tuple(resource.capacity_at(time) for resource in self._shared_resources)
         return _Level(time, self._drawn, offered)
 
 
-def pool_summary(folder: Path, system: System) -> dict[str, dict[str, Any]]:
-    """Return the summary's figures of each pool (see `PoolFigures`).
+def shared_resource_summary(folder: Path, system: System) -> dict[str, dict[str, Any]]:
+    """Return the summary's figures of each shared resource (see `SharedResourceFigures`).
 
     Raises
     ------
     InputError
         If `pools.parquet` is damaged.
     """
-    names = [pool.name for pool in system.pools]
-    time, drawn, offered = pool_levels(folder, names)
+    names = [resource.name for resource in system.shared_resources]
+    time, drawn, offered = shared_levels(folder, names)
     return {
-        name: pool_figures(time, of_pool, cap)._asdict()
-        for name, of_pool, cap in zip(names, drawn, offered, strict=True)
+        name: shared_resource_figures(time, of_resource, cap)._asdict()
+        for name, of_resource, cap in zip(names, drawn, offered, strict=True)
     }
 
 
-def pool_levels(
+def shared_levels(
     folder: Path, names: Sequence[str]
 ) -> tuple[Column, Sequence[Column], Sequence[Column]]:
     """Read the time series of shared resources.
@@ -145,7 +145,7 @@ def pool_levels(
     folder
         The run directory.
     names
-        Names of the pools.
+        Names of the shared resources.
 
     Returns
     -------
@@ -159,7 +159,7 @@ def pool_levels(
     InputError
         If `pools.parquet` is damaged.
     """
-    table = ParquetTable(folder / POOLS)
+    table = ParquetTable(folder / SHARED_RESOURCES)
     columns = ["time", *(f"{what}.{name}" for what in ("drawn", "offered") for name in names)]
     parts = [np.concatenate(column) for column in zip(*table.batches(*columns), strict=True)]
     if not parts:

@@ -8,7 +8,7 @@ from hpcsched.monitoring.column_monitor import ColumnMonitor
 from hpcsched.results.column_tables import interruption_table, job_table, round_table
 from hpcsched.results.outage_records import InterruptionRecorder
 from hpcsched.results.recorder import RunRecorder
-from hpcsched.results.shared_resource_records import PoolRecorder
+from hpcsched.results.shared_resource_records import SharedResourceRecorder
 from hpcsched.runs.assembly import Assembly
 from hpcsched.runs.watching import Watching
 from hpcsched.simulation.event_loop import EventLoop
@@ -65,7 +65,11 @@ class ColumnRun:
         self._lost: InterruptionRecorder | None = None
         if assembly.scenario.outages is not None:
             self._lost = InterruptionRecorder(assembly.folder)
-        self._pools = PoolRecorder(assembly.folder, assembly.system) if parts.system.pools else None
+        self._shared_resources = (
+            SharedResourceRecorder(assembly.folder, assembly.system)
+            if parts.system.shared_resources
+            else None
+        )
         self._monitor = ColumnMonitor(watching.board(self._reading), self._replay)
         self._bar = watching.bar(self._reading) if watching.with_bar else None
         self._compiling = False
@@ -109,8 +113,8 @@ class ColumnRun:
             self._compiling = False
             if self._lost is not None:
                 self._lost.replayed(interruption_table(self._opened.of(lost.sequence), lost))
-            if self._pools is not None:
-                self._pools.replayed(self._monitor.first_submit, *levels)
+            if self._shared_resources is not None:
+                self._shared_resources.replayed(self._monitor.first_submit, *levels)
             # A job's columns are dropped when it leaves, so memory grows with the queue, not with
             # the trace.
             columns = self._opened.take(left.sequence)
@@ -127,8 +131,8 @@ class ColumnRun:
             observer.close()
         if self._lost is not None:
             self._lost.close()
-        if self._pools is not None:
-            self._pools.close()
+        if self._shared_resources is not None:
+            self._shared_resources.close()
         self._monitor.close()
         if self._bar is not None:
             self._bar.close()

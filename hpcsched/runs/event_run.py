@@ -9,7 +9,7 @@ from hpcsched.monitoring.monitor import Monitor
 from hpcsched.results.outage_records import InterruptionRecorder
 from hpcsched.results.process_usage import ProcessUsage
 from hpcsched.results.recorder import RunRecorder
-from hpcsched.results.shared_resource_records import PoolRecorder
+from hpcsched.results.shared_resource_records import SharedResourceRecorder
 from hpcsched.runs.assembly import Assembly
 from hpcsched.runs.watching import Watching
 from hpcsched.simulation.engine import Simulation
@@ -41,8 +41,8 @@ class EventRun:
         ]
         if assembly.scenario.outages is not None:
             followers.append(InterruptionRecorder(folder))
-        if system.pools:
-            followers.append(PoolRecorder(folder, system))
+        if system.shared_resources:
+            followers.append(SharedResourceRecorder(folder, system))
         if watching.with_bar:
             followers.append(watching.bar(assembly.source))
         self._followers, self._assembly, self.in_python = followers, assembly, because

@@ -12,9 +12,9 @@ from hpcsched.results.files import (
     INTERRUPTIONS,
     JOBS,
     OUTAGES,
-    POOLS,
     REASONS,
     ROUNDS,
+    SHARED_RESOURCES,
 )
 from hpcsched.results.manifest import package_versions
 from hpcsched.results.tables import ParquetTable
@@ -23,7 +23,7 @@ from hpcsched.simulation.event_log import FILE_NAME as EVENTS
 _MEASURED = ("decision_time", "build_time", "transform_time", "solve_time")
 """What a clock measured, in rounds and in the solver's account of them."""
 
-_OPTIONAL_TABLES = {REASONS: "round", OUTAGES: "", INTERRUPTIONS: "job_id", POOLS: ""}
+_OPTIONAL_TABLES = {REASONS: "round", OUTAGES: "", INTERRUPTIONS: "job_id", SHARED_RESOURCES: ""}
 """Tables that not all runs have, with the column that names a row, if one does."""
 
 

@@ -14,7 +14,7 @@ from hpcsched.results.directory import RunDirectory
 from hpcsched.results.offline import offline_figures
 from hpcsched.results.outage_records import down_amounts, outage_figures, write_outages
 from hpcsched.results.process_usage import ProcessUsage
-from hpcsched.results.shared_resource_records import pool_summary
+from hpcsched.results.shared_resource_records import shared_resource_summary
 from hpcsched.results.summary import Left
 from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.runs.column_run import ColumnRun
@@ -183,8 +183,8 @@ class ReplayLoop:
         more: dict[str, Any] = {}
         if assembly.scenario.outages is not None:
             more["outages"] = outage_figures(assembly.folder, assembly.outages, system)
-        if system.pools:
-            more["pools"] = pool_summary(assembly.folder, system)
+        if system.shared_resources:
+            more["pools"] = shared_resource_summary(assembly.folder, system)
         if assembly.recorded is not None:
             more["recorded_starts"] = asdict(assembly.recorded.figures)
         if plan is not None and complete:
@@ -212,7 +212,7 @@ def parts_of(assembly: Assembly, observers: Sequence[Observer]) -> Parts:
     # Units that may not go everywhere cannot be counted.
     aggregated = scenario.simulation.aggregate_nodes
     aggregated = aggregated and not assembly.partitions.bind_nodes(assembly.system)
-    aggregated = aggregated and not assembly.outages.all and not assembly.system.pools
+    aggregated = aggregated and not assembly.outages.all and not assembly.system.shared_resources
     return Parts(
         assembly.system,
         assembly.dispatcher,

@@ -14,6 +14,7 @@ RULE = "former-name"
 
 FORMER_KEYS: Mapping[str, str] = {
     "pooling": "aggregate_nodes",
+    "pools": "shared_resources",
     "scatter": "one_unit_per_node",
 }
 """Present name of each former key, of all blocks together.

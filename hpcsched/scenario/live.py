@@ -14,7 +14,7 @@ from hpcsched.slurm.host_lists import expand
 _NOT_DECLARED = {
     "partitions": "the limits of a real cluster's partitions are its own; leave out 'partitions'",
     "outages": "a real cluster says itself which nodes are out of service; leave out 'outages'",
-    "system.pools": "a real cluster does not say what is drawn from pools; leave out 'pools'",
+    "system.shared_resources": "a real cluster does not tell the draws from them; leave it out",
 }
 """Keys of a scenario that do not go with a real cluster, with why."""
 

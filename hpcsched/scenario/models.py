@@ -198,7 +198,7 @@ class Scenario(Params):
         """Refuse settings that a real cluster cannot have; plugins are known in a loaded file."""
         if self.live is not None:
             counts = {group.name: group.count for group in self.system.groups}
-            keys = ("partitions", "outages", "system.pools")
+            keys = ("partitions", "outages", "system.shared_resources")
             declared = [key for key in keys if attrgetter(key)(self)]
             refusals = list(not_live(self.live, counts, declared))
             if self.simulation.mode == "offline":
@@ -273,9 +273,9 @@ def not_offline(scenario: Scenario, registry: Registry) -> Iterator[InitErrorDet
         message = "in 'mode: offline' no decision takes time: there is one plan for the whole trace"
         at = ("simulation", "dispatch_latency")
         yield refusal("not-offline", message, None, at=at)
-    if scenario.system.pools:
-        message = "'mode: offline' plans for a system without pools"
-        yield refusal("not-offline", message, None, at=("system", "pools"))
+    if scenario.system.shared_resources:
+        message = "'mode: offline' plans for a system without shared resources"
+        yield refusal("not-offline", message, None, at=("system", "shared_resources"))
     if scenario.partitions:
         message = "'mode: offline' plans for a system without partitions and their limits"
         yield refusal("not-offline", message, None, at=("partitions",))

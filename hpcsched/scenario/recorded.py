@@ -52,7 +52,7 @@ def not_recorded(scenario: "Scenario", registry: Registry) -> Iterator[InitError
         yield refusal(RULE, message, scenario.predictor.plugin_name, at=("predictor",))
     declared = {
         ("outages",): scenario.outages is not None,
-        ("system", "pools"): bool(scenario.system.pools),
+        ("system", "shared_resources"): bool(scenario.system.shared_resources),
         ("simulation", "dispatch_latency"): scenario.simulation.dispatch_latency is not None,
         ("trace", "dependencies"): getattr(scenario.trace, "dependencies", None) == "honour",
         ("live",): scenario.live is not None,

@@ -1,4 +1,4 @@
-"""The block `pools` of a system: its declaration, and the shared resources that follow from it."""
+"""The block `shared_resources` of a system: its declaration, and what follows from it."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -10,11 +10,11 @@ from pydantic_core import InitErrorDetails
 from hpcsched.parameters import Amount, Duration, Listed, Params, PositiveDuration
 from hpcsched.scenario.names import RESOURCE_TYPE_PATTERN, ResourceType
 from hpcsched.scenario.refusal import refusal
-from hpcsched.system.shared_resources import Change, Draw, Pool
+from hpcsched.system.shared_resources import Change, Draw, SharedResource
 
 
 class DrawDeclaration(Params):
-    """Amount that a job draws from a pool while it runs: the sum of these."""
+    """Amount that a job draws from a shared resource while it runs: the sum of these."""
 
     per: dict[ResourceType, Amount] = Field(
         default_factory=dict,
@@ -33,24 +33,24 @@ class DrawDeclaration(Params):
 
 
 class ChangeDeclaration(Params):
-    """Capacity of a pool from an instant on."""
+    """Capacity of a shared resource from an instant on."""
 
     at: Duration = Field(
         description="Seconds, or with a unit (12h), since the trace's origin; since the beginning"
-        " of a period where the pool has one."
+        " of a period where the shared resource has one."
     )
-    capacity: Amount = Field(description="What the pool offers from then on.")
+    capacity: Amount = Field(description="What the shared resource offers from then on.")
 
 
-class PoolDeclaration(Params):
+class SharedResourceDeclaration(Params):
     """A shared resource: a power cap, licences, space on a burst buffer."""
 
     name: ResourceType = Field(
-        description="The pool's name, which is not that of a resource type.",
+        description="The shared resource's name, which is not that of a resource type.",
         json_schema_extra={"pattern": RESOURCE_TYPE_PATTERN},
     )
     capacity: Amount = Field(
-        description="What the pool offers until the first of its changes, as a number or in bytes."
+        description="Amount offered until the first of the changes, as a number or in bytes."
     )
     draw: DrawDeclaration | Literal["as_the_trace_says"] = Field(
         description="How much a job draws while it runs: amounts that are added up, or"
@@ -58,8 +58,8 @@ class PoolDeclaration(Params):
     )
     changes: Annotated[tuple[ChangeDeclaration, ...], Listed] = Field(
         default=(),
-        description="When the pool begins to offer more or less, in order of time; dispatchers know"
-        " of it in advance.",
+        description="When the shared resource begins to offer more or less, in order of time;"
+        " dispatchers know of it in advance.",
     )
     every: PositiveDuration | None = Field(
         default=None,
@@ -67,31 +67,31 @@ class PoolDeclaration(Params):
         " from the trace's origin; if not given, they come once.",
     )
 
-    def build(self) -> Pool:
-        """Return the pool that is declared."""
+    def build(self) -> SharedResource:
+        """Return the shared resource that is declared."""
         draw = Draw(traced=True) if isinstance(self.draw, str) else self.draw.build()
         changes = tuple(Change(change.at, change.capacity) for change in self.changes)
-        return Pool(self.name, self.capacity, draw, changes, self.every)
+        return SharedResource(self.name, self.capacity, draw, changes, self.every)
 
 
-def pool_faults(
-    pools: Sequence[PoolDeclaration], resource_types: Sequence[str]
+def shared_resource_faults(
+    shared_resources: Sequence[SharedResourceDeclaration], resource_types: Sequence[str]
 ) -> Iterator[InitErrorDetails]:
-    """Yield the faults of the pools of a system, at key paths within the system."""
+    """Yield the faults of the shared resources of a system, at key paths within the system."""
     seen: set[str] = set()
-    for n, pool in enumerate(pools):
-        here = ("pools", n)
-        if pool.name in resource_types:
-            message = f"{pool.name} is a resource type of the nodes; a pool has a name of its own"
-            yield refusal("duplicate-name", message, pool.name, at=(*here, "name"))
-        elif pool.name in seen:
-            message = f"two pools are called {pool.name!r}"
-            yield refusal("duplicate-name", message, pool.name, at=(*here, "name"))
-        seen.add(pool.name)
-        if not isinstance(pool.draw, str):
-            yield from _draw_faults(pool.draw, resource_types, (*here, "draw"))
-        yield from _change_faults(pool, here)
-    yield from _period_faults(pools)
+    for n, resource in enumerate(shared_resources):
+        here = ("shared_resources", n)
+        if resource.name in resource_types:
+            message = f"{resource.name} is a resource type of the nodes; expected a name of its own"
+            yield refusal("duplicate-name", message, resource.name, at=(*here, "name"))
+        elif resource.name in seen:
+            message = f"two shared resources are called {resource.name!r}"
+            yield refusal("duplicate-name", message, resource.name, at=(*here, "name"))
+        seen.add(resource.name)
+        if not isinstance(resource.draw, str):
+            yield from _draw_faults(resource.draw, resource_types, (*here, "draw"))
+        yield from _change_faults(resource, here)
+    yield from _period_faults(shared_resources)
 
 
 def _draw_faults(
@@ -107,31 +107,35 @@ def _draw_faults(
 
 
 def _change_faults(
-    pool: PoolDeclaration, here: tuple[str | int, ...]
+    resource: SharedResourceDeclaration, here: tuple[str | int, ...]
 ) -> Iterator[InitErrorDetails]:
-    for k, (before, change) in enumerate(pairwise(pool.changes), 1):
+    for k, (before, change) in enumerate(pairwise(resource.changes), 1):
         if change.at <= before.at:
             message = f"expected a time after {before.at}, that of the change before,"
             message += f" found {change.at}"
             yield refusal("bad-value", message, change.at, at=(*here, "changes", k, "at"))
     # Without a period the times count from the trace's origin and may be any.
-    if pool.every is None:
+    if resource.every is None:
         return
-    if not pool.changes:
+    if not resource.changes:
         message = "'every' is for changes, and there are none"
-        yield refusal("bad-value", message, pool.every, at=(*here, "every"))
-    for k, change in enumerate(pool.changes):
-        if change.at >= pool.every:
-            message = f"expected a time within the period of {pool.every} s, found {change.at}"
+        yield refusal("bad-value", message, resource.every, at=(*here, "every"))
+    for k, change in enumerate(resource.changes):
+        if change.at >= resource.every:
+            message = f"expected a time within the period of {resource.every} s, found {change.at}"
             yield refusal("bad-value", message, change.at, at=(*here, "changes", k, "at"))
 
 
-def _period_faults(pools: Sequence[PoolDeclaration]) -> Iterator[InitErrorDetails]:
+def _period_faults(
+    shared_resources: Sequence[SharedResourceDeclaration],
+) -> Iterator[InitErrorDetails]:
     """Yield the periods that do not divide the longest."""
-    # All pools of a system share one period in the planners' tables: the longest.
-    longest = max((pool.every or 0 for pool in pools), default=0)
-    for n, pool in enumerate(pools):
-        if pool.every is not None and longest % pool.every:
-            message = f"expected a period that divides that of another pool, {longest} s,"
-            message += f" found {pool.every} s"
-            yield refusal("bad-value", message, pool.every, at=("pools", n, "every"))
+    # All shared resources of a system share one period in the planners' tables: the longest.
+    longest = max((resource.every or 0 for resource in shared_resources), default=0)
+    for n, resource in enumerate(shared_resources):
+        if resource.every is not None and longest % resource.every:
+            message = (
+                f"expected a period that divides that of another shared resource, {longest} s,"
+            )
+            message += f" found {resource.every} s"
+            yield refusal("bad-value", message, resource.every, at=("shared_resources", n, "every"))

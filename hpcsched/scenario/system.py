@@ -1,6 +1,6 @@
 """The block `system`: its declaration, and the system that follows from it."""
 
-from typing import Annotated, Self
+from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, GetJsonSchemaHandler, field_validator, model_validator
 from pydantic.json_schema import JsonSchemaValue
@@ -9,7 +9,10 @@ from pydantic_core import CoreSchema
 from hpcsched.parameters import Amount, Listed, Params, PositiveAmount
 from hpcsched.scenario.names import RESOURCE_TYPE_PATTERN, Name, ResourceType
 from hpcsched.scenario.refusal import refusal, refuse
-from hpcsched.scenario.shared_resource_declarations import PoolDeclaration, pool_faults
+from hpcsched.scenario.shared_resource_declarations import (
+    SharedResourceDeclaration,
+    shared_resource_faults,
+)
 from hpcsched.system.system import NodeGroup, System
 
 _LARGEST_COUNT = 10_000_000
@@ -40,6 +43,8 @@ class GroupDeclaration(Params):
 class SystemDeclaration(Params):
     """The system on which jobs run: groups of identical nodes."""
 
+    former_keys: ClassVar = {"pools": "shared_resources"}
+
     units: dict[ResourceType, PositiveAmount] = Field(
         default_factory=dict,
         description="In which unit amounts of a resource type are counted, as a number or in bytes"
@@ -49,7 +54,7 @@ class SystemDeclaration(Params):
     groups: Annotated[tuple[GroupDeclaration, ...], Listed] = Field(
         min_length=1, description="The groups of nodes; nodes are numbered in this order."
     )
-    pools: Annotated[tuple[PoolDeclaration, ...], Listed] = Field(
+    shared_resources: Annotated[tuple[SharedResourceDeclaration, ...], Listed] = Field(
         default=(),
         description="What the system offers as a whole and on no node, such as power or licences.",
     )
@@ -106,9 +111,9 @@ class SystemDeclaration(Params):
         return self
 
     @model_validator(mode="after")
-    def _check_pools(self) -> Self:
+    def _check_shared_resources(self) -> Self:
         names = dict.fromkeys(name for group in self.groups for name in group.resources)
-        faults = list(pool_faults(self.pools, list(names)))
+        faults = list(shared_resource_faults(self.shared_resources, list(names)))
         if faults:
             raise refuse(*faults)
         return self
@@ -118,7 +123,7 @@ class SystemDeclaration(Params):
         return System(
             tuple(NodeGroup(group.name, group.count, group.resources) for group in self.groups),
             self.units,
-            tuple(pool.build() for pool in self.pools),
+            tuple(resource.build() for resource in self.shared_resources),
         )
 
 

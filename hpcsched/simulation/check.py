@@ -11,7 +11,7 @@ from typing import Protocol
 from hpcsched.dispatching.decision import Decision, Start
 from hpcsched.dispatching.decision_reasons import REASON_KINDS, Reason
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
-from hpcsched.simulation.pool_accounts import OverdrawError, PoolAccounts
+from hpcsched.simulation.shared_resource_accounts import OverdrawError, SharedResourceAccounts
 from hpcsched.system.allocation import Allocation, NodeAllocation, SlotAllocation, SlotMap
 from hpcsched.system.request import Request
 from hpcsched.system.space import NodeSpace, OvercommitError, SlotSpace
@@ -60,7 +60,8 @@ def check_decision(
         If the decision cannot be carried out: a job is not waiting, or decided on twice (started or
         rejected); its units are not placed exactly once, or on nodes that it may not use, or
         several on one node where each needs its own; a node has less than they ask for, or is not
-        idle where the job is exclusive; a pool has less than they draw; or a reason is malformed.
+        idle where the job is exclusive; a shared resource has less than they draw; or a reason is
+        malformed.
     """
     if not isinstance(decision, Decision) or not isinstance(decision.starts, tuple):
         raise BadDecisionError(f"expected a decision with a tuple of starts, found {decision!r}")
@@ -89,11 +90,11 @@ class _Check:
             if problem.slot_map is None
             else SlotSpace(problem.slot_map, problem.free_slots)
         )
-        self._pools: PoolAccounts | None = None
-        if problem.system.pools:
-            self._pools = PoolAccounts(problem.system)
+        self._shared_resources: SharedResourceAccounts | None = None
+        if problem.system.shared_resources:
+            self._shared_resources = SharedResourceAccounts(problem.system)
             for running in problem.running:
-                self._pools.started(running.allocation, running.waiting.request)
+                self._shared_resources.started(running.allocation, running.waiting.request)
 
     def start(self, start: Start) -> WaitingJob:
         """Check a start, take its resources, and return its job."""
@@ -129,9 +130,9 @@ class _Check:
     def _place(self, waiting: WaitingJob, allocation: object) -> None:
         problem, request = self._problem, waiting.request
         checked = check_allocation(problem.system, allocation, request, problem.slot_map)
-        if self._pools is not None:
-            self._pools.check(problem.now, checked, request)
-            self._pools.started(checked, request)
+        if self._shared_resources is not None:
+            self._shared_resources.check(problem.now, checked, request)
+            self._shared_resources.started(checked, request)
         self._space.claim(checked, request)
 
     def _closed_to(self, waiting: WaitingJob, node: int) -> str | None:

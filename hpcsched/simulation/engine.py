@@ -14,9 +14,9 @@ More than room may be needed to start a job: other jobs may have to end before, 
 limit what its users run, or the log may start it later. Dispatchers are shown the jobs that may
 start. If that is none, the round is held without it, so that it is known what waited.
 
-Where the system has pools, a round is held whenever one of them changes while jobs wait. A start
-for which a pool has had too little since the decision was asked for is not carried out; its job
-waits on.
+Where the system has shared resources, a round is held whenever one of them changes while jobs wait.
+A start for which a shared resource has had too little since the decision was asked for is not
+carried out; its job waits on.
 
 Where there are outages, nodes come back and go out of service after the ends of an instant and
 before its submissions. Jobs on nodes that go are put back into the queue, at their old places, or

@@ -17,18 +17,18 @@ from hpcsched.dispatching.core.compiled_state import State
 from hpcsched.dispatching.core.compiling import compile_all
 from hpcsched.dispatching.core.event_kernels import advance_by_node, advance_by_slot
 from hpcsched.dispatching.core.machine_state import MachineState, kinds_of
-from hpcsched.dispatching.core.pool_tables import (
-    first_nodes,
-    pool_tables,
-    with_nodes,
-    with_rows_of_pools,
-)
 from hpcsched.dispatching.core.shape_arrays import (
     first_shapes,
     most_units,
     no_shapes,
     with_length_of_all,
     with_shapes,
+)
+from hpcsched.dispatching.core.shared_resource_tables import (
+    first_nodes,
+    shared_resource_tables,
+    with_nodes,
+    with_rows_of_shared,
 )
 from hpcsched.dispatching.core.state import (
     Batch,
@@ -58,8 +58,8 @@ from hpcsched.simulation.replay_followers import ReplayFollowers
 from hpcsched.simulation.replay_orders import ReplayOrders
 from hpcsched.simulation.replay_outages import longer, outage_tables, with_requests
 from hpcsched.simulation.replay_output import RunningJobs, Written, take_written
-from hpcsched.simulation.replay_pools import PoolAdmission
 from hpcsched.simulation.replay_predictions import ReplayPredictions
+from hpcsched.simulation.shared_resource_admission import SharedResourceAdmission
 from hpcsched.system.allocation import SlotMap
 from hpcsched.system.request import Request
 from hpcsched.system.space import slots_per_node
@@ -132,11 +132,11 @@ class EventLoop:
         self._asking: DecisionRequests | None = None
         if in_python:
             self._asking = DecisionRequests(parts, following.events, following.holding, slot_map)
-        # In each period of pools a decision may take another time, as fractions of seconds are
-        # carried over, and only one of these times may suit.
+        # In each period of shared resources a decision may take another time, as fractions of
+        # seconds are carried over, and only one of these times may suit.
         rounds = 1 if parts.latency is None else parts.latency.fractions
-        self._pools = pool_tables(system, rows, rounds)
-        self._admission = PoolAdmission(system)
+        self._shared_resources = shared_resource_tables(system, rows, rounds)
+        self._admission = SharedResourceAdmission(system)
         self._checks = ColumnChecks(max((outage.end for outage in parts.outages.all), default=0))
         self.stopped = False
         # The real seconds that the loop has taken in Python, after which of them it is looked for
@@ -170,8 +170,8 @@ class EventLoop:
 
     @property
     def drawn(self) -> tuple[int, ...]:
-        """Amount drawn from each pool, `[P]`."""
-        drawn = self._pools.pool_drawn
+        """Amount drawn from each shared resource, `[P]`."""
+        drawn = self._shared_resources.shared_drawn
         return () if drawn is None else tuple(drawn.tolist())
 
     @property
@@ -189,7 +189,7 @@ class EventLoop:
     def is_compiled(self) -> bool:
         """True if the loop has been compiled for such a replay, here or by an earlier process."""
         batch = self._batch_of(NO_JOBS, np.empty(0, dtype=np.bool_), last=True)
-        batch = batch._replace(draws=self._pools.pool_own)
+        batch = batch._replace(draws=self._shared_resources.shared_own)
         return self._is_compiled_for(batch)
 
     @property
@@ -334,7 +334,7 @@ class EventLoop:
     def _fields(self, batch: Batch) -> tuple[Any, ...]:
         """Return the fields of the state, with a batch of jobs."""
         replayed = *self._tables, *self._shapes, *self._choices, *self._outages
-        in_python = *self._following.tables, *self._flight.tables, *self._pools
+        in_python = *self._following.tables, *self._flight.tables, *self._shared_resources
         return (*replayed, *in_python, *batch, *self._output)
 
     @property
@@ -347,7 +347,9 @@ class EventLoop:
             self._tables = with_rows(self._tables, 2 * len(self._tables.jobs))
             self._following.with_rows(len(self._tables.jobs))
             self._flight.with_rows(len(self._tables.jobs))
-            self._pools = with_rows_of_pools(self._pools, len(self._tables.jobs))
+            self._shared_resources = with_rows_of_shared(
+                self._shared_resources, len(self._tables.jobs)
+            )
         elif because == codes.NEEDS_CELLS:
             self._make_cells()
         else:
@@ -411,7 +413,9 @@ class EventLoop:
             behind_keys,
             watched,
             last,
-            columns.refusals.copy() if self._parts.partitions or self._system.pools else None,
+            columns.refusals.copy()
+            if self._parts.partitions or self._system.shared_resources
+            else None,
         )
 
     def _records(self, columns: JobColumns) -> tuple[Sequence[TracedJob], BoolArray]:
@@ -445,17 +449,21 @@ class EventLoop:
             self._shapes.shape_waiting[:] = 0
             self._outages = with_requests(self._outages, self._system, requests)
             self._make_shapes(2 * len(requests))
-        self._pools = with_nodes(first_nodes(self._pools, known), self._shapes)
+        self._shared_resources = with_nodes(
+            first_nodes(self._shared_resources, known), self._shapes
+        )
 
     def _make_shapes(self, count: int) -> None:
         """Extend the tables to a number of shapes, those on fewer nodes included."""
         self._shapes = with_length_of_all(self._shapes, count)
         self._outages = longer(self._outages, count)
-        self._pools = with_nodes(self._pools, self._shapes)
+        self._shared_resources = with_nodes(self._shared_resources, self._shapes)
 
     def _written(self) -> Written:
         self._predictions.learn(self._tables.counters, self._output)
         self._predictions.taken()
         self._following.catch_up(self._tables, self._output)
         self._following.taken(self._tables.counters)
-        return take_written(self._tables.counters, self._output, self._pools.pool_levels)
+        return take_written(
+            self._tables.counters, self._output, self._shared_resources.shared_levels
+        )

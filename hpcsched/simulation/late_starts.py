@@ -1,10 +1,10 @@
-"""Reasons why starts of an earlier decision are not carried out: nodes or pools are gone."""
+"""Reasons why starts of an earlier decision fail: nodes or shared resources are gone."""
 
 from hpcsched.dispatching.core.state import OutageTables
 from hpcsched.dispatching.problem import RunningJob, WaitingJob
 from hpcsched.simulation.outage_reasons import OutageReasons
 from hpcsched.simulation.parts import Parts
-from hpcsched.simulation.pool_accounts import OverdrawError, PoolAccounts
+from hpcsched.simulation.shared_resource_accounts import OverdrawError, SharedResourceAccounts
 from hpcsched.system.allocation import Allocation
 
 
@@ -21,25 +21,25 @@ class LateStarts:
 
     def __init__(self, parts: Parts, outages: OutageTables) -> None:
         self._outages, self._tables = OutageReasons(parts.outages, parts.system), outages
-        self._pools: PoolAccounts | None = None
-        if parts.system.pools and parts.latency is not None:
-            self._pools = PoolAccounts(parts.system)
+        self._shared_resources: SharedResourceAccounts | None = None
+        if parts.system.shared_resources and parts.latency is not None:
+            self._shared_resources = SharedResourceAccounts(parts.system)
 
     def started(self, running: RunningJob) -> None:
         """Record a start."""
-        if self._pools is not None:
-            self._pools.started(running.allocation, running.waiting.request)
+        if self._shared_resources is not None:
+            self._shared_resources.started(running.allocation, running.waiting.request)
 
     def stopped(self, running: RunningJob) -> None:
         """Record the end of an attempt."""
-        if self._pools is not None:
-            self._pools.ended(running.allocation, running.waiting.request)
+        if self._shared_resources is not None:
+            self._shared_resources.ended(running.allocation, running.waiting.request)
 
     def why(self, waiting: WaitingJob, allocation: Allocation, now: int) -> str:
         """Return why a decided start is not carried out, in words."""
-        if self._pools is not None:
+        if self._shared_resources is not None:
             try:
-                self._pools.check(now, allocation, waiting.request)
+                self._shared_resources.check(now, allocation, waiting.request)
             except OverdrawError as error:
                 return f"{error} since the decision was asked for"
         closed = (

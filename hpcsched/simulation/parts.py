@@ -26,7 +26,7 @@ class Parts(NamedTuple):
     ----------
     uniform_request
         Unit request of every job, if it is the same for all and counting slots is enough: no job is
-        bound to nodes, and there are no pools and outages. None otherwise.
+        bound to nodes, and there are no shared resources and outages. None otherwise.
     dispatcher_name, predictor_name
         Names in messages; the predictor's class by default.
     followers

@@ -129,7 +129,11 @@ class Rehearsals:
 
 def _uniform_request(context: RehearsalContext, jobs: JobColumns) -> tuple[int, ...] | None:
     """Return what each unit of all jobs asks for, if that is the same and units may be counted."""
-    if not jobs.requests or context.system.pools or context.partitions.bind_nodes(context.system):
+    if (
+        not jobs.requests
+        or context.system.shared_resources
+        or context.partitions.bind_nodes(context.system)
+    ):
         return None
     free = all(
         request.node_groups is None

@@ -131,4 +131,4 @@ def counts_slots(parts: Parts, choices: Choices) -> bool:
     """Return True if all units are alike and take the lowest slots, so that counting is enough."""
     # Which slots are taken decides on nothing, so that other allocators may look at nodes.
     counts = parts.uniform_request is not None and choices.allocator == codes.FIRST_FIT
-    return counts and not parts.outages.all and not parts.system.pools
+    return counts and not parts.outages.all and not parts.system.shared_resources

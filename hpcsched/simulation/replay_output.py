@@ -91,8 +91,8 @@ class Written(NamedTuple):
     left, held, lost
         Jobs that have left, rounds, and lost attempts.
     level_time, drawn
-        Seconds at which jobs began or ended, `[L]`, and the amounts drawn from pools since, `[L,
-        P]`.
+        Seconds at which jobs began or ended, `[L]`, and the amounts drawn from shared resources
+        since, `[L, P]`.
     """
 
     left: LeftJobs
@@ -102,7 +102,7 @@ class Written(NamedTuple):
     drawn: IntArray
 
 
-def take_written(counters: IntArray, output: Output, pool_levels: IntArray | None) -> Written:
+def take_written(counters: IntArray, output: Output, shared_levels: IntArray | None) -> Written:
     """Return everything that the event loop has written, and reset its output."""
     jobs = output.jobs[: counters[codes.OUT_JOBS]].copy()
     places = int(counters[codes.OUT_PLACES])
@@ -110,8 +110,8 @@ def take_written(counters: IntArray, output: Output, pool_levels: IntArray | Non
     times = output.decision_times[: counters[codes.OUT_ROUNDS]].copy()
     counters[[codes.OUT_JOBS, codes.OUT_PLACES, codes.OUT_ROUNDS]] = 0
     levels = np.empty((0, 1), dtype=np.int64)
-    if pool_levels is not None:
-        levels = pool_levels[: counters[codes.OUT_LEVELS]].copy()
+    if shared_levels is not None:
+        levels = shared_levels[: counters[codes.OUT_LEVELS]].copy()
     counters[codes.OUT_LEVELS] = 0
     first = codes.ROUND_COLUMNS
     types = (rows.shape[1] - first) // 3

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from hpcsched.dispatching.decision_reasons import Reason
 from hpcsched.dispatching.problem import WaitingJob
-from hpcsched.system.pool_draws import most_draw
+from hpcsched.system.shared_draws import most_draw
 from hpcsched.system.space import units_that_fit
 from hpcsched.system.system import System
 
@@ -71,8 +71,8 @@ def _why(job: WaitingJob, held: Mapping[int, Reason], stranded: Stranded, system
     lacking = [_lacking(job, at, system) for at in stranded.asked]
     if lacking and all(lacking):
         return (
-            f"pool {lacking[-1]} offers too little for it, from any decision that is asked for to"
-            " its predicted end"
+            f"shared resource {lacking[-1]} offers too little for it, from any decision that"
+            " is asked for to its predicted end"
         )
     if stranded.late:
         # Which are tried first in every round, and would have its room.
@@ -82,12 +82,12 @@ def _why(job: WaitingJob, held: Mapping[int, Reason], stranded: Stranded, system
 
 
 def _lacking(job: WaitingJob, at: int, system: System) -> str | None:
-    """Return the first pool with too little for a job that starts at a second, or None."""
+    """Return the first shared resource with too little for a job started at a second, or None."""
     draw, end = most_draw(system, job.request), at + job.predicted_run_time
-    for pool, amount in zip(system.pools, draw, strict=True):
+    for resource, amount in zip(system.shared_resources, draw, strict=True):
         time = at
         while amount and time < end:
-            if pool.capacity_at(time) < amount:
-                return pool.name
-            time = pool.next_change(time)
+            if resource.capacity_at(time) < amount:
+                return resource.name
+            time = resource.next_change(time)
     return None

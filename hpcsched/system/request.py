@@ -1,4 +1,4 @@
-"""Request of a job: its units on nodes, and its draw from shared resources (pools)."""
+"""Request of a job: its units on nodes, and its draw from shared resources."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 class Request(NamedTuple):
     """Request for `units` identical units on nodes, and for shared resources.
 
-    The fields between `unit_request` and `pool_requests` restrict the placement of a unit; a
+    The fields between `unit_request` and `shared_requests` restrict the placement of a unit; a
     further restriction of units belongs there, too.
 
     Attributes
@@ -24,7 +24,7 @@ class Request(NamedTuple):
     scatter
         Whether each unit needs a node of its own, which units of other jobs may share (PBS:
         `place=scatter`).
-    pool_requests
+    shared_requests
         Draw from shared resources according to the trace, by their names.
     """
 
@@ -34,7 +34,7 @@ class Request(NamedTuple):
     allowed_nodes: frozenset[int] | None = None
     exclusive: bool = False
     scatter: bool = False
-    pool_requests: tuple[tuple[str, int], ...] = ()
+    shared_requests: tuple[tuple[str, int], ...] = ()
 
 
 ShapeKey = tuple[object, ...]
@@ -44,7 +44,7 @@ _ANYWHERE = Request(1, ())[2:-1]
 
 
 def shape_key(request: Request) -> ShapeKey:
-    """Return the key of a request's shape: all fields but `units` and `pool_requests`."""
+    """Return the key of a request's shape: all fields but `units` and `shared_requests`."""
     return request[1:-1]
 
 

@@ -1,7 +1,7 @@
-"""Shared resources (pools) of a whole system, such as power, licences, or storage space.
+"""Shared resources of a whole system, such as power, licences, or storage space.
 
-A pool's capacity may change at instants that are known in advance, once or periodically. A job's
-draw follows from a model that the pool declares (see `pool_draws`).
+A shared resource's capacity may change at instants that are known in advance, once or periodically.
+A job's draw follows from a model that the shared resource declares (see `shared_draws`).
 """
 
 from bisect import bisect_right
@@ -16,7 +16,7 @@ NEVER = 1 << 62
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """Model of a job's draw from a pool while it runs, in the unit of the pool.
+    """Model of a job's draw from a shared resource while it runs, in the resource's unit.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Draw:
 
 
 class Change(NamedTuple):
-    """Change of a pool's capacity.
+    """Change of a shared resource's capacity.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Change(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Pool:
+class SharedResource:
     """Shared resource: name, capacity over time, and model of the jobs' draw.
 
     Of two periods in a system the longer is a multiple of the other.
@@ -80,7 +80,7 @@ class Pool:
     every: int | None = None
 
     def capacity_at(self, time: int) -> int:
-        """Return the pool's capacity at a second."""
+        """Return the shared resource's capacity at a second."""
         # Before the trace's origin no period has begun, and the first capacity holds.
         period, within = (0, time) if self.every is None or time < 0 else divmod(time, self.every)
         upto = bisect_right(self.changes, within, key=_when)
@@ -114,28 +114,30 @@ def _when(change: Change) -> int:
     return change.at
 
 
-def period_of(pools: Sequence[Pool]) -> int:
-    """Return the common period of all pools in seconds, the longest one; 0 if none has a period."""
-    return max((pool.every or 0 for pool in pools), default=0)
+def period_of(shared_resources: Sequence[SharedResource]) -> int:
+    """Return the common period of shared resources in seconds, the longest; 0 if none has one."""
+    return max((resource.every or 0 for resource in shared_resources), default=0)
 
 
-def settled_from(pools: Sequence[Pool]) -> int:
-    """Return a second from which the capacity of every pool is constant or periodic."""
-    return max((pool.settled for pool in pools), default=0)
+def settled_from(shared_resources: Sequence[SharedResource]) -> int:
+    """Return a second from which the capacity of every shared resource is constant or periodic."""
+    return max((resource.settled for resource in shared_resources), default=0)
 
 
-def next_change(pools: Sequence[Pool], time: int) -> int:
+def next_change(shared_resources: Sequence[SharedResource], time: int) -> int:
     """Return the first second after `time` at which a capacity changes; NEVER if none does."""
-    return min((pool.next_change(time) for pool in pools), default=NEVER)
+    return min((resource.next_change(time) for resource in shared_resources), default=NEVER)
 
 
-def steps_from(pools: Sequence[Pool], begin: int) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Yield the capacities of the pools from a second on.
+def steps_from(
+    shared_resources: Sequence[SharedResource], begin: int
+) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Yield the capacities of the shared resources from a second on.
 
     Parameters
     ----------
-    pools
-        The pools, `P`.
+    shared_resources
+        The shared resources, `P`.
     begin
         First second.
 
@@ -143,15 +145,15 @@ def steps_from(pools: Sequence[Pool], begin: int) -> Iterator[tuple[int, tuple[i
     ------
     tuple
         Second from which capacities hold, ascending from `begin`, and the capacities, `[P]`.
-        Endless if a pool has a period.
+        Endless if a shared resource has a period.
     """
     time = begin
     while time != NEVER:
-        yield time, tuple(pool.capacity_at(time) for pool in pools)
-        time = next_change(pools, time)
+        yield time, tuple(resource.capacity_at(time) for resource in shared_resources)
+        time = next_change(shared_resources, time)
 
 
-def longest_stay(pools: Sequence[Pool], draw: Sequence[int]) -> int:
+def longest_stay(shared_resources: Sequence[SharedResource], draw: Sequence[int]) -> int:
     """Return the longest time, in seconds, for which a job with this draw can run.
 
     That is alone on the system, in the best part of a period or, without a period, after all
@@ -159,8 +161,8 @@ def longest_stay(pools: Sequence[Pool], draw: Sequence[int]) -> int:
 
     Parameters
     ----------
-    pools
-        The pools, `P`.
+    shared_resources
+        The shared resources, `P`.
     draw
         The job's draw, `[P]`.
 
@@ -169,19 +171,23 @@ def longest_stay(pools: Sequence[Pool], draw: Sequence[int]) -> int:
     int
         Seconds; NEVER without a limit, 0 if the job cannot run at all.
     """
-    period, settled = period_of(pools), settled_from(pools)
-    asked = [(pool, amount) for pool, amount in zip(pools, draw, strict=True) if amount]
+    period, settled = period_of(shared_resources), settled_from(shared_resources)
+    asked = [
+        (resource, amount)
+        for resource, amount in zip(shared_resources, draw, strict=True)
+        if amount
+    ]
     if not period:
-        fits = all(amount <= pool.capacity_at(settled) for pool, amount in asked)
+        fits = all(amount <= resource.capacity_at(settled) for resource, amount in asked)
         return NEVER if fits else 0
     # Two periods: a stay may begin in one and end in the next; one that fills both is endless.
     end = settled + 2 * period
     times = [settled]
     while times[-1] < end:
-        times.append(min(next_change(pools, times[-1]), end))
+        times.append(min(next_change(shared_resources, times[-1]), end))
     longest = stay = 0
     for begin, until in pairwise(times):
-        fits = all(amount <= pool.capacity_at(begin) for pool, amount in asked)
+        fits = all(amount <= resource.capacity_at(begin) for resource, amount in asked)
         stay = stay + until - begin if fits else 0
         longest = max(longest, stay)
     return NEVER if longest == 2 * period else longest

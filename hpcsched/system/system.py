@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from hpcsched.system.shared_resources import Pool
+from hpcsched.system.shared_resources import SharedResource
 
 IntArray = npt.NDArray[np.int64]
 
@@ -46,7 +46,7 @@ class System:
         The node groups.
     units
         Declared amount that one unit stands for, by resource type; 1 if not listed.
-    pools
+    shared_resources
         Shared resources, which belong to no node.
     resource_types
         Names of all resource types, `R`, in the order of their declaration.
@@ -56,7 +56,7 @@ class System:
 
     groups: tuple[NodeGroup, ...]
     units: Mapping[str, int] = field(default_factory=dict)
-    pools: tuple[Pool, ...] = ()
+    shared_resources: tuple[SharedResource, ...] = ()
     resource_types: tuple[str, ...] = field(init=False)
     totals: tuple[int, ...] = field(init=False)
 

@@ -12,7 +12,7 @@ from hpcsched.audit.jobs import check_presence, check_requests, check_times
 from hpcsched.audit.outage_checks import check_outages
 from hpcsched.audit.partitions import check_partitions
 from hpcsched.audit.places import check_places
-from hpcsched.audit.shared_resource_checks import check_pools
+from hpcsched.audit.shared_resource_checks import check_shared_resources
 from hpcsched.simulation.records import Interruption, JobRecord
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.system import System
@@ -34,7 +34,7 @@ def audit_replay(
 
     Every job is there exactly once; none starts before its submission; each ends when it must; all
     its units are placed on eligible nodes; no node is ever overcommitted; jobs wait for others
-    where they must; partitions are kept; no start overdraws a pool.
+    where they must; partitions are kept; no start overdraws a shared resource.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def audit_replay(
         check_capacity(attempts, system),
         *check_dependencies(trace, run, rows),
         *check_partitions(trace, attempts, all_rows, system, partitions),
-        *check_pools(trace, attempts, all_rows, system),
+        *check_shared_resources(trace, attempts, all_rows, system),
         *check_outages(trace, (attempts, lost), all_rows, system, conditions.outages),
     )
     violations = [violation for check in checks for violation in check.violations]

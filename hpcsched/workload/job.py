@@ -78,9 +78,9 @@ class Job(NamedTuple):
         return self.request.scatter
 
     @property
-    def pool_requests(self) -> tuple[tuple[str, int], ...]:
+    def shared_requests(self) -> tuple[tuple[str, int], ...]:
         """Draw from shared resources according to the trace; see `Request`."""
-        return self.request.pool_requests
+        return self.request.shared_requests
 
 
 class TracedJob(NamedTuple):

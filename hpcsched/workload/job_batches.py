@@ -23,7 +23,7 @@ DETAILS = pa.schema(
         *((name, pa.string()) for name in ("name", "queue_name", "partition_name")),
         ("after", pa.list_(pa.int64())),
         ("think_time", pa.int64()),
-        ("pool_requests", pa.map_(pa.string(), pa.int64())),
+        ("shared_requests", pa.map_(pa.string(), pa.int64())),
     ]
 )
 """Further fields of `Job`, beside its request on nodes and its times."""
@@ -149,10 +149,10 @@ def records_of(batches: Iterable[JobColumns]) -> Iterator[TracedJob]:
         for (
             job_id, submit_time, run_time, requested_time, units, request,
             user, group, application, queue, partition, name, queue_name, partition_name,
-            after, think_time, pool_requests,
+            after, think_time, shared_requests,
         ) in zip(*columns, *details, strict=True):  # fmt: skip
             asked = batch.requests[request][1:-1]
-            drawn = tuple(pool_requests) if pool_requests else ()
+            drawn = tuple(shared_requests) if shared_requests else ()
             job = Job(
                 job_id,
                 submit_time,

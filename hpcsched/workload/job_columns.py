@@ -101,7 +101,7 @@ def bounded_request(
     units: int,
     unit_request: tuple[int, ...],
     told: Mapping[str, Any],
-    pool_requests: tuple[tuple[str, int], ...] = (),
+    shared_requests: tuple[tuple[str, int], ...] = (),
 ) -> Request:
     """Return a request from the columns of a file.
 
@@ -113,8 +113,8 @@ def bounded_request(
         Amounts of a unit, in the system's units.
     told
         Stored values of the columns `BOUNDS`, by name.
-    pool_requests
+    shared_requests
         Draw from shared resources, by name.
     """
     bounds = {column.name: column.taken(told[column.name]) for column in BOUNDS}
-    return Request(units, unit_request, **bounds, pool_requests=pool_requests)
+    return Request(units, unit_request, **bounds, shared_requests=shared_requests)

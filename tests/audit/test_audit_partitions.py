@@ -117,7 +117,7 @@ def test_refusals(traced: TracedJob, partition: Partition, reason: str) -> None:
 
 
 def test_refused_beyond_the_partition() -> None:
-    """The dispatcher and the pools may refuse a job that its partition does not have to."""
+    """Dispatcher and shared resources may refuse a job that its partition does not have to."""
     for by in ("dispatcher", "over_pool"):
         assert refusal(small(), by, REST) == []
         expected = f"job 1: rejected_by: expected larger_than_partition, found {by}"

@@ -40,7 +40,7 @@ system:
   groups:
     - {name: thin, count: 3, resources: {core: 2}}
     - {name: fat, count: 1, resources: {core: 4}}
-  pools:
+  shared_resources:
     - name: power
       capacity: 90
       draw: {per: {core: 10}, per_node: 5}
@@ -204,7 +204,7 @@ def without(name: str, *path: str | int) -> Tamper:
 
 
 def low_power(folder: Path) -> None:
-    """Let the pool offer 10 W at all times."""
+    """Let the shared resource offer 10 W at all times."""
     text("capacity: 90", "capacity: 10")(folder)
     text("capacity: 80", "capacity: 10")(folder)
 
@@ -259,11 +259,13 @@ CASES = [
     Case("site", job(3, rejected_by="no_partition"), "expected over_partition_time, found no_part"),
     Case("site", job(1, nodes=[3], node_units=[2]), "partition short: expected a node of thin"),
     Case("site", job(2, start_time=20, end_time=70), "running_jobs_per_user: second 20, user 7"),
-    # Pools
+    # Shared resources
     Case("site", text("capacity: 80", "capacity: 30"), "to be drawn where jobs start, found"),
     Case("site", text("capacity: 90", "capacity: 91"), "from a second on, drawn and offered"),
     Case("site", rows("pools.parquet", lambda r: r.pop()), "rows: expected"),
-    Case("site", text("name: power", "name: heat"), "pools: expected [['heat'], ['heat']]"),
+    Case(
+        "site", text("name: power", "name: heat"), "shared resources: expected [['heat'], ['heat']]"
+    ),
     Case("site", figures("pools", "power", energy=1), "pools.power.energy: expected"),
     Case("site", low_power, "expected it to draw at most 10, found 20"),
     # Outages

@@ -1,4 +1,4 @@
-"""The checks of pools alone: what is drawn, where it is too much, its figures and recorded rows."""
+"""Checks of shared resources: draws, excess, figures, and recorded rows."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,13 +10,13 @@ import pytest
 from hpcsched.audit.columns import match
 from hpcsched.audit.shared_resource_checks import (
     changes_between,
-    check_pool_figures,
-    check_pools,
+    check_shared_resource_figures,
+    check_shared_resources,
     course_of,
     offered_at,
 )
-from hpcsched.audit.shared_resource_columns import check_recorded_pools
-from hpcsched.system.shared_resources import Change, Draw, Pool
+from hpcsched.audit.shared_resource_columns import check_recorded_shared_resources
+from hpcsched.system.shared_resources import Change, Draw, SharedResource
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job import TracedJob
 from tests.results.columns_by_hand import Row, directory, run_columns, trace_columns
@@ -31,23 +31,29 @@ def job(job_id: int, start: int, end: int, cores: int, submit: int = 0, **more: 
     return Row(job_id, start, end, places, submit, cores, (1, 4), **more)
 
 
-def arguments(rows: Sequence[Row], pool: Pool, jobs: Sequence[TracedJob] = ()) -> tuple[Any, ...]:
+def arguments(
+    rows: Sequence[Row], resource: SharedResource, jobs: Sequence[TracedJob] = ()
+) -> tuple[Any, ...]:
     """Return trace, run, rows that match and system."""
-    system = System(GROUPS, pools=(pool,))
+    system = System(GROUPS, shared_resources=(resource,))
     trace, run = trace_columns(system, jobs or rows), run_columns(system, rows)
     return trace, run, match(trace, run), system
 
 
-def drawn(pool: Pool, rows: Sequence[Row], jobs: Sequence[TracedJob] = ()) -> Any:
+def drawn(resource: SharedResource, rows: Sequence[Row], jobs: Sequence[TracedJob] = ()) -> Any:
     """Return from when on how much is drawn, and how much of it begins then."""
-    course = course_of(pool, *arguments(rows, pool, jobs))
+    course = course_of(resource, *arguments(rows, resource, jobs))
     return list(zip(*(column.tolist() for column in course), strict=True))
 
 
-def found(pool: Pool, rows: Sequence[Row], jobs: Sequence[TracedJob] = ()) -> list[str]:
-    """Return what the checks of a pool find."""
+def found(
+    resource: SharedResource, rows: Sequence[Row], jobs: Sequence[TracedJob] = ()
+) -> list[str]:
+    """Return what the checks of a shared resource find."""
     return [
-        line for check in check_pools(*arguments(rows, pool, jobs)) for line in check.violations
+        line
+        for check in check_shared_resources(*arguments(rows, resource, jobs))
+        for line in check.violations
     ]
 
 
@@ -65,7 +71,7 @@ def test_what_a_model_draws() -> None:
         job(5, 30, 30, 1),  # draws nothing, as it has no length
         Row(6, units=9, request=(1, 4), state="rejected"),
     ]
-    assert drawn(Pool("power", 99, Draw({"core": 2}, per_node=5, per_job=3)), rows) == [
+    assert drawn(SharedResource("power", 99, Draw({"core": 2}, per_node=5, per_job=3)), rows) == [
         (0, 12, 12),
         (5, 17, 5),
         (8, 12, 0),
@@ -77,61 +83,63 @@ def test_what_a_model_draws() -> None:
 
 
 def test_what_the_trace_says_is_drawn() -> None:
-    """Job 1 takes 2 licences, job 2 nothing of this pool; its model does not count then."""
+    """Job 1 takes 2 licences, job 2 nothing of this one; its model does not count then."""
     rows = [job(1, 0, 10, 1), job(2, 5, 10, 1)]
     jobs = [
-        rows[0].traced(pool_requests=(("licence", 2),)),
-        rows[1].traced(pool_requests=(("x", 9),)),
+        rows[0].traced(shared_requests=(("licence", 2),)),
+        rows[1].traced(shared_requests=(("x", 9),)),
     ]
-    pool = Pool("licence", 9, Draw({"core": 2}, per_node=5, traced=True))
-    assert drawn(pool, rows, jobs) == [(0, 2, 2), (5, 2, 0), (10, 0, 0)]
+    resource = SharedResource("licence", 9, Draw({"core": 2}, per_node=5, traced=True))
+    assert drawn(resource, rows, jobs) == [(0, 2, 2), (5, 2, 0), (10, 0, 0)]
 
 
 def test_nodes_that_do_not_exist() -> None:
     """Such a place is found elsewhere; here it counts as a node that is on."""
     rows = [job(1, 0, 10, 1, places={-1: 1})]
-    assert drawn(Pool("power", 99, Draw(per_node=5)), rows) == [(0, 5, 5), (10, 0, 0)]
+    assert drawn(SharedResource("power", 99, Draw(per_node=5)), rows) == [(0, 5, 5), (10, 0, 0)]
 
 
 THREE = (Change(5, 4), Change(10, 6), Change(15, 12))
 
 
 @pytest.mark.parametrize(
-    ("pool", "offered", "changes"),
+    ("resource", "offered", "changes"),
     [
-        (Pool("power", 9, PER_CORE), {0: 9, 99: 9}, []),
-        (Pool("power", 9, PER_CORE, THREE), {4: 9, 5: 4, 14: 6, 15: 12, 25: 12}, [10]),
+        (SharedResource("power", 9, PER_CORE), {0: 9, 99: 9}, []),
+        (SharedResource("power", 9, PER_CORE, THREE), {4: 9, 5: 4, 14: 6, 15: 12, 25: 12}, [10]),
         # What the period before ended with holds until the first change of the next.
         (
-            Pool("power", 9, PER_CORE, THREE, every=20),
+            SharedResource("power", 9, PER_CORE, THREE, every=20),
             {4: 9, 5: 4, 19: 12, 20: 12, 24: 12, 25: 4, 39: 12, 40: 12, 45: 4},
             [10, 15, 25, 30, 35, 45, 50],
         ),
         (
-            Pool("power", 9, PER_CORE, (Change(0, 3), Change(6, 4)), every=20),
+            SharedResource("power", 9, PER_CORE, (Change(0, 3), Change(6, 4)), every=20),
             {0: 3, 6: 4, 19: 4, 20: 3, 26: 4},
             [6, 20, 26, 40, 46],
         ),
     ],
 )
-def test_what_is_offered(pool: Pool, offered: dict[int, int], changes: list[int]) -> None:
+def test_what_is_offered(
+    resource: SharedResource, offered: dict[int, int], changes: list[int]
+) -> None:
     """By second; changes are those after 5 and before 15 or, where they come again, 55."""
-    assert {time: offered_at(pool, time) for time in offered} == offered
-    assert list(changes_between(pool, 5, 55 if pool.every else 15)) == changes
+    assert {time: offered_at(resource, time) for time in offered} == offered
+    assert list(changes_between(resource, 5, 55 if resource.every else 15)) == changes
 
 
 FALLS = (Change(10, 5),)
 
 
 @pytest.mark.parametrize(
-    ("pool", "rows", "violations"),
+    ("resource", "rows", "violations"),
     [
         # 8 of 8 are drawn, and 8 of 5 from 10 on, when nothing starts.
-        (Pool("power", 8, PER_CORE, FALLS), [job(1, 0, 20, 3), job(2, 5, 20, 5)], []),
+        (SharedResource("power", 8, PER_CORE, FALLS), [job(1, 0, 20, 3), job(2, 5, 20, 5)], []),
         # A job of no length starts then, and draws nothing.
-        (Pool("power", 8, PER_CORE, FALLS), [job(1, 0, 20, 8), job(2, 12, 12, 1)], []),
+        (SharedResource("power", 8, PER_CORE, FALLS), [job(1, 0, 20, 8), job(2, 12, 12, 1)], []),
         (
-            Pool("power", 8, PER_CORE, FALLS),
+            SharedResource("power", 8, PER_CORE, FALLS),
             [job(1, 0, 20, 4), job(2, 10, 20, 2), job(3, 15, 20, 1)],
             [
                 "second 10: expected at most 5 to be drawn where jobs start, found 6",
@@ -140,13 +148,13 @@ FALLS = (Change(10, 5),)
         ),
         # At 15 job 2 follows on a node that is on, so that nothing more is drawn.
         (
-            Pool("power", 8, Draw(per_node=8), FALLS),
+            SharedResource("power", 8, Draw(per_node=8), FALLS),
             [job(1, 0, 15, 1), job(2, 15, 20, 1)],
             [],
         ),
         # Places that are not known draw nothing: 2 · 3 are drawn.
         (
-            Pool("power", 6, Draw({"core": 3}, per_node=5), ((Change(1, 5)),)),
+            SharedResource("power", 6, Draw({"core": 3}, per_node=5), ((Change(1, 5)),)),
             [job(1, 2, 9, 2, places={})],
             [
                 "second 2: expected at most 5 to be drawn where jobs start, found 6",
@@ -154,30 +162,30 @@ FALLS = (Change(10, 5),)
         ),
     ],
 )
-def test_starts(pool: Pool, rows: list[Row], violations: list[str]) -> None:
+def test_starts(resource: SharedResource, rows: list[Row], violations: list[str]) -> None:
     """More may be drawn than is offered, but not where a job starts that draws something."""
-    assert found(pool, rows) == violations
-    assert found(pool, []) == []
+    assert found(resource, rows) == violations
+    assert found(resource, []) == []
 
 
-ONCE = Pool("power", 30, PER_CORE, (Change(10, 20), Change(40, 8)))
-AGAIN = Pool("power", 30, PER_CORE, (Change(10, 20), Change(40, 8)), every=100)
+ONCE = SharedResource("power", 30, PER_CORE, (Change(10, 20), Change(40, 8)))
+AGAIN = SharedResource("power", 30, PER_CORE, (Change(10, 20), Change(40, 8)), every=100)
 
 
 @pytest.mark.parametrize(
-    ("pool", "submit", "most"),
+    ("resource", "submit", "most"),
     [
         (ONCE, 9, 30),
         (ONCE, 10, 20),
         (ONCE, 40, 8),
-        (Pool("power", 5, PER_CORE, (Change(10, 20), Change(40, 8))), 9, 20),
+        (SharedResource("power", 5, PER_CORE, (Change(10, 20), Change(40, 8))), 9, 20),
         (AGAIN, 9, 30),
         (AGAIN, 10, 20),
         (AGAIN, 40, 20),
         (AGAIN, 300, 20),
     ],
 )
-def test_the_largest_draw(pool: Pool, submit: int, most: int) -> None:
+def test_the_largest_draw(resource: SharedResource, submit: int, most: int) -> None:
     """Whatever is offered once after the first submission may be drawn, and no more.
 
     Jobs here have no length, so that it does not matter when they start; job 3 did not run.
@@ -187,19 +195,19 @@ def test_the_largest_draw(pool: Pool, submit: int, most: int) -> None:
         job(2, 999, 999, most + 1, submit),
         Row(3, submit=submit, units=99, request=(1, 4), state="rejected"),
     ]
-    assert found(pool, rows) == [f"job 2: expected it to draw at most {most}, found {most + 1}"]
+    assert found(resource, rows) == [f"job 2: expected it to draw at most {most}, found {most + 1}"]
 
 
 def test_the_largest_draw_by_the_trace() -> None:
     """Job 2 of no length takes more licences than there are."""
     rows = [job(1, 0, 0, 1), job(2, 0, 0, 1)]
-    jobs = [rows[0].traced(), rows[1].traced(pool_requests=(("licence", 4),))]
-    pool = Pool("licence", 3, Draw(traced=True))
-    assert found(pool, rows, jobs) == ["job 2: expected it to draw at most 3, found 4"]
+    jobs = [rows[0].traced(), rows[1].traced(shared_requests=(("licence", 4),))]
+    resource = SharedResource("licence", 3, Draw(traced=True))
+    assert found(resource, rows, jobs) == ["job 2: expected it to draw at most 3, found 4"]
 
 
 # From the trace's origin on 10 is offered, from 5 on 4, from 15 on 12, from 25 on 4 again.
-COMES_AGAIN = Pool("power", 10, PER_CORE, (Change(5, 4), Change(15, 12)), every=20)
+COMES_AGAIN = SharedResource("power", 10, PER_CORE, (Change(5, 4), Change(15, 12)), every=20)
 TWO = [job(1, 4, 12, 4, submit=2), job(2, 10, 30, 6, submit=3)]
 FIGURES = {
     # 4 from 4 to 10, 10 until 12, and 6 until 30.
@@ -228,7 +236,7 @@ def test_figures(rows: list[Row], figures: dict[str, Any]) -> None:
     of = arguments(rows, COMES_AGAIN)
 
     def said(**stated: Any) -> list[str]:
-        (check,) = check_pool_figures(stated, *of, partial=False)
+        (check,) = check_shared_resource_figures(stated, *of, partial=False)
         return check.violations
 
     assert said(pools={"power": figures}) == []
@@ -245,12 +253,12 @@ def test_figures(rows: list[Row], figures: dict[str, Any]) -> None:
 
 
 def test_figures_that_are_not_worked_out() -> None:
-    """That of a partial run is told; a system without pools has none."""
+    """That of a partial run is told; a system without shared resources has none."""
     of = arguments(TWO, COMES_AGAIN)
-    (check,) = check_pool_figures({}, *of, partial=True)
+    (check,) = check_shared_resource_figures({}, *of, partial=True)
     assert check.violations == []
-    assert check.notes == ["pools were not worked out again: jobs were left running"]
-    assert list(check_pool_figures({}, *of[:3], System(GROUPS), partial=False)) == []
+    assert check.notes == ["shared resources were not worked out again: jobs were left running"]
+    assert list(check_shared_resource_figures({}, *of[:3], System(GROUPS), partial=False)) == []
 
 
 Level = tuple[int, int, int]
@@ -269,7 +277,11 @@ def recorded(folder: Path, rows: Sequence[Row], levels: Sequence[Level]) -> list
     )
     run = directory(folder, pools=table)
     trace, *rest = arguments(rows, COMES_AGAIN)
-    return [text for check in check_recorded_pools(run, trace, *rest) for text in check.violations]
+    return [
+        text
+        for check in check_recorded_shared_resources(run, trace, *rest)
+        for text in check.violations
+    ]
 
 
 LEVELS = [
@@ -309,8 +321,8 @@ def test_recorded_rows(tmp_path: Path, rows: list[Row], levels: list[Level]) -> 
 
 
 def test_recorded_rows_that_are_not_looked_at(tmp_path: Path) -> None:
-    """Those of a partial run, and where the system has no pools."""
+    """Those of a partial run, and where the system has no shared resources."""
     trace, run, both, system = arguments(TWO, COMES_AGAIN)
     whole, partial = directory(tmp_path), directory(tmp_path, partial=True)
-    assert list(check_recorded_pools(partial, trace, run, both, system)) == []
-    assert list(check_recorded_pools(whole, trace, run, both, System(GROUPS))) == []
+    assert list(check_recorded_shared_resources(partial, trace, run, both, system)) == []
+    assert list(check_recorded_shared_resources(whole, trace, run, both, System(GROUPS))) == []

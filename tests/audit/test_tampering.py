@@ -64,7 +64,7 @@ ANOTHER = {"easy": "conservative", "requested-time": "actual"}
 
 @pytest.fixture(scope="module", name="honest")
 def _honest(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a run with partitions, outages, pools, dependencies, latency and reasons."""
+    """Return a run with partitions, outages, shared power, dependencies, latency and reasons."""
     folder = tmp_path_factory.mktemp("site")
     (folder / "failures.csv").write_text(FAILURES)
     (folder / "jobs.swf").write_text(swf_lines(JOBS))

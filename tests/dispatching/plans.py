@@ -21,7 +21,7 @@ from hpcsched.dispatching.core.compiled import plain
 from hpcsched.dispatching.core.compiled_state import Profile, Steps
 from hpcsched.dispatching.core.fit_count_kernels import count_fits
 from hpcsched.dispatching.core.overdue_kernels import by_shown_end
-from hpcsched.dispatching.core.pool_kernels import open_pools
+from hpcsched.dispatching.core.shared_resource_kernels import open_shared
 from hpcsched.dispatching.core.start_kernels import fits_now, pressure_on, start
 from hpcsched.dispatching.core.step_kernels import open_steps
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob, waiting_job
@@ -195,7 +195,7 @@ class RoundPlan:
         self._row_of = {job.job_id: row for row, job in enumerate(self.queue)}
         if self._by_node:
             plain(count_fits)(self.state)
-        plain(open_pools)(self.now, self.state, self.state.pool_drawn)
+        plain(open_shared)(self.now, self.state, self.state.shared_drawn)
         plain(find_reach)(self.now, self.state, self.state.outage_nodes)
         self._pressure: Any = plain(pressure_on)(self.state)
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 import pytest
 
 from hpcsched.dispatching.recorded_due_times import RecordedFigures
-from hpcsched.metrics.pool_figures import PoolFigures
+from hpcsched.metrics.shared_resource_figures import SharedResourceFigures
 from hpcsched.results.files import KNOWN
 from hpcsched.results.manifest import Manifest
 from hpcsched.results.outage_records import InterruptionRecorder, outage_figures
@@ -16,9 +16,9 @@ from hpcsched.results.parquet_schemas import (
     interruptions_schema,
     jobs_schema,
     outages_schema,
-    pools_schema,
     reasons_schema,
     rounds_schema,
+    shared_resources_schema,
     usage_schema,
 )
 from hpcsched.results.summary import Left, job_account
@@ -26,7 +26,7 @@ from hpcsched.runs.assembly import assemble
 from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
 from hpcsched.system.node_outages import Outage, Outages
-from hpcsched.system.shared_resources import Pool
+from hpcsched.system.shared_resources import SharedResource
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.trace_source import TraceAccount
 from tests.docs.pages import DOCS, ROOT, tables
@@ -95,8 +95,8 @@ def test_columns(section, schema, scenario):
 def test_columns_of_optional_files():
     """Every column is described, in order, and no other."""
     assert described("outages.parquet") == outages_schema().names
-    system = System((NodeGroup("node", 1, {"core": 1}),), {}, (Pool("power", 1),))
-    assert described("pools.parquet") == pools_schema(system).names
+    system = System((NodeGroup("node", 1, {"core": 1}),), {}, (SharedResource("power", 1),))
+    assert described("pools.parquet") == shared_resources_schema(system).names
     assert described("interruptions.parquet") == interruptions_schema().names
     assert described("reasons.parquet") == reasons_schema().names
     assert described("usage.parquet") == usage_schema().names
@@ -121,7 +121,9 @@ def test_summary_keys(scenario, tmp_path):
     down = Outages((Outage(0, 1, (0,), "failure"),))
     figures = outage_figures(tmp_path, down, scenario.system.build())
     found |= dict.fromkeys(key_paths({"outages": figures}))
-    found |= dict.fromkeys(key_paths({"pools": {"power": dict.fromkeys(PoolFigures._fields, 0)}}))
+    found |= dict.fromkeys(
+        key_paths({"pools": {"power": dict.fromkeys(SharedResourceFigures._fields, 0)}})
+    )
     found |= dict.fromkeys(key_paths({"recorded_starts": asdict(RecordedFigures())}))
     jobs = job_account(account, {}, Left(1, 1), {"dispatcher": 1})
     found |= dict.fromkeys(key_paths({"jobs": jobs}))

@@ -65,7 +65,7 @@ def run_in(folder):
 
 
 def test_decisions_beside_lists(folder):
-    """At 10 s HCP'19 has room for all three in its pool, and starts the first two by priority.
+    """At 10 s HCP'19 has room for all three on aggregated nodes, and starts the first two.
 
     So its plan costs 1.9 + 1.9 + 1.2 = 5.0 in slowdowns, (9 + 10) / 10 being 1.9 and (1 + 5) / 5
     being 1.2. The best list plan starts jobs 4 and 2, and job 3 at 15 s: 1.2 + 1.9 + 2.4 = 5.5.

@@ -1,4 +1,4 @@
-"""Every figure of a run of three jobs, worked out by hand, and what pools and outages add."""
+"""Every figure of a run of three jobs by hand, and those of shared resources and outages."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from hpcsched.metrics import summary_figures as figures
 from hpcsched.metrics.capacity import loss_of_capacity_by_resource, utilization_by_resource
 from hpcsched.metrics.metric import RunTables
 from hpcsched.metrics.metric_tables import DownAmounts, whole_column
-from hpcsched.metrics.pool_figures import pool_figures
+from hpcsched.metrics.shared_resource_figures import shared_resource_figures
 from hpcsched.parameters import Params
 from tests.metrics.tables import MemoryTable, jobs_table
 
@@ -128,16 +128,25 @@ def test_out_of_service() -> None:
     )})) == {"core": 60.0}  # fmt: skip
 
 
-def test_a_pool() -> None:
+def test_a_shared_resource() -> None:
     """3 are drawn for 4 s, 8 for 2 s, 1 for 10 s; 5 are offered, then 6, then none.
 
     Energy 12 + 16 + 10 = 38 over 16 s. Over the cap: 8 − 6 = 2 for 2 s, and 1 for 10 s.
     """
-    found = pool_figures(np.array([0, 4, 6, 16]), np.array([3, 8, 1, 99]), np.array([5, 6, 0, 0]))
+    found = shared_resource_figures(
+        np.array([0, 4, 6, 16]), np.array([3, 8, 1, 99]), np.array([5, 6, 0, 0])
+    )
     assert found == (38, 38 / 16, 8, 12, 14, 2)
-    assert pool_figures(np.array([7]), np.array([1]), np.array([0])) == (0, None, 0, 0, 0, 0)
+    assert shared_resource_figures(np.array([7]), np.array([1]), np.array([0])) == (
+        0,
+        None,
+        0,
+        0,
+        0,
+        0,
+    )
     nothing = np.empty(0, np.int64)
-    assert pool_figures(nothing, nothing, nothing) == (0, None, 0, 0, 0, 0)
+    assert shared_resource_figures(nothing, nothing, nothing) == (0, None, 0, 0, 0, 0)
 
 
 def test_a_whole_column() -> None:

@@ -9,7 +9,7 @@ from hpcsched.monitoring.monitor import Monitor
 from hpcsched.monitoring.run_state import RunState
 from hpcsched.monitoring.state_board import DAY, StateBoard
 from hpcsched.system.node_outages import Outage, Outages
-from hpcsched.system.shared_resources import Change, Draw, Pool
+from hpcsched.system.shared_resources import Change, Draw, SharedResource
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job import TracedJob
 from tests.builders import alike, lists, replay, traced
@@ -80,13 +80,15 @@ def test_counts_and_what_is_free() -> None:
     assert times.last == third.decision_time.last
 
 
-def test_pools_and_outages() -> None:
+def test_shared_resources_and_outages() -> None:
     """Node 0 is serviced from 10 to 30, and power falls from 100 to 60 W until 50.
 
     A core draws 20 W and a node 5 W. Job 1 runs on both nodes from 0 to 10, and job 2 on node 1
     from 10 to 40. What is out of service is not free.
     """
-    power = Pool("power", 100, Draw({"core": 20}, per_node=5), (Change(10, 60), Change(50, 100)))
+    power = SharedResource(
+        "power", 100, Draw({"core": 20}, per_node=5), (Change(10, 60), Change(50, 100))
+    )
     system = System((NodeGroup("node", 2, {"core": 2}),), {}, (power,))
     service = Outages((Outage(10, 30, (0,), "maintenance", "service"),))
     view = Shown()

@@ -11,9 +11,9 @@ from hpcsched.monitoring.run_state import (
     STATE_FORMAT,
     DecisionTimes,
     NodesState,
-    PoolState,
     ResourceState,
     RunState,
+    SharedResourceState,
     instant,
     read_state,
 )
@@ -52,19 +52,19 @@ def test_line() -> None:
     )
 
 
-def with_pools_and_outages() -> RunState:
-    """Return the state of a system with two pools, one of which offers nothing, and outages."""
-    pools = {
-        "power": PoolState(capacity=6000, drawn=4500),
-        "licence": PoolState(capacity=0, drawn=2),
+def with_shared_resources_and_outages() -> RunState:
+    """Return the state of a system with two shared resources, one offering nothing, and outages."""
+    shared_resources = {
+        "power": SharedResourceState(capacity=6000, drawn=4500),
+        "licence": SharedResourceState(capacity=0, drawn=2),
     }
     nodes = NodesState(count=1200, down=3)
-    return fresh().model_copy(update={"pools": pools, "nodes": nodes})
+    return fresh().model_copy(update={"pools": shared_resources, "nodes": nodes})
 
 
-def test_pools_and_nodes_out_of_service() -> None:
+def test_shared_resources_and_nodes_out_of_service() -> None:
     """They have a row each on the screen and a part each of the line, where there are any."""
-    state = with_pools_and_outages()
+    state = with_shared_resources_and_outages()
     rows = [" ".join(row.split()) for row in on_screen(state).splitlines()]
     assert rows[-3:] == [
         "power 4,500 drawn, of 6,000 offered (75.0%)",

@@ -17,7 +17,7 @@ from hpcsched.system.node_outages import NO_OUTAGES
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.site_partitions import NO_PARTITIONS, Partition, Partitions
 from tests.builders import Told, replay
-from tests.pool_workloads import pool_workloads
+from tests.shared_resource_workloads import shared_resource_workloads
 from tests.simulation.test_outages_of_all import QUICK, SCENARIO, outages
 from tests.strategies import Workload, mixed_workloads, tries
 
@@ -32,7 +32,7 @@ VARIANTS = {
 }
 LATENCIES = (None, None, Latency(Fraction(3, 2)), Latency(Fraction(3), Fraction(1, 2)))
 LIMITS = st.sampled_from([None, 1, 2])
-WHY = ("pool ", "comes too late", "held back by a dependency")
+WHY = ("shared resource ", "comes too late", "held back by a dependency")
 """What may keep jobs waiting for ever, as messages have it."""
 
 
@@ -46,8 +46,8 @@ class Site(NamedTuple):
 
 @st.composite
 def sites(draw: Any) -> Site:
-    """Draw a site with any of pools, outages, limits, dependencies and late decisions."""
-    workload = draw(st.one_of(mixed_workloads(), pool_workloads()))
+    """Draw a site with any of shared power, outages, limits, dependencies, late decisions."""
+    workload = draw(st.one_of(mixed_workloads(), shared_resource_workloads()))
     ids = [item.job.job_id for item in workload.jobs]
     others = st.lists(st.sampled_from(ids), max_size=1)
     if not draw(st.booleans()):
@@ -87,10 +87,10 @@ def _make(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Assembly]
 
 
 def check(make: Callable[[str], Assembly], name: str, site: Site) -> None:
-    """Replay a site under a dispatcher: all jobs leave, or pools are to blame that some wait.
+    """Replay a site under a dispatcher: all jobs leave, or wait for shared resources.
 
-    Pools can only be to blame where decisions take time, since every other job was found to be one
-    that they have enough for when it was submitted.
+    Shared resources can only be to blame where decisions take time, since every other job was found
+    to be one that they have enough for when it was submitted.
     """
     assembly = make(name)
     try:

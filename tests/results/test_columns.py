@@ -58,7 +58,7 @@ def test_all_of_a_request_is_told() -> None:
 def test_a_request_is_told_and_taken(flag: str) -> None:
     """Sets are ascending lists in files; what is taken out of a file is what was put in."""
     more = {"node_groups": frozenset("ba"), "allowed_nodes": frozenset({20, 3}), flag: True}
-    request = traced(1, 0, 2, 5, (1, 2), pool_requests=(("p", 1),), **more).job.request
+    request = traced(1, 0, 2, 5, (1, 2), shared_requests=(("p", 1),), **more).job.request
     told = {column.name: column.told(column.get(request)) for column in BOUNDS}
     assert (told["node_groups"], told["allowed_nodes"]) == (["a", "b"], [3, 20])
     assert bounded_request(2, (1, 2), told, (("p", 1),)) == request

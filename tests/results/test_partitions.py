@@ -178,7 +178,7 @@ def test_a_wrong_account_is_found(site: Scenario, tmp_path: Path) -> None:
 
 
 def test_aggregation_is_left_out_where_nodes_are_bound(site: Scenario) -> None:
-    """Units that may not go everywhere are not counted in one pool; others are."""
+    """Units that may not go everywhere are not counted together; others are."""
     bound = assemble(site)
     assert bound.source.uniform_request == (1,)
     assert parts_of(bound, []).uniform_request is None

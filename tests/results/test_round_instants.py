@@ -5,7 +5,7 @@ import pytest
 
 from hpcsched.audit.rounds import Conditions, Happenings, check_round_rows, conditions_of
 from hpcsched.system.node_outages import NO_OUTAGES, Outage, Outages
-from hpcsched.system.shared_resources import Change, Pool
+from hpcsched.system.shared_resources import Change, SharedResource
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.site_partitions import NO_PARTITIONS, Partition, Partitions
 from tests.builders import alike
@@ -186,11 +186,11 @@ def test_partial_runs() -> None:
     assert said == "round 1: expected at second 5, found at second 6"
 
 
-def test_pools_may_call_for_rounds() -> None:
+def test_shared_resources_may_call_for_rounds() -> None:
     """One changes at 5 and every 20 s from then on, the other once at 7; an outage ends at 9."""
-    again = Pool("power", 9, changes=(Change(5, 4),), every=20)
-    once = Pool("heat", 9, changes=(Change(7, 4),))
-    conditions = Conditions(False, frozenset({9}), System(GROUPS, pools=(again, once)))
+    again = SharedResource("power", 9, changes=(Change(5, 4),), every=20)
+    once = SharedResource("heat", 9, changes=(Change(7, 4),))
+    conditions = Conditions(False, frozenset({9}), System(GROUPS, shared_resources=(again, once)))
     times = [time for time in range(50) if conditions.may_be_at(time)]
     assert times == [5, 7, 9, 25, 45]
 
@@ -201,7 +201,12 @@ def test_pools_may_call_for_rounds() -> None:
         (NONE, False),
         (AT_15, True),
         (HELD_BACK, True),
-        (Conditions(False, frozenset(), System(GROUPS, pools=(Pool("power", 9),))), True),
+        (
+            Conditions(
+                False, frozenset(), System(GROUPS, shared_resources=(SharedResource("power", 9),))
+            ),
+            True,
+        ),
     ],
 )
 def test_whether_there_are_conditions(conditions: Conditions, any_: bool) -> None:

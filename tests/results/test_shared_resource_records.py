@@ -1,4 +1,4 @@
-"""Pools in a run directory: what is drawn, what is summed up, and an audit that finds faults."""
+"""Shared resources in a run directory: draws, sums, and an audit that finds faults."""
 
 from pathlib import Path
 
@@ -22,10 +22,10 @@ from tests.workload.readers.swf_files import record, write
 # Three nodes of 2 cores; a core draws 10 W and a node 5 W more. From second 10 on there are 30 W
 # instead of 60 W. Each job takes a licence for each of its units.
 SCENARIO = """\
-name: pools
+name: shared-resources
 system:
   groups: [{name: node, count: 3, resources: {core: 2}}]
-  pools:
+  shared_resources:
     - name: power
       capacity: 60
       draw: {per: {core: 10}, per_node: 5}
@@ -49,7 +49,7 @@ def scenario(tmp_path: Path) -> Path:
     """Return a scenario of five jobs."""
     lines = [record(number, *rest) for number, *rest in JOBS]
     write(tmp_path, lines)
-    path = tmp_path / "pools.yaml"
+    path = tmp_path / "shared-resources.yaml"
     path.write_text(SCENARIO.replace("log.swf,", "log.swf, over_requested_time: keep,"))
     return path
 
@@ -94,7 +94,7 @@ def test_what_is_drawn(scenario: Path, tmp_path: Path) -> None:
 
 
 def test_what_an_audit_finds(scenario: Path, tmp_path: Path) -> None:
-    """A start that overdraws a pool, and figures that are not right."""
+    """A start that overdraws a shared resource, and figures that are not right."""
     folder = tmp_path / "run"
     run(load_scenario(scenario), folder)
 
@@ -112,7 +112,7 @@ def test_what_an_audit_finds(scenario: Path, tmp_path: Path) -> None:
 
 
 def test_a_figure_that_is_not_right(scenario: Path, tmp_path: Path) -> None:
-    """Each figure of a pool is worked out again."""
+    """Each figure of a shared resource is worked out again."""
     folder = tmp_path / "run"
     result = run(load_scenario(scenario), folder)
     for name, value in result.summary["pools"]["power"].items():
@@ -125,8 +125,8 @@ def test_a_figure_that_is_not_right(scenario: Path, tmp_path: Path) -> None:
         summary.write_bytes(before)
 
 
-def test_pools_are_told_by_node(scenario: Path) -> None:
-    """Slots know of no pools, although all jobs ask for the same."""
+def test_shared_resources_are_told_by_node(scenario: Path) -> None:
+    """Slots know of no shared resources, although all jobs ask for the same."""
     assembly = assemble(load_scenario(scenario))
     assert assembly.source.uniform_request == (1,)
     assert parts_of(assembly, ()).uniform_request is None
@@ -140,19 +140,19 @@ def test_equal_runs_give_equal_bytes(scenario: Path, tmp_path: Path) -> None:
     assert one == two
 
 
-def test_saved_problems_have_pools(scenario: Path, tmp_path: Path) -> None:
+def test_saved_problems_have_shared_resources(scenario: Path, tmp_path: Path) -> None:
     """What is free and drawn is the same when they are read."""
     target = tmp_path / "problems.jsonl.gz"
     save(load_scenario(scenario), target)
     problems = list(InstancesFile(target).problems())
     assert [problem.now for problem in problems][:3] == [0, 1, 2]
-    pools = problems[2].pools
-    assert pools.free.tolist() == [20, 1]
-    assert pools.draws.tolist() == [[30, 2]]
+    shared_resources = problems[2].shared_resources
+    assert shared_resources.free.tolist() == [20, 1]
+    assert shared_resources.draws.tolist() == [[30, 2]]
 
 
-def test_columns_of_a_log_that_are_of_pools(scenario: Path, tmp_path: Path) -> None:
-    """The header names a pool beside the resource types."""
+def test_columns_of_a_log_that_are_of_shared_resources(scenario: Path, tmp_path: Path) -> None:
+    """The header names a shared resource beside the resource types."""
     lines = ["; UnitResources: core licence", *(record(k, k, more=f"1 {k}") for k in (1, 2, 3))]
     write(tmp_path, lines)
     loaded = load_scenario(scenario, ["trace.unit=null"])
@@ -161,10 +161,14 @@ def test_columns_of_a_log_that_are_of_pools(scenario: Path, tmp_path: Path) -> N
     assert result.summary["jobs"]["completed"] == 3
 
 
-def test_a_unit_that_asks_for_a_pool_with_a_model(scenario: Path, tmp_path: Path) -> None:
-    """Only of a pool of which the trace tells a unit can ask for anything."""
+def test_a_unit_that_asks_for_a_shared_resource_with_a_model(
+    scenario: Path, tmp_path: Path
+) -> None:
+    """Only of a shared resource of which the trace tells a unit can ask for anything."""
     loaded = load_scenario(scenario, ["trace.unit={core: 1, power: 3}"])
-    with pytest.raises(InputError, match="a unit asks for power, a pool from which jobs draw by"):
+    with pytest.raises(
+        InputError, match="a unit asks for power, a shared resource from which jobs draw by"
+    ):
         run(loaded, tmp_path / "run")
 
 
@@ -174,6 +178,8 @@ def test_a_decision_about_a_saved_problem_that_overdraws(scenario: Path, tmp_pat
     save(load_scenario(scenario), target)
     problem = list(InstancesFile(target).problems())[2]
     decision = Decision((Start(3, NodeAllocation((2,), (2,))),))
-    with pytest.raises(ValueError, match="job 3, pool power: 25 would be drawn, 20 free"):
+    with pytest.raises(
+        ValueError, match="job 3, shared resource power: 25 would be drawn, 20 free"
+    ):
         check_decision(problem, decision)
     assert check_decision(problem, Decision()) == ()

@@ -118,11 +118,11 @@ def assembled(
     jobs: list[TracedJob],
     folder: Path,
     *,
-    pool: bool,
+    resource: bool,
 ) -> None:
     """Run jobs that were drawn, on the system that was drawn."""
     scenario = hpcsched.load_scenario(SMALL)
-    if not pool:
+    if not resource:
         scenario = hpcsched.load_scenario(SMALL, ["simulation.aggregate_nodes=false"])
     assembly = assemble(scenario, folder=folder)
     assembly.system, assembly.dispatcher = workload.system, dispatcher
@@ -135,19 +135,19 @@ def assembled(
 @given(
     workload=uniform_workloads(max_jobs=20) | mixed_workloads(max_jobs=12),
     dispatcher=dispatchers(),
-    pool=st.booleans(),
+    resource=st.booleans(),
 )
 def test_drawn_workloads(
     workload: Uniform | Workload,
     dispatcher: Any,
-    pool: bool,
+    resource: bool,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     """Jobs of all kinds under all rules and orders: the same directories."""
     jobs = requesting(workload)
 
     def run(folder: Path) -> None:
-        assembled(workload, dispatcher, jobs, folder, pool=pool)
+        assembled(workload, dispatcher, jobs, folder, resource=resource)
 
     check_equal(*in_both_loops(run, tmp_path_factory.mktemp("runs")))
 
@@ -347,10 +347,10 @@ def test_jobs_that_are_not_as_they_must_be(
     workload = Workload(alike(2, core=2), tuple(jobs), {})
     dispatcher = assemble(hpcsched.load_scenario(SMALL)).dispatcher
     if message is None:
-        assembled(workload, dispatcher, jobs, tmp_path / "run", pool=False)
+        assembled(workload, dispatcher, jobs, tmp_path / "run", resource=False)
     else:
         with pytest.raises(HpcschedError, match=message):
-            assembled(workload, dispatcher, jobs, tmp_path / "run", pool=False)
+            assembled(workload, dispatcher, jobs, tmp_path / "run", resource=False)
     told = manifest(tmp_path / "run")
     assert told["in_python"] == [why]
     assert told["status"] == ("complete" if message is None else "failed")

@@ -89,7 +89,7 @@ def test_all_of_it_took_place(tmp_path: Path) -> None:
     reasons = pq.read_table(result.directory.path / "reasons.parquet").to_pylist()
     found = {(row["kind"], row["detail"] or "") for row in reasons}
     assert any(kind == "outage" and "maintenance monday" in detail for kind, detail in found)
-    assert ("no_room", "pool power") in found
+    assert ("no_room", "shared resource power") in found
 
 
 @pytest.mark.parametrize("name", ["easy", "order-search"])

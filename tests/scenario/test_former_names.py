@@ -60,6 +60,18 @@ dispatcher: {name: easy, allocator: first_fit}
 objective: {name: weighted_sum, terms: [{objective: af}, {objective: {name: psf, alpha: 1}}]}
 """
 
+POOLS = """\
+name: power
+system:
+  groups:
+    - {name: node, count: 2, resources: {core: 4}}
+  pools:
+    - {name: power, capacity: 9, draw: {per: {core: 1}}}
+trace: {source: table, path: jobs.csv, unit: {core: 1}}
+dispatcher: easy
+simulation: {pooling: true}
+"""
+
 ROWS = """\
 submit_time,run_time,requested_time,units,alone
 0,10,10,2,true
@@ -73,6 +85,13 @@ OLD = {
         [
             ("dispatcher.order.name", "the queue order 'expected_wait' is now called"),
             ("dispatcher.allocator", "the allocator 'best_fit' is now called 'best-fit'"),
+        ],
+    ),
+    "pools": (
+        POOLS,
+        [
+            ("system.pools", "'pools' is now called 'shared_resources'"),
+            ("simulation.pooling", "'pooling' is now called 'aggregate_nodes'"),
         ],
     ),
     "table": (
@@ -170,6 +189,17 @@ def test_an_override_and_the_file_may_use_different_names(tmp_path: Path) -> Non
         path.write_text(text, encoding="utf-8")
         scenario = read_scenario(path, [f"simulation.{set_}=false"]).scenario
         assert scenario.simulation.aggregate_nodes is False
+
+
+def test_an_override_within_a_key_by_its_other_name(tmp_path: Path) -> None:
+    """What lies below a key is found by either name of it."""
+    (tmp_path / "jobs.csv").write_text(ROWS, encoding="utf-8")
+    path = tmp_path / "old.yaml"
+    for text in (POOLS, POOLS.replace("pools:", "shared_resources:")):
+        path.write_text(text, encoding="utf-8")
+        for key in ("pools", "shared_resources"):
+            scenario = read_scenario(path, [f"system.{key}[0].capacity=5"]).scenario
+            assert scenario.system.shared_resources[0].capacity == 5
 
 
 def test_all_former_keys_are_known_to_overrides() -> None:

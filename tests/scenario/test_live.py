@@ -25,7 +25,8 @@ FAULTS = {
     "outages": (START + "outages:\n  maintenance:\n    - {start: 1h, duration: 1h}\n", 12),
     "pools": (
         START.replace(
-            "trace:", "  pools:\n    - {name: power, capacity: 9, draw: {per_job: 1}}\ntrace:"
+            "trace:",
+            "  shared_resources:\n    - {name: power, capacity: 9, draw: {per_job: 1}}\ntrace:",
         ),
         6,
     ),

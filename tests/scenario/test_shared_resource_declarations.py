@@ -1,4 +1,4 @@
-"""Pools in a scenario: what they make, and what is refused, with its place."""
+"""Shared resources in a scenario: what they make, and what is refused, with its place."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import pytest
 from hpcsched.errors import InputError
 from hpcsched.scenario import load_scenario
 from hpcsched.scenario.resolved import resolved_yaml
-from hpcsched.system.shared_resources import Change, Draw, Pool
+from hpcsched.system.shared_resources import Change, Draw, SharedResource
 
 START = """\
 name: site
@@ -17,18 +17,18 @@ system:
 trace: {source: lublin99, jobs: 5}
 dispatcher: easy
 """
-POOLS = START.replace("trace:", "  pools:\n%s\ntrace:")
+SHARED_RESOURCES = START.replace("trace:", "  shared_resources:\n%s\ntrace:")
 
 
-def write(folder: Path, pools: str) -> Path:
-    """Write a scenario with pools, the first of which is in line 6."""
+def write(folder: Path, shared_resources: str) -> Path:
+    """Write a scenario with shared resources, the first of which is in line 6."""
     path = folder / "site.yaml"
-    path.write_text(POOLS % pools)
+    path.write_text(SHARED_RESOURCES % shared_resources)
     return path
 
 
 def test_what_is_declared_is_made(tmp_path: Path) -> None:
-    """Every key reaches the pool, and a resolved scenario has the same pools again."""
+    """Every key takes effect, and a resolved scenario has the same shared resources again."""
     path = write(
         tmp_path,
         """\
@@ -40,26 +40,26 @@ def test_what_is_declared_is_made(tmp_path: Path) -> None:
     - {name: buffer, capacity: 1TiB, draw: as_the_trace_says}""",
     )
     scenario = load_scenario(path)
-    pools = (
-        Pool(
+    shared_resources = (
+        SharedResource(
             "power",
             9000,
             Draw({"core": 5}, 100, 1),
             (Change(28800, 6000), Change(72000, 9000)),
             86400,
         ),
-        Pool("buffer", 1 << 40, Draw(traced=True)),
+        SharedResource("buffer", 1 << 40, Draw(traced=True)),
     )
-    assert scenario.system.build().pools == pools
+    assert scenario.system.build().shared_resources == shared_resources
     path.write_text(resolved_yaml(scenario))
-    assert load_scenario(path).system.build().pools == pools
+    assert load_scenario(path).system.build().shared_resources == shared_resources
 
 
-def test_no_pools(tmp_path: Path) -> None:
+def test_no_shared_resources(tmp_path: Path) -> None:
     """A system has none if nothing is said."""
     path = tmp_path / "site.yaml"
     path.write_text(START)
-    assert load_scenario(path).system.build().pools == ()
+    assert load_scenario(path).system.build().shared_resources == ()
 
 
 ONE = "    - {name: power, capacity: 9, draw: {per_job: 1}%s}"
@@ -70,7 +70,7 @@ BAD = {
     ),
     "a name twice": (
         f"{ONE % ''}\n{ONE % ''}",
-        (7, 14, "duplicate-name", "two pools are called 'power'"),
+        (7, 14, "duplicate-name", "two shared resources are called 'power'"),
     ),
     "an unknown resource type": (
         "    - {name: power, capacity: 9, draw: {per: {gpu: 1}}}",
@@ -104,7 +104,12 @@ BAD = {
         (ONE % ", changes: [{at: 1h, capacity: 3}], every: 2h")
         + "\n    - {name: b, capacity: 9, draw: {per_job: 1}, changes: [{at: 1, capacity: 3}],"
         " every: 3h}",
-        (6, 95, "bad-value", "expected a period that divides that of another pool, 10800 s"),
+        (
+            6,
+            95,
+            "bad-value",
+            "expected a period that divides that of another shared resource, 10800 s",
+        ),
     ),
 }
 
@@ -121,10 +126,12 @@ def test_what_is_refused(name: str, tmp_path: Path) -> None:
     assert (found.place.line, found.place.column) == (line, column)
 
 
-def test_pools_are_not_planned_offline(tmp_path: Path) -> None:
-    """The mode is refused where the pools are."""
+def test_shared_resources_are_not_planned_offline(tmp_path: Path) -> None:
+    """The mode is refused where the shared resources are."""
     path = write(tmp_path, ONE % "")
-    with pytest.raises(InputError, match="'mode: offline' plans for a system without pools"):
+    with pytest.raises(
+        InputError, match="'mode: offline' plans for a system without shared resources"
+    ):
         load_scenario(
             path, ["simulation.mode=offline", "predictor=actual", "dispatcher=order-search"]
         )

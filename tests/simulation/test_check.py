@@ -12,7 +12,7 @@ from hpcsched.live.guarded_dispatcher import GuardedDispatcher
 from hpcsched.problems.solving import answers
 from hpcsched.simulation.check import check_decision
 from hpcsched.system.allocation import NodeAllocation
-from hpcsched.system.shared_resources import Draw, Pool
+from hpcsched.system.shared_resources import Draw, SharedResource
 from hpcsched.system.system import NodeGroup, System
 from tests.builders import replay, traced
 
@@ -20,7 +20,7 @@ from tests.builders import replay, traced
 SYSTEM = System(
     (NodeGroup("a", 2, {"core": 2}), NodeGroup("b", 1, {"core": 2})),
     {},
-    (Pool("licence", 2, Draw(per_job=1), (), None),),
+    (SharedResource("licence", 2, Draw(per_job=1), (), None),),
 )
 JOBS = (
     traced(1, 0, 2, 9),
@@ -87,9 +87,9 @@ RULES: dict[str, tuple[Any, str]] = {
         NOTHING._replace(rejected=cast("Any", None)),
         "expected a tuple of rejected jobs, found None",
     ),
-    "a pool has too little": (
+    "a shared resource has too little": (
         Decision((start(1, 0, 2), start(4, 1), start(5, 0, 0, 1))),
-        "job 5, pool licence: 1 would be drawn, 0 free",
+        "job 5, shared resource licence: 1 would be drawn, 0 free",
     ),
     "a closed node": (
         Decision((start(4, 0, 1),)),

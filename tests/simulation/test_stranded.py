@@ -9,7 +9,7 @@ from hpcsched.dispatching.problem import DispatchingProblem, waiting_job
 from hpcsched.errors import DecisionError
 from hpcsched.simulation.latency import Latency
 from hpcsched.simulation.stranded import Stranded, why_stranded
-from hpcsched.system.shared_resources import Change, Draw, Pool
+from hpcsched.system.shared_resources import Change, Draw, SharedResource
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.site_partitions import Partition, Partitions
 from tests.builders import alike, easy, replay, traced
@@ -69,28 +69,28 @@ def test_why(second: dict[str, object], more: dict[str, object], why: str) -> No
     assert str(caught.value).endswith(f" waiting: job 1: {NOTHING}; job 2: {why}")
 
 
-def why_it_waits(asked: tuple[int, ...], *pools: Pool) -> str:
+def why_it_waits(asked: tuple[int, ...], *shared_resources: SharedResource) -> str:
     """Return why a job of one core and 1 s waits, with rounds that were held at some times."""
-    system = System((NodeGroup("node", 2, {"core": 1}),), {}, pools)
+    system = System((NodeGroup("node", 2, {"core": 1}),), {}, shared_resources)
     (job, _), stranded = traced(1, 0, 1, 1), Stranded()
     stranded.asked += asked
     return why_stranded((waiting_job(job, 1, system),), (), stranded, system)
 
 
-def test_the_pool_that_offered_too_little_last_is_named() -> None:
+def test_the_shared_resource_that_offered_too_little_last_is_named() -> None:
     """Of heat there is none until 20, of power none from then on: rounds were at 0, 10 and 20."""
     draw = Draw({"core": 10})
-    heat = Pool("heat", 0, draw, (Change(20, 10),))
-    power = Pool("power", 10, draw, (Change(20, 0),))
+    heat = SharedResource("heat", 0, draw, (Change(20, 10),))
+    power = SharedResource("power", 10, draw, (Change(20, 0),))
     why = why_it_waits((0, 10, 20), heat, power)
-    assert why.startswith("job 1: pool power offers too little for it")
+    assert why.startswith("job 1: shared resource power offers too little for it")
 
 
-def test_what_a_pool_offers_at_a_predicted_end_does_not_count() -> None:
+def test_what_a_shared_resource_offers_at_a_predicted_end_does_not_count() -> None:
     """There is power until 20, and job 1, asked for at 19, would run for 1 s."""
-    power = Pool("power", 10, Draw({"core": 10}), (Change(20, 0),))
+    power = SharedResource("power", 10, Draw({"core": 10}), (Change(20, 0),))
     assert why_it_waits((19,), power) == f"job 1: {NOTHING}"
-    assert why_it_waits((20,), power).startswith("job 1: pool power offers too little")
+    assert why_it_waits((20,), power).startswith("job 1: shared resource power offers too little")
 
 
 def test_behind_jobs_that_come_too_late() -> None:
@@ -98,13 +98,13 @@ def test_behind_jobs_that_come_too_late() -> None:
 
     Job 1 is tried first, asked for at 9 and 21, and comes too late; job 2 has its room then.
     """
-    pool = Pool("power", 0, Draw({"core": 10}), (Change(9, 10), Change(11, 0)), 12)
-    system = System((NodeGroup("node", 2, {"core": 1}),), {}, (pool,))
+    resource = SharedResource("power", 0, Draw({"core": 10}), (Change(9, 10), Change(11, 0)), 12)
+    system = System((NodeGroup("node", 2, {"core": 1}),), {}, (resource,))
     jobs = [traced(1, 0, 1, 1), traced(2, 0, 1, 1)]
     with pytest.raises(DecisionError) as caught:
         replay(system, easy(), jobs, latency=Latency(Fraction(2)))
     assert str(caught.value).endswith(
-        " waiting: job 1: pool power: 10 would be drawn, 0 free since the decision was asked for;"
-        " with the dispatch latency every start of it comes too late; job 2: the dispatcher keeps"
-        " its room for what comes too late each time: job 1"
+        " waiting: job 1: shared resource power: 10 would be drawn, 0 free since the decision was"
+        " asked for; with the dispatch latency every start of it comes too late; job 2: the"
+        " dispatcher keeps its room for what comes too late each time: job 1"
     )

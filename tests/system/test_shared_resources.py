@@ -1,4 +1,4 @@
-"""Pools in time, and what jobs draw from them, beside what is counted second by second."""
+"""Shared resources in time, and draws from them, against counts second by second."""
 
 from itertools import islice
 
@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched.system.allocation import NodeAllocation
-from hpcsched.system.pool_draws import drawn_by_all, most_draw, own_draw, total
+from hpcsched.system.shared_draws import drawn_by_all, most_draw, own_draw, total
 from hpcsched.system.shared_resources import (
     NEVER,
     Change,
     Draw,
-    Pool,
+    SharedResource,
     longest_stay,
     next_change,
     steps_from,
@@ -21,8 +21,8 @@ from hpcsched.system.system import NodeGroup, System
 from tests.builders import traced
 from tests.strategies import tries
 
-DAY = Pool("power", 12, changes=(Change(8, 6), Change(20, 10)), every=24)
-ONCE = Pool("power", 12, changes=(Change(8, 6), Change(20, 10)))
+DAY = SharedResource("power", 12, changes=(Change(8, 6), Change(20, 10)), every=24)
+ONCE = SharedResource("power", 12, changes=(Change(8, 6), Change(20, 10)))
 
 
 @pytest.mark.parametrize(
@@ -58,46 +58,49 @@ def test_steps():
 
 
 @st.composite
-def pools(draw) -> list[Pool]:
-    """Draw two pools with a period of 6 or 12 each, or without any."""
+def shared_resources(draw) -> list[SharedResource]:
+    """Draw two shared resources with a period of 6 or 12 each, or without any."""
     found = []
     for name in ("a", "b"):
         every = draw(st.sampled_from([None, 6, 12]))
         times = sorted(draw(st.sets(st.integers(0, (every or 12) - 1), max_size=3)))
         changes = tuple(Change(time, draw(st.integers(0, 4))) for time in times)
         every = every if changes else None
-        found.append(Pool(name, draw(st.integers(0, 4)), changes=changes, every=every))
+        found.append(SharedResource(name, draw(st.integers(0, 4)), changes=changes, every=every))
     return found
 
 
 @tries(200)
-@given(pools=pools(), asked=st.tuples(st.integers(0, 4), st.integers(0, 4)))
-def test_the_longest_stay(pools, asked):
-    """It is the longest row of seconds, far from now, at which both pools have enough."""
+@given(shared_resources=shared_resources(), asked=st.tuples(st.integers(0, 4), st.integers(0, 4)))
+def test_the_longest_stay(shared_resources, asked):
+    """It is the longest row of seconds, far from now, at which both have enough."""
     enough = [
-        all(a == 0 or a <= pool.capacity_at(time) for pool, a in zip(pools, asked, strict=True))
+        all(
+            a == 0 or a <= resource.capacity_at(time)
+            for resource, a in zip(shared_resources, asked, strict=True)
+        )
         for time in range(48, 48 + 60)
     ]
     longest = stay = 0
     for fits in enough:
         stay = stay + 1 if fits else 0
         longest = max(longest, stay)
-    assert longest_stay(pools, asked) == (NEVER if all(enough) else longest)
+    assert longest_stay(shared_resources, asked) == (NEVER if all(enough) else longest)
 
 
 SYSTEM = System(
     (NodeGroup("node", 3, {"core": 4, "gpu": 1}),),
     {},
     (
-        Pool("power", 100, Draw({"core": 2, "gpu": 7}, per_node=10, per_job=1)),
-        Pool("licence", 5, Draw(traced=True)),
+        SharedResource("power", 100, Draw({"core": 2, "gpu": 7}, per_node=10, per_job=1)),
+        SharedResource("licence", 5, Draw(traced=True)),
     ),
 )
 
 
 def test_what_jobs_draw():
     """A job is charged for as many nodes as it could be alone on; the sum over all is exact."""
-    first = traced(1, 0, 4, 5, (2, 0), pool_requests=(("licence", 3),)).job.request
+    first = traced(1, 0, 4, 5, (2, 0), shared_requests=(("licence", 3),)).job.request
     second = traced(2, 0, 2, 5, (1, 1)).job.request
     assert own_draw(SYSTEM, first) == (1 + 4 * 4, 3)
     assert own_draw(SYSTEM, second) == (1 + 2 * 9, 0)

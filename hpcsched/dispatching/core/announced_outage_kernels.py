@@ -19,7 +19,7 @@ from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import State
 from hpcsched.dispatching.core.fit_count_kernels import room_on, take_from
 from hpcsched.dispatching.core.overdue_kernels import by_shown_end
-from hpcsched.dispatching.core.pool_kernels import earliest_in_pools
+from hpcsched.dispatching.core.shared_resource_kernels import earliest_in_shared
 from hpcsched.system.system import IntArray
 
 
@@ -74,15 +74,16 @@ def any_ahead(now: int, state: State, outage_nodes: IntArray | None) -> bool:
 def counts_units(now: int, state: State) -> bool:
     """Check whether counting units is enough to plan waiting jobs, regardless of running ones.
 
-    They can if all have one shape whose units can be counted, beside no pools and no outages ahead:
-    before an outage fewer and fewer units fit, and pools may have too little for some.
+    They can if all have one shape whose units can be counted, beside no shared resources and no
+    outages ahead: before an outage fewer and fewer units fit, and shared resources may have too
+    little for some.
 
     Must be called before the round starts any job; see `find_reach`.
     """
     shape = state.jobs[state.queue[0], SHAPE]
     alike = state.counters[ACTIVE_SHAPES] == 1 and not state.uncountable[shape]
     find_reach(now, state, state.outage_nodes)
-    alike = alike and state.pool_free is None
+    alike = alike and state.shared_free is None
     return bool(alike and not any_ahead(now, state, state.outage_nodes))
 
 
@@ -218,14 +219,14 @@ def move_shadow(
     head_fits: IntArray,
     state: State,
 ) -> tuple[int, int]:
-    """Return the shadow time under outages and pools, and the number of spare units then.
+    """Return the shadow time with outages and shared resources, and the number of spare units.
 
     Parameters
     ----------
     head
         Row of the head job.
     time
-        Shadow time without outages and pools, in seconds.
+        Shadow time without outages and shared resources, in seconds.
     spare
         Units of the head job that fit then beyond its own.
     then
@@ -236,17 +237,17 @@ def move_shadow(
     Returns
     -------
     tuple[int, int]
-        Shadow time (`NEVER` if pools never suffice), and spare units.
+        Shadow time (`NEVER` if shared resources never suffice), and spare units.
     """
     begin = time
     time = _in_service(head, time, now, then, head_fits, state, state.outage_nodes)
-    if state.pool_free is None and not any_ahead(now, state, state.outage_nodes):
+    if state.shared_free is None and not any_ahead(now, state, state.outage_nodes):
         return begin, spare
-    # Nodes and pools are asked in turn until neither moves the time any more.
-    later = earliest_in_pools(head, time, state, state.pool_free)
+    # Nodes and shared resources are asked in turn until neither moves the time any more.
+    later = earliest_in_shared(head, time, state, state.shared_free)
     while later != NEVER:
         time = _in_service(head, later, now, then, head_fits, state, state.outage_nodes)
         if time == later:
             break
-        later = earliest_in_pools(head, time, state, state.pool_free)
+        later = earliest_in_shared(head, time, state, state.shared_free)
     return later, free_for(head, later, now, then, head_fits, state) - state.jobs[head, UNITS]

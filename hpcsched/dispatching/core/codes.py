@@ -21,8 +21,8 @@ EXTERNAL = -1
 
 # Reasons of a waiting job: there is no room now; starting it would delay the job `OTHER`; that job
 # waits and none may pass it; the limit on reservations was reached before it; nodes have room, but
-# the pool with the number in `OTHER` is short.
-NO_ROOM, RESERVED_FOR, BEHIND, BEYOND_DEPTH, SHORT_OF_POOL = range(5)
+# the shared resource with the number in `OTHER` is short.
+NO_ROOM, RESERVED_FOR, BEHIND, BEYOND_DEPTH, SHORT_OF_SHARED = range(5)
 
 # Corrections of predictions that have run out; Python computes those that are `ASKED_FOR`.
 ONE_SECOND, DOUBLING, TO_REQUESTED_TIME, ASKED_FOR = range(4)
@@ -117,10 +117,10 @@ JOB_COLUMNS = 27
 # `DUE`. `DECIDED` counts the jobs that it starts, and `FLYING_CHANGED` is 1 after an event in the
 # meantime. `ANSWERED` is 1 once Python has made the decision of a round; it rejects `DISMISSED`
 # jobs. `PAUSED_AT` is the last instant after which the loop has returned, where it does after each.
-# Free amounts of pools are `POOL_STEPS` steps, with changes of capacity merged in up to
-# `POOL_UPTO`, and jobs up to `POOL_LAST`. `LAST_EVENT` is the last event other than such a
-# change, and `MOVED` is 1 when jobs have started or ceased to draw.
-# With `BESIDE_PLAN`, `STARTING` queued jobs have a planned start now, and `PLANNED` any.
+# Free amounts of shared resources are `SHARED_STEPS` steps, with changes of capacity merged in up
+# to `SHARED_UPTO`, and jobs up to `SHARED_LAST`. `LAST_EVENT` is the last event other than such a
+# change, and `MOVED` is 1 when jobs have started or ceased to draw. With `BESIDE_PLAN`, `STARTING`
+# queued jobs have a planned start now, and `PLANNED` any.
 (
     NOW,
     PHASE,
@@ -168,9 +168,9 @@ JOB_COLUMNS = 27
     DUE,
     FLYING,
     FLYING_CHANGED,
-    POOL_STEPS,
-    POOL_UPTO,
-    POOL_LAST,
+    SHARED_STEPS,
+    SHARED_UPTO,
+    SHARED_LAST,
     LAST_EVENT,
     MOVED,
     OUT_LEVELS,

@@ -14,8 +14,8 @@ from hpcsched.dispatching.core.state import (
     FollowedTables,
     OutageTables,
     Output,
-    PoolTables,
     Shapes,
+    SharedResourceTables,
     Tables,
 )
 from hpcsched.system.system import IntArray
@@ -27,7 +27,7 @@ FIELDS = (
     *OutageTables._fields,
     *FollowedTables._fields,
     *FlightTables._fields,
-    *PoolTables._fields,
+    *SharedResourceTables._fields,
     *(f"batch_{name}" for name in Batch._fields),
     *(f"out_{name}" for name in Output._fields),
 )

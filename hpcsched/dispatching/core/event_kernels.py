@@ -91,9 +91,9 @@ from hpcsched.dispatching.core.pending_decision_kernels import (
     take_back,
     write_flight,
 )
-from hpcsched.dispatching.core.pool_draw_kernels import write_level
-from hpcsched.dispatching.core.pool_kernels import or_offer
 from hpcsched.dispatching.core.queue_order_kernels import in_python
+from hpcsched.dispatching.core.shared_draw_kernels import write_level
+from hpcsched.dispatching.core.shared_resource_kernels import or_offer
 from hpcsched.dispatching.core.state import ByNode, FloatArray
 from hpcsched.dispatching.core.state_function import call_code, of_state
 from hpcsched.system.system import IntArray
@@ -123,7 +123,7 @@ def _next_instant(state: State) -> int:
     if counters[RUNNING]:
         event = min(event, state.jobs[state.ends[0], END])
     event = or_change(or_release(event, state, state.turned), state, state.down)
-    return or_offer(event, state, state.pool_free)
+    return or_offer(event, state, state.shared_free)
 
 
 @compiled()
@@ -226,7 +226,7 @@ def _advance(state: State, by_node: ByNode, seconds: float) -> int:
     submitted = len(state.batch_number)
     while True:
         if counters[PHASE] == NEXT_INSTANT:
-            if not write_level(state, state.pool_drawn):
+            if not write_level(state, state.shared_drawn):
                 return OUTPUT_FULL
             if over > until or _is_to_pause(seconds, counters):
                 return PAUSED

@@ -22,7 +22,6 @@ from hpcsched.dispatching.core.compiled_state import Profile, State, Steps
 from hpcsched.dispatching.core.fit_count_kernels import count_fits
 from hpcsched.dispatching.core.node_profile_kernels import close_ahead, open_profile
 from hpcsched.dispatching.core.overdue_kernels import by_shown_end
-from hpcsched.dispatching.core.pool_kernels import open_pools
 from hpcsched.dispatching.core.reservation_kernels import (
     drop_places,
     hold,
@@ -30,6 +29,7 @@ from hpcsched.dispatching.core.reservation_kernels import (
     start_beside,
     steps_of_round,
 )
+from hpcsched.dispatching.core.shared_resource_kernels import open_shared
 from hpcsched.dispatching.core.start_kernels import (
     fits_now,
     pressure_on,
@@ -57,7 +57,7 @@ def fill_by_node(state: State, now: int) -> None:
 @compiled()
 def _fill(now: int, state: State, by_node: ByNode) -> None:
     counters, queue = state.counters, state.queue
-    open_pools(now, state, state.pool_drawn)
+    open_shared(now, state, state.shared_drawn)
     pressure = pressure_on(state)
     counted = counts_units(now, state)
     for k in range(counters[STARTING]):
@@ -99,7 +99,7 @@ def _take_up_places(row: int, state: State) -> IntArray:
 def _keep_to_plan(now: int, steps: Steps | None, profile: Profile | None, state: State) -> None:
     """Reserve room for later planned starts, at the planned time or as soon as it fits.
 
-    Plans that see nodes as one pool may start jobs before there is room for them.
+    Plans on aggregated nodes may start jobs before there is room for them.
     """
     for k in range(state.counters[STARTING], state.counters[PLANNED]):
         row = state.queue[k]

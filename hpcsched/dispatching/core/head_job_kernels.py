@@ -26,7 +26,7 @@ from hpcsched.dispatching.core.fit_count_kernels import room_on, take_from
 from hpcsched.dispatching.core.job_kernels import share_of_wait
 from hpcsched.dispatching.core.overdue_kernels import by_shown_end
 from hpcsched.dispatching.core.placement_kernels import fill_by_number, fill_by_rank
-from hpcsched.dispatching.core.pool_kernels import leaves_pools_to, pools_suffice
+from hpcsched.dispatching.core.shared_resource_kernels import leaves_shared_to, shared_suffice
 from hpcsched.dispatching.core.start_kernels import (
     choose_now,
     fits_now,
@@ -151,7 +151,7 @@ def pass_on_nodes(now: int, at: int, last: int, state: State, pressure: FloatArr
         placed = choose_now(row, state, pressure)
         if now + jobs[row, PREDICTED] > time:
             lost = -1
-            if spare >= 0 and leaves_pools_to(head, time, row, now, state, state.pool_free):
+            if spare >= 0 and leaves_shared_to(head, time, row, now, state, state.shared_free):
                 lost = _reserve_beside(row, placed, spare, then, head_fits, head, state)
                 if lost < 0:
                     # The allocator's own nodes cost the head job too much; others may cost it less.
@@ -190,7 +190,7 @@ def _find_shadow(
     if state.rule != RELAXED or time == NEVER:
         return time, spare
     latest = _latest_start(head, time, state)
-    if latest == time or not pools_suffice(head, latest, state, state.pool_free):
+    if latest == time or not shared_suffice(head, latest, state, state.shared_free):
         return time, spare
     left, ended = _end_by(latest, spare, ended, ends, shape, then, head_fits, state)
     later, left = move_shadow(head, latest, left, now, then, head_fits, state)

@@ -39,8 +39,8 @@ from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import State
 from hpcsched.dispatching.core.fit_count_kernels import add_waiting, change_node
 from hpcsched.dispatching.core.heap_kernels import pop, push
-from hpcsched.dispatching.core.pool_draw_kernels import switch, take_draws
 from hpcsched.dispatching.core.queue_order_kernels import insert_into_queue, merge
+from hpcsched.dispatching.core.shared_draw_kernels import switch, take_draws
 from hpcsched.dispatching.core.slot_kernels import add_cell, drop_cells, give_slots_back
 from hpcsched.dispatching.core.state import ByNode
 from hpcsched.system.system import IntArray
@@ -87,7 +87,7 @@ def submit(k: int, state: State, by_node: ByNode) -> int:
     if state.own_backfill_order:
         for i in range(state.batch_behind_keys.shape[1]):
             state.behind_keys[row, i] = state.batch_behind_keys[k, i]
-    take_draws(k, row, state, state.pool_own)
+    take_draws(k, row, state, state.shared_own)
     counters[SUBMITTED] += 1
     _join_queue(row, state)
     if by_node is not None:
@@ -170,7 +170,7 @@ def begin(row: int, cell: int, now: int, state: State) -> None:
     running[place] = row
     # Real ends are a heap, since only the first matters; planned ends are sorted for rules.
     push(row, count, state.ends, jobs, BY_END)
-    switch(row, 1, state, state.pool_drawn)
+    switch(row, 1, state, state.shared_drawn)
     counters[RUNNING] += 1
     state.started[counters[STARTED]] = row
     counters[STARTED] += 1
@@ -332,7 +332,7 @@ def stop_running(row: int, state: State) -> None:
     for k in range(place, count - 1):
         running[k] = running[k + 1]
     counters[RUNNING] -= 1
-    switch(row, -1, state, state.pool_drawn)
+    switch(row, -1, state, state.shared_drawn)
     units, shape = jobs[row, UNITS], jobs[row, SHAPE]
     for r in range(len(state.running_amounts)):
         state.running_amounts[r] -= units * state.asked[shape, r]

@@ -27,7 +27,7 @@ from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import State
 from hpcsched.dispatching.core.fit_count_kernels import add_waiting, remove_waiting
 from hpcsched.dispatching.core.job_kernels import set_held
-from hpcsched.dispatching.core.pool_draw_kernels import count_nodes
+from hpcsched.dispatching.core.shared_draw_kernels import count_nodes
 from hpcsched.system.system import IntArray
 
 
@@ -132,5 +132,5 @@ def _narrowed(request: int, span: int, state: State) -> int:
         state.on_idle[new, node] = state.on_idle[request, node] if nodes[node] else 0
         room += state.on_idle[new, node]
     state.room[new] = room
-    count_nodes(new, state, state.pool_nodes)
+    count_nodes(new, state, state.shared_nodes)
     return new

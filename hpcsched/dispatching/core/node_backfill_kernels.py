@@ -6,7 +6,7 @@ from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import Profile, State
 from hpcsched.dispatching.core.node_profile_kernels import (
     close_ahead,
-    earliest_beside_pools,
+    earliest_beside_shared,
     fits_in_profile,
     open_profile,
     place_reservation,
@@ -15,13 +15,13 @@ from hpcsched.dispatching.core.node_profile_kernels import (
     take_placed,
 )
 from hpcsched.dispatching.core.overdue_kernels import by_shown_end
-from hpcsched.dispatching.core.pool_kernels import (
-    pools_suffice,
-    reserve_in_pools,
+from hpcsched.dispatching.core.shared_resource_kernels import (
+    reserve_shared,
+    shared_suffice,
 )
 from hpcsched.dispatching.core.start_kernels import (
     fits_now,
-    note_pool,
+    note_shared_resource,
     note_wait,
     start_where_placed,
 )
@@ -40,18 +40,18 @@ def _reserve_in_profile(
 
     Unless `placed` is empty, the units on each node are written to it, `[N]`.
     """
-    if state.jobs[row, UNITS] == 1 and state.pool_free is None:
+    if state.jobs[row, UNITS] == 1 and state.shared_free is None:
         begin = reserve_unit(row, release, NEVER, profile, state)
         for node in range(len(placed)):
             placed[node] = 1 if node == profile.used[1] and begin != NEVER else 0
         return begin
-    start = earliest_beside_pools(row, release, NEVER, profile, state)
+    start = earliest_beside_shared(row, release, NEVER, profile, state)
     if start == NEVER:
         for node in range(len(placed)):
             placed[node] = 0
         return NEVER
     reserved = place_reservation(row, start, profile, state)
-    reserve_in_pools(row, start, 1, state, state.pool_free)
+    reserve_shared(row, start, 1, state, state.shared_free)
     for node in range(len(placed)):
         placed[node] = reserved[node]
     return start
@@ -65,7 +65,7 @@ def _not_before(row: int, now: int, reserved: IntArray, reservations: int, state
     more, and has a reservation from the same round; only the last few reservations are examined.
     """
     begin = now
-    if state.pool_free is not None:
+    if state.shared_free is not None:
         return begin
     jobs = state.jobs
     shape, units, run_time = jobs[row, SHAPE], jobs[row, UNITS], jobs[row, PREDICTED]
@@ -93,8 +93,8 @@ def _first_conflict(
     """Return the first reserved row that keeps a job from starting now; -1 if none does.
 
     That is the first, in the order in which reservations were made, that leaves too little together
-    with those before it. Each has `placed[k]`, `[N]`, units on nodes. Pools hold no reservations
-    here.
+    with those before it. Each has `placed[k]`, `[N]`, units on nodes. Shared resources hold no
+    reservations here.
     """
     jobs, found = state.jobs, -1
     without = Profile(profile.start, profile.after, profile.free.copy(), profile.used)
@@ -108,15 +108,15 @@ def _first_conflict(
         end = begin + jobs[reserved[upto], PREDICTED]
         if begin < now + jobs[row, PREDICTED]:
             take_placed(reserved[upto], placed[upto], begin, end, 1, without, state)
-            reserve_in_pools(reserved[upto], begin, 1, state, state.pool_free)
-            if not pools_suffice(row, now, state, state.pool_free) or not fits_in_profile(
+            reserve_shared(reserved[upto], begin, 1, state, state.shared_free)
+            if not shared_suffice(row, now, state, state.shared_free) or not fits_in_profile(
                 row, now, without, state
             ):
                 found = reserved[upto]
         upto += 1
     for k in range(upto):
         if jobs[reserved[k], WHEN] < now + jobs[row, PREDICTED]:
-            reserve_in_pools(reserved[k], jobs[reserved[k], WHEN], -1, state, state.pool_free)
+            reserve_shared(reserved[k], jobs[reserved[k], WHEN], -1, state, state.shared_free)
     return int(found)
 
 
@@ -133,15 +133,15 @@ def _note_wait(
 ) -> None:
     """Note why a job waits, given the reservations."""
     jobs, other = state.jobs, -1
-    # Whether there is room now is asked without what is kept for others of pools.
+    # Whether there is room now is asked without what is kept for others of shared resources.
     for k in range(reservations):
-        reserve_in_pools(reserved[k], jobs[reserved[k], WHEN], -1, state, state.pool_free)
+        reserve_shared(reserved[k], jobs[reserved[k], WHEN], -1, state, state.shared_free)
     if fits_now(row, state, True):
         other = _first_conflict(row, now, reserved, placed, reservations, profile, state)
     note_wait(row, other, within, state)
-    note_pool(row, state, state.pool_free)
+    note_shared_resource(row, state, state.shared_free)
     for k in range(reservations):
-        reserve_in_pools(reserved[k], jobs[reserved[k], WHEN], 1, state, state.pool_free)
+        reserve_shared(reserved[k], jobs[reserved[k], WHEN], 1, state, state.shared_free)
 
 
 @compiled()

@@ -28,7 +28,7 @@ from hpcsched.dispatching.core.plan_kernels import (
     reserve_one,
     take_on,
 )
-from hpcsched.dispatching.core.pool_kernels import earliest_in_pools
+from hpcsched.dispatching.core.shared_resource_kernels import earliest_in_shared
 from hpcsched.dispatching.core.state import FloatArray
 from hpcsched.system.system import IntArray
 
@@ -401,12 +401,12 @@ def place_reservation(row: int, begin: int, profile: Profile, state: State) -> I
 
 
 @compiled()
-def earliest_beside_pools(
+def earliest_beside_shared(
     row: int, release: int, latest: int, profile: Profile, state: State
 ) -> int:
-    """Return the earliest start from `release` to `latest` at which nodes and pools suffice.
+    """Return the earliest start in `release … latest` with enough nodes and shared resources.
 
-    Nodes and pools are asked in turn, each from the other's answer on, until both agree.
+    Nodes and shared resources are asked in turn, each from the other's answer on, until both agree.
 
     Parameters
     ----------
@@ -424,7 +424,7 @@ def earliest_beside_pools(
     """
     start = earliest_in_profile(row, release, latest, profile, state)
     while start != NEVER:
-        later = earliest_in_pools(row, start, state, state.pool_free)
+        later = earliest_in_shared(row, start, state, state.shared_free)
         if later == start:
             break
         start = later

@@ -52,7 +52,7 @@ from hpcsched.dispatching.core.job_kernels import (
     leave_queue,
     stop_running,
 )
-from hpcsched.dispatching.core.pool_kernels import overdraws
+from hpcsched.dispatching.core.shared_resource_kernels import overdraws
 from hpcsched.dispatching.core.slot_kernels import drop_cells
 from hpcsched.dispatching.core.state import ByNode
 from hpcsched.system.system import IntArray
@@ -213,7 +213,7 @@ def fly(event: int, state: State, lost: IntArray | None) -> bool:
 
 @compiled()
 def carry_out(state: State, by_node: ByNode) -> None:
-    """Apply the decision that is due; jobs that have lost nodes or pools meanwhile do not start."""
+    """Apply the decision that is due; jobs without their nodes or shared resources do not start."""
     counters, jobs, now = state.counters, state.jobs, state.counters[NOW]
     counters[STARTED] = 0
     hold_back(state)
@@ -221,7 +221,7 @@ def carry_out(state: State, by_node: ByNode) -> None:
     for k in range(counters[DECIDED]):
         row = state.started[k]
         shut_out = _is_shut_out(row, now, state, state.down)
-        if shut_out or overdraws(row, now, state, state.pool_drawn):
+        if shut_out or overdraws(row, now, state, state.shared_drawn):
             drop_cells(jobs[row, CELL], state.cells, counters)
             jobs[row, CELL] = -1
             # Rules that keep reservations find that it runs no more.

@@ -14,14 +14,14 @@ from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.core.cell_lists import add_cells
 from hpcsched.dispatching.core.compiled_state import State
 from hpcsched.dispatching.core.machine_state import MachineState, kinds_of
-from hpcsched.dispatching.core.pool_tables import (
+from hpcsched.dispatching.core.shape_table import ShapeTable
+from hpcsched.dispatching.core.shared_resource_tables import (
     OwnDraws,
     first_nodes,
-    pool_tables,
+    shared_resource_tables,
     with_nodes,
-    with_rows_of_pools,
+    with_rows_of_shared,
 )
-from hpcsched.dispatching.core.shape_table import ShapeTable
 from hpcsched.dispatching.core.state import (
     Batch,
     Choices,
@@ -68,7 +68,7 @@ class ProblemState:
         self.tables = new_tables(system.capacity, slots, 0, 0, 1)
         # The state made of these arrays, plainly and as compiled code has it.
         self._states: dict[bool, State | MachineState] = {}
-        self._pools = pool_tables(system, len(self.tables.jobs))
+        self._shared_resources = shared_resource_tables(system, len(self.tables.jobs))
         self._own_draws = OwnDraws(system)
         self._numbers = np.arange(len(self.tables.jobs))
         # Behind each cell comes the next, but for the last of a list.
@@ -102,7 +102,9 @@ class ProblemState:
         if rows > len(self.tables.jobs):
             self.tables = with_rows(self.tables, 2 * rows)
             self._numbers = np.arange(len(self.tables.jobs))
-            self._pools = with_rows_of_pools(self._pools, len(self.tables.jobs))
+            self._shared_resources = with_rows_of_shared(
+                self._shared_resources, len(self.tables.jobs)
+            )
             self._states.clear()
         tables = self.tables
         counters, jobs = tables.counters, tables.jobs
@@ -238,7 +240,7 @@ class ProblemState:
             *_outage_tables(self._outages),
             *FollowedTables(),
             *FlightTables(),
-            *self._pools,
+            *self._shared_resources,
             *batch,
             *output,
         )
@@ -286,7 +288,9 @@ class ProblemState:
         shapes += [number(job.waiting.request) for job in running]
         if self.shapes.write():
             self._states.clear()
-            self._pools = with_nodes(first_nodes(self._pools, 0), self.shapes.shapes)
+            self._shared_resources = with_nodes(
+                first_nodes(self._shared_resources, 0), self.shapes.shapes
+            )
         tables, table = self.tables, self.shapes.shapes
         queued, rows = len(order), len(shapes)
         tables.jobs[:rows, codes.SHAPE] = shapes
@@ -311,23 +315,23 @@ class ProblemState:
         cells[:taken, 1] = list(chain.from_iterable(units for _, units in places))
         cells[ends - 1, 2] = -1
         tables.jobs[queued:rows, codes.CELL] = np.concatenate(([0], ends))[:-1]
-        if problem.system.pools:
+        if problem.system.shared_resources:
             asked = [*order, *[job.waiting for job in running]]
-            self._fill_pools([job.request for job in asked], queued, cells[:taken, 0])
+            self._fill_shared([job.request for job in asked], queued, cells[:taken, 0])
 
-    def _fill_pools(self, requests: Sequence[Request], queued: int, on: IntArray) -> None:
-        """Write the jobs' draws on pools, running jobs after waiting ones.
+    def _fill_shared(self, requests: Sequence[Request], queued: int, on: IntArray) -> None:
+        """Write the jobs' draws on shared resources, running jobs after waiting ones.
 
         `on` are the nodes of running jobs, each once per job.
         """
-        pools = self._pools
-        assert pools.pool_own is not None and pools.pool_jobs_on is not None
-        assert pools.pool_drawn is not None and pools.pool_node is not None
-        own = pools.pool_own[: len(requests)]
+        shared = self._shared_resources
+        assert shared.shared_own is not None and shared.shared_jobs_on is not None
+        assert shared.shared_drawn is not None and shared.shared_node is not None
+        own = shared.shared_own[: len(requests)]
         own[:] = self._own_draws.of(requests)
-        pools.pool_jobs_on[:] = np.bincount(on, minlength=len(pools.pool_jobs_on))
-        switched_on = np.count_nonzero(pools.pool_jobs_on)
-        pools.pool_drawn[:] = own[queued:].sum(axis=0) + switched_on * pools.pool_node
+        shared.shared_jobs_on[:] = np.bincount(on, minlength=len(shared.shared_jobs_on))
+        switched_on = np.count_nonzero(shared.shared_jobs_on)
+        shared.shared_drawn[:] = own[queued:].sum(axis=0) + switched_on * shared.shared_node
 
     def _free_cells(self, taken: int, needed: int) -> None:
         """Free all cells but the first `taken`, and provide at least `needed` free ones."""

@@ -23,7 +23,7 @@ from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import Profile, State, Steps
 from hpcsched.dispatching.core.fit_count_kernels import allocated_on_node
 from hpcsched.dispatching.core.node_profile_kernels import (
-    earliest_beside_pools,
+    earliest_beside_shared,
     fits_in_profile,
     make_room,
     place_reservation,
@@ -31,13 +31,13 @@ from hpcsched.dispatching.core.node_profile_kernels import (
     start_in_profile,
 )
 from hpcsched.dispatching.core.plan_kernels import take_on
-from hpcsched.dispatching.core.pool_kernels import pools_suffice, reserve_in_pools
 from hpcsched.dispatching.core.row_kernels import (
     least_on_row,
     reserve_on_row,
     segments_within,
     take_on_row,
 )
+from hpcsched.dispatching.core.shared_resource_kernels import reserve_shared, shared_suffice
 from hpcsched.dispatching.core.slot_kernels import add_cell, drop_cells
 from hpcsched.dispatching.core.start_kernels import fits_now, start, start_where_placed
 from hpcsched.dispatching.core.state import ByNode, FloatArray
@@ -119,17 +119,17 @@ def take_reserved(
         _take_steps(row, sign, steps, state)
     if profile is not None:
         _take_nodes(row, sign, profile, state)
-        reserve_in_pools(row, state.jobs[row, RESERVED], sign, state, state.pool_free)
+        reserve_shared(row, state.jobs[row, RESERVED], sign, state, state.shared_free)
 
 
 @compiled()
-def keep_of_pools(sign: int, state: State, pool_free: IntArray | None) -> None:
-    """Take the reservations of all jobs from pools (sign 1), or give them back (-1)."""
-    if pool_free is None:
+def keep_of_shared(sign: int, state: State, shared_free: IntArray | None) -> None:
+    """Take the reservations of all jobs from shared resources (sign 1), or give them back (-1)."""
+    if shared_free is None:
         return
     row = state.counters[FIRST_MADE]
     while row != -1:
-        reserve_in_pools(row, state.jobs[row, RESERVED], sign, state, pool_free)
+        reserve_shared(row, state.jobs[row, RESERVED], sign, state, shared_free)
         row = state.jobs[row, MADE_AFTER]
 
 
@@ -207,7 +207,8 @@ def reserve(
     Returns
     -------
     int
-        Start, in seconds; `NEVER`, without a reservation, if pools or nodes never suffice.
+        Start, in seconds; `NEVER`, without a reservation, if shared resources or nodes never
+        suffice.
     """
     jobs = state.jobs
     begin = release
@@ -218,18 +219,18 @@ def reserve(
         )
     if profile is not None:
         # One unit needs no sweep over all nodes' changes: each node is tried by itself.
-        if jobs[row, UNITS] == 1 and release == now and state.pool_free is None:
+        if jobs[row, UNITS] == 1 and release == now and state.shared_free is None:
             begin = reserve_unit(row, now, latest, profile, state)
             drop_places(row, state)
             if begin != NEVER:
                 note_place(row, profile.used[1], 1, state)
         else:
-            begin = earliest_beside_pools(row, release, latest, profile, state)
+            begin = earliest_beside_shared(row, release, latest, profile, state)
             if begin == NEVER:
                 drop_places(row, state)
             else:
                 _note_places(row, place_reservation(row, begin, profile, state), state)
-                reserve_in_pools(row, begin, 1, state, state.pool_free)
+                reserve_shared(row, begin, 1, state, state.shared_free)
     jobs[row, RESERVED] = begin
     if begin != NEVER:
         _note(row, state)
@@ -286,7 +287,7 @@ def hold(row: int, begin: int, steps: Steps | None, profile: Profile | None, sta
             return False
         _take_steps(row, 1, steps, state)
     if profile is not None:
-        if not pools_suffice(row, begin, state, state.pool_free):
+        if not shared_suffice(row, begin, state, state.shared_free):
             return False
         if jobs[row, CELL] != -1 and _stays_free(row, begin, profile, state):
             _take_nodes(row, 1, profile, state)
@@ -294,7 +295,7 @@ def hold(row: int, begin: int, steps: Steps | None, profile: Profile | None, sta
             _note_places(row, place_reservation(row, begin, profile, state), state)
             if jobs[row, CELL] == -1:
                 return False
-        reserve_in_pools(row, begin, 1, state, state.pool_free)
+        reserve_shared(row, begin, 1, state, state.shared_free)
     _note(row, state)
     return True
 
@@ -331,7 +332,7 @@ def fits_beside(
         units = state.jobs[row, UNITS]
         fits = segments_within(end, units, steps.used[0], steps.start, steps.free) > 0
     if profile is not None:
-        fits = pools_suffice(row, now, state, state.pool_free)
+        fits = shared_suffice(row, now, state, state.shared_free)
         fits = fits and fits_in_profile(row, now, profile, state)
     return fits
 

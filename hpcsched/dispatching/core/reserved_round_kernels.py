@@ -32,20 +32,20 @@ from hpcsched.dispatching.core.compiled_state import Profile, State, Steps
 from hpcsched.dispatching.core.heap_kernels import make_heap, pop
 from hpcsched.dispatching.core.node_profile_kernels import close_ahead, open_profile
 from hpcsched.dispatching.core.overdue_kernels import by_shown_end
-from hpcsched.dispatching.core.pool_kernels import open_pools
 from hpcsched.dispatching.core.reservation_kernels import (
     cancel,
     drop_places,
     fits_beside,
     hold,
-    keep_of_pools,
+    keep_of_shared,
     reserve,
     start_beside,
     steps_of_round,
     take_reserved,
 )
+from hpcsched.dispatching.core.shared_resource_kernels import open_shared
 from hpcsched.dispatching.core.slack_kernels import push_aside
-from hpcsched.dispatching.core.start_kernels import fits_now, note_pool, pressure_on
+from hpcsched.dispatching.core.start_kernels import fits_now, note_shared_resource, pressure_on
 from hpcsched.dispatching.core.state import ByNode, Explains, FloatArray
 from hpcsched.system.system import IntArray
 
@@ -68,7 +68,7 @@ def keep_promises(now: int, state: State, by_node: ByNode, explains: Explains) -
     counters[FREED_UNTIL] = 0
     counters[LAST_ASKED] = now
     pressure = pressure_on(state)
-    open_pools(now, state, state.pool_drawn)
+    open_shared(now, state, state.shared_drawn)
     running = by_shown_end(now, state.correction, state)
     counted = counts_units(now, state)
     if by_node is None or counted:
@@ -116,7 +116,7 @@ def _hold_round(
         again = left_room = False
         for k in range(count):
             row = queue[k]
-            if jobs[row, WAITS] == 0 or not _has_room(row, state, by_node, state.pool_free):
+            if jobs[row, WAITS] == 0 or not _has_room(row, state, by_node, state.shared_free):
                 continue
             reserved = jobs[row, RESERVED]
             if _start(row, now, steps, profile, state, by_node, pressure):
@@ -132,7 +132,7 @@ def _explain(
 ) -> None:
     """Note the reserved starts of waiting jobs, and the obstacles of those that fit now."""
     jobs, queue, count = state.jobs, state.queue, state.counters[QUEUED]
-    keep_of_pools(-1, state, state.pool_free)
+    keep_of_shared(-1, state, state.shared_free)
     for k in range(count):
         row = queue[k]
         if jobs[row, WAITS] == 0:
@@ -142,8 +142,8 @@ def _explain(
             jobs[row, WHY] = RESERVED_FOR
         else:
             jobs[row, OTHER] = -1
-            note_pool(row, state, state.pool_free)
-    keep_of_pools(1, state, state.pool_free)
+            note_shared_resource(row, state, state.shared_free)
+    keep_of_shared(1, state, state.shared_free)
     for k in range(count):
         row = queue[k]
         if jobs[row, WAITS] and jobs[row, WHY] == RESERVED_FOR and state.rule != SLACK:
@@ -151,17 +151,17 @@ def _explain(
 
 
 @compiled()
-def _has_room(row: int, state: State, by_node: ByNode, pool_free: IntArray | None) -> bool:
+def _has_room(row: int, state: State, by_node: ByNode, shared_free: IntArray | None) -> bool:
     """Check whether a job may fit now, regardless of reservations."""
-    if pool_free is None:
+    if shared_free is None:
         return fits_now(row, state, by_node)
     if state.jobs[row, UNITS] > state.fitting[state.jobs[row, SHAPE]]:
         return False
-    if state.rule != SLACK:  # Pools are asked when the job is tried.
+    if state.rule != SLACK:  # Shared resources are asked when the job is tried.
         return True
-    keep_of_pools(-1, state, pool_free)
+    keep_of_shared(-1, state, shared_free)
     fits = fits_now(row, state, by_node)
-    keep_of_pools(1, state, pool_free)
+    keep_of_shared(1, state, shared_free)
     return fits
 
 

@@ -18,13 +18,13 @@ from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import State
 from hpcsched.dispatching.core.head_job_kernels import pass_by_count, pass_on_nodes
 from hpcsched.dispatching.core.node_backfill_kernels import backfill_on_nodes
-from hpcsched.dispatching.core.pool_kernels import open_pools
 from hpcsched.dispatching.core.queue_order_kernels import sort_by_wait
 from hpcsched.dispatching.core.reserved_round_kernels import keep_promises
+from hpcsched.dispatching.core.shared_resource_kernels import open_shared
 from hpcsched.dispatching.core.start_kernels import (
     find_candidates,
     fits_now,
-    note_pools,
+    note_shared_resources,
     pressure_on,
     start,
     start_in_order,
@@ -79,7 +79,7 @@ def _plan_anew(
     """Hold a round of a rule without reservations from earlier rounds."""
     queue, count = state.queue, state.counters[QUEUED]
     candidates = numbers(count)
-    open_pools(now, state, state.pool_drawn)
+    open_shared(now, state, state.shared_drawn)
     found = find_candidates(candidates, state, by_node)
     # A promise is made in each round, or it would depend on what else waits.
     goes_on = explains is not None or state.rule in PROMISING
@@ -122,4 +122,4 @@ def _plan_anew(
             pass_by_count(now, at, last, state, pressure)
         else:
             pass_on_nodes(now, at, last, state, pressure)
-    note_pools(state, explains, state.pool_free)
+    note_shared_resources(state, explains, state.shared_free)

@@ -15,7 +15,7 @@ from hpcsched.dispatching.core.codes import (
     QUEUED,
     RESERVED_FOR,
     SHAPE,
-    SHORT_OF_POOL,
+    SHORT_OF_SHARED,
     UNITS,
     WAITS,
     WHY,
@@ -26,7 +26,11 @@ from hpcsched.dispatching.core.external_allocator import place_by_external, take
 from hpcsched.dispatching.core.fit_count_kernels import remove_waiting
 from hpcsched.dispatching.core.job_kernels import begin, take_nodes
 from hpcsched.dispatching.core.placement_kernels import place
-from hpcsched.dispatching.core.pool_kernels import draw_for_start, pool_short_of, pools_suffice
+from hpcsched.dispatching.core.shared_resource_kernels import (
+    draw_for_start,
+    shared_short_of,
+    shared_suffice,
+)
 from hpcsched.dispatching.core.slot_kernels import take_lowest_slots
 from hpcsched.dispatching.core.state import ByNode, Explains, FloatArray
 from hpcsched.system.system import IntArray
@@ -39,13 +43,13 @@ def fits_now(row: int, state: State, by_node: ByNode) -> bool:
     Returns
     -------
     bool
-        Whether nodes or slots, and pools, suffice.
+        Whether nodes or slots, and shared resources, suffice.
     """
     units = state.jobs[row, UNITS]
     if by_node is None:
         return bool(units <= state.counters[FREE_SLOTS])
     fits = units <= state.fitting[state.jobs[row, SHAPE]]
-    return bool(fits and pools_suffice(row, state.counters[NOW], state, state.pool_free))
+    return bool(fits and shared_suffice(row, state.counters[NOW], state, state.shared_free))
 
 
 @compiled()
@@ -88,7 +92,7 @@ def start_where_placed(row: int, placed: IntArray, now: int, state: State) -> No
     placed
         Units on each node, `[N]`.
     """
-    draw_for_start(row, placed, now, state, state.pool_free)
+    draw_for_start(row, placed, now, state, state.shared_free)
     begin(row, take_nodes(row, placed, state), now, state)
     remove_waiting(state.jobs[row, SHAPE], state)
 
@@ -160,26 +164,26 @@ def note_wait(row: int, other: int, within: bool, state: State) -> None:
 
 
 @compiled()
-def note_pool(row: int, state: State, pool_free: IntArray | None) -> None:
-    """Note that a job waits for a pool, if nodes have room for it."""
-    if pool_free is None:
+def note_shared_resource(row: int, state: State, shared_free: IntArray | None) -> None:
+    """Note that a job waits for a shared resource, if nodes have room for it."""
+    if shared_free is None:
         return
     jobs = state.jobs
     if jobs[row, WHY] == NO_ROOM and jobs[row, UNITS] <= state.fitting[jobs[row, SHAPE]]:
-        short = pool_short_of(row, state.counters[NOW], state, pool_free)
+        short = shared_short_of(row, state.counters[NOW], state, shared_free)
         if short != -1:
-            jobs[row, WHY] = SHORT_OF_POOL
+            jobs[row, WHY] = SHORT_OF_SHARED
             jobs[row, OTHER] = short
 
 
 @compiled()
-def note_pools(state: State, explains: Explains, pool_free: IntArray | None) -> None:
-    """Note the jobs that wait for a pool after all starts, if reasons are requested."""
-    if explains is None or pool_free is None:
+def note_shared_resources(state: State, explains: Explains, shared_free: IntArray | None) -> None:
+    """Note the jobs that wait for a shared resource after all starts, if reasons are requested."""
+    if explains is None or shared_free is None:
         return
     for k in range(state.counters[QUEUED]):
         if state.jobs[state.queue[k], WAITS]:
-            note_pool(state.queue[k], state, pool_free)
+            note_shared_resource(state.queue[k], state, shared_free)
 
 
 @compiled()

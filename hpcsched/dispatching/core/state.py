@@ -131,7 +131,8 @@ class Batch(NamedTuple):
     refused
         Cause of the refusal of each job at submission, -1 without one; None if none is refused.
     draws
-        Draws on pools that do not depend on nodes, `[B, P]`; None without pools.
+        Draws on shared resources that do not depend on nodes, `[B, P]`; None without shared
+        resources.
     """
 
     number: IntArray
@@ -219,39 +220,40 @@ class OutageTables(NamedTuple):
     narrowed_span: IntArray | None = None
 
 
-class PoolTables(NamedTuple):
-    """Shared resources (`P` pools) and their draws; each field is None in a replay without any.
+class SharedResourceTables(NamedTuple):
+    """The `P` shared resources and their draws; each field is None in a replay without any.
 
-    A pool offers `pool_capacity`, `[P]`, until the first of its changes: those from `pool_first[p]`
-    to before `pool_first[p + 1]`, with time `pool_at` and new capacity `pool_offer`. They recur
-    every `pool_every` seconds, or never (0). `pool_period` is the common period, and `pool_settled`
-    the second from which on all periods are equal. The job of a row draws `pool_own`, `[rows, P]`,
-    wherever it runs; a node that is switched on draws `pool_node`.
+    A shared resource offers `shared_capacity`, `[P]`, until the first of its changes: those from
+    `shared_first[p]` to before `shared_first[p + 1]`, with time `shared_at` and new capacity
+    `shared_offer`. They recur every `shared_every` seconds, or never (0). `shared_period` is the
+    common period, and `shared_settled` the second from which on all periods are equal. The job of a
+    row draws `shared_own`, `[rows, P]`, wherever it runs; a node that is switched on draws
+    `shared_node`.
 
-    `pool_nodes`, `[S]`, is the number of idle nodes that can hold a unit of a shape. `pool_drawn`
-    is the present draw, `pool_jobs_on`, `[N]`, the number of jobs on each node, and `pool_on_until`
-    the time until which it is on in the plans of a round. `pool_time` and `pool_free` are described
-    in `pool_kernels`. `pool_levels` is output: times and draws, `[L, 1 + P]`. Decisions have seen
-    all capacities after `pool_rounds` periods.
+    `shared_nodes`, `[S]`, is the number of idle nodes that can hold a unit of a shape.
+    `shared_drawn` is the present draw, `shared_jobs_on`, `[N]`, the number of jobs on each node,
+    and `shared_on_until` the time until which it is on in the plans of a round. `shared_time` and
+    `shared_free` are described in `shared_kernels`. `shared_levels` is output: times and draws,
+    `[L, 1 + P]`. Decisions have seen all capacities after `shared_rounds` periods.
     """
 
-    pool_capacity: IntArray | None = None
-    pool_first: IntArray | None = None
-    pool_at: IntArray | None = None
-    pool_offer: IntArray | None = None
-    pool_every: IntArray | None = None
-    pool_period: int | None = None
-    pool_settled: int | None = None
-    pool_own: IntArray | None = None
-    pool_node: IntArray | None = None
-    pool_nodes: IntArray | None = None
-    pool_drawn: IntArray | None = None
-    pool_jobs_on: IntArray | None = None
-    pool_on_until: IntArray | None = None
-    pool_time: IntArray | None = None
-    pool_free: IntArray | None = None
-    pool_levels: IntArray | None = None
-    pool_rounds: int | None = None
+    shared_capacity: IntArray | None = None
+    shared_first: IntArray | None = None
+    shared_at: IntArray | None = None
+    shared_offer: IntArray | None = None
+    shared_every: IntArray | None = None
+    shared_period: int | None = None
+    shared_settled: int | None = None
+    shared_own: IntArray | None = None
+    shared_node: IntArray | None = None
+    shared_nodes: IntArray | None = None
+    shared_drawn: IntArray | None = None
+    shared_jobs_on: IntArray | None = None
+    shared_on_until: IntArray | None = None
+    shared_time: IntArray | None = None
+    shared_free: IntArray | None = None
+    shared_levels: IntArray | None = None
+    shared_rounds: int | None = None
 
 
 class Tables(NamedTuple):

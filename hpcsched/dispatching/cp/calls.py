@@ -194,8 +194,8 @@ def _begun_at_once(plan: Plan, selection: Selection) -> Plan:
     """Return the plan moved to begin now where nothing runs, so that it cannot put all jobs off."""
     data = selection.data
     # A plan can only be moved as a whole where room does not change by itself: ends of running
-    # jobs, offers of pools and outages stay where they are.
-    changes = data.pools is not None and len(data.pools.since) > 1
+    # jobs, offers of shared resources and outages stay where they are.
+    changes = data.shared_resources is not None and len(data.shared_resources.since) > 1
     changes = changes or data.outages is not None
     if len(data.held_until) or changes or not len(plan.starts):
         return plan

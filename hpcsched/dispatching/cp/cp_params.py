@@ -66,7 +66,7 @@ class CpParams(Params):
         description="Nodes are left out of the model beyond this multiple of what the jobs ask for;"
         " the fullest and those that are free soonest stay. null: none are. cp and best-of leave"
         " none out where queued jobs × nodes are 4,096 or fewer. hcp19, cp and best-of leave them"
-        " out of list plans alone: their pool is that of all nodes.",
+        " out of list plans alone: their resources are those of all nodes.",
     )
     largest_model: int = Field(
         20_000,

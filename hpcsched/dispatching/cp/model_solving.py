@@ -77,7 +77,7 @@ class Answer(NamedTuple):
 
 
 def largest_number(formulation: Formulation, data: ModelData) -> int:
-    """Return the largest number in a model's constraints, those of pools included.
+    """Return the largest number in a model's constraints, those of shared resources included.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def largest_number(formulation: Formulation, data: ModelData) -> int:
     data
         The model's data.
     """
-    return max(formulation.magnitude(data), data.pool_magnitude)
+    return max(formulation.magnitude(data), data.shared_magnitude)
 
 
 def solve(task: Task) -> Answer:
@@ -100,14 +100,14 @@ def solve(task: Task) -> Answer:
         return found
     began = perf_counter()
     built = task.formulation.build(data)
-    if data.pools is not None:
+    if data.shared_resources is not None:
         # What needs no nodes is the same for all formulations.
         from hpcsched.dispatching.cp.formulations.scheduling import (  # noqa: PLC0415 (CPMpy)
-            pool_cumulatives,
+            shared_resource_cumulatives,
         )
 
         model = built.model
-        model += pool_cumulatives(data, data.pools, built.starts)
+        model += shared_resource_cumulatives(data, data.shared_resources, built.starts)
     loaded = perf_counter()
     session = task.backend.load(built)
     ready = perf_counter()

@@ -14,8 +14,8 @@ from hpcsched.dispatching.planning.outage_data import (
     outage_intervals_of,
 )
 from hpcsched.dispatching.planning.planning_input import PlanningInput, reserved_amounts
-from hpcsched.dispatching.planning.pool_data import PoolData
 from hpcsched.dispatching.planning.releases import Releases
+from hpcsched.dispatching.planning.shared_resource_data import SharedResourceData
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.system.system import IntArray
 
@@ -29,7 +29,7 @@ def aggregated_nodes(
     used: IntArray,
     releases: Releases,
     step: int,
-) -> PoolData:
+) -> SharedResourceData:
     """Return the free amounts of all nodes together, by time, and the jobs' demands.
 
     Amounts are in units of the greatest common divisor of all demands; free amounts are rounded
@@ -68,7 +68,7 @@ def aggregated_nodes(
     changed = np.concatenate(([True], (np.diff(free, axis=0) != 0).any(axis=1)))
     none = np.zeros(len(inputs.jobs), dtype=np.int64)
     last = int(until.max(initial=0))
-    return PoolData(demands // common, since[changed], free[changed], none, last)
+    return SharedResourceData(demands // common, since[changed], free[changed], none, last)
 
 
 def _free(

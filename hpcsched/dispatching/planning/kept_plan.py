@@ -27,10 +27,10 @@ class KeptPlan:
         """Keep a plan that was made now, if it covers all that is known to come.
 
         It is not kept where it leaves out queued jobs, where other jobs start than it says, and
-        where there are pools or outages, in view of which plans are cautious.
+        where there are shared resources or outages, in view of which plans are cautious.
         """
         self._executed = None
-        if executed is None or problem.system.pools or problem.outages:
+        if executed is None or problem.system.shared_resources or problem.outages:
             return
         if len(executed.selection.jobs) < len(problem.queue):
             return

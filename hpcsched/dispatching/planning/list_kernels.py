@@ -1,7 +1,7 @@
 """Compiled list scheduling over the data of a model: one job, an order, and the rest of an order.
 
-Shared resources (pools) are rows of segments behind those of the nodes; their first resource type
-is the free amount, at least 0. `draws`, `[J, P]`, are the amounts that jobs draw.
+Shared resources are rows of segments behind those of the nodes; their first
+resource type is the free amount, at least 0. `draws`, `[J, P]`, are the amounts that jobs draw.
 """
 
 from typing import NamedTuple
@@ -34,12 +34,12 @@ from hpcsched.system.system import IntArray
 
 
 @compiled()
-def _earliest_in_pool(
+def _earliest_in_one(
     begin: int, run_time: int, amount: int, s: int, start: IntArray, after: IntArray, free: IntArray
 ) -> int:
-    """Return the earliest start from `begin` on at which a pool has enough; NEVER if none.
+    """Return the earliest start from `begin` on with enough of a shared resource; NEVER if none.
 
-    `s` is the pool's first segment.
+    `s` is the shared resource's first segment.
     """
     while s != -1 and start[s] < begin + run_time:
         following = after[s]
@@ -52,7 +52,7 @@ def _earliest_in_pool(
 
 
 @compiled()
-def earliest_in_pools(
+def earliest_in_shared(
     begin: int,
     run_time: int,
     draws: IntArray,
@@ -61,7 +61,7 @@ def earliest_in_pools(
     after: IntArray,
     free: IntArray,
 ) -> int:
-    """Return the earliest start at which all pools have enough; NEVER if none.
+    """Return the earliest start at which all shared resources have enough; NEVER if none.
 
     Parameters
     ----------
@@ -70,18 +70,18 @@ def earliest_in_pools(
     run_time
         Steps that the job runs.
     draws
-        Amount that the job draws from each pool, `[P]`.
+        Amount that the job draws from each shared resource, `[P]`.
     nodes
-        Number of rows before those of pools.
+        Number of rows before those of shared resources.
     start, after, free
         The segments, see `Segments`.
     """
-    # Round robin over the pools until all of them agree on one start.
+    # Round robin over the shared resources until all of them agree on one start.
     agreed, p = 0, 0
     while agreed < len(draws):
         later = begin
         if draws[p] > 0:
-            later = _earliest_in_pool(begin, run_time, draws[p], nodes + p, start, after, free)
+            later = _earliest_in_one(begin, run_time, draws[p], nodes + p, start, after, free)
             if later == NEVER:
                 return NEVER
         agreed = agreed + 1 if later == begin else 1
@@ -92,7 +92,7 @@ def earliest_in_pools(
 
 @compiled()
 def draw(begin: int, end: int, draws: IntArray, nodes: int, segments: Segments) -> None:
-    """Take a job's draw from each pool, `draws`, `[P]`, from `begin` to `end`."""
+    """Take a job's draw from each shared resource, `draws`, `[P]`, from `begin` to `end`."""
     amount = np.empty(1, np.int64)
     for p in range(len(draws)):
         if draws[p] > 0:
@@ -102,7 +102,7 @@ def draw(begin: int, end: int, draws: IntArray, nodes: int, segments: Segments) 
 
 @compiled()
 def earliest_start(j: int, content: Content, segments: Segments) -> int:
-    """Return the earliest start at which nodes and pools have enough for a job; NEVER if none.
+    """Return the earliest start of a job with enough nodes and shared resources; NEVER if none.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def earliest_start(j: int, content: Content, segments: Segments) -> int:
         return begin
     count, run_time = len(content.capacity), content.run_times[j]
     begin = content.releases[j]
-    while True:  # nodes and pools in turn, until they agree
+    while True:  # nodes and shared resources in turn, until they agree
         begin = earliest(
             begin,
             NEVER,
@@ -139,7 +139,7 @@ def earliest_start(j: int, content: Content, segments: Segments) -> int:
         )
         if begin == NEVER:
             return NEVER
-        later = earliest_in_pools(begin, run_time, content.draws[j], count, start, after, free)
+        later = earliest_in_shared(begin, run_time, content.draws[j], count, start, after, free)
         if later in (begin, NEVER):
             return later
         begin = later

@@ -31,8 +31,9 @@ class ListPlanner:
         self.content = content_of(data)
         available, times, on, amounts = _with_shared_resources(data)
         segments = available.shape[1] + len(times)
-        # Each reservation of a job adds at most two segments on each node and pool that it uses.
-        per_job = np.minimum(data.units, data.node_count) + data.pool_draws.shape[1]
+        # Each reservation of a job adds at most two segments on each node and shared resource that
+        # it uses.
+        per_job = np.minimum(data.units, data.node_count) + data.shared_draws.shape[1]
         size = segments + 2 * int(per_job.sum()) + 8
         size += 0 if data.outages is None else 2 * len(data.outages.nodes)
         start, after = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
@@ -81,7 +82,7 @@ class ListPlanner:
                 starts[job] = begin = int(first.starts[job])
                 end = begin + int(data.run_times[job])
                 plan_kernels.take(begin, end, nodes, amounts, start, after, free, state)
-                list_kernels.draw(begin, end, data.pool_draws[job], data.node_count, segments)
+                list_kernels.draw(begin, end, data.shared_draws[job], data.node_count, segments)
             rest = rest[~kept[rest]]
             content = content._replace(aggregated=False)  # what was taken is not in order of time
         if not list_kernels.plan_in_order(rest, content, segments, starts, placed):
@@ -97,7 +98,7 @@ def content_of(data: ModelData) -> Content:
     data
         The model.
     """
-    alone = data.pools is None and data.outages is None
+    alone = data.shared_resources is None and data.outages is None
     return Content(
         alone and data.node_count == data.type_count == 1,
         data.units,
@@ -106,7 +107,7 @@ def content_of(data: ModelData) -> Content:
         data.room,
         data.capacity,
         data.totals,
-        data.pool_draws,
+        data.shared_draws,
         np.zeros(data.job_count, dtype=np.int64),
     )
 
@@ -125,23 +126,23 @@ def _close(outages: OutageData, segments: Segments) -> None:
 def _with_shared_resources(data: ModelData) -> tuple[IntArray, IntArray, IntArray, IntArray]:
     """Return the amounts that are not held now, `[R, N + P]`, and the later releases, `[K, R]`.
 
-    Pools are rows behind the nodes, with the first resource type alone. Their releases may be
-    negative.
+    Shared resources are rows behind the nodes, with the first resource type alone. Their releases
+    may be negative.
     """
-    nodes, types, pools = data.node_count, data.type_count, data.pools
-    if pools is None:
+    nodes, types, shared_resources = data.node_count, data.type_count, data.shared_resources
+    if shared_resources is None:
         available = np.ascontiguousarray(data.not_held.T)
         return available, data.held_until, data.held_on, data.held
-    available = np.zeros((types, nodes + pools.pool_count), dtype=np.int64)
+    available = np.zeros((types, nodes + shared_resources.shared_count), dtype=np.int64)
     available[:, :nodes] = data.not_held.T
-    available[0, nodes:] = pools.free[0]
-    more = np.diff(pools.free, axis=0)
+    available[0, nodes:] = shared_resources.free[0]
+    more = np.diff(shared_resources.free, axis=0)
     at, of = more.nonzero()
     amounts = np.zeros((len(at), types), dtype=np.int64)
     amounts[:, 0] = more[at, of]
     return (
         available,
-        np.concatenate((data.held_until, pools.since[at + 1])),
+        np.concatenate((data.held_until, shared_resources.since[at + 1])),
         np.concatenate((data.held_on, nodes + of)),
         np.concatenate((data.held, amounts)),
     )

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hpcsched.dispatching.planning.outage_data import OutageData
-from hpcsched.dispatching.planning.pool_data import PoolData
+from hpcsched.dispatching.planning.shared_resource_data import SharedResourceData
 from hpcsched.dispatching.planning.start_cost_functions import StartCostFunction
 from hpcsched.system.system import IntArray
 
@@ -47,9 +47,9 @@ class ModelData:
         Step after which no job needs to end in some best plan.
     latest
         Latest start of each job in some best plan, `[J]`; None if only the horizon limits it.
-    pools
-        Free amounts of the system's shared resources (pools), and the jobs' draws; None without
-        pools.
+    shared_resources
+        Free amounts of the system's shared resources, and the jobs' draws; None without
+        shared resources.
     aggregated_nodes
         All nodes of the system as one resource of each type, also nodes that the model leaves out,
         and the jobs' demands; None: the model's nodes alone.
@@ -73,8 +73,8 @@ class ModelData:
     horizon: int
     latest: IntArray | None = None
     curves: tuple[StartCostFunction, ...] | None = None
-    pools: PoolData | None = None
-    aggregated_nodes: PoolData | None = None
+    shared_resources: SharedResourceData | None = None
+    aggregated_nodes: SharedResourceData | None = None
     outages: OutageData | None = None
 
     def __post_init__(self) -> None:
@@ -155,14 +155,22 @@ class ModelData:
         return np.asarray(self.capacity.sum(axis=0))
 
     @property
-    def pool_draws(self) -> IntArray:
-        """Amount that each job draws from each pool, `[J, P]`."""
-        return np.zeros((self.job_count, 0), np.int64) if self.pools is None else self.pools.draws
+    def shared_draws(self) -> IntArray:
+        """Amount that each job draws from each shared resource, `[J, P]`."""
+        return (
+            np.zeros((self.job_count, 0), np.int64)
+            if self.shared_resources is None
+            else self.shared_resources.draws
+        )
 
     @property
-    def pool_magnitude(self) -> int:
-        """The largest capacity of a pool × the horizon; 0 without pools."""
-        return 0 if self.pools is None else int(self.pools.capacity.max()) * self.horizon
+    def shared_magnitude(self) -> int:
+        """The largest capacity of a shared resource × the horizon; 0 without shared resources."""
+        return (
+            0
+            if self.shared_resources is None
+            else int(self.shared_resources.capacity.max()) * self.horizon
+        )
 
     @cached_property
     def held_together(self) -> tuple[tuple[int, IntArray], ...]:

@@ -59,4 +59,8 @@ def fault_of(plan: Plan, data: ModelData, *, only_now: bool = False) -> str | No
                 used += placed[i][:, np.newaxis] * data.requests[i]
         if (used > data.capacity).any():
             return "a node is given more than it has"
-    return None if data.pools is None else data.pools.fault_of(starts, data.run_times, jobs)
+    return (
+        None
+        if data.shared_resources is None
+        else data.shared_resources.fault_of(starts, data.run_times, jobs)
+    )

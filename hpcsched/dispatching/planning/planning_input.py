@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hpcsched.dispatching.planning.outage_data import OutageInterval, first_outages
-from hpcsched.dispatching.planning.pool_data import PoolData
 from hpcsched.dispatching.planning.releases import Releases
+from hpcsched.dispatching.planning.shared_resource_data import SharedResourceData
 from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.system.system import IntArray
 
@@ -54,7 +54,7 @@ class PlanningInput(NamedTuple):
     remaining: int
     nodes: IntArray | None
     bundles: tuple[int, ...]
-    aggregated_nodes: PoolData | None = None
+    aggregated_nodes: SharedResourceData | None = None
 
 
 def units_of(jobs: Sequence[WaitingJob]) -> IntArray:

@@ -1,7 +1,8 @@
 """Compiled: free resources during list scheduling, and the way back to earlier states.
 
-Free amounts on nodes are a pool of segments as in `plan_kernels`; where units are counted, they
-are a row of segments as in `row_kernels`. Where nothing is free for ever, a job may never fit.
+Free amounts on nodes are linked segments as in `plan_kernels`; where units are
+counted, they are a row of segments as in `row_kernels`. Where nothing is free for ever, a job may
+never fit.
 """
 
 from typing import NamedTuple
@@ -15,7 +16,7 @@ from hpcsched.system.system import IntArray
 
 
 class Content(NamedTuple):
-    """Jobs and nodes of `ModelData`, the jobs' draws from pools, and their release times.
+    """Jobs and nodes of `ModelData`, draws from shared resources, and release times.
 
     Attributes
     ----------
@@ -24,7 +25,7 @@ class Content(NamedTuple):
     units, requests, run_times, room, capacity, totals
         As in `ModelData`.
     draws
-        Amount that each job draws from each pool, `[J, P]`.
+        Amount that each job draws from each shared resource, `[J, P]`.
     releases
         Step before which no job is planned, `[J]`.
     """
@@ -112,7 +113,7 @@ def open_segments(time: int, capacity: IntArray, size: int) -> Segments:
 
 @compiled()
 def take_between(n: int, begin: int, end: int, amounts: IntArray, segments: Segments) -> None:
-    """Take amounts, `[R]`, of a node or a pool from `begin` to `end`; see `take_on`."""
+    """Take amounts, `[R]`, of a node or a shared resource from `begin` to `end`; see `take_on`."""
     take_on(n, begin, end, amounts, segments.start, segments.after, segments.free, segments.state)
 
 

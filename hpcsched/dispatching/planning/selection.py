@@ -37,15 +37,15 @@ from hpcsched.dispatching.planning.planning_input import (
     units_of,
     with_whole_nodes,
 )
-from hpcsched.dispatching.planning.pool_data import can_be_planned, pool_data
 from hpcsched.dispatching.planning.releases import releases_of
 from hpcsched.dispatching.planning.selection_options import SelectionOptions
+from hpcsched.dispatching.planning.shared_resource_data import can_be_planned, shared_resource_data
 from hpcsched.dispatching.planning.start_cost_functions import (
     Shape,
     SpecificCostFunctions,
 )
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
-from hpcsched.dispatching.rules.round_pools import RoundPools
+from hpcsched.dispatching.rules.round_shared_resources import RoundSharedResources
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.system import IntArray
 
@@ -226,9 +226,9 @@ def _select_nodes(
     fit_counts = FitCounts(problem)
     by_priority = can_be_planned(problem, by_priority, options.step)
     fitting = [job for job in by_priority if fit_counts.units_now(job) >= job.units]
-    if system.pools:
-        pools = RoundPools(problem)
-        fitting = [job for job in fitting if pools.lacking(job) is None]
+    if system.shared_resources:
+        shared_resources = RoundSharedResources(problem)
+        fitting = [job for job in fitting if shared_resources.lacking(job) is None]
     if not fitting:
         return None
     jobs = tuple((fitting if options.jobs == "fitting" else by_priority)[: options.length])
@@ -264,13 +264,13 @@ def _select_nodes(
         inputs = with_whole_nodes(inputs, alone)
     if not inputs.jobs:
         return None
-    pool = None
+    aggregated = None
     if options.aggregated:
-        pool = aggregated_nodes(problem, inputs, used, releases, options.step)
+        aggregated = aggregated_nodes(problem, inputs, used, releases, options.step)
     # Node shares count whole nodes: dividing amounts would make them disagree with capacities.
     if not alone.any():
         inputs = scaled(inputs)
-    inputs = inputs._replace(aggregated_nodes=pool)
+    inputs = inputs._replace(aggregated_nodes=aggregated)
     return _finish(inputs, options, cost_of(inputs.jobs), problem, outage_intervals)
 
 
@@ -287,14 +287,17 @@ def _finish(
     if not options.worst_case:
         elsewhere = 0 if inputs.aggregated_nodes is None else inputs.aggregated_nodes.last
         last = int(inputs.held[0].max(initial=elsewhere))
-    pools = pool_data(problem, inputs.jobs, options.step, last * options.step)
+    shared_resources = shared_resource_data(problem, inputs.jobs, options.step, last * options.step)
     waiting = 0
-    if pools is not None:
-        last, waiting = max(last, pools.last), int(pools.allowance.sum())
+    if shared_resources is not None:
+        last, waiting = max(last, shared_resources.last), int(shared_resources.allowance.sum())
     serial = int(durations.sum()) + waiting
     horizon = horizon_after_outages(outage_intervals, last + serial, serial)
-    if pools is not None and horizon > last + serial:  # pools have to be known for longer
-        pools = pool_data(problem, inputs.jobs, options.step, (horizon - serial) * options.step)
+    # Shared resources have to be known as far as plans may reach.
+    if shared_resources is not None and horizon > last + serial:
+        shared_resources = shared_resource_data(
+            problem, inputs.jobs, options.step, (horizon - serial) * options.step
+        )
     none = np.zeros((0, len(inputs.jobs)), dtype=np.int64)
     data = ModelData(
         options.step,
@@ -308,7 +311,7 @@ def _finish(
         none,
         0,
         horizon,
-        pools=pools,
+        shared_resources=shared_resources,
         outages=outage_data(outage_intervals, horizon),
         aggregated_nodes=inputs.aggregated_nodes,
     )
@@ -333,7 +336,7 @@ def _priced(selection: Selection, cost: PlannedCost, *, curves: bool = True) -> 
         # costs no more.
         serial = int(data.run_times.sum())
         horizon = max(horizon, int(specific.turns().max(initial=0)) + serial)
-        waiting = 0 if data.pools is None else int(data.pools.allowance.sum())
+        waiting = 0 if data.shared_resources is None else int(data.shared_resources.allowance.sum())
         horizon = horizon_after_outages(selection.outage_intervals, horizon, serial + waiting)
         shapes = specific.shapes(horizon - data.run_times)
     free = in_steps(cost.free, data.step)

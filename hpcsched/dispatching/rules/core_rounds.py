@@ -24,7 +24,7 @@ _KINDS: dict[int, ReasonKind] = {
     codes.RESERVED_FOR: "reserved_for",
     codes.BEHIND: "behind",
     codes.BEYOND_DEPTH: "beyond_depth",
-    codes.SHORT_OF_POOL: "no_room",
+    codes.SHORT_OF_SHARED: "no_room",
 }
 
 
@@ -170,8 +170,8 @@ def _reasons(
     for job, (waits, why, other, time, promise) in zip(order, noted, strict=True):
         if waits:
             name, details = None, []
-            if why == codes.SHORT_OF_POOL:
-                details.append(f"pool {filled.system.pools[other].name}")
+            if why == codes.SHORT_OF_SHARED:
+                details.append(f"shared resource {filled.system.shared_resources[other].name}")
             elif other != -1:
                 name = order[other].job_id
             if reports_promises and time > promise:

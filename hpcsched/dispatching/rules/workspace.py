@@ -4,7 +4,7 @@ import numpy as np
 
 from hpcsched.dispatching.allocator import Allocator, Room
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
-from hpcsched.dispatching.rules.round_pools import RoundPools
+from hpcsched.dispatching.rules.round_shared_resources import RoundSharedResources
 from hpcsched.system.allocation import Allocation, SlotAllocation
 from hpcsched.system.request import ShapeKey, shape_key
 from hpcsched.system.space import NodeSpace, SlotSpace, units_that_fit
@@ -15,7 +15,7 @@ class Workspace:
     """Free capacity in a dispatching round, reduced by every job that is placed.
 
     A job fits if its units fit, on slots where these are counted and otherwise on nodes, and if
-    shared resources (pools) suffice until its predicted end.
+    shared resources suffice until its predicted end.
 
     Parameters
     ----------
@@ -36,10 +36,12 @@ class Workspace:
         else:
             self._space = SlotSpace(problem.slot_map, problem.free_slots)
         self._fits: dict[ShapeKey, tuple[IntArray, int]] = {}
-        self._pools = RoundPools(problem) if problem.system.pools else None
+        self._shared_resources = (
+            RoundSharedResources(problem) if problem.system.shared_resources else None
+        )
 
     def units_that_fit(self, job: WaitingJob) -> int:
-        """Return how many units of the job fit now, regardless of its draw from pools.
+        """Return how many units of the job fit now, regardless of its draw from shared resources.
 
         Parameters
         ----------
@@ -66,12 +68,12 @@ class Workspace:
         Returns
         -------
         bool
-            Whether nodes or slots, and pools, suffice.
+            Whether nodes or slots, and shared resources, suffice.
         """
         return job.units <= self.units_that_fit(job) and self._lacking(job) is None
 
     def short_of(self, job: WaitingJob) -> str:
-        """Return the pool that is short for a job, as ``pool NAME``, if its units fit.
+        """Return ``shared resource NAME`` for one that is short for a job whose units fit.
 
         Parameters
         ----------
@@ -81,10 +83,10 @@ class Workspace:
         Returns
         -------
         str
-            The text; empty if its units do not fit, or no pool is short.
+            The text; empty if its units do not fit, or no shared resource is short.
         """
-        pool = self._lacking(job) if job.units <= self.units_that_fit(job) else None
-        return "" if pool is None else f"pool {pool}"
+        resource = self._lacking(job) if job.units <= self.units_that_fit(job) else None
+        return "" if resource is None else f"shared resource {resource}"
 
     def place(self, job: WaitingJob) -> Allocation:
         """Place the job now, on nodes of the allocator's choice.
@@ -107,13 +109,13 @@ class Workspace:
         allocation = space.claim(chosen, job.request)
         # Counts of other shapes change with every start.
         self._fits.clear()
-        if self._pools is not None:
-            self._pools.start(job, allocation)
+        if self._shared_resources is not None:
+            self._shared_resources.start(job, allocation)
         return allocation
 
     def _lacking(self, job: WaitingJob) -> str | None:
-        """Return the name of a pool that is short for the job between now and its end, or None."""
-        return None if self._pools is None else self._pools.lacking(job)
+        """Return the name of a shared resource with too little until the job's end, or None."""
+        return None if self._shared_resources is None else self._shared_resources.lacking(job)
 
     def _on_nodes(self, job: WaitingJob, space: NodeSpace) -> tuple[IntArray, int]:
         """Return the number of the job's units that fit on each node now, `[N]`, and their sum."""

@@ -13,7 +13,7 @@ from hpcsched.report.figures.usage import used_over_time
 from hpcsched.report.studied_runs import StudiedRun
 from hpcsched.report.tables.job_times import system_of
 from hpcsched.results.outage_records import recorded_outages
-from hpcsched.results.shared_resource_records import pool_levels
+from hpcsched.results.shared_resource_records import shared_levels
 from hpcsched.system.node_outages import down_time
 
 Case = tuple[str, str]
@@ -81,8 +81,8 @@ def load_series(compared: ComparedStudy, resource: str | None) -> list[LoadSerie
         found[queue][0][case] = spanning(over_time(jobs.submits, jobs.starts), *span)
         percent = OverTime(amounts.instants, 100 * amounts.levels / total)
         found[used][0][case] = spanning(percent, *span)
-        for pool, drawn, offered in pools_over_time(one):
-            heading = f"{pool} drawn", f"Drawn from {pool}"
+        for shared, drawn, offered in shared_resources_over_time(one):
+            heading = f"{shared} drawn", f"Drawn from {shared}"
             found[heading][0][case] = spanning(drawn, *span)
             found[heading][1][case] = spanning(offered, *span)
         down = nodes_down_over_time(one)
@@ -92,7 +92,7 @@ def load_series(compared: ComparedStudy, resource: str | None) -> list[LoadSerie
     return [LoadSeries(*heading, *series) for heading, series in found.items()]
 
 
-def pools_over_time(one: StudiedRun) -> Iterator[tuple[str, OverTime, OverTime]]:
+def shared_resources_over_time(one: StudiedRun) -> Iterator[tuple[str, OverTime, OverTime]]:
     """Yield the use of each shared resource over time.
 
     Returns
@@ -105,10 +105,10 @@ def pools_over_time(one: StudiedRun) -> Iterator[tuple[str, OverTime, OverTime]]
     InputError
         The file is damaged.
     """
-    names = [pool.name for pool in system_of(one).pools]
+    names = [resource.name for resource in system_of(one).shared_resources]
     if not names:
         return
-    time, drawn, offered = pool_levels(one.run.path, names)
+    time, drawn, offered = shared_levels(one.run.path, names)
     for name, amounts, limit in zip(names, drawn, offered, strict=True):
         # The last row is the end.
         levels, most = (column[:-1].astype(np.float64) for column in (amounts, limit))

@@ -3,7 +3,7 @@
 from hpcsched.metrics.over_time import over_time, spanning, time_mean, time_quantile
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.figures.decision_times import by_queue_length
-from hpcsched.report.figures.load_series import nodes_down_over_time, pools_over_time
+from hpcsched.report.figures.load_series import nodes_down_over_time, shared_resources_over_time
 from hpcsched.report.figures.usage import used_over_time
 from hpcsched.report.tables.job_times import system_of
 from hpcsched.report.tables.report_table import Cell, Table
@@ -29,8 +29,8 @@ def load(compared: ComparedStudy) -> Table:
                 used = used_over_time(one, name)
                 series.append((f"utilization of {name}", "%", 100 / total, used))
         series += [
-            (f"drawn from {pool}", "pool unit", 1.0, drawn)
-            for pool, drawn, _ in pools_over_time(one)
+            (f"drawn from {resource}", "own unit", 1.0, drawn)
+            for resource, drawn, _ in shared_resources_over_time(one)
         ]
         down = nodes_down_over_time(one)
         if len(down.levels):

@@ -32,8 +32,8 @@ def account_lines(summary: Mapping[str, Any]) -> Iterator[str]:
         shown = "-" if value is None else f"{value:,.4f}"
         parameters = "".join(f"  ({k} = {v})" for k, v in definition["parameters"].items())
         yield f"  {name:{width}}  {shown:>18} {definition['unit']:<2}{parameters}".rstrip()
-    for pool, drawn in summary.get("pools", {}).items():
-        yield _pool_line(pool, drawn)
+    for resource, drawn in summary.get("pools", {}).items():
+        yield _shared_resource_line(resource, drawn)
     called = solver_rounds(summary["rounds"]["solver"])
     if called.asked:
         yield f"  {in_words(called)}"
@@ -52,10 +52,10 @@ def _lost_line(outages: Mapping[str, Any]) -> str:
     )
 
 
-def _pool_line(pool: str, drawn: Mapping[str, Any]) -> str:
+def _shared_resource_line(resource: str, drawn: Mapping[str, Any]) -> str:
     """Return the use of a shared resource, in its own unit."""
     mean = 0.0 if drawn["mean"] is None else drawn["mean"]
-    line = f"  drawn from {pool}: {mean:,.1f} in the mean, at most {drawn['peak']:,}"
+    line = f"  drawn from {resource}: {mean:,.1f} in the mean, at most {drawn['peak']:,}"
     if drawn["over_cap_time"]:
         line += f"; more than it offered for {drawn['over_cap_time']:,} s"
     return line

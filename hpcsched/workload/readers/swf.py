@@ -5,8 +5,8 @@ whitespace-separated fields a line, comments after `;`, `-1` for missing values.
 
 Extensions: a header comment `; UnitResources: core mem gpu` announces as many further fields in
 each record, the amounts of these resource types for one requested processor. It may name a shared
-resource (pool) of the system, too, from which jobs draw the amount in the trace. A header comment
-`; JobNames: last` announces one more field, the last: the job's name, `-1` for none.
+resource (shared resource) of the system, too, from which jobs draw the amount in the trace. A
+header comment `; JobNames: last` announces one more field, the last: the job's name, `-1` for none.
 
 Fields 17 and 18, the preceding job and the think time, are used with `dependencies: honour`.
 According to the format a job can start only when the preceding one has ended, and the think time is
@@ -56,7 +56,7 @@ _Asked = tuple[tuple[bytes, ...], int]
 """Request of one processor in a record: amounts of the declared types, and memory in KiB."""
 
 _Request = tuple[tuple[int, ...], int, dict[str, int], dict[str, int]]
-"""Unit request, number of such units on the idle system, declared amounts, draws from pools."""
+"""Unit request, number of such units on the idle system, declared amounts, shared draws."""
 
 
 @builtin(
@@ -152,8 +152,10 @@ class SwfSource(ColumnSource):
         if self.dependencies:
             job = self._after(job, *more[-2:])
         if drawn:
-            requests = tuple((pool, amount * units) for pool, amount in drawn.items() if amount)
-            job = job._replace(request=job.request._replace(pool_requests=requests))
+            requests = tuple(
+                (resource, amount * units) for resource, amount in drawn.items() if amount
+            )
+            job = job._replace(request=job.request._replace(shared_requests=requests))
         if self.keeps_waits:
             self.note_wait(job_id, wait_time(line))
         if run_time > requested_time:
@@ -177,7 +179,7 @@ class SwfSource(ColumnSource):
         """
         from hpcsched.workload.job_batches import columns_of  # noqa: PLC0415 (it takes its time)
 
-        if self.dependencies or self.system.pools:
+        if self.dependencies or self.system.shared_resources:
             return columns_of(self.jobs(), numbers)
         return super().job_columns(numbers)
 
@@ -322,20 +324,25 @@ class SwfSource(ColumnSource):
         return request, room_for(self.system, request), declared, drawn
 
     def _check_amounts(self, amounts: Mapping[str, int]) -> None:
-        """Raise InputError for unknown resource types, and for pools with a model of their own."""
-        pools = {pool.name: pool for pool in self.system.pools}
-        modelled = [name for name in amounts if name in pools and not pools[name].draw.traced]
+        """Raise InputError for unknown types, and for shared resources with their own model."""
+        shared_resources = {resource.name: resource for resource in self.system.shared_resources}
+        modelled = [
+            name
+            for name in amounts
+            if name in shared_resources and not shared_resources[name].draw.traced
+        ]
         if modelled:
             raise InputError(
                 Finding(
                     "bad-value",
-                    f"a unit asks for {modelled[0]}, a pool from which jobs draw by a model; only"
-                    " of one with 'draw: as_the_trace_says' the trace can ask for anything",
+                    f"a unit asks for {modelled[0]}, a shared resource from which jobs draw by a"
+                    " model; only of one with 'draw: as_the_trace_says' the trace can ask for"
+                    " anything",
                     Place(str(self.lines.path)),
                     key="trace.unit",
                 )
             )
-        self.check_types([name for name in amounts if name not in pools], "trace.unit")
+        self.check_types([name for name in amounts if name not in shared_resources], "trace.unit")
 
 
 def _name(field: bytes) -> str | None:

@@ -59,7 +59,7 @@ def review_swf(params: SwfParams, system: System) -> Iterator[Caution]:
     """
     unit = None if params.unit is None else parted(params.unit, system)[0]
     if unit is None:
-        known = {*system.resource_types, *(pool.name for pool in system.pools)}
+        known = {*system.resource_types, *(resource.name for resource in system.shared_resources)}
         lacking = set(types_in_records(Path(params.path))) - known
         if lacking:
             names = ", ".join(sorted(lacking))
@@ -70,18 +70,18 @@ def review_swf(params: SwfParams, system: System) -> Iterator[Caution]:
 
 
 def parted(amounts: Mapping[str, int], system: System) -> tuple[dict[str, int], dict[str, int]]:
-    """Split the amounts of a unit into those of nodes and those of shared resources (pools).
+    """Split the amounts of a unit into those of nodes and those of shared resources.
 
     Parameters
     ----------
     amounts
         Declared amounts by name.
     system
-        The system with its pools.
+        The system with its shared resources.
     """
-    pools = {pool.name for pool in system.pools}
-    of_nodes = {name: amount for name, amount in amounts.items() if name not in pools}
-    return of_nodes, {name: amount for name, amount in amounts.items() if name in pools}
+    shared_resources = {resource.name for resource in system.shared_resources}
+    of_nodes = {name: amount for name, amount in amounts.items() if name not in shared_resources}
+    return of_nodes, {name: amount for name, amount in amounts.items() if name in shared_resources}
 
 
 def types_in_records(path: Path) -> list[str]:

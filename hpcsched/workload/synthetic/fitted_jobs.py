@@ -2,7 +2,7 @@
 
 Everything is kept in tables of bounded size for logs of any length. Samples:
 
-- a shape, which is a job's request without pools, with its frequency in the log;
+- a shape, which is a job's request without shared resources, with its frequency in the log;
 - its FLOPs, which are run time × units × the sum, over resource types, of amount × performance:
 from a histogram of 24 bins a decade for each class of shapes, log-uniformly within a bin;
 - its requested time, given the run time: see `requested_times`;
@@ -96,7 +96,7 @@ class JobCounter:
         """
         job, run_time = traced
         self.jobs += 1
-        shape = job.request._replace(pool_requests=())
+        shape = job.request._replace(shared_requests=())
         if not self.shapes.add(shape):
             shape = _rounded(shape, keeps_request=self._uniform)
             if not self.rounded.add(shape):

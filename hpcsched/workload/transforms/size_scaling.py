@@ -89,10 +89,12 @@ class ScaleSizes:
 
 
 def _sized(job: Job, units: int) -> Job:
-    """Return a job with another number of units, and the same draw from pools for each unit.
+    """Return a job with another number of units, and the same draw of each unit.
 
     A draw in the trace that its units do not share evenly is rounded up, so that no positive draw
     becomes 0.
     """
-    drawn = tuple((pool, -(-amount * units // job.units)) for pool, amount in job.pool_requests)
-    return job._replace(request=job.request._replace(units=units, pool_requests=drawn))
+    drawn = tuple(
+        (resource, -(-amount * units // job.units)) for resource, amount in job.shared_requests
+    )
+    return job._replace(request=job.request._replace(units=units, shared_requests=drawn))

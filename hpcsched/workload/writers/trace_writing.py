@@ -19,7 +19,7 @@ QUEUE_NAMES = "the name of a queue or partition"
 NUMBERS = "a number of a user, group, application, queue or partition"
 REQUESTS = "units that ask for something else than one core"
 AFTER = "jobs to wait for"
-POOLS = "draws from pools"
+SHARED_RESOURCES = "draws from shared resources"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +84,8 @@ class Losses:
             counts[REQUESTS] += 1
         if job.after and AFTER not in said:
             counts[AFTER] += 1
-        if job.pool_requests and POOLS not in said:
-            counts[POOLS] += 1
+        if job.shared_requests and SHARED_RESOURCES not in said:
+            counts[SHARED_RESOURCES] += 1
 
 
 def check_target(path: Path, source: TraceSource, *, force: bool) -> None:

@@ -14,7 +14,7 @@ from hpcsched.prediction.requested_time import RequestedTime
 from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.simulation.order_keys import keys_of
 from hpcsched.system.node_outages import Outage, Outages
-from hpcsched.system.shared_resources import Change, Draw, Pool
+from hpcsched.system.shared_resources import Change, Draw, SharedResource
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.job_batches import JobColumns, NeedsPythonError, RequestNumbers, columns_of
@@ -298,16 +298,16 @@ def test_a_head_job_keeps_clear_of_an_announced_outage() -> None:
             assert {number: start for number, start, *_ in told.jobs} == starts
 
 
-def test_pools_by_hand() -> None:
-    """Two cores, each of which draws 1 of a pool that offers 2, and 1 from 10 on.
+def test_shared_resources_by_hand() -> None:
+    """Two cores, each of which draws 1 of a shared resource that offers 2, and 1 from 10 on.
 
-    Jobs 1 and 2 start at 0 and draw 2. At 8, job 2 ends. Job 3 would run to 13, when the pool
-    offers too little beside job 1, so that it starts when that ends, at 20. Job 4 is over by 10 and
-    starts at 8.
+    Jobs 1 and 2 start at 0 and draw 2. At 8, job 2 ends. Job 3 would run to 13, when the shared
+    resource offers too little beside job 1, so that it starts when that ends, at 20. Job 4 is over
+    by 10 and starts at 8.
     """
     (group,) = alike(2, core=1).groups
-    pool = Pool("power", 2, Draw({"core": 1}), (Change(10, 1),))
-    system = System((group,), {}, (pool,))
+    resource = SharedResource("power", 2, Draw({"core": 1}), (Change(10, 1),))
+    system = System((group,), {}, (resource,))
     jobs = [traced(1, 0, 1, 20), traced(2, 0, 1, 8), traced(3, 1, 1, 5), traced(4, 1, 1, 2)]
     for dispatcher in (easy(), lists()):
         simulated = parts(system, dispatcher)

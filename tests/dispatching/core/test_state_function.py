@@ -32,7 +32,7 @@ def many(count):
 
 @of_state()
 def count(state: State, number: int) -> int:
-    if state.pool_free is None:
+    if state.shared_free is None:
         state.counters[1] += 1
     state.counters[0] += number
     return FACTOR * state.counters[0]
@@ -122,7 +122,7 @@ def test_compiled_for_the_kinds_of_fields(folder: Path) -> None:
     count = loaded(folder, "counting").count
     assert count(state(), 2) == 18
     narrow, wide = np.array([4, 0], dtype=np.int32), np.array([[4, 9], [0, 9]])[:, 0]
-    for more in ({"counters": narrow}, {"counters": wide}, {"pool_free": np.zeros((2, 3))}):
+    for more in ({"counters": narrow}, {"counters": wide}, {"shared_free": np.zeros((2, 3))}):
         other = state(**more)
         assert not is_compiled(count, other.kinds)
         assert count(other, 2) == 18

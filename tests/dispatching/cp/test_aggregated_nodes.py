@@ -1,4 +1,4 @@
-"""HCP'19's model against the best plan on one pool of all nodes, found by trying every order."""
+"""HCP'19's model against the best plan on aggregated nodes, found by trying every order."""
 
 from collections.abc import Sequence
 from itertools import permutations
@@ -150,13 +150,13 @@ def check(seed: int) -> bool:
     return True
 
 
-def test_the_pool_is_that_of_all_nodes() -> None:
-    """The optimum is that of the pool, on unlike nodes; some 45 problems."""
+def test_the_shared_resource_is_that_of_all_nodes() -> None:
+    """The optimum is that of the shared resource, on unlike nodes; some 45 problems."""
     assert sum(check(seed) for seed in range(120)) >= 40
 
 
 @pytest.mark.slow
-def test_the_pool_is_that_of_all_nodes_on_500_problems() -> None:
+def test_the_shared_resource_is_that_of_all_nodes_on_500_problems() -> None:
     """The same, on 500 problems in which there is something to plan."""
     count, seed = 0, 1000
     while count < 500:
@@ -192,7 +192,7 @@ def test_nodes_are_not_rounded_down_one_by_one() -> None:
         assert selection.bound(answer.objective) == pytest.approx(expected)
 
 
-def test_nodes_on_which_no_job_fits_are_in_the_pool() -> None:
+def test_nodes_on_which_no_job_fits_are_in_the_shared_resource() -> None:
     """A node of 4 cores and one of 1; a job of 3 and one of 2 cores: 5 of 5 cores, both now.
 
     The job of 2 does not fit on the node of 1, nor beside the other on that of 4.
@@ -208,8 +208,8 @@ def test_nodes_on_which_no_job_fits_are_in_the_pool() -> None:
     assert solved(selected(problem, AGGREGATED._replace(aggregated=False))) == 10
 
 
-def test_nodes_that_are_spare_are_in_the_pool() -> None:
-    """Leaving nodes out for list plans takes nothing from the pool."""
+def test_nodes_that_are_spare_are_in_the_shared_resource() -> None:
+    """Leaving nodes out for list plans takes nothing from the shared resource."""
     problem = make_problem(make_system(9, core=3), THREE_OF_TWO)
     few = selected(problem, AGGREGATED._replace(spare_nodes=1.0))
     assert few.data.node_count < 9

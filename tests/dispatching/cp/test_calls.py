@@ -53,7 +53,7 @@ def queue(aggregated: bool = True) -> DispatchingProblem:
 
 
 def starts_of(problem: DispatchingProblem, order: Any) -> dict[int, int]:
-    """Return when list scheduling starts each job of a pool, from now on, second by second."""
+    """Return when list scheduling starts each job on aggregated nodes, second by second."""
     free = [problem.system.node_count] * 5000
     for job in problem.running:
         for second in range(job.predicted_end_time - problem.now):

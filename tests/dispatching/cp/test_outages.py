@@ -61,7 +61,7 @@ def test_relaxations_are_no_worse_and_what_starts_now_has_room(formulation, data
 @pytest.mark.parametrize("name", RELAXATIONS)
 @tries(40)
 @given(data=with_outages(ONE_NODE))
-def test_a_pool_of_one_node_is_exact(name, data):
+def test_a_shared_resource_of_one_node_is_exact(name, data):
     """Where all that there is is one node, nothing is relaxed."""
     assert solved(RELAXATIONS[name], data).objective == optimum(data)
 

@@ -11,7 +11,7 @@ from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
 from hpcsched.dispatching.planning.search_objective import search_objective
 from hpcsched.dispatching.planning.selection_options import SelectionOptions
 from hpcsched.system.node_outages import Outage, Outages
-from hpcsched.system.shared_resources import Draw, Pool
+from hpcsched.system.shared_resources import Draw, SharedResource
 from hpcsched.system.system import System
 from hpcsched.testing import audit_replay
 from tests.builders import ALLOCATORS, ORDERS, Told, alike, replay, traced
@@ -98,10 +98,10 @@ def test_plans_around_outages_are_not_kept() -> None:
     assert asked(outages=outages) == ([0, 10, 20], STARTS)
 
 
-def test_plans_that_draw_from_pools_are_not_kept() -> None:
-    """All jobs draw one of a pool of five, which bounds nothing; the last is planned as well."""
+def test_plans_that_draw_from_shared_resources_are_not_kept() -> None:
+    """All jobs draw one of five shared units, which bounds nothing; the last is planned, too."""
     groups = alike(1, core=4).groups
-    system = System(groups, pools=(Pool("disk", 5, Draw(per_job=1)),))
+    system = System(groups, shared_resources=(SharedResource("disk", 5, Draw(per_job=1)),))
     assert asked(system=system) == ([0, 10, 20, 30], STARTS)
 
 

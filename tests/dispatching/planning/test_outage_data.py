@@ -24,7 +24,7 @@ from hpcsched.testing import make_problem, make_system
 from tests.builders import Spy, Told, alike, easy, replay, traced
 from tests.dispatching.cp.making import FORMULATIONS, cp_dispatcher
 from tests.dispatching.search.test_improver import order_search
-from tests.pool_workloads import pool_workloads
+from tests.shared_resource_workloads import shared_resource_workloads
 from tests.simulation.test_outages_of_all import outages
 from tests.strategies import mixed_workloads, tries
 
@@ -81,11 +81,13 @@ def check_plan(problem: DispatchingProblem, selection: Selection) -> None:
                 assert closed_by(problem, node, 0, job.predicted_run_time)
 
 
-@pytest.mark.parametrize("workloads", [mixed_workloads(), pool_workloads()], ids=["plain", "pools"])
+@pytest.mark.parametrize(
+    "workloads", [mixed_workloads(), shared_resource_workloads()], ids=["plain", "shared resources"]
+)
 @tries(60)
 @given(data=st.data())
 def test_models_of_replays(workloads: Any, data: Any) -> None:
-    """Steps of any length, jobs alone on nodes, pools, costs that fall with time at first."""
+    """Any step length, jobs alone on nodes, shared resources, costs that fall at first."""
     workload = data.draw(workloads)
     step = data.draw(st.sampled_from([1, 1, 2, 5]))
     objective: Any = data.draw(st.sampled_from([AF(), PSF(2)]))

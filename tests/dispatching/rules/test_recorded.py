@@ -153,9 +153,9 @@ def test_a_wait_that_is_no_number(tmp_path: Path) -> None:
             "expected no dispatch_latency",
         ),
         (
-            "system.pools=[{name: power, capacity: 9, draw: {per: {core: 1}}}]",
-            "system.pools",
-            "expected no pools",
+            "system.shared_resources=[{name: power, capacity: 9, draw: {per: {core: 1}}}]",
+            "system.shared_resources",
+            "expected no shared_resources",
         ),
     ],
 )

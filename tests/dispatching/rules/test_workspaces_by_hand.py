@@ -1,4 +1,4 @@
-"""What a round keeps of nodes and of pools, in small problems worked out by hand."""
+"""What a round keeps of nodes and of shared resources, in small problems worked out by hand."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ from hpcsched.dispatching.rules.relaxed import Relaxed
 from hpcsched.dispatching.rules.workspace import open_workspace
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.node_outages import Outage
-from hpcsched.system.shared_resources import Change, Draw, Pool
+from hpcsched.system.shared_resources import Change, Draw, SharedResource
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing import make_problem
 from tests.builders import alike
@@ -28,10 +28,14 @@ from tests.dispatching.plans import RoundPlan
 GPUS = Draw({"gpu": 1})
 
 
-def problem(table: str, *pools: Pool, nodes: int = 2, now: int = 0, **node: int) -> Any:
-    """Return the problem of a table on nodes of four cores and two GPUs, with pools."""
+def problem(
+    table: str, *shared_resources: SharedResource, nodes: int = 2, now: int = 0, **node: int
+) -> Any:
+    """Return the problem of a table on nodes of four cores and two GPUs, with shared resources."""
     resources = node or {"core": 4, "gpu": 2}
-    return make_problem(System((NodeGroup("node", nodes, resources),), {}, pools), table, now=now)
+    return make_problem(
+        System((NodeGroup("node", nodes, resources),), {}, shared_resources), table, now=now
+    )
 
 
 def easy(given: DispatchingProblem, outages: tuple[Outage, ...] = ()) -> Decision:
@@ -64,7 +68,7 @@ job_id  units  core  gpu  requested_time  start_time
 3       3      1     0    10              -
 4       1      1     0    4               -
 """
-PER_NODE = Pool("power", 90, Draw(per_node=10))
+PER_NODE = SharedResource("power", 90, Draw(per_node=10))
 
 
 def start_on(plan: RoundPlan, row: int, **units: int) -> None:
@@ -74,9 +78,11 @@ def start_on(plan: RoundPlan, row: int, **units: int) -> None:
 
 
 def levels(plan: RoundPlan) -> list[tuple[int, int]]:
-    """Return from when on how much is free of the pool."""
-    count, state = plan.state.counters[codes.POOL_STEPS], plan.state
-    steps = zip(state.pool_time[:count].tolist(), state.pool_free[:count, 0].tolist(), strict=True)
+    """Return from when on how much is free of the shared resource."""
+    count, state = plan.state.counters[codes.SHARED_STEPS], plan.state
+    steps = zip(
+        state.shared_time[:count].tolist(), state.shared_free[:count, 0].tolist(), strict=True
+    )
     found: list[tuple[int, int]] = []
     for time, free in steps:
         if not found or free != found[-1][1]:
@@ -113,12 +119,17 @@ def test_what_starts_keeps_its_nodes_on() -> None:
 
 @pytest.mark.parametrize(
     ("units", "capacity", "lacks"),
-    [(4, 4, ""), (4, 3, "pool licences"), (5, 3, ""), (1, 0, "pool licences")],
+    [
+        (4, 4, ""),
+        (4, 3, "shared resource licences"),
+        (5, 3, ""),
+        (1, 0, "shared resource licences"),
+    ],
 )
 def test_what_a_job_is_short_of(units: int, capacity: int, lacks: str) -> None:
-    """Four units of a GPU fit on the nodes; a pool is told of only where nodes have room."""
+    """Four units of a GPU fit on the nodes; shared resources are told of where nodes have room."""
     table = f"job_id units core gpu requested_time\n1 {units} 1 1 5"
-    given = problem(table, Pool("licences", capacity, GPUS))
+    given = problem(table, SharedResource("licences", capacity, GPUS))
     (job,) = given.queue
     assert open_workspace(given, FirstFit()).short_of(job) == lacks
     assert open_workspace(given, FirstFit()).fits(job) is (units == capacity)
@@ -132,20 +143,22 @@ job_id  units  core  gpu  requested_time  start_time
 2       2      1     1    8               -
 """
 # From 20 to 40 there are too few licences for job 2 again.
-LICENCES = Pool("licences", 0, GPUS, (Change(5, 2), Change(20, 1), Change(40, 2)))
+LICENCES = SharedResource("licences", 0, GPUS, (Change(5, 2), Change(20, 1), Change(40, 2)))
 
 
-def head_of(table: str, *pools: Pool, outages: tuple[Outage, ...] = ()) -> int | None:
+def head_of(
+    table: str, *shared_resources: SharedResource, outages: tuple[Outage, ...] = ()
+) -> int | None:
     """Return for when the first job that waits has a reservation."""
-    return head_time(easy(problem(table, *pools), outages))
+    return head_time(easy(problem(table, *shared_resources), outages))
 
 
-def test_a_head_job_waits_for_a_pool_and_not_for_nodes() -> None:
+def test_a_head_job_waits_for_a_shared_resource_and_not_for_nodes() -> None:
     """Job 2 has room on nodes now, and licences from 5 on: it does not wait for job 1."""
     assert head_of(WAITS, LICENCES) == 5
 
 
-def test_a_head_job_waits_for_a_pool_and_for_nodes_in_service() -> None:
+def test_a_head_job_waits_for_a_shared_resource_and_for_nodes_in_service() -> None:
     """From 5 on it would still run at 10, when both nodes go; from 15 on, too few licences stay."""
     nodes = Outage(10, 15, (0, 1), "maintenance")
     assert head_of(WAITS, LICENCES, outages=(nodes,)) == 40
@@ -157,13 +170,13 @@ def test_a_head_job_that_ends_as_nodes_go() -> None:
     assert head_of(WAITS, LICENCES, outages=(Outage(12, 15, (0, 1), "maintenance"),)) == 40
 
 
-def test_a_head_job_waits_for_a_pool_where_nothing_runs() -> None:
-    """The pool changes for the last time at 30, after all that is predicted."""
+def test_a_head_job_waits_for_a_shared_resource_where_nothing_runs() -> None:
+    """The shared resource changes for the last time at 30, after all that is predicted."""
     table = "job_id units core gpu requested_time\n1 1 1 1 5"
-    assert head_of(table, Pool("licences", 0, GPUS, (Change(30, 1),))) == 30
+    assert head_of(table, SharedResource("licences", 0, GPUS, (Change(30, 1),))) == 30
 
 
-def test_a_head_job_is_put_off_where_pools_allow_it() -> None:
+def test_a_head_job_is_put_off_where_shared_resources_allow_it() -> None:
     """From 12 to 20 there are licences, and from 13 to 21 too few.
 
     Job 2 came at 0 and is promised 5: 1.4 times that wait later it is 12, and 1.6 times, 13.
@@ -182,12 +195,12 @@ job_id  units  core  gpu  requested_time  start_time
 """
 
 
-def test_pools_are_left_to_the_head_job() -> None:
+def test_shared_resources_are_left_to_the_head_job() -> None:
     """Of two licences job 1 has one until 10, and job 2 needs both.
 
     Job 3 would hold the other until 11. Job 4 may have it until 10, and job 5 needs none.
     """
-    given = problem(PASSING, Pool("licences", 2, GPUS))
+    given = problem(PASSING, SharedResource("licences", 2, GPUS))
     decision = easy(given)
     assert head_time(decision) == 10
     assert started(decision) == [4, 5]
@@ -348,12 +361,12 @@ def test_reservations_are_taken_up_in_the_order_of_their_starts(aggregated: bool
         assert filled.column(given.queue, codes.RESERVED) == {2: 25, 3: 15}
 
 
-def test_a_plan_keeps_pools_for_what_is_reserved() -> None:
+def test_a_plan_keeps_shared_resources_for_what_is_reserved() -> None:
     """There is one licence, which job 1 has from 5 on; job 3 would still run then, job 4 not.
 
     Job 2 needs none and is in nobody's way.
     """
-    given = problem(PLANNED, Pool("licences", 1, GPUS))
+    given = problem(PLANNED, SharedResource("licences", 1, GPUS))
     one, two, three, four = given.queue
     plan = RoundPlan(given, FirstFit())
     plan.open()

@@ -17,7 +17,7 @@ from hpcsched.dispatching.search.improver import OrderSearch, random_state
 from hpcsched.dispatching.search.order_kernels import Effort
 from hpcsched.dispatching.search.pursuit import Pursued, Pursuit
 from hpcsched.system.node_outages import NO_OUTAGES, Outage, Outages
-from hpcsched.system.shared_resources import Change, Draw, Pool
+from hpcsched.system.shared_resources import Change, Draw, SharedResource
 from hpcsched.system.system import System
 from hpcsched.testing import audit_replay, make_problem, make_system, sample_workloads
 from tests.builders import ALLOCATORS, Spy, Told, alike, replay, traced
@@ -127,11 +127,11 @@ def test_a_job_that_starts_against_the_plan_counts_in_the_ratio() -> None:
 
     So job 2 starts. It runs for 10 s at once, and the ratio is 0.75 · 10⁴ / 10³ = 7.5.
     """
-    licences = Pool("licence", 1, Draw(traced=True), (Change(50, 5),), None)
+    licences = SharedResource("licence", 1, Draw(traced=True), (Change(50, 5),), None)
     system = System(alike(2, core=1).groups, {}, (licences,))
     jobs = [
-        traced(1, 0, 1, 20, pool_requests=(("licence", 2),)),
-        traced(2, 0, 1, 10, pool_requests=(("licence", 1),)),
+        traced(1, 0, 1, 20, shared_requests=(("licence", 2),)),
+        traced(2, 0, 1, 10, shared_requests=(("licence", 1),)),
     ]
     problems: list[DispatchingProblem] = []
     spy = Spy(order_search(PSF(2), length=1), lambda problem, _: problems.append(problem))

@@ -133,8 +133,8 @@ def test_load(tmp_path: Path) -> None:
     assert below.get_xlabel() == "days since the trace's origin"
 
 
-def test_load_of_pools_and_outages(tmp_path: Path) -> None:
-    """Below come what is drawn from a pool beside what it offers, and nodes out of service.
+def test_load_of_shared_resources_and_outages(tmp_path: Path) -> None:
+    """Below come draw and offer of a shared resource, and nodes out of service.
 
     Two jobs of a core draw 10 W each: from 0 to 86400 s and from 43200 s to 86400 s. A node is
     serviced for the first half of that day, and the cap falls from 30 to 20 W with its end.
@@ -150,7 +150,7 @@ def test_load_of_pools_and_outages(tmp_path: Path) -> None:
 name: both
 system:
   groups: [{name: node, count: 3, resources: {core: 1}}]
-  pools:
+  shared_resources:
     - {name: power, capacity: 30, draw: {per: {core: 10}}, changes: [{at: 12h, capacity: 20}]}
 outages:
   maintenance: [{name: service, nodes: [node-2], start: 0, duration: 12h}]

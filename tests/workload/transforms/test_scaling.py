@@ -54,14 +54,14 @@ def test_sizes() -> None:
     assert source.account.clipped == {"scaled_too_large": 1}
 
 
-def test_what_is_drawn_from_pools_follows_the_units() -> None:
+def test_what_is_drawn_from_shared_resources_follows_the_units() -> None:
     """2 units that draw 6 licences draw 9 as 3 units, and 3 as one; 5 for 2 are 8 for 3."""
     drawing = (("licence", 6), ("power", 5))
-    jobs = [traced(1, 0, 2, 60, (1, 0, 0), pool_requests=drawing), *sized(1, 2)[1:]]
+    jobs = [traced(1, 0, 2, 60, (1, 0, 0), shared_requests=drawing), *sized(1, 2)[1:]]
     for factor, expected in ((1.5, (3, 9, 8)), (0.5, (1, 3, 3)), (1, (2, 6, 5))):
         first, other = read(chain(Given(jobs), ("scale-sizes", {"factor": factor})))
-        assert (first.job.units, *dict(first.job.pool_requests).values()) == expected
-        assert other.job.pool_requests == ()
+        assert (first.job.units, *dict(first.job.shared_requests).values()) == expected
+        assert other.job.shared_requests == ()
 
 
 def test_sizes_that_no_longer_fit_can_be_skipped() -> None:

@@ -62,7 +62,7 @@ def swf(path: Path, system: System = SYSTEM) -> SwfSource:
 
 @st.composite
 def workloads(draw) -> Workload:
-    """Draw jobs with everything that a job can have, but for other jobs and pools."""
+    """Draw jobs with everything that a job can have, but for other jobs and shared resources."""
     system, jobs, predictions = draw(mixed_workloads())
     kept = []
     for job, run_time in jobs:
@@ -144,7 +144,7 @@ def test_swf_there_and_back(log: str, packed: bool) -> None:
 
 JOB = traced(
     7, 10, 2, 60, (1, 50), requested_time=90, user=3, name="a b", queue_name="long",
-    node_groups=frozenset({"node"}), exclusive=True, after=(1, 2), pool_requests=(("disk", 1),),
+    node_groups=frozenset({"node"}), exclusive=True, after=(1, 2), shared_requests=(("disk", 1),),
 )  # fmt: skip
 PLAIN = traced(8, 11, 1, 60, (1, 0))
 
@@ -170,18 +170,18 @@ def test_a_workload_by_hand(tmp_path: Path) -> None:
         "a number of a user, group, application, queue or partition": 1,
         "units that ask for something else than one core": 1,
         "jobs to wait for": 1,
-        "draws from pools": 1,
+        "draws from shared resources": 1,
     }
     assert batsim(path).comments == ["UnixStartTime: 5", "Note: made up"]
 
 
 def test_what_a_table_and_a_log_cannot_say(tmp_path: Path) -> None:
-    """A table has no jobs to wait for and no pools; a log one such job, and names of one field."""
-    pools = {"jobs to wait for": 1, "draws from pools": 1}
-    assert written(write_table, tmp_path / "a.parquet", [JOB, PLAIN]).lost == pools
+    """A table has no preceding jobs and no shared draws; a log one preceding job."""
+    shared_resources = {"jobs to wait for": 1, "draws from shared resources": 1}
+    assert written(write_table, tmp_path / "a.parquet", [JOB, PLAIN]).lost == shared_resources
     result = written(write_swf, tmp_path / "a.swf", [JOB, PLAIN])
     assert result.lost == {
-        **pools, "bound to nodes, exclusive or scattered": 1, "a name": 1,
+        **shared_resources, "bound to nodes, exclusive or scattered": 1, "a name": 1,
         "the name of a queue or partition": 1,
     }  # fmt: skip
     assert result.bound == 1

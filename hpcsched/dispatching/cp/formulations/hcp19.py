@@ -1,4 +1,4 @@
-"""HCP'19: all nodes together as one pool for each resource type; nodes come afterwards.
+"""HCP'19: aggregated nodes, one resource of each type; nodes come afterwards.
 
 Model (Galleguillos, thesis 2020, sections 2.3, 5.1 and 5.2; Galleguillos et al., CP 2021, section
 2.2): for queued jobs τᵢ, starts s(τᵢ) ∈ [t, eoh]; for each resource type r,
@@ -47,7 +47,7 @@ class Hcp19:
         return data.job_count
 
     def magnitude(self, data: ModelData) -> int:
-        """Return the largest area of a pool over the horizon."""
+        """Return the largest area of aggregated nodes over the horizon."""
         return largest_aggregated_area(data)
 
     def build(self, data: ModelData) -> BuiltModel:

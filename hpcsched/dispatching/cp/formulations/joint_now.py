@@ -49,7 +49,7 @@ class JointNow:
         return 2 * data.job_count + counts
 
     def magnitude(self, data: ModelData) -> int:
-        """Return the largest area of a pool over the horizon."""
+        """Return the largest area of aggregated nodes over the horizon."""
         return largest_aggregated_area(data)
 
     def build(self, data: ModelData) -> BuiltModel:

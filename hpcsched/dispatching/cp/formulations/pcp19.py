@@ -52,7 +52,7 @@ class Pcp19:
         return data.job_count + int(most_units(data).sum())
 
     def magnitude(self, data: ModelData) -> int:
-        """Return the largest area of a pool over the horizon."""
+        """Return the largest area of aggregated nodes over the horizon."""
         return largest_aggregated_area(data)
 
     def build(self, data: ModelData) -> BuiltModel:

@@ -14,7 +14,7 @@ import numpy as np
 from hpcsched.dispatching.cp.formulation import Phase, Value, Variable
 from hpcsched.dispatching.cp.formulations.curve_costs import curve_cost
 from hpcsched.dispatching.planning.model_data import ModelData
-from hpcsched.dispatching.planning.pool_data import PoolData
+from hpcsched.dispatching.planning.shared_resource_data import SharedResourceData
 
 
 def start_variables(data: ModelData) -> list[Variable]:
@@ -143,24 +143,28 @@ def system_cumulatives(data: ModelData, starts: Sequence[Variable]) -> list[Any]
     """
     if data.aggregated_nodes is None:
         return cumulatives(data, starts)
-    return pool_cumulatives(data, data.aggregated_nodes, starts, put_off=True)
+    return shared_resource_cumulatives(data, data.aggregated_nodes, starts, put_off=True)
 
 
-def pool_cumulatives(
-    data: ModelData, pools: PoolData, starts: Sequence[Variable], *, put_off: bool = False
+def shared_resource_cumulatives(
+    data: ModelData,
+    shared_resources: SharedResourceData,
+    starts: Sequence[Variable],
+    *,
+    put_off: bool = False,
 ) -> list[Any]:
-    """Return a cumulative for each pool, where one can be short.
+    """Return a cumulative for each shared resource, where one can be short.
 
-    As power is in the first HCP (Borghesi et al.; thesis 2020, section 2.3), a pool is one more
-    resource that all jobs share. While less than its largest amount is free, a fixed task takes the
-    difference.
+    As power is in the first HCP (Borghesi et al.; thesis 2020, section 2.3), a shared resource is
+    one more resource that all jobs share. While less than its largest amount is free, a fixed task
+    takes the difference.
 
     Parameters
     ----------
     data
         The model's data.
-    pools
-        The pools.
+    shared_resources
+        The shared resources.
     starts
         The start variables, `[J]`.
     put_off
@@ -168,23 +172,23 @@ def pool_cumulatives(
     """
     constraints = []
     # The last amount lasts for ever; a task needs a finite length, up to the horizon.
-    lengths = np.append(np.diff(pools.since), 1)
-    lengths[-1] = max(data.horizon - int(pools.since[-1]), 1)
-    for p, most in enumerate(pools.capacity.tolist()):
+    lengths = np.append(np.diff(shared_resources.since), 1)
+    lengths[-1] = max(data.horizon - int(shared_resources.since[-1]), 1)
+    for p, most in enumerate(shared_resources.capacity.tolist()):
         tasks = [
             (start, run_time, amount)
             for start, run_time, amount in zip(
-                starts, data.run_times.tolist(), pools.draws[:, p].tolist(), strict=True
+                starts, data.run_times.tolist(), shared_resources.draws[:, p].tolist(), strict=True
             )
             if amount and (put_off or not isinstance(start, int))
         ]
-        missing = most - pools.free[:, p]
+        missing = most - shared_resources.free[:, p]
         if sum(amount for _, _, amount in tasks) + int(missing.max()) <= most or not tasks:
             continue
         tasks += [
             (since, length, amount)
             for since, length, amount in zip(
-                pools.since.tolist(), lengths.tolist(), missing.tolist(), strict=True
+                shared_resources.since.tolist(), lengths.tolist(), missing.tolist(), strict=True
             )
             if amount and since < data.horizon
         ]

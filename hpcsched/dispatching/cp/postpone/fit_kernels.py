@@ -2,8 +2,8 @@
 
 The search goes forward in time. At its present level, started jobs only release resources from
 then on, so that a job has room from now to its end if it has now, but for announced changes: nodes
-that close and pools that offer less. A job that was postponed at an earlier level has room from
-there on if it has at all levels since.
+that close and shared resources that offer less. A job that was postponed at an earlier level has
+room from there on if it has at all levels since.
 """
 
 from hpcsched.dispatching.core.compiled import compiled
@@ -22,7 +22,7 @@ from hpcsched.system.system import IntArray
 
 @compiled()
 def fits_together(j: int, first: int, problem: Problem, search: Search) -> bool:
-    """Say whether all nodes together, and the pools, have room for a job from a level on."""
+    """Check that nodes together and shared resources have room for a job from a level on."""
     demand, together, start = problem.demand, search.together, search.start
     for level in range(first, search.state[LEVEL] + 1):
         for g in range(demand.shape[1]):

@@ -8,7 +8,7 @@ from hpcsched.dispatching.cp.formulation import Terms
 from hpcsched.dispatching.cp.postpone import search_tables
 from hpcsched.dispatching.cp.postpone.search_tables import Problem
 from hpcsched.dispatching.planning.model_data import ModelData
-from hpcsched.dispatching.planning.pool_data import PoolData
+from hpcsched.dispatching.planning.shared_resource_data import SharedResourceData
 from hpcsched.system.system import IntArray
 
 _MODES = {
@@ -119,7 +119,7 @@ def prepare(data: ModelData, terms: Terms, fixed: IntArray) -> Given:
 
 
 class _Shared(NamedTuple):
-    """The `G` shared resources: `types` of the nodes, and `pools`.
+    """The `G` cumulative resources: `types` of the nodes, and `shared_resources`.
 
     `draws`, `[J, G]`, is the jobs' demand of `total`, `[G]`; `put_off`, `[G]`, whether jobs with a
     fixed start use the resource.
@@ -128,25 +128,28 @@ class _Shared(NamedTuple):
     draws: IntArray
     total: IntArray
     put_off: IntArray
-    pools: tuple[PoolData, ...]
+    shared_resources: tuple[SharedResourceData, ...]
     types: int
 
 
 def _shared(data: ModelData, mode: int) -> _Shared:
-    """Return the shared resources: those of all nodes, or of the system, and its pools."""
-    pools = () if data.pools is None else (data.pools,)
+    """Return the cumulative resources: those of all nodes or of the system, and shared ones."""
+    shared_resources = () if data.shared_resources is None else (data.shared_resources,)
     whole = data.aggregated_nodes if mode == search_tables.AGGREGATED else None
     types = data.type_count if whole is None else 0
     if whole is not None:
-        pools = (whole, *pools)
-    draws = [data.demands[:, :types], *(pool.draws for pool in pools)]
-    total = [data.totals[:types], *(pool.capacity for pool in pools)]
-    put_off = [np.ones(types), *(np.full(pool.pool_count, pool is whole) for pool in pools)]
+        shared_resources = (whole, *shared_resources)
+    draws = [data.demands[:, :types], *(resource.draws for resource in shared_resources)]
+    total = [data.totals[:types], *(resource.capacity for resource in shared_resources)]
+    put_off = [
+        np.ones(types),
+        *(np.full(resource.shared_count, resource is whole) for resource in shared_resources),
+    ]
     return _Shared(
         np.ascontiguousarray(np.hstack(draws), dtype=np.int64),
         np.concatenate(total).astype(np.int64),
         np.concatenate(put_off).astype(np.int64),
-        pools,
+        shared_resources,
         types,
     )
 
@@ -155,7 +158,7 @@ def _taken(data: ModelData, shared: _Shared, fixed: IntArray) -> tuple[IntArray,
     """Return the steps at which the taken shared amounts change, `[F]`, and the amounts, `[F, G]`.
 
     They are taken by running jobs, closed nodes and jobs with a fixed start, or not offered by
-    pools.
+    shared resources.
     """
     types = shared.types
     tasks = []
@@ -167,7 +170,7 @@ def _taken(data: ModelData, shared: _Shared, fixed: IntArray) -> tuple[IntArray,
         for j in np.flatnonzero(fixed >= 0)
     ]
     times = {0, *(time for task in (*tasks, *late) for time in (task.begin, task.end))}
-    times.update(time for pool in shared.pools for time in pool.since.tolist())
+    times.update(time for resource in shared.shared_resources for time in resource.since.tolist())
     at = np.array(sorted(times), dtype=np.int64)
     used = np.zeros((len(at), len(shared.total)), dtype=np.int64)
     for task in tasks:
@@ -175,10 +178,10 @@ def _taken(data: ModelData, shared: _Shared, fixed: IntArray) -> tuple[IntArray,
     for task in late:
         used[(task.begin <= at) & (at < task.end)] += task.amounts
     first = types
-    for pool in shared.pools:
-        of = np.searchsorted(pool.since, at, side="right") - 1
-        used[:, first : first + pool.pool_count] += pool.capacity - pool.free[of]
-        first += pool.pool_count
+    for resource in shared.shared_resources:
+        of = np.searchsorted(resource.since, at, side="right") - 1
+        used[:, first : first + resource.shared_count] += resource.capacity - resource.free[of]
+        first += resource.shared_count
     return at, used
 
 

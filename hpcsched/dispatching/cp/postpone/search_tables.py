@@ -1,7 +1,8 @@
 """Tables of schedule-or-postpone: the problem, which does not change, and the state of the search.
 
-`J` jobs in order of priority, `N` nodes, `R` resource types of a node, and `G` shared resources: of
-each type the amount of all nodes together, then the system's pools. Times are in steps.
+`J` jobs in order of priority, `N` nodes, `R` resource types of a node, and `G` cumulative
+resources: of each type the amount of all nodes together, then the system's shared resources. Times
+are in steps.
 """
 
 from typing import NamedTuple
@@ -48,8 +49,9 @@ class Problem(NamedTuple):
       `[J]`, is equal for equal requests. `demand`, `[J, G]`, of `total`, `[G]`; `energy_order`,
       `[G, J]`: by weight over energy, largest first.
     - `fixed_at`, `[F]`, and `fixed`, `[F, G]`: what is taken from then on by running jobs, closed
-      nodes and what pools do not offer; `rises`, `[F]`: whether that is more than before.
-      `releases`, `[H]`, and `released`, `[H, G]`: when how much more comes free than ever was.
+      nodes and what shared resources do not offer; `rises`, `[F]`: whether that is more than
+      before. `releases`, `[H]`, and `released`, `[H, G]`: when how much more comes free than ever
+      was.
     - `capacity`, `[N, R]`; `node_class`, `[N]`: alike for nodes that offer the same to all jobs.
       `held_until`, `held_on`, `held_key`, `[K]`, and `held`, `[K, R]`: running jobs, by end.
       Node n is closed at `closed_begin[c]` … `closed_end[c]`, `closed_first[n]` ≤ c <

@@ -103,7 +103,7 @@ def chosen(problem: Any, level: float) -> Selection | None:
 
 
 def fitting(data: Any, plans: IntArray) -> IntArray:
-    """Return the plans of a pool, `[P, J]`, that overcommit nothing at any time."""
+    """Return the plans of a shared resource, `[P, J]`, that overcommit nothing at any time."""
     demands = data.units * data.requests[:, 0]
     fits = np.ones(len(plans), bool)
     for time in range(int((plans + data.run_times).max())):

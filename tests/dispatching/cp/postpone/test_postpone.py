@@ -19,7 +19,7 @@ from hpcsched.dispatching.cp.solver_limits import Budget, StoppingRule
 from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.plan import Plan, fault_of
-from hpcsched.dispatching.planning.pool_data import PoolData
+from hpcsched.dispatching.planning.shared_resource_data import SharedResourceData
 from tests.dispatching.cp.making import FORMULATIONS
 from tests.dispatching.cp.postpone.tiny_by_meaning import optimum_of
 from tests.dispatching.cp.tiny import (
@@ -88,7 +88,7 @@ def check_plan(formulation: Formulation, answer: Answer, data: ModelData) -> Non
 @tries(40)
 @given(sample=st.data(), restart_after=st.sampled_from([None, None, 1]))
 def test_it_proves_what_trying_everything_finds(name, sample, restart_after):
-    """Starts on pools, nodes of what starts now, counts on nodes, positions."""
+    """Starts on shared resources, nodes of what starts now, counts on nodes, positions."""
     formulation = FORMULATIONS[name]
     check(formulation, sample.draw(any_data(formulation)), restart_after)
 
@@ -160,7 +160,7 @@ EIGHT = jobs([3, 2, 2, 2, 1, 3, 1, 2], [9, 7, 5, 8, 3, 2, 6, 4], [4])
 @pytest.mark.parametrize("name", PROVING)
 def test_eight_jobs_are_proved_where_the_order_they_are_in_is_bad(name):
     """Started in order, each as early as can be, they cost 73; the best plan costs 44."""
-    # 44 is what `optimum_of_pools` finds in all 40,320 orders, in ten seconds.
+    # 44 is what `optimum_of_shared` finds in all 40,320 orders, in ten seconds.
     assert EIGHT.cost(list_plan(EIGHT).starts) == 73
     answer = answered(FORMULATIONS[name], EIGHT)
     assert (answer.status, answer.objective) == ("optimal", 44)
@@ -207,28 +207,30 @@ def test_jobs_beyond_the_first_end_with_the_horizon():
     assert (answer.status, answer.plan, answer.fails) == ("infeasible", None, 0)
 
 
-def test_hcp19_has_the_pool_of_the_whole_system():
+def test_hcp19_has_the_shared_resource_of_the_whole_system():
     """Three jobs of two cores fit on two nodes of three together, on each of which one fits."""
     data = jobs([1, 1, 1], [1, 1, 1], [1, 1])
-    pool = PoolData(np.ones((3, 1), np.int64), np.array([0]), np.array([[3]]), np.zeros(3), 0)
-    whole = replace(data, aggregated_nodes=pool)
+    resource = SharedResourceData(
+        np.ones((3, 1), np.int64), np.array([0]), np.array([[3]]), np.zeros(3), 0
+    )
+    whole = replace(data, aggregated_nodes=resource)
     assert sorted(answered(Hcp19(), data).plan.starts.tolist()) == [0, 0, 1]
     assert answered(Hcp19(), whole).plan.starts.tolist() == [0, 0, 0]
     # All else is about the nodes of the model.
     assert answered(FORMULATIONS["joint-now"], whole).objective == 1
     # What is free of it in time counts: of three, one until 2, all from then on.
-    later = pool._replace(since=np.array([0, 2]), free=np.array([[1], [3]]))
+    later = resource._replace(since=np.array([0, 2]), free=np.array([[1], [3]]))
     starts = answered(Hcp19(), replace(data, aggregated_nodes=later, horizon=5)).plan.starts
     assert sorted(starts.tolist()) == [0, 1, 2]
 
 
-def test_pools_are_kept_to():
+def test_shared_resources_are_kept_to():
     """Of 5 W, 3 are free until 4: the job that draws 4 W starts then, beside none of 2 W."""
     data = jobs([1, 1], [2, 3], [2], [1, 1])
-    pools = PoolData(
+    shared_resources = SharedResourceData(
         np.array([[4], [2]]), np.array([0, 4]), np.array([[3], [5]]), np.array([4, 4]), 4
     )
-    answer = answered(Hcp19(), replace(data, pools=pools, horizon=9))
+    answer = answered(Hcp19(), replace(data, shared_resources=shared_resources, horizon=9))
     assert answer.plan.starts.tolist() == [4, 0]
     assert answer.status == "optimal"
 

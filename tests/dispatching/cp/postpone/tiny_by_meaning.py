@@ -66,7 +66,7 @@ def _least(
     return best[0]
 
 
-def optimum_of_pools(data: ModelData, *, nodes_now: bool = False) -> int:
+def optimum_of_shared(data: ModelData, *, nodes_now: bool = False) -> int:
     """Return what the best plan costs that takes all nodes for one.
 
     With `nodes_now`, what starts now has nodes besides.
@@ -202,4 +202,4 @@ def optimum_of(nodes: str, data: ModelData) -> int:
         return optimum(data)
     if nodes == "positions":
         return optimum_by_position(data)
-    return optimum_of_pools(data, nodes_now=nodes == "now")
+    return optimum_of_shared(data, nodes_now=nodes == "now")

@@ -1,4 +1,4 @@
-"""What stays free of pools in plans against what is free second by second."""
+"""What stays free of shared resources in plans against what is free second by second."""
 
 from typing import Any, NamedTuple
 
@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched.dispatching.core import codes
-from hpcsched.dispatching.core import pool_kernels as kernels
+from hpcsched.dispatching.core import shared_resource_kernels as kernels
 from hpcsched.dispatching.core.compiled import plain
 from hpcsched.dispatching.rules.allocators import FirstFit
-from hpcsched.system.shared_resources import Change, Draw, Pool
+from hpcsched.system.shared_resources import Change, Draw, SharedResource
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing import make_problem
 from tests.dispatching.plans import RoundPlan
@@ -29,7 +29,7 @@ class Drawn(NamedTuple):
     run_time: int
 
     def fits(self, start: int) -> bool:
-        """Say whether pools have enough for the job, from so many seconds after now."""
+        """Say whether shared resources have enough for the job, from so many seconds after now."""
         return all(
             amount == 0 or amount <= left
             for row in self.free[start : start + self.run_time]
@@ -40,13 +40,15 @@ class Drawn(NamedTuple):
 @st.composite
 def rounds(draw: st.DrawFn) -> Drawn:
     """Return a round with running jobs and reservations."""
-    pools, every = [], draw(st.sampled_from([None, 8]))
+    shared_resources, every = [], draw(st.sampled_from([None, 8]))
     for name in ("a", "b"):
         times = sorted(draw(st.sets(st.integers(0, 7), min_size=1, max_size=3)))
         changes = tuple(Change(time, draw(st.integers(0, 6))) for time in times)
-        pools.append(Pool(name, draw(st.integers(0, 6)), Draw({name: 1}), changes, every))
+        shared_resources.append(
+            SharedResource(name, draw(st.integers(0, 6)), Draw({name: 1}), changes, every)
+        )
     node = NodeGroup("n", 9, {"a": 9, "b": 9, "other": 9})
-    system = System((node,), {}, tuple(pools))
+    system = System((node,), {}, tuple(shared_resources))
     now = draw(st.integers(0, 12))
     amounts, seconds = st.tuples(st.integers(0, 3), st.integers(0, 3)), st.integers(1, 9)
     running = draw(st.lists(st.tuples(amounts, seconds), max_size=3))
@@ -58,12 +60,12 @@ def rounds(draw: st.DrawFn) -> Drawn:
     lines += [f"10 - {run_time} {asked[0]} {asked[1]} 1"]
     lines += [f"{k} - {time} {a} {b} 1" for k, ((a, b), time, _) in enumerate(reserved, start=11)]
     state = RoundPlan(make_problem(system, "\n".join(lines), now=now), FirstFit()).state
-    free = [[pool.capacity_at(now + t) for pool in pools] for t in range(LENGTH)]
+    free = [[resource.capacity_at(now + t) for resource in shared_resources] for t in range(LENGTH)]
     held = [(each, 0, time) for each, time in running]
     for row, (each, time, begin) in enumerate(reserved, start=1):
-        plain(kernels.reserve_in_pools)(row, now + begin, 1, state, state.pool_free)
+        plain(kernels.reserve_shared)(row, now + begin, 1, state, state.shared_free)
         if draw(st.booleans()):
-            plain(kernels.reserve_in_pools)(row, now + begin, -1, state, state.pool_free)
+            plain(kernels.reserve_shared)(row, now + begin, -1, state, state.shared_free)
         else:
             held.append((each, begin, begin + time))
     for each, begin, end in held:
@@ -78,12 +80,12 @@ def rounds(draw: st.DrawFn) -> Drawn:
 def test_against_seconds(drawn: Drawn, begin: int) -> None:
     """What fits, what is short, and the earliest time, asked in any order."""
     state, now = drawn.state, drawn.now
-    asked = 0, now + begin, state, state.pool_free
+    asked = 0, now + begin, state, state.shared_free
     first = next((t for t in range(begin, 60) if drawn.fits(t)), None)
     expected = codes.NEVER if first is None else now + first
-    assert plain(kernels.earliest_in_pools)(*asked) == expected
-    assert plain(kernels.pools_suffice)(*asked) == drawn.fits(begin)
-    short = plain(kernels.pool_short_of)(*asked)
+    assert plain(kernels.earliest_in_shared)(*asked) == expected
+    assert plain(kernels.shared_suffice)(*asked) == drawn.fits(begin)
+    short = plain(kernels.shared_short_of)(*asked)
     assert (short == -1) == drawn.fits(begin)
     if short != -1:
         during = drawn.free[begin : begin + drawn.run_time]

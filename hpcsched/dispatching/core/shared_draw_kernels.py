@@ -1,4 +1,4 @@
-"""Compiled accounts of the draws of running jobs on shared resources (pools)."""
+"""Compiled accounts of the draws of running jobs on shared resources."""
 
 from hpcsched.dispatching.core.codes import CELL, LAST_EVENT, MOVED, NOW, OUT_LEVELS
 from hpcsched.dispatching.core.compiled import compiled
@@ -16,14 +16,14 @@ def take_draws(k: int, row: int, state: State, own: IntArray | None) -> None:
 
 
 @compiled()
-def count_nodes(shape: int, state: State, pool_nodes: IntArray | None) -> None:
+def count_nodes(shape: int, state: State, shared_nodes: IntArray | None) -> None:
     """Count the idle nodes that can hold a unit of a shape."""
-    if pool_nodes is None:
+    if shared_nodes is None:
         return
-    pool_nodes[shape] = 0
+    shared_nodes[shape] = 0
     for node in range(state.on_idle.shape[1]):
         if state.on_idle[shape, node]:
-            pool_nodes[shape] += 1
+            shared_nodes[shape] += 1
 
 
 @compiled()
@@ -37,11 +37,11 @@ def switch(row: int, sign: int, state: State, drawn: IntArray | None) -> None:
     sign
         1 or -1.
     drawn
-        Drawn amounts, `[P]`; updated. None without pools.
+        Drawn amounts, `[P]`; updated. None without shared resources.
     """
     if drawn is None:
         return
-    counters, cells, jobs_on = state.counters, state.cells, state.pool_jobs_on
+    counters, cells, jobs_on = state.counters, state.cells, state.shared_jobs_on
     nodes, cell = 0, state.jobs[row, CELL]
     while cell != -1:
         node = cells[cell, 0]
@@ -52,7 +52,7 @@ def switch(row: int, sign: int, state: State, drawn: IntArray | None) -> None:
             nodes += 1
         cell = cells[cell, 2]
     for p in range(len(drawn)):
-        drawn[p] += sign * (state.pool_own[row, p] + nodes * state.pool_node[p])
+        drawn[p] += sign * (state.shared_own[row, p] + nodes * state.shared_node[p])
     counters[MOVED] = 1
     if sign == 1:  # it may end at once, without an instant of its own
         counters[LAST_EVENT] = counters[NOW]
@@ -64,11 +64,11 @@ def write_level(state: State, drawn: IntArray | None) -> bool:
     if drawn is None or state.counters[MOVED] == 0:
         return True
     counters, k = state.counters, state.counters[OUT_LEVELS]
-    if k == len(state.pool_levels):
+    if k == len(state.shared_levels):
         return False
-    state.pool_levels[k, 0] = counters[NOW]
+    state.shared_levels[k, 0] = counters[NOW]
     for p in range(len(drawn)):
-        state.pool_levels[k, 1 + p] = drawn[p]
+        state.shared_levels[k, 1 + p] = drawn[p]
     counters[OUT_LEVELS] += 1
     counters[MOVED] = 0
     return True

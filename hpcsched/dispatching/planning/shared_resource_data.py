@@ -1,4 +1,4 @@
-"""Shared resources (pools) in a model's terms: their free amounts in steps from now, and draws.
+"""Shared resources in a model's terms: their free amounts in steps from now, and draws.
 
 Source: the first of the constraint programming dispatchers to have power as one more cumulative
 resource is that of Borghesi et al. (see Galleguillos, thesis 2020, section 2.3).
@@ -11,14 +11,14 @@ from typing import NamedTuple
 import numpy as np
 
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
-from hpcsched.dispatching.problem_pools import allocated_draws
-from hpcsched.system.pool_draws import Amounts, most_draw
+from hpcsched.dispatching.problem_shared_resources import allocated_draws
+from hpcsched.system.shared_draws import Amounts, most_draw
 from hpcsched.system.shared_resources import longest_stay, period_of, settled_from, steps_from
 from hpcsched.system.system import IntArray
 
 
-class PoolData(NamedTuple):
-    """`P` shared resources (pools) of a model, in steps from now.
+class SharedResourceData(NamedTuple):
+    """`P` shared resources of a model, in steps from now.
 
     Attributes
     ----------
@@ -42,8 +42,8 @@ class PoolData(NamedTuple):
     last: int
 
     @property
-    def pool_count(self) -> int:
-        """Number of pools, P."""
+    def shared_count(self) -> int:
+        """Number of shared resources, P."""
         return int(self.free.shape[1])
 
     @property
@@ -52,7 +52,7 @@ class PoolData(NamedTuple):
         return np.asarray(self.free.max(axis=0))
 
     def fault_of(self, starts: IntArray, run_times: IntArray, jobs: Sequence[int]) -> str | None:
-        """Return the fault of the starts of some jobs, in words; None if the pools suffice.
+        """Return the fault of some jobs' starts, in words; None if the shared resources suffice.
 
         Parameters
         ----------
@@ -67,14 +67,14 @@ class PoolData(NamedTuple):
             running = [i for i in jobs if starts[i] <= time < ends[i]]
             drawn = self.draws[running].sum(axis=0)
             if ((drawn > free) & (drawn > 0)).any():
-                return "more is drawn from a pool than is free"
+                return "more is drawn from a shared resource than is free"
         return None
 
 
 def can_be_planned(
     problem: DispatchingProblem, jobs: Sequence[WaitingJob], step: int
 ) -> Sequence[WaitingJob]:
-    """Return the jobs that the pools can supply for their whole run at some time.
+    """Return the jobs that the shared resources can supply for their whole run at some time.
 
     Where steps are longer than a second, temporary offers are rounded down to whole steps.
 
@@ -87,8 +87,8 @@ def can_be_planned(
     step
         Seconds in a step.
     """
-    pools = problem.system.pools
-    if not pools:
+    shared_resources = problem.system.shared_resources
+    if not shared_resources:
         return jobs
     lost = 2 * step if step > 1 else 0
     stays: dict[Amounts, int] = {}
@@ -96,16 +96,16 @@ def can_be_planned(
     for job in jobs:
         draw = most_draw(problem.system, job.request)
         if draw not in stays:
-            stays[draw] = longest_stay(pools, draw)
+            stays[draw] = longest_stay(shared_resources, draw)
         if job.predicted_run_time + lost <= stays[draw]:
             found.append(job)
     return found
 
 
-def pool_data(
+def shared_resource_data(
     problem: DispatchingProblem, jobs: Sequence[WaitingJob], step: int, held_until: int
-) -> PoolData | None:
-    """Return the pools of a problem for some jobs; None where the system has none.
+) -> SharedResourceData | None:
+    """Return the shared resources of a problem for some jobs; None where the system has none.
 
     Parameters
     ----------
@@ -119,17 +119,18 @@ def pool_data(
         Seconds from now after which running jobs hold nothing on nodes.
     """
     system, now = problem.system, problem.now
-    pools = system.pools
-    if not pools:
+    shared_resources = system.shared_resources
+    if not shared_resources:
         return None
-    count = len(pools)
+    count = len(shared_resources)
     draws = np.array([most_draw(system, job.request) for job in jobs], dtype=np.int64)
     draws = draws.reshape(len(jobs), count)
     held = np.array(allocated_draws(problem), dtype=np.int64).reshape(len(problem.running), count)
     ends = np.array([job.predicted_end_time - now for job in problem.running], dtype=np.int64)
-    period = period_of(pools)
-    settled = max(settled_from(pools) - now, 0)
-    # What pools offer at least from now on: jobs that draw more have to wait for their times.
+    period = period_of(shared_resources)
+    settled = max(settled_from(shared_resources) - now, 0)
+    # What shared resources offer at least from now on: jobs that draw more have to wait for their
+    # times.
     offered = _offered(problem, settled + 2 * period)
     least = np.array([amounts for _, amounts in offered], dtype=np.int64).min(axis=0)
     # Others never wait for an offer to come back, so their plans need no longer horizon.
@@ -147,7 +148,7 @@ def pool_data(
     common = np.maximum(np.gcd.reduce(draws, axis=0), 1)
     amounts //= common
     changed = np.concatenate(([True], (np.diff(amounts, axis=0) != 0).any(axis=1)))
-    return PoolData(
+    return SharedResourceData(
         np.ascontiguousarray(draws // common),
         since[changed],
         np.ascontiguousarray(amounts[changed]),
@@ -157,9 +158,9 @@ def pool_data(
 
 
 def _offered(problem: DispatchingProblem, until: int) -> list[tuple[int, tuple[int, ...]]]:
-    """Return the offers of the pools by the time they begin, in seconds from now, up to `until`."""
+    """Return the offers of shared resources by their begin, in seconds from now, up to `until`."""
     offered = []
-    for time, amounts in steps_from(problem.system.pools, problem.now):
+    for time, amounts in steps_from(problem.system.shared_resources, problem.now):
         if time - problem.now > until:
             break
         offered.append((time - problem.now, amounts))

@@ -1,4 +1,4 @@
-"""Both loops keep to pools: jobs start at the same times, and the same ones are refused."""
+"""Both loops keep to shared resources: the same start times, and the same refusals."""
 
 from fractions import Fraction
 from typing import Any
@@ -15,7 +15,7 @@ from tests.dispatching.core.replays import event_by_event, in_compiled_code
 from tests.dispatching.core.test_against_events import requesting, settings
 from tests.dispatching.core.test_further_rules import RULES, rules
 from tests.dispatching.core.test_held_jobs import held_jobs
-from tests.pool_workloads import pool_workloads
+from tests.shared_resource_workloads import shared_resource_workloads
 from tests.simulation.test_outages_of_all import outages
 from tests.strategies import Workload, tries
 
@@ -24,11 +24,11 @@ SECONDS = st.sampled_from([Fraction(0), Fraction(1), Fraction(3)])
 
 @rules
 @tries(60)
-@given(workload=pool_workloads(max_jobs=8), chosen=settings, data=st.data())
+@given(workload=shared_resource_workloads(max_jobs=8), chosen=settings, data=st.data())
 def test_all_rules(
     rule: str, workload: Workload, chosen: dict[str, Any], data: st.DataObject
 ) -> None:
-    """Pools whose capacities may change, once or again and again, with whatever else there may be.
+    """Shared resources with capacities that may change, once or periodically, and all else.
 
     What jobs draw follows from what they ask for, or the trace says it.
     """
@@ -44,7 +44,7 @@ def test_all_rules(
     try:
         told = event_by_event(parts(workload.system, make(), **chosen), jobs, hears=hears)
     except DecisionError:
-        # What a pool offers now and then may be over whenever a decision is due.
+        # What a shared resource offers now and then may be over whenever a decision is due.
         assert "latency" in chosen
         with pytest.raises(NeedsPythonError, match="wait for ever"):
             in_compiled_code(parts(workload.system, make(), **chosen), jobs, plainly=True)

@@ -1,4 +1,4 @@
-"""Consumption of a shared resource (pool) over a run: energy, mean, peak, excess over the cap."""
+"""Consumption of a shared resource over a run: energy, mean, peak, excess over the cap."""
 
 from typing import NamedTuple
 
@@ -9,23 +9,23 @@ from hpcsched.metrics.metric_tables import Column
 from hpcsched.metrics.over_time import OverTime, time_mean
 
 
-class PoolFigures(NamedTuple):
-    """Consumption of one pool by all jobs that ran, from the first submission to the last end.
+class SharedResourceFigures(NamedTuple):
+    """Consumption of a shared resource by all jobs that ran, from first submission to last end.
 
     Attributes
     ----------
     energy
-        Integral over time, in the pool's unit × seconds: joules if the unit is the watt.
+        Integral over time, in the shared resource's unit × seconds: joules if the unit is the watt.
     mean
-        Mean draw, in the pool's unit; None without duration.
+        Mean draw, in the shared resource's unit; None without duration.
     peak
-        Largest draw, in the pool's unit.
+        Largest draw, in the shared resource's unit.
     over_cap_time
         Seconds with a draw above the capacity.
     over_cap_energy
         Integral of the excess over that time.
     over_cap_peak
-        Largest excess, in the pool's unit.
+        Largest excess, in the shared resource's unit.
     """
 
     energy: int
@@ -36,8 +36,10 @@ class PoolFigures(NamedTuple):
     over_cap_peak: int
 
 
-def pool_figures(instants: Column, drawn: Column, offered: Column) -> PoolFigures:
-    """Return the consumption of a pool from its draw and capacity over time.
+def shared_resource_figures(
+    instants: Column, drawn: Column, offered: Column
+) -> SharedResourceFigures:
+    """Return the consumption of a shared resource from its draw and capacity over time.
 
     Parameters
     ----------
@@ -52,7 +54,7 @@ def pool_figures(instants: Column, drawn: Column, offered: Column) -> PoolFigure
     levels: Column = drawn[:-1]
     over = np.maximum(levels - offered[:-1], 0)
     floats: FloatColumn = levels.astype(np.float64)
-    return PoolFigures(
+    return SharedResourceFigures(
         _sum(levels, seconds),
         time_mean(OverTime(instants, floats)),
         int(levels.max(initial=0)),

@@ -1,4 +1,4 @@
-"""Free amounts of shared resources (pools) during one round, computed by the core."""
+"""Free amounts of shared resources during one round, computed by the core."""
 
 from typing import Any
 
@@ -6,24 +6,28 @@ import numpy as np
 
 from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.core.compiled import plain
-from hpcsched.dispatching.core.pool_kernels import draw_for_start, open_pools, pool_short_of
 from hpcsched.dispatching.core.problem_state import ProblemState
+from hpcsched.dispatching.core.shared_resource_kernels import (
+    draw_for_start,
+    open_shared,
+    shared_short_of,
+)
 from hpcsched.dispatching.core.state import Choices
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.system.allocation import Allocation
 
-_open = plain(open_pools)
-_short_of = plain(pool_short_of)
+_open = plain(open_shared)
+_short_of = plain(shared_short_of)
 _draw = plain(draw_for_start)
 
 
-class RoundPools:
+class RoundSharedResources:
     """Free amounts of shared resources from now on, reduced by every job that starts.
 
     Parameters
     ----------
     problem
-        Problem of the round, on a system with pools.
+        Problem of the round, on a system with shared resources.
     """
 
     def __init__(self, problem: DispatchingProblem) -> None:
@@ -41,11 +45,11 @@ class RoundPools:
         filled.fill(problem, problem.queue, None)
         self._row_of = {job.job_id: row for row, job in enumerate(problem.queue)}
         state: Any = filled.state(plainly=True)
-        _open(problem.now, state, state.pool_drawn)
+        _open(problem.now, state, state.shared_drawn)
         self._state = state
 
     def lacking(self, job: WaitingJob) -> str | None:
-        """Return the name of a pool that is short for a queued job, or None.
+        """Return the name of a shared resource that is short for a queued job, or None.
 
         Parameters
         ----------
@@ -55,11 +59,12 @@ class RoundPools:
         Returns
         -------
         str | None
-            A pool that offers too little between now and the job's predicted end, or None.
+            A shared resource that offers too little between now and the job's predicted end, or
+            None.
         """
         state = self._state
-        pool = _short_of(self._row_of[job.job_id], self._problem.now, state, state.pool_free)
-        return None if pool == -1 else self._problem.system.pools[pool].name
+        resource = _short_of(self._row_of[job.job_id], self._problem.now, state, state.shared_free)
+        return None if resource == -1 else self._problem.system.shared_resources[resource].name
 
     def start(self, job: WaitingJob, allocation: Allocation) -> None:
         """Subtract the draw of a queued job that starts now.
@@ -74,4 +79,4 @@ class RoundPools:
         state = self._state
         placed = np.zeros(self._problem.system.node_count, dtype=np.int64)
         placed[list(allocation.nodes)] = allocation.units
-        _draw(self._row_of[job.job_id], placed, self._problem.now, state, state.pool_free)
+        _draw(self._row_of[job.job_id], placed, self._problem.now, state, state.shared_free)

@@ -1,25 +1,25 @@
-"""Pools in a model's steps, against what is free second by second."""
+"""Shared resources in a model's steps, against what is free second by second."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hpcsched.dispatching.core import pool_kernels as kernels
+from hpcsched.dispatching.core import shared_resource_kernels as kernels
 from hpcsched.dispatching.core.compiled import plain
 from hpcsched.dispatching.objectives import AF
 from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.plan import fault_of
-from hpcsched.dispatching.planning.pool_data import pool_data
 from hpcsched.dispatching.planning.selection import select
 from hpcsched.dispatching.planning.selection_options import SelectionOptions
+from hpcsched.dispatching.planning.shared_resource_data import shared_resource_data
 from hpcsched.dispatching.rules.allocators import FirstFit
-from hpcsched.system.shared_resources import Change, Draw, Pool
+from hpcsched.system.shared_resources import Change, Draw, SharedResource
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing import make_problem
 from tests.builders import Spy, Told, easy, replay
 from tests.dispatching.plans import RoundPlan
-from tests.pool_workloads import pool_workloads
+from tests.shared_resource_workloads import shared_resource_workloads
 from tests.strategies import tries
 
 TABLE = """\
@@ -33,13 +33,16 @@ job_id start_time requested_time core units
 @pytest.mark.parametrize("step", [1, 5, 7])
 def test_what_is_free_in_steps(step):
     """In each step it is the least of its seconds; what is held is taken off, down to 0."""
-    pool = Pool("power", 9, Draw({"core": 1}), (Change(3, 2), Change(12, 6), Change(20, 5)), 24)
-    system = System((NodeGroup("node", 1, {"core": 9}),), {}, (pool,))
+    resource = SharedResource(
+        "power", 9, Draw({"core": 1}), (Change(3, 2), Change(12, 6), Change(20, 5)), 24
+    )
+    system = System((NodeGroup("node", 1, {"core": 9}),), {}, (resource,))
     problem = make_problem(system, TABLE, now=1)
-    data = pool_data(problem, problem.queue, step, 0)
+    data = shared_resource_data(problem, problem.queue, step, 0)
     assert data.draws.tolist() == [[1]]  # counted in fours, as all requests are
     free = [
-        max(pool.capacity_at(1 + t) - 2 * (1 + t < 9) - (1 + t < 25), 0) // 4 for t in range(200)
+        max(resource.capacity_at(1 + t) - 2 * (1 + t < 9) - (1 + t < 25), 0) // 4
+        for t in range(200)
     ]
     for k in range(int(data.since[-1])):
         found = data.free[int(np.searchsorted(data.since, k, side="right")) - 1, 0]
@@ -48,9 +51,9 @@ def test_what_is_free_in_steps(step):
 
 
 @tries(60)
-@given(workload=pool_workloads(), step=st.sampled_from([1, 2, 5]))
+@given(workload=shared_resource_workloads(), step=st.sampled_from([1, 2, 5]))
 def test_plans_in_steps(workload, step):
-    """A list plan in longer steps keeps to pools second by second, for every problem of EASY."""
+    """A list plan in longer steps keeps to shared resources, for every problem of EASY."""
     seen = []
     replay(
         workload.system,
@@ -73,5 +76,5 @@ def test_plans_in_steps(workload, step):
         row_of = {job.job_id: row for row, job in enumerate(problem.queue)}
         for job, start in zip(selection.jobs, plan.starts.tolist(), strict=True):
             row, begin = row_of[job.job_id], problem.now + start * step
-            assert plain(kernels.pools_suffice)(row, begin, state, state.pool_free)
-            plain(kernels.reserve_in_pools)(row, begin, 1, state, state.pool_free)
+            assert plain(kernels.shared_suffice)(row, begin, state, state.shared_free)
+            plain(kernels.reserve_shared)(row, begin, 1, state, state.shared_free)

@@ -15,12 +15,12 @@ from hpcsched.dispatching.rules.conservative import Conservative
 from hpcsched.dispatching.rules.relaxed import Relaxed
 from hpcsched.dispatching.rules.slack import SlackBased
 from hpcsched.simulation.observer import Observer
-from hpcsched.system.shared_resources import Change, Draw, Pool
+from hpcsched.system.shared_resources import Change, Draw, SharedResource
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing import audit_replay
 from tests.builders import ALLOCATORS, Told, easy, lists, replay, traced
 
-POWER = Pool("power", 60, Draw({"core": 10}), (Change(6, 30), Change(20, 60)))
+POWER = SharedResource("power", 60, Draw({"core": 10}), (Change(6, 30), Change(20, 60)))
 SYSTEM = System((NodeGroup("node", 4, {"core": 4}),), {}, (POWER,))
 FIRST = ALLOCATORS["first-fit"]
 DISPATCHERS = {
@@ -77,13 +77,13 @@ def test_in_strict_order():
 
 
 @EACH
-def test_the_reason_names_the_pool(name):
+def test_the_reason_names_the_shared_resource(name):
     """Of a job for which nodes have room."""
     why = Why()
     replay(SYSTEM, DISPATCHERS[name], jobs(3), observers=[why])
     kind, detail = why.reasons[1, 3]
     assert kind == "no_room"
-    assert detail.startswith("pool power")
+    assert detail.startswith("shared resource power")
 
 
 @EACH
@@ -107,8 +107,8 @@ def test_a_round_is_held_when_the_cap_rises():
 
 def test_a_node_that_is_on_draws_nothing_more():
     """Nodes draw 10 W, and 20 W are offered: three jobs share one node and the power for it."""
-    pool = Pool("power", 20, Draw(per_node=10))
-    system = System((NodeGroup("node", 4, {"core": 4}),), {}, (pool,))
+    resource = SharedResource("power", 20, Draw(per_node=10))
+    system = System((NodeGroup("node", 4, {"core": 4}),), {}, (resource,))
     three = tuple(traced(k, k, 1, 10, (1,)) for k in range(3))
     wide = traced(3, 4, 2, 5, (4,))
     recorder = replay(system, easy(), (*three, wide))
@@ -117,35 +117,35 @@ def test_a_node_that_is_on_draws_nothing_more():
 
 def test_a_job_is_charged_for_all_nodes_that_it_may_be_alone_on():
     """Eight units fit on two nodes, and could be on four, for which there is never enough power."""
-    pool = Pool("power", 20, Draw(per_node=10))
-    system = System((NodeGroup("node", 4, {"core": 4}),), {}, (pool,))
+    resource = SharedResource("power", 20, Draw(per_node=10))
+    system = System((NodeGroup("node", 4, {"core": 4}),), {}, (resource,))
     recorder = replay(system, easy(), (traced(1, 0, 8, 5, (1,)), traced(2, 0, 2, 5, (4,))))
     assert recorder.jobs[1].rejected_by == "over_pool"
     assert recorder.start_times == {1: None, 2: 0}
 
 
 @pytest.mark.parametrize("name", ["easy", "relaxed", "backfill"])
-def test_a_job_that_pools_have_enough_for_would_delay_another(name):
+def test_a_job_that_shared_resources_have_enough_for_would_delay_another(name):
     """A draws 30 W until second 10, when B is to have all 60 W; C would take 30 W of them."""
-    pool = Pool("power", 60, Draw({"core": 10}))
-    system = System((NodeGroup("node", 4, {"core": 4}),), {}, (pool,))
+    resource = SharedResource("power", 60, Draw({"core": 10}))
+    system = System((NodeGroup("node", 4, {"core": 4}),), {}, (resource,))
     three = (traced(1, 0, 3, 10, (1,)), traced(2, 1, 6, 5, (1,)), traced(3, 2, 3, 9, (1,)))
     why = Why()
     recorder = replay(system, DISPATCHERS[name], three, observers=[why])
-    assert why.reasons[2, 2] == ("no_room", "pool power")
+    assert why.reasons[2, 2] == ("no_room", "shared resource power")
     assert why.reasons[2, 3] == ("reserved_for", "")
     assert recorder.start_times == {1: 0, 2: 10, 3: 15}
 
 
 def test_a_job_that_may_be_delayed_for_ever():
-    """Pools whose capacities change for ever are looked at no further than they matter.
+    """Shared resources whose capacities change for ever are looked at no further than they matter.
 
     A draws 30 W until second 10, when B is promised all 60 W, which there are in the first 40 s of
     each minute. B may be delayed, in theory, for longer than the universe lasts, to a second 26 of
     a minute: C starts at 2.
     """
-    pool = Pool("power", 60, Draw({"core": 10}), (Change(0, 60), Change(40, 30)), 60)
-    system = System((NodeGroup("node", 4, {"core": 4}),), {}, (pool,))
+    resource = SharedResource("power", 60, Draw({"core": 10}), (Change(0, 60), Change(40, 30)), 60)
+    system = System((NodeGroup("node", 4, {"core": 4}),), {}, (resource,))
     three = (traced(1, 0, 3, 10, (1,)), traced(2, 1, 6, 5, (1,)), traced(3, 2, 3, 20, (1,)))
     dispatcher = Relaxed(FIRST, 1e300)
     assert replay(system, dispatcher, three).start_times == {1: 0, 2: 22, 3: 2}

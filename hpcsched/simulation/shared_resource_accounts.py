@@ -1,43 +1,43 @@
-"""Amounts that running jobs draw from shared resources (pools), at each instant."""
+"""Amounts that running jobs draw from shared resources, at each instant."""
 
 from collections import Counter
 
 from hpcsched.system.allocation import Allocation
-from hpcsched.system.pool_draws import Amounts, node_draw, own_draw
 from hpcsched.system.request import Request
+from hpcsched.system.shared_draws import Amounts, node_draw, own_draw
 from hpcsched.system.shared_resources import next_change
 from hpcsched.system.system import System
 
 
 class OverdrawError(Exception):
-    """A start draws more from a pool than is free."""
+    """A start draws more from a shared resource than is free."""
 
 
-class PoolAccounts:
-    """Amount drawn from each pool, and number of jobs on each node.
+class SharedResourceAccounts:
+    """Amount drawn from each shared resource, and number of jobs on each node.
 
     A node is switched on with its first job and off with its last; in between it draws once. A
-    capacity that falls below the drawn amount ends no job: nothing that draws from the pool starts
-    until there is room again.
+    capacity that falls below the drawn amount ends no job: nothing that draws from the shared
+    resource starts until there is room again.
     """
 
     def __init__(self, system: System) -> None:
         self._system = system
         self._per_node = node_draw(system)
         self._jobs_on: Counter[int] = Counter()
-        self._drawn = [0] * len(system.pools)
+        self._drawn = [0] * len(system.shared_resources)
 
     @property
     def drawn(self) -> Amounts:
-        """Amount drawn from each pool, `[P]`."""
+        """Amount drawn from each shared resource, `[P]`."""
         return tuple(self._drawn)
 
     def next_change(self, now: int) -> int:
-        """Return the first second after `now` at which the capacity of a pool changes."""
-        return next_change(self._system.pools, now)
+        """Return the first second after `now` at which a capacity changes."""
+        return next_change(self._system.shared_resources, now)
 
     def check(self, now: int, allocation: Allocation, request: Request) -> None:
-        """Check that a start draws no more from a pool than it offers at `now`.
+        """Check that a start draws no more from a shared resource than it offers at `now`.
 
         Raises
         ------
@@ -46,11 +46,13 @@ class PoolAccounts:
         """
         newly_on = sum(1 for node in allocation.nodes if not self._jobs_on[node])
         own = own_draw(self._system, request)
-        for p, pool in enumerate(self._system.pools):
+        for p, resource in enumerate(self._system.shared_resources):
             amount = own[p] + newly_on * self._per_node[p]
-            free = pool.capacity_at(now) - self._drawn[p]
+            free = resource.capacity_at(now) - self._drawn[p]
             if amount and amount > free:
-                raise OverdrawError(f"pool {pool.name}: {amount} would be drawn, {free} free")
+                raise OverdrawError(
+                    f"shared resource {resource.name}: {amount} would be drawn, {free} free"
+                )
 
     def started(self, allocation: Allocation, request: Request) -> None:
         """Add the draw of a job that has started."""

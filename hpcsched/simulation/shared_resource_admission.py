@@ -1,4 +1,4 @@
-"""Draws from shared resources (pools) in compiled replays, and refusals."""
+"""Draws from shared resources in compiled replays, and refusals."""
 
 from collections.abc import Iterable
 from itertools import repeat
@@ -8,8 +8,8 @@ import numpy as np
 from hpcsched.dispatching.core.state import Batch
 from hpcsched.simulation.column_checks import LARGEST_AMOUNT
 from hpcsched.simulation.records import REFUSALS
-from hpcsched.system.pool_draws import Amounts, most_draw, own_draw
 from hpcsched.system.request import Request
+from hpcsched.system.shared_draws import Amounts, most_draw, own_draw
 from hpcsched.system.shared_resources import longest_stay
 from hpcsched.system.system import IntArray, System
 from hpcsched.workload.job_batches import JobColumns, NeedsPythonError
@@ -20,48 +20,50 @@ _Asked = tuple[int, int, tuple[tuple[str, int], ...]]
 """Number of a job's request, its units, and the draws that the trace states."""
 
 
-class PoolAdmission:
-    """Refusal of jobs that could never run to their predicted end, for all pools."""
+class SharedResourceAdmission:
+    """Refusal of jobs that could never run to their predicted end, for all shared resources."""
 
     def __init__(self, system: System) -> None:
         self._system = system
-        self._traced = any(pool.draw.traced for pool in system.pools)
+        self._traced = any(resource.draw.traced for resource in system.shared_resources)
         self._stays: dict[Amounts, int] = {}
         self._of_batch = np.empty(0, dtype=np.int64)
 
     def begin(self, columns: JobColumns) -> IntArray | None:
         """Begin a batch; return the amounts that its jobs draw wherever they run, `[B, P]`.
 
-        None without pools.
+        None without shared resources.
 
         Raises
         ------
         NeedsPythonError
             If amounts are too large.
         """
-        if not self._system.pools:
+        if not self._system.shared_resources:
             return None
         place: dict[_Asked, int] = {}
         places = [place.setdefault(asked, len(place)) for asked in self._asked(columns)]
         requests = [
-            columns.requests[number]._replace(units=units, pool_requests=drawn)
+            columns.requests[number]._replace(units=units, shared_requests=drawn)
             for number, units, drawn in place
         ]
         stays = np.array(list(map(self._stay, requests)), dtype=np.int64)
         draws = [own_draw(self._system, request) for request in requests]
         self._of_batch = stays[places]
-        return np.array(draws, dtype=np.int64).reshape(-1, len(self._system.pools))[places]
+        return np.array(draws, dtype=np.int64).reshape(-1, len(self._system.shared_resources))[
+            places
+        ]
 
     def _asked(self, columns: JobColumns) -> Iterable[_Asked]:
         drawn: Iterable[tuple[tuple[str, int], ...]] = repeat((), len(columns.units))
         if self._traced:
-            told = columns.details.column("pool_requests").to_pylist()
+            told = columns.details.column("shared_requests").to_pylist()
             drawn = (tuple(requests or ()) for requests in told)
         return zip(columns.request.tolist(), columns.units.tolist(), drawn, strict=True)
 
     def refuse(self, batch: Batch, first: int, last: int) -> None:
         """Refuse those jobs among `first` to `last`, now predicted, that could never run."""
-        if batch.refused is None or not self._system.pools:
+        if batch.refused is None or not self._system.shared_resources:
             return
         refused = batch.refused[first:last]
         never = batch.predicted[first:last] > self._of_batch[first:last]
@@ -72,5 +74,5 @@ class PoolAdmission:
         if max(draw) > LARGEST_AMOUNT:
             raise NeedsPythonError("jobs that draw amounts of more than 61 bits")
         if draw not in self._stays:
-            self._stays[draw] = longest_stay(self._system.pools, draw)
+            self._stays[draw] = longest_stay(self._system.shared_resources, draw)
         return self._stays[draw]

@@ -1,4 +1,4 @@
-"""Consumption of shared resources (pools) by jobs.
+"""Consumption of shared resources by jobs.
 
 A job's own draw does not depend on its placement. Beside it, a node that is switched on may draw,
 once for all jobs on it. The nodes that a job switches on are known when it has been placed; before,
@@ -13,7 +13,7 @@ from hpcsched.system.space import units_that_fit
 from hpcsched.system.system import System
 
 Amounts = tuple[int, ...]
-"""Amount of each pool of a system, `[P]`."""
+"""Amount of each shared resource of a system, `[P]`."""
 
 
 def own_draw(system: System, request: Request) -> Amounts:
@@ -22,15 +22,17 @@ def own_draw(system: System, request: Request) -> Amounts:
     Parameters
     ----------
     system
-        The system with its pools.
+        The system with its shared resources.
     request
         The job's request.
     """
     draws = []
-    for pool in system.pools:
-        draw = pool.draw
+    for resource in system.shared_resources:
+        draw = resource.draw
         if draw.traced:
-            draws.append(sum(amount for name, amount in request.pool_requests if name == pool.name))
+            draws.append(
+                sum(amount for name, amount in request.shared_requests if name == resource.name)
+            )
             continue
         per_unit = sum(
             amount * draw.per.get(name, 0)
@@ -41,8 +43,11 @@ def own_draw(system: System, request: Request) -> Amounts:
 
 
 def node_draw(system: System) -> Amounts:
-    """Return the draw of a node from each pool while any job runs on it, `[P]`."""
-    return tuple(0 if pool.draw.traced else pool.draw.per_node for pool in system.pools)
+    """Return the draw of a node from each shared resource while any job runs on it, `[P]`."""
+    return tuple(
+        0 if resource.draw.traced else resource.draw.per_node
+        for resource in system.shared_resources
+    )
 
 
 def most_draw(system: System, request: Request) -> Amounts:
@@ -60,7 +65,7 @@ def drawn_by_all(system: System, running: Sequence[tuple[Allocation, Request]]) 
     Parameters
     ----------
     system
-        The system with its pools.
+        The system with its shared resources.
     running
         Allocation and request of each job. A node's draw is charged to the last job on it, so that,
         in order of predicted ends, each draw is the amount released at that job's end.
@@ -88,7 +93,7 @@ def total(draws: Iterable[Amounts], count: int) -> Amounts:
     draws
         Draws of any number of jobs, each `[P]`.
     count
-        The number of pools, `P`.
+        The number of shared resources, `P`.
     """
     sums = [0] * count
     for draw in draws:

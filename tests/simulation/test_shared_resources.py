@@ -1,4 +1,4 @@
-"""Pools in the engine: what it refuses, what it puts off, and when it holds a round."""
+"""Shared resources in the engine: what it refuses, what it puts off, and when it holds a round."""
 
 import re
 from fractions import Fraction
@@ -13,30 +13,32 @@ from hpcsched.errors import DecisionError, PluginError
 from hpcsched.simulation.latency import Latency
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.observer_data import givers_among
-from hpcsched.simulation.pool_accounts import PoolAccounts
+from hpcsched.simulation.shared_resource_accounts import SharedResourceAccounts
 from hpcsched.system.allocation import NodeAllocation
-from hpcsched.system.shared_resources import Change, Draw, Pool
+from hpcsched.system.shared_resources import Change, Draw, SharedResource
 from hpcsched.system.system import NodeGroup, System
 from tests.builders import Spy, Told, easy, lists, replay, traced
-from tests.pool_workloads import audited, pool_workloads
+from tests.shared_resource_workloads import audited, shared_resource_workloads
 from tests.strategies import tries
 
 NODES = (NodeGroup("node", 4, {"core": 2}),)
 
 
-def system(*pools):
-    """Return four nodes of two cores, with pools."""
-    return System(NODES, {}, pools)
+def system(*shared_resources):
+    """Return four nodes of two cores, with shared resources."""
+    return System(NODES, {}, shared_resources)
 
 
 def power(capacity, *changes, every=None, **draw):
-    """Return a pool from which a core draws 10 W, or by another model."""
+    """Return a shared resource from which a core draws 10 W, or by another model."""
     model = Draw(**draw) if draw else Draw({"core": 10})
-    return Pool("power", capacity, model, tuple(Change(*change) for change in changes), every)
+    return SharedResource(
+        "power", capacity, model, tuple(Change(*change) for change in changes), every
+    )
 
 
 class Eager:
-    """Starts every job at once on the nodes of its number, whatever there is of pools."""
+    """Starts every job at once on the nodes of its number, whatever is shared."""
 
     def dispatch(self, problem):
         """Start all that waits."""
@@ -67,10 +69,10 @@ class Reasons(Observer):
         self.given += [(record.now, r.job_id, r.kind, r.detail) for r in reasons]
 
 
-def test_a_decision_that_overdraws_a_pool():
-    """The message names the dispatcher, the round, the job and the pool."""
+def test_a_decision_that_overdraws_a_shared_resource():
+    """The message names the dispatcher, the round, the job and the shared resource."""
     jobs = (traced(0, 0, 2, 5, (1,)), traced(1, 0, 2, 5, (1,)))
-    message = "dispatcher tested, round 1: job 1, pool power: 20 would be drawn, 10 free"
+    message = "dispatcher tested, round 1: job 1, shared resource power: 20 would be drawn, 10 free"
     with pytest.raises(DecisionError, match=f"^{re.escape(message)}$"):
         replay(system(power(30)), Eager(), jobs)
 
@@ -87,11 +89,11 @@ def test_what_counts_is_which_nodes_are_on():
             where = NodeAllocation((0,), (1,))
             return Decision(tuple(Start(job.job_id, where) for job in problem.queue))
 
-    pool = power(10, per_node=10)
-    assert replay(system(pool), OnOne(), jobs).start_times == {0: 0, 1: 0}
-    message = "job 1, pool power: 10 would be drawn, 0 free"
+    resource = power(10, per_node=10)
+    assert replay(system(resource), OnOne(), jobs).start_times == {0: 0, 1: 0}
+    message = "job 1, shared resource power: 10 would be drawn, 0 free"
     with pytest.raises(DecisionError, match=message):
-        replay(system(pool), Eager(), jobs)
+        replay(system(resource), Eager(), jobs)
 
 
 class Placed:
@@ -112,13 +114,17 @@ class Placed:
 
 def test_a_node_draws_from_its_first_job_to_its_last():
     """Job 0 is on node 0 until 5 and job 1 until 10; so job 2 may switch on node 1 at 10 only."""
-    pool = power(10, per_node=10)
+    resource = power(10, per_node=10)
     first = (traced(0, 0, 1, 5, (1,)), traced(1, 0, 1, 10, (1,)))
     for early in (5, 9):
-        with pytest.raises(DecisionError, match="job 2, pool power: 10 would be drawn, 0 free"):
-            replay(system(pool), Placed({0: 0, 1: 0, 2: 1}), (*first, traced(2, early, 1, 1, (1,))))
+        with pytest.raises(
+            DecisionError, match="job 2, shared resource power: 10 would be drawn, 0 free"
+        ):
+            replay(
+                system(resource), Placed({0: 0, 1: 0, 2: 1}), (*first, traced(2, early, 1, 1, (1,)))
+            )
     jobs = (*first, traced(2, 10, 1, 1, (1,)))
-    recorder = replay(system(pool), Placed({0: 0, 1: 0, 2: 1}), jobs)
+    recorder = replay(system(resource), Placed({0: 0, 1: 0, 2: 1}), jobs)
     assert recorder.start_times == {0: 0, 1: 0, 2: 10}
 
 
@@ -127,7 +133,7 @@ def test_nodes_that_jobs_share_are_counted_once():
 
     Once job 0 has ended node 0 is off; once job 1 has, all are.
     """
-    accounts = PoolAccounts(system(power(99, per_node=10)))
+    accounts = SharedResourceAccounts(system(power(99, per_node=10)))
     job = traced(0, 0, 2, 5).job
     first, second = NodeAllocation((0, 1), (1, 1)), NodeAllocation((1, 2, 3), (1, 1, 1))
     drawn = []
@@ -139,7 +145,7 @@ def test_nodes_that_jobs_share_are_counted_once():
 
 
 def test_each_change_has_its_round_while_something_runs():
-    """Job 0 has all nodes until 100, and job 1 waits from 1 on; every 10 s the pool changes.
+    """Job 0 has all nodes until 100, job 1 waits from 1 on; every 10 s capacity changes.
 
     In each period of 20 s it offers the same, yet a dispatcher may decide otherwise as time goes.
     """
@@ -159,8 +165,8 @@ def test_a_late_start_counts_nodes_that_are_on():
         traced(1, 0, 1, 20, (1,)),
         traced(2, 6, 1, 1, (1,), allowed_nodes=frozenset({1})),
     )
-    pool = power(20, (7, 10), per_node=10)
-    recorder = replay(system(pool), easy(), jobs, latency=Latency(Fraction(3)))
+    resource = power(20, (7, 10), per_node=10)
+    recorder = replay(system(resource), easy(), jobs, latency=Latency(Fraction(3)))
     assert recorder.start_times == {0: 3, 1: 3, 2: 26}
 
 
@@ -170,12 +176,12 @@ def test_a_late_start_counts_nodes_that_are_off_as_off():
     Job 1 would switch on node 1 for 10 at 9, when the cap has fallen to 5. It is asked for again at
     20, when there are 20 again, and starts at 23.
     """
-    pool = power(20, (7, 5), (20, 20), per_node=10)
+    resource = power(20, (7, 5), (20, 20), per_node=10)
     jobs = (
         traced(0, 0, 1, 2, (1,)),
         traced(1, 6, 1, 1, (1,), allowed_nodes=frozenset({1})),
     )
-    recorder = replay(system(pool), easy(), jobs, latency=Latency(Fraction(3)))
+    recorder = replay(system(resource), easy(), jobs, latency=Latency(Fraction(3)))
     assert recorder.start_times == {0: 3, 1: 23}
 
 
@@ -201,7 +207,7 @@ def test_reasons_of_other_jobs_stand_where_a_start_is_put_off():
         [why],
         latency=Latency(Fraction(3), Fraction(0)),
     )
-    late = "pool power: 20 would be drawn, 10 free since the decision was asked for"
+    late = "shared resource power: 20 would be drawn, 10 free since the decision was asked for"
     of_first = {job: (kind, detail) for now, job, kind, detail in why.given if now == 0}
     assert of_first[0] == ("limit", late)
     assert of_first[1][0] != "limit"
@@ -209,7 +215,7 @@ def test_reasons_of_other_jobs_stand_where_a_start_is_put_off():
 
 
 @pytest.mark.parametrize(
-    ("pool", "run_time", "rejected"),
+    ("resource", "run_time", "rejected"),
     [
         (power(20), 99, False),
         (power(19), 1, True),
@@ -223,17 +229,17 @@ def test_reasons_of_other_jobs_stand_where_a_start_is_put_off():
         (power(0, (5, 0), (15, 20), every=20), 11, True),
     ],
 )
-def test_jobs_that_can_never_run(pool, run_time, rejected):
+def test_jobs_that_can_never_run(resource, run_time, rejected):
     """They are refused at submission, with a reason of their own."""
-    record = replay(system(pool), easy(), (traced(1, 0, 2, run_time, (1,)),)).jobs[1]
+    record = replay(system(resource), easy(), (traced(1, 0, 2, run_time, (1,)),)).jobs[1]
     assert record.rejected_by == ("over_pool" if rejected else None)
 
 
-def test_pools_together():
-    """Each pool offers enough by turns, and never both at the same time for long enough."""
+def test_shared_resources_together():
+    """Each offers enough by turns, and never both at the same time for long enough."""
     both = (
         power(0, (0, 20), (10, 0), every=20),
-        Pool("licence", 0, Draw(per_job=1), (Change(6, 1),  Change(16, 0)), 20),
+        SharedResource("licence", 0, Draw(per_job=1), (Change(6, 1),  Change(16, 0)), 20),
     )  # fmt: skip
     short, long = traced(1, 0, 2, 4, (1,)), traced(2, 0, 2, 5, (1,))
     recorder = replay(system(*both), easy(), (short, long))
@@ -254,7 +260,7 @@ def test_a_cap_that_falls_while_a_decision_is_awaited():
         latency=latency,
     )
     assert recorder.start_times == {0: 12}
-    late = "pool power: 20 would be drawn, 10 free since the decision was asked for"
+    late = "shared resource power: 20 would be drawn, 10 free since the decision was asked for"
     assert (0, 0, "limit", late) in why.given
     assert recorder.rounds[0].started == 0
     assert recorder.rounds[1].now == 3
@@ -262,12 +268,12 @@ def test_a_cap_that_falls_while_a_decision_is_awaited():
 
 @pytest.mark.parametrize("every", [None, 20])
 def test_a_dispatcher_that_starts_nothing(every):
-    """It is found out once all that pools offer has been seen, even if there is no end of it."""
-    pool = power(20, (5, 30), every=every)
+    """It is found out once all offers have been seen, even if there is no end of them."""
+    resource = power(20, (5, 30), every=every)
     with pytest.raises(
         DecisionError, match="job 0: nothing holds it back, but the dispatcher does not start it"
     ):
-        replay(system(pool), Waits(), (traced(0, 0, 2, 1, (1,)),))
+        replay(system(resource), Waits(), (traced(0, 0, 2, 1, (1,)),))
 
 
 def test_a_decision_that_comes_in_time_in_a_later_period():
@@ -276,49 +282,52 @@ def test_a_decision_that_comes_in_time_in_a_later_period():
     Of the rounds at 25, 27, 33 and 35, that at 33 takes 2 s, by which the cap is back. The round at
     45 takes 1 s, and both jobs start at 46.
     """
-    pool = power(0, (9, 40), (11, 0), every=12)
+    resource = power(0, (9, 40), (11, 0), every=12)
     late = Latency(Fraction(4, 3), Fraction(0))
     jobs = (traced(0, 25, 1, 1), traced(1, 27, 1, 1))
-    assert replay(system(pool), easy(), jobs, latency=late).start_times == {0: 46, 1: 46}
+    assert replay(system(resource), easy(), jobs, latency=late).start_times == {0: 46, 1: 46}
 
 
 @pytest.mark.parametrize(
-    ("pool", "latency", "run_time", "why"),
+    ("resource", "latency", "run_time", "why"),
     [
         # Asked for at 9, due at 11.
         (
             power(0, (9, 40), (11, 0), every=12),
             2,
             1,
-            "job 0: pool power: 10 would be drawn, 0 free since the decision was asked for;"
-            " with the dispatch latency every start of it comes too late",
+            "job 0: shared resource power: 10 would be drawn, 0 free since the decision was asked"
+            " for; with the dispatch latency every start of it comes too late",
         ),
         # Asked for at 8, when it offers too little, which is known at 11; 4 s are left until 15.
         (
             power(0, (8, 5), (9, 40), (15, 0), every=20),
             3,
             5,
-            "job 0: pool power offers too little for it, from any decision that is asked for to its"
-            " predicted end",
+            "job 0: shared resource power offers too little for it, from any decision that is asked"
+            " for to its predicted end",
         ),
     ],
 )
-def test_a_pool_that_is_never_open_for_long_enough(pool, latency, run_time, why):
+def test_a_shared_resource_that_is_never_open_for_long_enough(resource, latency, run_time, why):
     """The message says so for each job."""
     jobs = (traced(0, 0, 1, run_time, (1,)),)
     with pytest.raises(DecisionError) as error:
-        replay(system(pool), easy(), jobs, latency=Latency(Fraction(latency), Fraction(0)))
+        replay(system(resource), easy(), jobs, latency=Latency(Fraction(latency), Fraction(0)))
     assert why in str(error.value)
 
 
-def test_what_a_problem_says_of_pools():
+def test_what_a_problem_says_of_shared_resources():
     """What is free now and later, what queued jobs draw at most, and what comes free."""
     seen = []
-    pools = power(50, (6, 30), per={"core": 10}, per_node=2), Pool("licence", 3, Draw(traced=True))
-    job = traced(1, 1, 2, 4, (1,), pool_requests=(("licence", 2),))
+    shared_resources = (
+        power(50, (6, 30), per={"core": 10}, per_node=2),
+        SharedResource("licence", 3, Draw(traced=True)),
+    )
+    job = traced(1, 1, 2, 4, (1,), shared_requests=(("licence", 2),))
     dispatcher = Spy(easy(), lambda problem, _: seen.append(problem))
-    replay(system(*pools), dispatcher, (traced(0, 0, 2, 5, (1,)), job))
-    found = seen[1].pools
+    replay(system(*shared_resources), dispatcher, (traced(0, 0, 2, 5, (1,)), job))
+    found = seen[1].shared_resources
     assert found.names == ("power", "licence")
     assert found.held.tolist() == [[22, 0]]
     assert found.free.tolist() == [28, 3]
@@ -326,38 +335,40 @@ def test_what_a_problem_says_of_pools():
     assert list(found.capacity_from_now()) == [(1, (50, 3)), (6, (30, 3))]
     with pytest.raises(ValueError, match="read-only"):
         found.free[0] = 1
-    assert seen[0]._replace(system=System(NODES)).pools is None
+    assert seen[0]._replace(system=System(NODES)).shared_resources is None
 
 
-def test_slots_are_not_used_where_there_are_pools():
-    """A uniform request changes nothing, as slots know of no pools."""
+def test_slots_are_not_used_where_there_are_shared_resources():
+    """A uniform request changes nothing, as slots know of no shared resources."""
     jobs = (traced(1, 0, 2, 5, (1,)), traced(2, 0, 2, 5, (1,)))
     assert replay(system(power(20)), easy(), jobs, uniform_request=(1,)).start_times == {1: 0, 2: 5}
 
 
-def shortest_stretch(pools):
-    """Return the shortest time for which no pool changes, of those that come again and again."""
-    again = [pool for pool in pools if pool.every is not None and pool.changes]
+def shortest_stretch(shared_resources):
+    """Return the shortest time between changes of periodic shared resources."""
+    again = [
+        resource for resource in shared_resources if resource.every is not None and resource.changes
+    ]
     if not again:
         return inf
-    period = max(pool.every for pool in again)
+    period = max(resource.every for resource in again)
     instants = {
         start + change.at
-        for pool in again
-        for start in range(0, period, pool.every)
-        for change in pool.changes
+        for resource in again
+        for start in range(0, period, resource.every)
+        for change in resource.changes
     }
     ordered = sorted(instants)
     return min(b - a for a, b in pairwise([*ordered, ordered[0] + period]))
 
 
 @tries(60)
-@given(workload=pool_workloads())
-def test_a_latency_and_pools(workload):
+@given(workload=shared_resource_workloads())
+def test_a_latency_and_shared_resources(workload):
     """Nothing is overdrawn or lost where decisions come late.
 
-    Where the pools change, again and again, sooner than a decision comes, every start may come too
-    late; that jobs would wait for ever is said then.
+    Where the shared resources change, again and again, sooner than a decision comes, every start
+    may come too late; that jobs would wait for ever is said then.
     """
     latency, most = Latency(Fraction(3), Fraction(1, 2)), 3 + len(workload.jobs) / 2
     for dispatcher in (easy(), lists(option="greedy")):
@@ -365,7 +376,7 @@ def test_a_latency_and_pools(workload):
             audited(dispatcher, workload, latency=latency)
         except DecisionError as error:
             assert "nothing runs and nothing more is submitted" in str(error)
-            assert shortest_stretch(workload.system.pools) < most
+            assert shortest_stretch(workload.system.shared_resources) < most
 
 
 def test_late_starts_of_jobs_that_run_for_no_time():
@@ -374,8 +385,8 @@ def test_late_starts_of_jobs_that_run_for_no_time():
     One job fits below the cap at a time, and none in the first two seconds of each 24. Seven jobs
     take seven rounds, of 3 seconds and half a second for each that waits, which is more than 24.
     """
-    pool = power(2, (0, 0), (2, 1), every=24, per_node=1)
-    nodes = System((NodeGroup("node", 2, {"gpu": 1}),), {}, (pool,))
+    resource = power(2, (0, 0), (2, 1), every=24, per_node=1)
+    nodes = System((NodeGroup("node", 2, {"gpu": 1}),), {}, (resource,))
     jobs = tuple(traced(n, 0, 1, 0) for n in range(7))
     late = Latency(Fraction(3), Fraction(1, 2))
     starts = replay(nodes, easy(), jobs, latency=late).start_times

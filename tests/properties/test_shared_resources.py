@@ -1,4 +1,4 @@
-"""Every dispatcher keeps to pools whose capacities change, and loses no job."""
+"""Every dispatcher keeps to shared resources whose capacities change, and loses no job."""
 
 import pytest
 from hypothesis import given, settings
@@ -7,11 +7,11 @@ from hpcsched.plugins.manager import registry
 from hpcsched.plugins.registry import FOLLOWS_RECORD
 from hpcsched.runs.assembly import Assembly
 from hpcsched.scenario import load_scenario
-from tests.pool_workloads import audited, pool_workloads
+from tests.shared_resource_workloads import audited, shared_resource_workloads
 from tests.strategies import tries
 
 SCENARIO = """\
-name: pools
+name: shared-resources
 system:
   groups: [{name: node, count: 2, resources: {core: 4, mem: 4, gpu: 4}}]
 trace: {source: lublin99, jobs: 1}
@@ -24,7 +24,8 @@ NAMES = [
     for installed in registry().of_kind("dispatcher")
     if installed.distribution == "hpcsched"
     and installed.plugin.name != "reject"
-    and FOLLOWS_RECORD not in installed.plugin.capabilities  # which does not go with pools
+    and FOLLOWS_RECORD
+    not in installed.plugin.capabilities  # which does not go with shared resources
 ]
 RULES = [name for name in NAMES if name not in SOLVERS]
 
@@ -56,15 +57,15 @@ def dispatchers(tmp_path_factory):
 
 @pytest.mark.parametrize("name", RULES)
 @tries(40)
-@given(workload=pool_workloads())
+@given(workload=shared_resource_workloads())
 def test_rules(name, dispatchers, workload):
-    """No start overdraws a pool, and every job is there in the end."""
+    """No start overdraws a shared resource, and every job is there in the end."""
     audited(dispatchers(name, workload), workload)
 
 
 @pytest.mark.parametrize("name", SOLVERS)
 @settings(tries(3), derandomize=True)
-@given(workload=pool_workloads(max_jobs=4))
+@given(workload=shared_resource_workloads(max_jobs=4))
 def test_solvers(name, dispatchers, workload):
     """The same for those that ask a solver, none of whose answers is wrong."""
     recorder = audited(dispatchers(name, workload), workload)

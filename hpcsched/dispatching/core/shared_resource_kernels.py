@@ -1,8 +1,9 @@
-"""Compiled shared resources (pools): offered amounts, draws, and free amounts in plans.
+"""Compiled shared resources: offered amounts, draws, and free amounts in plans.
 
-Free amounts of all pools from now on are a list of steps: `pool_free[k]`, `[P]`, from
-`pool_time[k]` to before the next, the last for ever. Changes of capacity are merged in as far ahead
-as they are needed, since they may recur without end. Without pools, each field is None.
+Free amounts of all shared resources from now on are a list of steps: `shared_free[k]`, `[P]`, from
+`shared_time[k]` to before the next, the last for ever. Changes of capacity are merged in as far
+ahead as they are needed, since they may recur without end. Without shared resources, each field is
+None.
 """
 
 from hpcsched.dispatching.core.array_kernels import numbers, table, zeros
@@ -11,12 +12,12 @@ from hpcsched.dispatching.core.codes import (
     LAST_EVENT,
     NEVER,
     NOW,
-    POOL_LAST,
-    POOL_STEPS,
-    POOL_UPTO,
     PREDICTED,
     QUEUED,
     SHAPE,
+    SHARED_LAST,
+    SHARED_STEPS,
+    SHARED_UPTO,
     SHOWN_END,
     UNITS,
 )
@@ -28,28 +29,28 @@ from hpcsched.system.system import IntArray
 
 @compiled()
 def _offered(p: int, time: int, state: State) -> int:
-    """Return the capacity of a pool at a time."""
-    at, first, last = state.pool_at, state.pool_first[p], state.pool_first[p + 1]
+    """Return the capacity of a shared resource at a time."""
+    at, first, last = state.shared_at, state.shared_first[p], state.shared_first[p + 1]
     period, within = 0, time
-    if state.pool_every[p]:
-        period, within = time // state.pool_every[p], time % state.pool_every[p]
+    if state.shared_every[p]:
+        period, within = time // state.shared_every[p], time % state.shared_every[p]
     k = first
     while k < last and at[k] <= within:
         k += 1
     if k > first:
-        return state.pool_offer[k - 1]
+        return state.shared_offer[k - 1]
     if period and last > first:
-        return state.pool_offer[last - 1]
-    return state.pool_capacity[p]
+        return state.shared_offer[last - 1]
+    return state.shared_capacity[p]
 
 
 @compiled()
 def _next_offer(time: int, state: State) -> int:
-    """Return the first change of a pool's capacity after a time; `NEVER` if there is none."""
+    """Return the first change of a capacity after a time; `NEVER` if there is none."""
     found = NEVER
-    for p in range(len(state.pool_every)):
-        at, first, last = state.pool_at, state.pool_first[p], state.pool_first[p + 1]
-        every = state.pool_every[p]
+    for p in range(len(state.shared_every)):
+        at, first, last = state.shared_at, state.shared_first[p], state.shared_first[p + 1]
+        every = state.shared_every[p]
         within = time % every if every else time
         k = first
         while k < last and at[k] <= within:
@@ -62,7 +63,7 @@ def _next_offer(time: int, state: State) -> int:
 
 
 @compiled()
-def or_offer(event: int, state: State, pool_free: IntArray | None) -> int:
+def or_offer(event: int, state: State, shared_free: IntArray | None) -> int:
     """Return the earlier of an event and the next change of capacity, if jobs wait.
 
     If no other event is left, changes matter until all capacities have been seen.
@@ -77,13 +78,13 @@ def or_offer(event: int, state: State, pool_free: IntArray | None) -> int:
     int
         Time of the next event, in seconds.
     """
-    if pool_free is None:
+    if shared_free is None:
         return event
     counters = state.counters
     if counters[QUEUED]:
         change = _next_offer(counters[NOW], state)
-        seen = state.pool_rounds * state.pool_period
-        last = max(counters[LAST_EVENT], state.pool_settled) + seen
+        seen = state.shared_rounds * state.shared_period
+        last = max(counters[LAST_EVENT], state.shared_settled) + seen
         if event == NEVER and change > last:
             return NEVER
         if change < event:
@@ -96,30 +97,30 @@ def or_offer(event: int, state: State, pool_free: IntArray | None) -> int:
 @compiled()
 def _most_draw(row: int, state: State) -> IntArray:
     """Return an upper bound on a job's draw, `[P]`: as if no other job ran on its nodes."""
-    jobs, draw = state.jobs, numbers(len(state.pool_node))
-    nodes = min(jobs[row, UNITS], state.pool_nodes[jobs[row, SHAPE]])
+    jobs, draw = state.jobs, numbers(len(state.shared_node))
+    nodes = min(jobs[row, UNITS], state.shared_nodes[jobs[row, SHAPE]])
     for p in range(len(draw)):
-        draw[p] = state.pool_own[row, p] + nodes * state.pool_node[p]
+        draw[p] = state.shared_own[row, p] + nodes * state.shared_node[p]
     return draw
 
 
 @compiled()
 def _make_steps(more: int, state: State) -> None:
     """Enlarge the list of steps, if needed, to hold some more."""
-    used, size = state.counters[POOL_STEPS], len(state.pool_time)
+    used, size = state.counters[SHARED_STEPS], len(state.shared_time)
     if used + more <= size:
         return
-    time, free = numbers(2 * (size + more)), table(2 * (size + more), state.pool_free.shape[1])
+    time, free = numbers(2 * (size + more)), table(2 * (size + more), state.shared_free.shape[1])
     for k in range(used):
-        time[k] = state.pool_time[k]
+        time[k] = state.shared_time[k]
         for p in range(free.shape[1]):
-            free[k, p] = state.pool_free[k, p]
-    state.pool_time = time
-    state.pool_free = free
+            free[k, p] = state.shared_free[k, p]
+    state.shared_time = time
+    state.shared_free = free
 
 
 @compiled()
-def open_pools(now: int, state: State, drawn: IntArray | None) -> None:
+def open_shared(now: int, state: State, drawn: IntArray | None) -> None:
     """Write the free amounts from now on, given the ends of running jobs.
 
     A node that is on draws until the last job on it ends.
@@ -127,15 +128,15 @@ def open_pools(now: int, state: State, drawn: IntArray | None) -> None:
     Parameters
     ----------
     drawn
-        Drawn amounts, `[P]`; None without pools.
+        Drawn amounts, `[P]`; None without shared resources.
     """
     if drawn is None:
         return
     jobs, cells, counters = state.jobs, state.cells, state.counters
     ends = by_shown_end(now, state.correction, state)
-    counters[POOL_STEPS], counters[POOL_UPTO], counters[POOL_LAST] = 0, now, now
+    counters[SHARED_STEPS], counters[SHARED_UPTO], counters[SHARED_LAST] = 0, now, now
     _make_steps(len(ends) + 1, state)
-    time, free, on_until = state.pool_time, state.pool_free, state.pool_on_until
+    time, free, on_until = state.shared_time, state.shared_free, state.shared_on_until
     last = zeros(len(on_until))
     for node in range(len(on_until)):
         on_until[node] = now
@@ -162,32 +163,32 @@ def open_pools(now: int, state: State, drawn: IntArray | None) -> None:
                 nodes += 1
             cell = cells[cell, 2]
         for p in range(len(drawn)):
-            free[steps - 1, p] += state.pool_own[row, p] + nodes * state.pool_node[p]
-        counters[POOL_LAST] = jobs[row, SHOWN_END]
-    counters[POOL_STEPS] = steps
+            free[steps - 1, p] += state.shared_own[row, p] + nodes * state.shared_node[p]
+        counters[SHARED_LAST] = jobs[row, SHOWN_END]
+    counters[SHARED_STEPS] = steps
 
 
 @compiled()
 def _split(time: int, state: State) -> int:
     """Return the step that begins at a time, made if needed; the number of steps for `NEVER`."""
     counters = state.counters
-    k = counters[POOL_STEPS]
+    k = counters[SHARED_STEPS]
     if time == NEVER:
         return k
-    while state.pool_time[k - 1] > time:
+    while state.shared_time[k - 1] > time:
         k -= 1
-    if state.pool_time[k - 1] == time:
+    if state.shared_time[k - 1] == time:
         return k - 1
     _make_steps(1, state)
-    times, free = state.pool_time, state.pool_free
-    for i in range(counters[POOL_STEPS], k, -1):
+    times, free = state.shared_time, state.shared_free
+    for i in range(counters[SHARED_STEPS], k, -1):
         times[i] = times[i - 1]
         for p in range(free.shape[1]):
             free[i, p] = free[i - 1, p]
     times[k] = time
     for p in range(free.shape[1]):
         free[k, p] = free[k - 1, p]
-    counters[POOL_STEPS] += 1
+    counters[SHARED_STEPS] += 1
     return k
 
 
@@ -197,28 +198,28 @@ def _take(begin: int, end: int, draw: IntArray, sign: int, state: State) -> None
     first = _split(begin, state)
     for k in range(first, _split(end, state)):
         for p in range(len(draw)):
-            state.pool_free[k, p] -= sign * draw[p]
+            state.shared_free[k, p] -= sign * draw[p]
 
 
 @compiled()
 def _work_in(until: int, state: State) -> None:
     """Merge in the changes of capacity before a time."""
-    counters, more = state.counters, numbers(len(state.pool_node))
-    change = _next_offer(counters[POOL_UPTO], state)
+    counters, more = state.counters, numbers(len(state.shared_node))
+    change = _next_offer(counters[SHARED_UPTO], state)
     while change < until:
         for p in range(len(more)):
-            more[p] = _offered(p, change, state) - _offered(p, counters[POOL_UPTO], state)
+            more[p] = _offered(p, change, state) - _offered(p, counters[SHARED_UPTO], state)
         _take(change, NEVER, more, -1, state)
-        counters[POOL_UPTO] = change
+        counters[SHARED_UPTO] = change
         change = _next_offer(change, state)
 
 
 @compiled()
 def _last_lack(begin: int, end: int, draw: IntArray, state: State) -> int:
-    """Return the last step from `begin` to `end` in which a pool is short; -1 if there is none."""
+    """Return the last step from `begin` to `end` with too little for a draw; -1 if none."""
     _work_in(end, state)
-    times, free = state.pool_time, state.pool_free
-    k = state.counters[POOL_STEPS] - 1
+    times, free = state.shared_time, state.shared_free
+    k = state.counters[SHARED_STEPS] - 1
     # From the back, since the last step that is short is wanted.
     while k >= 0 and times[k] >= end:
         k -= 1
@@ -234,7 +235,7 @@ def _last_lack(begin: int, end: int, draw: IntArray, state: State) -> int:
 
 @compiled()
 def _suffice(begin: int, end: int, draw: IntArray, state: State) -> bool:
-    """Check whether all pools offer a draw, `[P]`, from `begin` to `end`."""
+    """Check whether all shared resources offer a draw, `[P]`, from `begin` to `end`."""
     return _last_lack(begin, end, draw, state) == -1
 
 
@@ -245,16 +246,16 @@ def _as_soon(time: int, state: State) -> int:
     Once nothing is taken any more, each period equals the one before. So changes of capacity need
     not be merged in up to distant times.
     """
-    period = state.pool_period
+    period = state.shared_period
     if period == 0:
         return time
-    alike = max(state.counters[POOL_LAST], state.pool_settled)
+    alike = max(state.counters[SHARED_LAST], state.shared_settled)
     return time - max(time - alike, 0) // period * period
 
 
 @compiled()
-def pools_suffice(row: int, begin: int, state: State, pool_free: IntArray | None) -> bool:
-    """Check whether pools suffice for a job from a start to its predicted end.
+def shared_suffice(row: int, begin: int, state: State, shared_free: IntArray | None) -> bool:
+    """Check whether shared resources suffice for a job from a start to its predicted end.
 
     Parameters
     ----------
@@ -266,15 +267,15 @@ def pools_suffice(row: int, begin: int, state: State, pool_free: IntArray | None
     bool
         Whether they suffice.
     """
-    if pool_free is None:
+    if shared_free is None:
         return True
     begin = _as_soon(begin, state)
     return _suffice(begin, begin + state.jobs[row, PREDICTED], _most_draw(row, state), state)
 
 
 @compiled()
-def pool_short_of(row: int, begin: int, state: State, pool_free: IntArray | None) -> int:
-    """Return a pool that is short for a job from a start to its predicted end.
+def shared_short_of(row: int, begin: int, state: State, shared_free: IntArray | None) -> int:
+    """Return a shared resource that is short for a job from a start to its predicted end.
 
     Parameters
     ----------
@@ -284,22 +285,22 @@ def pool_short_of(row: int, begin: int, state: State, pool_free: IntArray | None
     Returns
     -------
     int
-        A pool that is short at the last such time; -1 if there is none.
+        A shared resource that is short at the last such time; -1 if there is none.
     """
-    if pool_free is None:
+    if shared_free is None:
         return -1
     draw = _most_draw(row, state)
     k = _last_lack(begin, begin + state.jobs[row, PREDICTED], draw, state)
     if k != -1:
         for p in range(len(draw)):
-            if draw[p] and draw[p] > state.pool_free[k, p]:
+            if draw[p] and draw[p] > state.shared_free[k, p]:
                 return p
     return -1
 
 
 @compiled()
-def earliest_in_pools(row: int, begin: int, state: State, pool_free: IntArray | None) -> int:
-    """Return the earliest start of a job at which pools suffice.
+def earliest_in_shared(row: int, begin: int, state: State, shared_free: IntArray | None) -> int:
+    """Return the earliest start of a job at which shared resources suffice.
 
     Parameters
     ----------
@@ -311,28 +312,28 @@ def earliest_in_pools(row: int, begin: int, state: State, pool_free: IntArray | 
     int
         Start, in seconds; `NEVER` if there is none.
     """
-    if pool_free is None:
+    if shared_free is None:
         return begin
     counters, draw, run_time = state.counters, _most_draw(row, state), state.jobs[row, PREDICTED]
     sooner = begin - _as_soon(begin, state)
     begin -= sooner
     # Later on nothing is taken, and each period is like the one before.
-    limit = max(begin, counters[POOL_LAST], state.pool_settled) + state.pool_period
+    limit = max(begin, counters[SHARED_LAST], state.shared_settled) + state.shared_period
     start = begin
     while start <= limit:
         found = _last_lack(start, start + run_time, draw, state)
         if found == -1:
             return start + sooner
         # The step ends with the next one, or with a change that is not worked in yet.
-        start = _next_offer(counters[POOL_UPTO], state)
-        if found + 1 < counters[POOL_STEPS]:
-            start = min(start, state.pool_time[found + 1])
+        start = _next_offer(counters[SHARED_UPTO], state)
+        if found + 1 < counters[SHARED_STEPS]:
+            start = min(start, state.shared_time[found + 1])
     return NEVER
 
 
 @compiled()
-def reserve_in_pools(
-    row: int, begin: int, sign: int, state: State, pool_free: IntArray | None
+def reserve_shared(
+    row: int, begin: int, sign: int, state: State, shared_free: IntArray | None
 ) -> None:
     """Reserve a job's draw from a start to its predicted end.
 
@@ -343,16 +344,16 @@ def reserve_in_pools(
     sign
         1 to reserve, -1 to give back.
     """
-    if pool_free is None or begin == NEVER:
+    if shared_free is None or begin == NEVER:
         return
     end = begin + state.jobs[row, PREDICTED]
-    state.counters[POOL_LAST] = max(state.counters[POOL_LAST], end)
+    state.counters[SHARED_LAST] = max(state.counters[SHARED_LAST], end)
     _take(begin, end, _most_draw(row, state), sign, state)
 
 
 @compiled()
 def draw_for_start(
-    row: int, placed: IntArray, now: int, state: State, pool_free: IntArray | None
+    row: int, placed: IntArray, now: int, state: State, shared_free: IntArray | None
 ) -> None:
     """Subtract the draw of a job that starts now.
 
@@ -363,17 +364,17 @@ def draw_for_start(
     placed
         Units on each node, `[N]`.
     """
-    if pool_free is None:
+    if shared_free is None:
         return
-    end, on_until = now + state.jobs[row, PREDICTED], state.pool_on_until
-    state.counters[POOL_LAST] = max(state.counters[POOL_LAST], end)
-    draw = numbers(len(state.pool_node))
+    end, on_until = now + state.jobs[row, PREDICTED], state.shared_on_until
+    state.counters[SHARED_LAST] = max(state.counters[SHARED_LAST], end)
+    draw = numbers(len(state.shared_node))
     for p in range(len(draw)):
-        draw[p] = state.pool_own[row, p]
+        draw[p] = state.shared_own[row, p]
     _take(now, end, draw, 1, state)
     for node in range(len(placed)):
         if placed[node] and on_until[node] < end:
-            _take(on_until[node], end, state.pool_node, 1, state)
+            _take(on_until[node], end, state.shared_node, 1, state)
             on_until[node] = end
 
 
@@ -384,32 +385,32 @@ def overdraws(row: int, now: int, state: State, drawn: IntArray | None) -> bool:
     Parameters
     ----------
     drawn
-        Drawn amounts, `[P]`; None without pools.
+        Drawn amounts, `[P]`; None without shared resources.
 
     Returns
     -------
     bool
-        Whether a pool is short.
+        Whether a shared resource is short.
     """
     if drawn is None:
         return False
     nodes, cell = 0, state.jobs[row, CELL]
     while cell != -1:
-        if state.pool_jobs_on[state.cells[cell, 0]] == 0:
+        if state.shared_jobs_on[state.cells[cell, 0]] == 0:
             nodes += 1
         cell = state.cells[cell, 2]
     for p in range(len(drawn)):
-        draw = state.pool_own[row, p] + nodes * state.pool_node[p]
+        draw = state.shared_own[row, p] + nodes * state.shared_node[p]
         if draw and draw > _offered(p, now, state) - drawn[p]:
             return True
     return False
 
 
 @compiled()
-def leaves_pools_to(
-    head: int, time: int, row: int, now: int, state: State, pool_free: IntArray | None
+def leaves_shared_to(
+    head: int, time: int, row: int, now: int, state: State, shared_free: IntArray | None
 ) -> bool:
-    """Check whether pools suffice for a head job at its time if another job starts now.
+    """Check whether shared resources suffice for a head job at its time if another job starts now.
 
     Parameters
     ----------
@@ -425,11 +426,11 @@ def leaves_pools_to(
     bool
         Whether they suffice.
     """
-    if pool_free is None:
+    if shared_free is None:
         return True
     draw, end = _most_draw(row, state), now + state.jobs[row, PREDICTED]
     # Taken for the check and given back, which needs no copy of the steps.
     _take(now, end, draw, 1, state)
-    leaves = pools_suffice(head, time, state, pool_free)
+    leaves = shared_suffice(head, time, state, shared_free)
     _take(now, end, draw, -1, state)
     return leaves
