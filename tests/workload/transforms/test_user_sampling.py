@@ -1,9 +1,12 @@
 """The transform `sample-users`."""
 
 from itertools import combinations
+from types import SimpleNamespace
 
 import pytest
 
+from hpcsched.workload.transform import TransformAccount
+from hpcsched.workload.transforms.user_sampling import SampleUsers, SampleUsersParams
 from tests.workload.transforms.chains import Given, chain, read, submitted
 
 USERS = range(1, 401)
@@ -59,3 +62,13 @@ def test_users_by_hand(without_user: str, expected: list[int | None]) -> None:
     jobs = submitted(range(7), [1, 2, 3, 4, 5, 6, None])
     source = chain(Given(jobs), ("sample-users", sample), seed=7)
     assert [one.job.user for one in read(source)] == expected
+
+
+def test_the_seed_of_the_transform_counts_beside_that_of_the_scenario() -> None:
+    """User 1 has 0.38 with seeds 7 and 0; `printf 7/1/1 | sha256sum` begins with 6e99: 0.43."""
+    for seed, expected in ((0, [1]), (1, [])):
+        account = TransformAccount()
+        sample = SampleUsers.build(SampleUsersParams(share=0.4, seed=seed), SimpleNamespace(seed=7))
+        jobs = list(sample.apply(iter(submitted([0], [1])), account))
+        assert [one.job.user for one in jobs] == expected
+        assert account.counts.skipped.get("not_sampled", 0) == 1 - len(expected)

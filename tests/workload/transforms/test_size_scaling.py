@@ -1,0 +1,32 @@
+"""The transform `scale-sizes`, by hand."""
+
+from types import SimpleNamespace
+
+from hpcsched.workload.transform import TransformAccount
+from hpcsched.workload.transforms.size_scaling import ScaleSizes, ScaleSizesParams
+from tests.builders import alike, traced
+
+CONTEXT = SimpleNamespace(system=alike(4, core=1), seed=7)
+
+
+def test_drawn_by_the_job_s_number() -> None:
+    """One unit × 1.3: two units if the job's share is below 0.3.
+
+    `printf 7/1 | sha256sum` begins with d3d2, 7/2 with 1b8b, 7/3 with 653e: 0.83, 0.11 and 0.40.
+    """
+    scale = ScaleSizes.build(ScaleSizesParams(factor=1.3), CONTEXT)
+    account = TransformAccount()
+    jobs = list(scale.apply(iter([traced(k, k, 1, 60) for k in (1, 2, 3)]), account))
+    assert [one.job.units for one in jobs] == [1, 2, 1]
+    assert account.counts.changed == {"size_scaled": 1}
+
+
+def test_too_large() -> None:
+    """Twice 3 units do not fit on 4 cores: as many as fit, or none."""
+    for too_large, expected in (("clip", [4]), ("skip", [])):
+        params = ScaleSizesParams(factor=2, too_large=too_large)
+        account = TransformAccount()
+        jobs = ScaleSizes.build(params, CONTEXT).apply(iter([traced(1, 0, 3, 60)]), account)
+        assert [one.job.units for one in jobs] == expected
+        counted = {"clip": account.counts.clipped, "skip": account.counts.skipped}
+        assert counted[too_large] == {"scaled_too_large": 1}
