@@ -2,6 +2,13 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, ValidationError
+
+from hpcsched.scenario.faults import faults_of
+from hpcsched.scenario.key_path import show_key_path
 
 GOOD = """\
 name: small
@@ -313,3 +320,13 @@ def write(folder: Path, text: str = GOOD, name: str = "scenario.yaml") -> Path:
     path = folder / name
     path.write_text(text, encoding="utf-8")
     return path
+
+
+def faults(model: type[BaseModel], value: Any) -> list[tuple[str, str, str]]:
+    """Return rule, key path and message of each fault of a block that is not valid."""
+    with pytest.raises(ValidationError) as caught:
+        model.model_validate(value)
+    return [
+        (fault.rule, show_key_path(fault.key), fault.message)
+        for fault in faults_of(caught.value, value, {})
+    ]
