@@ -20,6 +20,7 @@ from hpcsched.dispatching.core.codes import (
     FORESEEN,
     FREE_ROW,
     HELD_BACK,
+    LAST_EVENT,
     LOOKS,
     MOST_CELLS,
     NEEDS_CELLS,
@@ -158,7 +159,7 @@ def _hold_round(
     counters = state.counters
     counters[ROUND] += 1
     counters[STARTED] = counters[ENDED_ANY] = counters[ORDERED] = 0
-    queued, running = counters[QUEUED], counters[RUNNING]
+    queued, running, event = counters[QUEUED], counters[RUNNING], counters[LAST_EVENT]
     began = read_clock(state.clock)
     hold_back(state)
     note_asked(state, state.events)
@@ -167,6 +168,9 @@ def _hold_round(
         over = read_clock(state.clock)
         state.decision_seconds[0] = over - began
         take_back(queued, running, state, by_node)
+        # A start that is taken back is no event. If it were one, jobs whose starts are always too
+        # late for what shared resources offer would be tried for ever.
+        counters[LAST_EVENT] = event
         return over
     # Most rounds start nothing, and then the queue is as it was.
     if counters[STARTED] or counters[HELD_BACK]:

@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 from hpcsched.errors import DecisionError
 from hpcsched.simulation.latency import Latency
+from hpcsched.system.shared_resources import Change, Draw, SharedResource
+from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job_batches import NeedsPythonError
-from tests.builders import parts
+from tests.builders import easy, parts, traced
 from tests.dispatching.core.replays import event_by_event, in_compiled_code
 from tests.dispatching.core.test_against_events import requesting, settings
 from tests.dispatching.core.test_further_rules import RULES, rules
@@ -20,6 +22,22 @@ from tests.simulation.test_outages_of_all import outages
 from tests.strategies import Workload, tries
 
 SECONDS = st.sampled_from([Fraction(0), Fraction(1), Fraction(3)])
+
+
+def test_a_start_that_is_always_too_late() -> None:
+    """Of every two seconds the first offers 10 W, and a decision takes one second.
+
+    The job draws 10 W for a second. Each decision to start it, at an even second, is due at an odd
+    one, when nothing is offered. Both loops find that it waits for ever.
+    """
+    offer = SharedResource("power", 0, Draw(per_job=10), (Change(0, 10), Change(1, 0)), 2)
+    system = System((NodeGroup("node", 1, {"core": 1}),), {}, (offer,))
+    jobs = requesting(Workload(system, (traced(1, 0, 1, 1),), {1: 1}))
+    latency = Latency(Fraction(1), Fraction(0))
+    with pytest.raises(DecisionError, match="wait"):
+        event_by_event(parts(system, easy(), latency=latency), jobs)
+    with pytest.raises(NeedsPythonError, match="wait for ever"):
+        in_compiled_code(parts(system, easy(), latency=latency), jobs, plainly=True, seconds=0)
 
 
 @rules
