@@ -272,7 +272,7 @@ class SlurmCluster:
             f"SlurmctldPort={next(ports)}",
             "CommunicationParameters=NoCtldInAddrAny,NoInAddrAny",
             f"StateSaveLocation={folder}/state",
-            f"SlurmdSshared_resourceDir={folder}/spool/%n",
+            f"SlurmdSpoolDir={folder}/spool/%n",
             f"SlurmctldPidFile={folder}/state/ctld.pid",
             f"SlurmdPidFile={folder}/spool/%n.pid",
             f"SlurmctldLogFile={folder}/log/ctld.log",

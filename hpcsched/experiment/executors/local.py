@@ -37,14 +37,14 @@ class LocalExecutor:
         """Run tasks; see `hpcsched.experiment.executors.executor.Executor`."""
         stop = Event()
         # Threads suffice: each only waits for a process, and the replay is in that process.
-        with ThreadPoolExecutor(limit or self._jobs or os.cpu_count() or 1) as resource:
-            futures = [resource.submit(_ended, task, started, stop) for task in tasks]
+        with ThreadPoolExecutor(limit or self._jobs or os.cpu_count() or 1) as threads:
+            futures = [threads.submit(_ended, task, started, stop) for task in tasks]
             try:
                 for future in as_completed(futures):
                     yield future.result()
             finally:
                 stop.set()
-                resource.shutdown(wait=True, cancel_futures=True)
+                threads.shutdown(wait=True, cancel_futures=True)
 
 
 def _ended(task: Task, started: Callable[[Task], None], stop: Event) -> Ended:
