@@ -41,11 +41,11 @@ def test_flops_are_counted_by_size() -> None:
     """3 and 4 units are of one class, 5 of the next; draws from pools do not make a shape."""
     tally = counted(
         traced(1, 0, 3, 60, (1, 0, 0)),
-        traced(2, 0, 4, 60, (1, 0, 0), pool_requests=(("licence", 1),)),
+        traced(2, 0, 4, 60, (1, 0, 0), shared_requests=(("licence", 1),)),
         traced(3, 0, 5, 60, (1, 0, 0)),
     )
     assert sorted(tally.flops) == [(2, 1, 0, 0), (3, 1, 0, 0)]
-    assert all(not shape.pool_requests for shape in tally.shapes.counts)
+    assert all(not shape.shared_requests for shape in tally.shapes.counts)
 
 
 def test_a_log_of_equal_jobs() -> None:
