@@ -17,7 +17,7 @@ REQUEST = Request(
     node_groups=frozenset({"gpu", "cpu"}),
     allowed_nodes=frozenset({10, 9}),
     exclusive=True,
-    pool_requests=(("licence", 1),),
+    shared_requests=(("licence", 1),),
 )
 
 
