@@ -21,10 +21,6 @@ SMALL = {
 """Smaller modules beside those that register a plugin, and the reason."""
 
 LARGE = {
-    "dispatching/core/node_profile_kernels.py": "kernels of one structure, compiled together",
-    "dispatching/core/plan_kernels.py": "kernels of one structure, compiled together",
-    "dispatching/core/shared_resource_kernels.py": "kernels of one structure, compiled together",
-    "dispatching/core/state.py": "the fields of one state, and the arrays they are made of",
     "simulation/event_loop.py": "one class that owns the state of the loop",
 }
 """Larger modules, and the reason."""

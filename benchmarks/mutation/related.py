@@ -3,6 +3,7 @@
 PACKAGES = (
     "hpcsched/dispatching/rules",
     "hpcsched/dispatching/core/plan_kernels.py",
+    "hpcsched/dispatching/core/plan_reservation_kernels.py",
     "hpcsched/simulation",
     "hpcsched/audit",
     "hpcsched/metrics",
@@ -33,12 +34,18 @@ RELATED = {
         "tests/golden/test_queue_orders.py",
         "tests/golden/test_rules.py",
     ),
-    "hpcsched/dispatching/core/plan_kernels.py": (
-        "tests/dispatching/rules/test_profiles.py",
-        "tests/dispatching/test_plan_kernels.py",
-        "tests/dispatching/test_plans_by_hand.py",
-        "tests/properties/test_node_level_against_aggregated.py",
-        "tests/properties/test_plans.py",
+    **dict.fromkeys(
+        [
+            "hpcsched/dispatching/core/plan_kernels.py",
+            "hpcsched/dispatching/core/plan_reservation_kernels.py",
+        ],
+        (
+            "tests/dispatching/rules/test_profiles.py",
+            "tests/dispatching/test_plan_kernels.py",
+            "tests/dispatching/test_plans_by_hand.py",
+            "tests/properties/test_node_level_against_aggregated.py",
+            "tests/properties/test_plans.py",
+        ),
     ),
     "hpcsched/simulation": ("tests/simulation", "tests/golden"),
     **dict.fromkeys(

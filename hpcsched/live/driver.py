@@ -55,7 +55,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Listeners:
-    """Receivers of what a driver does.
+    """Receivers of a driver's rounds, messages and heartbeats.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Loop of a live run, as a part of the run whose directory it fills."""
+"""Loop of a live run: a driver, and the tables of the run directory."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Lifecycle of a run directory: begin, replay or live loop, end, and what is left of a failure."""
+"""Lifecycle of a run directory: begin, replay or live loop, end, also after a failure."""
 
 import signal
 import threading

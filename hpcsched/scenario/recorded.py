@@ -1,4 +1,4 @@
-"""Restrictions of scenarios whose dispatcher follows the starts of a log."""
+"""Restrictions of scenarios with a dispatcher that follows the starts of a log."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING

@@ -40,7 +40,7 @@ def model_schema(
     schema_id: str,
     title: str,
 ) -> dict[str, Any]:
-    """Return the schema of a model whose fields select plugins.
+    """Return the JSON Schema of a model with fields that select plugins.
 
     Parameters
     ----------

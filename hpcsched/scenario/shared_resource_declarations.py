@@ -1,4 +1,4 @@
-"""The block `shared_resources` of a system: its declaration, and what follows from it."""
+"""Declaration of the block `shared_resources` of a system, and its checks."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise

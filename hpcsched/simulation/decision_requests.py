@@ -8,7 +8,8 @@ import numpy as np
 from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.core.cell_lists import add_cells
 from hpcsched.dispatching.core.compile_time import seconds_deciding
-from hpcsched.dispatching.core.state import FlightTables, OutageTables, Tables, with_cells
+from hpcsched.dispatching.core.state import FlightTables, OutageTables, Tables
+from hpcsched.dispatching.core.state_arrays import with_cells
 from hpcsched.dispatching.decision import NOTHING, Decision, Start
 from hpcsched.dispatching.decision_reasons import Reason
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob

@@ -30,14 +30,8 @@ from hpcsched.dispatching.core.shared_resource_tables import (
     with_nodes,
     with_rows_of_shared,
 )
-from hpcsched.dispatching.core.state import (
-    Batch,
-    BoolArray,
-    new_output,
-    new_tables,
-    with_cells,
-    with_rows,
-)
+from hpcsched.dispatching.core.state import Batch, BoolArray
+from hpcsched.dispatching.core.state_arrays import new_output, new_tables, with_cells, with_rows
 from hpcsched.dispatching.decision import NOTHING
 from hpcsched.dispatching.rules.core_calls import COMPILING_TAKES, LOADING_TAKES
 from hpcsched.dispatching.rules.orders import ArrivalOrder, QueueOrder

@@ -34,7 +34,7 @@ class RehearsalContext(Context, Protocol):
 
     @property
     def correction(self) -> Correction:
-        """What is asked about jobs that have outlived their prediction."""
+        """Correction of predictions that have run out."""
 
 
 @builtin(
@@ -44,7 +44,7 @@ class RehearsalContext(Context, Protocol):
     summary="tunes itself: replays the past under others, and moves to what served best",
 )
 def make_tuning_dispatcher(params: HyperParams, context: RehearsalContext) -> Hyper:
-    """Return `hyper`, with what replays the past for it."""
+    """Return `hyper` with its rehearsals."""
     return make_hyper(params, context, Rehearsals(context))
 
 
@@ -93,7 +93,7 @@ class Rehearsals:
         return np.array([heard.of[job_id] for job_id in jobs.job_id.tolist()], dtype=np.int64)
 
     def _parts(self, choice: Any, jobs: JobColumns) -> Parts:
-        """Return what a replay is made of; the dispatcher is its own."""
+        """Return the parts of a replay, with a dispatcher of its own."""
         context = copy.copy(self._context)
         context.followers = []
         dispatcher: Dispatcher = context.make("dispatcher", choice)
@@ -128,7 +128,7 @@ class Rehearsals:
 
 
 def _uniform_request(context: RehearsalContext, jobs: JobColumns) -> tuple[int, ...] | None:
-    """Return what each unit of all jobs asks for, if that is the same and units may be counted."""
+    """Return the unit request of all jobs if they share one and units may be counted, or None."""
     if (
         not jobs.requests
         or context.system.shared_resources

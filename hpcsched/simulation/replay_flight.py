@@ -3,7 +3,8 @@
 import numpy as np
 
 from hpcsched.dispatching.core import codes
-from hpcsched.dispatching.core.state import FlightTables, Tables, with_length
+from hpcsched.dispatching.core.state import FlightTables, Tables
+from hpcsched.dispatching.core.state_arrays import with_length
 from hpcsched.dispatching.decision import Decision
 from hpcsched.simulation.latency import Latency, LatencyAccount
 from hpcsched.workload.job_batches import NeedsPythonError

@@ -10,13 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from hpcsched.dispatching.core import codes
-from hpcsched.dispatching.core.state import (
-    BoolArray,
-    FollowedTables,
-    Output,
-    Tables,
-    followed_tables,
-)
+from hpcsched.dispatching.core.state import BoolArray, FollowedTables, Output, Tables
+from hpcsched.dispatching.core.state_arrays import followed_tables
 from hpcsched.simulation.late_starts import LateStarts
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.replay_eligibility import ReplayEligibility

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hpcsched.dispatching.core.state import BoolArray, OutageTables, with_length
+from hpcsched.dispatching.core.state import BoolArray, OutageTables
+from hpcsched.dispatching.core.state_arrays import with_length
 from hpcsched.system.node_outages import Outages
 from hpcsched.system.request import Request, ShapeKey, shape_key
 from hpcsched.system.system import IntArray, System

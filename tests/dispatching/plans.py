@@ -21,6 +21,7 @@ from hpcsched.dispatching.core.compiled import plain
 from hpcsched.dispatching.core.compiled_state import Profile, Steps
 from hpcsched.dispatching.core.fit_count_kernels import count_fits
 from hpcsched.dispatching.core.overdue_kernels import by_shown_end
+from hpcsched.dispatching.core.profile_reservation_kernels import earliest_in_profile
 from hpcsched.dispatching.core.shared_resource_kernels import open_shared
 from hpcsched.dispatching.core.start_kernels import fits_now, pressure_on, start
 from hpcsched.dispatching.core.step_kernels import open_steps
@@ -243,9 +244,7 @@ class RoundPlan:
         """Return when a job could start, as it is found for jobs of any number of units."""
         assert self.profile is not None
         row = self._row_of[job.job_id]
-        return plain(profiles.earliest_in_profile)(
-            row, self.now, codes.NEVER, self.profile, self.state
-        )
+        return plain(earliest_in_profile)(row, self.now, codes.NEVER, self.profile, self.state)
 
     def reserve(self, job: WaitingJob, not_before: int | None = None) -> int:
         """Reserve room at the earliest time that there is, which is returned."""

@@ -13,7 +13,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from hpcsched.dispatching.core import plan_kernels
+from hpcsched.dispatching.core import plan_kernels, plan_reservation_kernels
+from hpcsched.dispatching.core.codes import NEVER
 from hpcsched.dispatching.core.compiled import plain
 from hpcsched.dispatching.planning.counted_units import counted_units
 from hpcsched.dispatching.planning.releases import releases_of
@@ -159,7 +160,7 @@ def test_a_job_that_never_fits(given_round: Round, fault: str) -> None:
         assert seconds.earliest(job) is None
         assert not plan.fits(job)
         assert plan.start_now(job) is None
-        assert plan.reserve(job) == plan_kernels.NEVER
+        assert plan.reserve(job) == NEVER
         assert np.array_equal(seconds_of(plan, seconds), seconds.free)
         plan.reserve(fitting)
         seconds.free = seconds_of(plan, seconds)
@@ -293,17 +294,20 @@ def test_without_a_place_for_a_cache(tmp_path: Path) -> None:
 def test_plans_without_a_place_for_a_cache(tmp_path: Path) -> None:
     """The same of plans."""
     environment = nowhere(tmp_path)
-    shutil.copy(plan_kernels.__file__, tmp_path)
-    code = "import plan_kernels; print(plan_kernels.earliest.machine.stats.cache_path)"
+    shutil.copy(plan_reservation_kernels.__file__, tmp_path)
+    code = (
+        "import plan_reservation_kernels as kernels\n"
+        "print(kernels.earliest.machine.stats.cache_path)\n"
+    )
     assert python(code, cwd=tmp_path, **environment) == "None\n"
 
 
 def test_plans_where_the_chosen_cache_cannot_be_written(tmp_path: Path) -> None:
     """Where the folder of NUMBA_CACHE_DIR cannot be made, plans are kept elsewhere."""
     (tmp_path / "file").touch()
-    code = "from hpcsched.dispatching.core.plan_kernels import NEVER; print(NEVER)"
+    code = "from hpcsched.dispatching.core import codes, plan_kernels; print(codes.NEVER)"
     printed = python(code, cwd=tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "file" / "folder"))
-    assert printed == f"{plan_kernels.NEVER}\n"
+    assert printed == f"{NEVER}\n"
 
 
 SCENARIO = """\

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from hpcsched.dispatching.core import plan_kernels
-from hpcsched.dispatching.core.plan_kernels import NEVER
+from hpcsched.dispatching.core.codes import NEVER
+from hpcsched.dispatching.core.plan_reservation_kernels import earliest, preference, reserve_one
 from hpcsched.system.system import IntArray
 
 Step = tuple[int, tuple[int, ...]]
@@ -181,7 +182,7 @@ def test_what_is_taken_of_nodes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("end", "asked", "preference"),
+    ("end", "asked", "rank"),
     [
         # Of type 1, which is not asked for, 2 of 8 are free; of the node 4 of 8 and 2 of 4.
         (3, (1, 0, 0), (2 / 8, (4 / 8 + 2 / 4) / 2)),
@@ -193,7 +194,7 @@ def test_what_is_taken_of_nodes() -> None:
     ],
 )
 def test_how_nodes_are_ranked(
-    end: int, asked: tuple[int, ...], preference: tuple[float, float]
+    end: int, asked: tuple[int, ...], rank: tuple[float, float]
 ) -> None:
     """By the least that is free until then; of type 2 the system has nothing."""
     plan = Plan(
@@ -201,16 +202,16 @@ def test_how_nodes_are_ranked(
         [(0, (4, 2, 0)), (3, (2, 1, 0)), (6, (1, 0, 0))],
     )
     capacity, totals = array((8, 4, 0), (8, 4, 0)), array(16, 8, 0)
-    found = plan_kernels.preference(1, 1, end, *plan.segments, array(*asked), capacity, totals)
-    assert found == preference
+    found = preference(1, 1, end, *plan.segments, array(*asked), capacity, totals)
+    assert found == rank
 
 
 def test_how_nodes_of_few_types_are_ranked() -> None:
     """A node that has one type alone is ranked by that, and one that has none as quite taken."""
     plan = Plan([(0, (0, 2))], [(0, (0, 0))])
     more = array(0, 1), array((0, 4), (0, 0)), array(16, 8)
-    assert plan_kernels.preference(0, 0, 3, *plan.segments, *more) == (0, 2 / 4)
-    assert plan_kernels.preference(1, 1, 3, *plan.segments, *more) == (0, 0)
+    assert preference(0, 0, 3, *plan.segments, *more) == (0, 2 / 4)
+    assert preference(1, 1, 3, *plan.segments, *more) == (0, 0)
 
 
 # Where the second type is not asked for, the node that has less of it comes first.
@@ -246,9 +247,7 @@ def test_room_for_one_unit(
     release, latest = (start, start) if known else (0, NEVER)
     plan = Plan(*nodes)
     shape = array(1, 0), array(1, 1), False, array((2, 2), (2, 2))
-    found = plan_kernels.reserve_one(
-        release, latest, run_time, *plan.segments, plan.state, *shape, array(4, 4)
-    )
+    found = reserve_one(release, latest, run_time, *plan.segments, plan.state, *shape, array(4, 4))
     assert found == start
     assert plan.state[1] == on
     taken = Plan(*nodes)
@@ -261,9 +260,7 @@ def test_room_for_one_unit_of_an_exclusive_job() -> None:
     """Node 0 is idle from 5 on, and taken in full; node 1 may not be used."""
     plan = Plan([(0, (1, 2)), (5, (2, 2))], [(0, (2, 2))])
     shape = array(1, 0), array(1, 0), True, array((2, 2), (2, 2))
-    assert (
-        plan_kernels.reserve_one(0, NEVER, 3, *plan.segments, plan.state, *shape, array(4, 4)) == 5
-    )
+    assert reserve_one(0, NEVER, 3, *plan.segments, plan.state, *shape, array(4, 4)) == 5
     assert plan.steps == [[(0, (1, 2)), (5, (0, 0)), (8, (2, 2))], [(0, (2, 2))]]
     assert plan.state.tolist() == [4, 0]
 
@@ -272,7 +269,7 @@ def test_no_room_for_one_unit() -> None:
     """Nothing is taken where there is none, and no node is chosen."""
     plan = Plan([(0, (1,))], [(0, (0,)), (3, (0,))])
     shape = array(1), array(0, 1), False, array((2,), (2,))
-    found = plan_kernels.reserve_one(0, NEVER, 3, *plan.segments, plan.state, *shape, array(4))
+    found = reserve_one(0, NEVER, 3, *plan.segments, plan.state, *shape, array(4))
     assert found == NEVER
     assert plan.steps == [[(0, (1,))], [(0, (0,)), (3, (0,))]]
     assert plan.state.tolist() == [3, -1]
@@ -310,6 +307,6 @@ def test_room_for_units(
     shape = array(1), array(*on_idle), False, array((9,), (9,), (9,))
     count = int(plan.state[0])
     for latest in (NEVER, 30, NEVER if start is None else start):
-        found = plan_kernels.earliest(10, latest, units, run_time, count, *plan.segments, *shape)
+        found = earliest(10, latest, units, run_time, count, *plan.segments, *shape)
         assert found == (NEVER if start is None else start)
     assert isinstance(found, int | np.integer)

@@ -94,7 +94,7 @@ from hpcsched.dispatching.core.pending_decision_kernels import (
 )
 from hpcsched.dispatching.core.queue_order_kernels import in_python
 from hpcsched.dispatching.core.shared_draw_kernels import write_level
-from hpcsched.dispatching.core.shared_resource_kernels import or_offer
+from hpcsched.dispatching.core.shared_offer_kernels import or_offer
 from hpcsched.dispatching.core.state import ByNode, FloatArray
 from hpcsched.dispatching.core.state_function import call_code, of_state
 from hpcsched.system.system import IntArray

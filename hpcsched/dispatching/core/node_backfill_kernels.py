@@ -6,15 +6,17 @@ from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import Profile, State
 from hpcsched.dispatching.core.node_profile_kernels import (
     close_ahead,
-    earliest_beside_shared,
     fits_in_profile,
     open_profile,
-    place_reservation,
-    reserve_unit,
     start_in_profile,
     take_placed,
 )
 from hpcsched.dispatching.core.overdue_kernels import by_shown_end
+from hpcsched.dispatching.core.profile_reservation_kernels import (
+    earliest_beside_shared,
+    place_reservation,
+    reserve_unit,
+)
 from hpcsched.dispatching.core.shared_resource_kernels import (
     reserve_shared,
     shared_suffice,

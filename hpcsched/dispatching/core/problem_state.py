@@ -28,11 +28,8 @@ from hpcsched.dispatching.core.state import (
     FlightTables,
     FollowedTables,
     OutageTables,
-    new_output,
-    new_tables,
-    with_cells,
-    with_rows,
 )
+from hpcsched.dispatching.core.state_arrays import new_output, new_tables, with_cells, with_rows
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
 from hpcsched.system.allocation import Allocation, Interval, NodeAllocation, SlotAllocation, SlotMap
 from hpcsched.system.node_outages import Outage

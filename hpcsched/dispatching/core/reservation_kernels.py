@@ -23,14 +23,16 @@ from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import Profile, State, Steps
 from hpcsched.dispatching.core.fit_count_kernels import allocated_on_node
 from hpcsched.dispatching.core.node_profile_kernels import (
-    earliest_beside_shared,
     fits_in_profile,
     make_room,
-    place_reservation,
-    reserve_unit,
     start_in_profile,
 )
 from hpcsched.dispatching.core.plan_kernels import take_on
+from hpcsched.dispatching.core.profile_reservation_kernels import (
+    earliest_beside_shared,
+    place_reservation,
+    reserve_unit,
+)
 from hpcsched.dispatching.core.row_kernels import (
     least_on_row,
     reserve_on_row,

@@ -5,8 +5,8 @@ are in use; callers make sure that there is room for two more. Nodes that have t
 have a row each, in `plan_kernels`.
 """
 
+from hpcsched.dispatching.core.codes import NEVER
 from hpcsched.dispatching.core.compiled import compiled
-from hpcsched.dispatching.core.plan_kernels import NEVER
 from hpcsched.system.system import IntArray
 
 

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hpcsched.dispatching.core.state import Shapes, with_length
+from hpcsched.dispatching.core.state import Shapes
+from hpcsched.dispatching.core.state_arrays import with_length
 from hpcsched.dispatching.shapes import Shape
 from hpcsched.system.system import System
 

@@ -9,11 +9,8 @@ None.
 from hpcsched.dispatching.core.array_kernels import numbers, table, zeros
 from hpcsched.dispatching.core.codes import (
     CELL,
-    LAST_EVENT,
     NEVER,
-    NOW,
     PREDICTED,
-    QUEUED,
     SHAPE,
     SHARED_LAST,
     SHARED_STEPS,
@@ -24,74 +21,8 @@ from hpcsched.dispatching.core.codes import (
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import State
 from hpcsched.dispatching.core.overdue_kernels import by_shown_end
+from hpcsched.dispatching.core.shared_offer_kernels import next_offer, offered
 from hpcsched.system.system import IntArray
-
-
-@compiled()
-def _offered(p: int, time: int, state: State) -> int:
-    """Return the capacity of a shared resource at a time."""
-    at, first, last = state.shared_at, state.shared_first[p], state.shared_first[p + 1]
-    period, within = 0, time
-    if state.shared_every[p]:
-        period, within = time // state.shared_every[p], time % state.shared_every[p]
-    k = first
-    while k < last and at[k] <= within:
-        k += 1
-    if k > first:
-        return state.shared_offer[k - 1]
-    if period and last > first:
-        return state.shared_offer[last - 1]
-    return state.shared_capacity[p]
-
-
-@compiled()
-def _next_offer(time: int, state: State) -> int:
-    """Return the first change of a capacity after a time; `NEVER` if there is none."""
-    found = NEVER
-    for p in range(len(state.shared_every)):
-        at, first, last = state.shared_at, state.shared_first[p], state.shared_first[p + 1]
-        every = state.shared_every[p]
-        within = time % every if every else time
-        k = first
-        while k < last and at[k] <= within:
-            k += 1
-        if k < last:
-            found = min(found, time - within + at[k])
-        elif every and last > first:
-            found = min(found, time - within + every + at[first])
-    return found
-
-
-@compiled()
-def or_offer(event: int, state: State, shared_free: IntArray | None) -> int:
-    """Return the earlier of an event and the next change of capacity, if jobs wait.
-
-    If no other event is left, changes matter until all capacities have been seen.
-
-    Parameters
-    ----------
-    event
-        Time of the next event, in seconds; `NEVER` if none is left.
-
-    Returns
-    -------
-    int
-        Time of the next event, in seconds.
-    """
-    if shared_free is None:
-        return event
-    counters = state.counters
-    if counters[QUEUED]:
-        change = _next_offer(counters[NOW], state)
-        seen = state.shared_rounds * state.shared_period
-        last = max(counters[LAST_EVENT], state.shared_settled) + seen
-        if event == NEVER and change > last:
-            return NEVER
-        if change < event:
-            return change
-    if event != NEVER:
-        counters[LAST_EVENT] = event
-    return event
 
 
 @compiled()
@@ -148,7 +79,7 @@ def open_shared(now: int, state: State, drawn: IntArray | None) -> None:
             cell = cells[cell, 2]
     time[0] = now
     for p in range(len(drawn)):
-        free[0, p] = _offered(p, now, state) - drawn[p]
+        free[0, p] = offered(p, now, state) - drawn[p]
     steps = 1
     for k in range(len(ends)):
         row = ends[k]
@@ -205,13 +136,13 @@ def _take(begin: int, end: int, draw: IntArray, sign: int, state: State) -> None
 def _work_in(until: int, state: State) -> None:
     """Merge in the changes of capacity before a time."""
     counters, more = state.counters, numbers(len(state.shared_node))
-    change = _next_offer(counters[SHARED_UPTO], state)
+    change = next_offer(counters[SHARED_UPTO], state)
     while change < until:
         for p in range(len(more)):
-            more[p] = _offered(p, change, state) - _offered(p, counters[SHARED_UPTO], state)
+            more[p] = offered(p, change, state) - offered(p, counters[SHARED_UPTO], state)
         _take(change, NEVER, more, -1, state)
         counters[SHARED_UPTO] = change
-        change = _next_offer(change, state)
+        change = next_offer(change, state)
 
 
 @compiled()
@@ -325,7 +256,7 @@ def earliest_in_shared(row: int, begin: int, state: State, shared_free: IntArray
         if found == -1:
             return start + sooner
         # The step ends with the next one, or with a change that is not worked in yet.
-        start = _next_offer(counters[SHARED_UPTO], state)
+        start = next_offer(counters[SHARED_UPTO], state)
         if found + 1 < counters[SHARED_STEPS]:
             start = min(start, state.shared_time[found + 1])
     return NEVER
@@ -401,7 +332,7 @@ def overdraws(row: int, now: int, state: State, drawn: IntArray | None) -> bool:
         cell = state.cells[cell, 2]
     for p in range(len(drawn)):
         draw = state.shared_own[row, p] + nodes * state.shared_node[p]
-        if draw and draw > _offered(p, now, state) - drawn[p]:
+        if draw and draw > offered(p, now, state) - drawn[p]:
             return True
     return False
 

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from hpcsched.dispatching.core.state import Shapes, SharedResourceTables, with_length
+from hpcsched.dispatching.core.state import Shapes, SharedResourceTables
+from hpcsched.dispatching.core.state_arrays import with_length
 from hpcsched.system.request import Request
 from hpcsched.system.shared_draws import Amounts, node_draw, own_draw
 from hpcsched.system.shared_resources import NEVER, period_of, settled_from

@@ -1,5 +1,5 @@
 """A dispatcher that tunes itself: it replays the past under a portfolio of others.
 
-`past` remembers jobs, `rehearsal` is the protocol of what replays them, `scores` measures the
-objective of a replay, `choosing` decides what is moved to, and `dispatcher` puts them together.
+`past` remembers jobs, `scores` measures the objective of a replay and chooses the next member, and
+`dispatcher` puts them together, with the protocol of rehearsals, which replay jobs.
 """

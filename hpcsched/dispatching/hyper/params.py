@@ -54,7 +54,8 @@ class HyperParams(Params):
         ge=0,
         description="Another dispatcher is moved to if the objective would have been lower by this"
         " share of it, divided by the root of the number of jobs that are compared; null: 25 for"
-        " slowdowns, which vary most, and 4.5 for any other objective.",
+        " slowdowns, which vary most, and 4.5 for any other objective. One that is asked in Python"
+        " is left only if that was so three times in a row.",
     )
 
     @model_validator(mode="after")

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hpcsched.dispatching.core.codes import NEVER
 from hpcsched.dispatching.core.compiled import compiled
-from hpcsched.dispatching.core.plan_kernels import NEVER
 from hpcsched.dispatching.core.random_kernels import below, change, draw_change, uniform
 from hpcsched.dispatching.core.row_kernels import first_from
 from hpcsched.dispatching.planned_cost import FloatArray

@@ -9,14 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from hpcsched.dispatching.core.array_kernels import numbers, table_of_zeros
+from hpcsched.dispatching.core.codes import NEVER
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.placement_kernels import fill_by_rank
-from hpcsched.dispatching.core.plan_kernels import (
-    NEVER,
-    earliest,
-    preference,
-    units_during,
-)
+from hpcsched.dispatching.core.plan_kernels import units_during
+from hpcsched.dispatching.core.plan_reservation_kernels import earliest, preference
 from hpcsched.dispatching.core.row_kernels import earliest_on_row, reserve_on_row
 from hpcsched.dispatching.planned_cost import FloatArray
 from hpcsched.dispatching.planning.cost_kernels import Costs, cost_at, cost_of_waiting

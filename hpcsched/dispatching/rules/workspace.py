@@ -73,7 +73,7 @@ class Workspace:
         return job.units <= self.units_that_fit(job) and self._lacking(job) is None
 
     def short_of(self, job: WaitingJob) -> str:
-        """Return ``shared resource NAME`` for one that is short for a job whose units fit.
+        """Return a shared resource that is short for a job, in words: `shared resource NAME`.
 
         Parameters
         ----------

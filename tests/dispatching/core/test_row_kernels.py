@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched.dispatching.core import row_kernels
+from hpcsched.dispatching.core.codes import NEVER
 from hpcsched.dispatching.core.compiled import plain
-from hpcsched.dispatching.core.plan_kernels import NEVER
 from tests.reference import profile
 from tests.strategies import tries
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hpcsched.dispatching.core.plan_kernels import NEVER
+from hpcsched.dispatching.core.codes import NEVER
 from hpcsched.dispatching.planning.cost_kernels import Costs
 from hpcsched.dispatching.planning.list_kernels import go_on, order_tables, plan_job
 from hpcsched.dispatching.planning.list_plans import ListPlanner
