@@ -193,9 +193,7 @@ def test_what_is_taken_of_nodes() -> None:
         (3, (1, 1, 0), (0, (4 / 8 + 2 / 4) / 2)),
     ],
 )
-def test_how_nodes_are_ranked(
-    end: int, asked: tuple[int, ...], rank: tuple[float, float]
-) -> None:
+def test_how_nodes_are_ranked(end: int, asked: tuple[int, ...], rank: tuple[float, float]) -> None:
     """By the least that is free until then; of type 2 the system has nothing."""
     plan = Plan(
         [(0, (9, 9, 0)), (1, (0, 0, 0))],
