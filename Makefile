@@ -15,7 +15,7 @@ LONGEST_FIRST := small-order-search $(filter-out small-order-search,$(QUICKSTART
 # The first jobs of the embedded trace, and the objective that the last two go after.
 QUICKLY := --set trace.jobs=300 --set objective=af
 
-.PHONY: quickstart release test test-all test-slurm lint bench mutation docs debs2024 debs2024_logs mod2017 cp2021 in_papers_manner rlscheduler predictors schema clean $(QUICKSTART)
+.PHONY: quickstart release test test-all test-slurm lint bench mutation docs debs2024 debs2024_logs mod2017 cp2021 in_papers_manner rlscheduler predictors changing_log schema clean $(QUICKSTART)
 
 quickstart: $(VENV)/installed ## Replay the embedded trace under five dispatchers, and compare them
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync $(LONGEST_FIRST)
@@ -79,6 +79,13 @@ predictors: $(VENV)/installed ## Replay two logs with every predictor; see docs/
 	$(BIN)/pip install --quiet --constraint constraints.txt plugins/hpcsched-learned
 	$(BIN)/hpcsched experiment experiments/$@.yaml
 	$(BIN)/python experiments/$@.py
+
+changing_log: export CHANGING_LOGS := $(CURDIR)/build/changing_logs
+changing_log: $(VENV)/installed ## Replay two logs that change in their middle; see docs/hyper.md
+	mkdir -p $(CHANGING_LOGS)
+	$(BIN)/python experiments/$@.py "$(HPCSCHED_TRACES)" $(CHANGING_LOGS)
+	$(BIN)/hpcsched experiment experiments/$@.yaml
+	$(BIN)/hpcsched compare runs/$@
 
 DISTRIBUTIONS := . $(wildcard plugins/*)
 

@@ -26,6 +26,8 @@ LOGS = (
     "CTC-SP2-1996-3.1-cln.swf.gz",
     "SDSC-BLUE-2000-4.2-cln.swf.gz",
     "CEA-Curie-2011-2.1-cln.swf.gz",
+    "lublin-kth.swf",
+    "kth-lublin.swf",
 )
 
 
@@ -36,6 +38,7 @@ def read(tmp_path, monkeypatch):
         (tmp_path / log).touch()
     (tmp_path / "CERIT-SC-2013.machines").touch()
     monkeypatch.setenv("HPCSCHED_TRACES", str(tmp_path))
+    monkeypatch.setenv("CHANGING_LOGS", str(tmp_path))
 
     def read_it(name: str, without: str = "") -> Experiment:
         text = (FOLDER / f"{name}.yaml").read_text(encoding="utf-8")
@@ -234,3 +237,9 @@ def test_rlscheduler(read):
             order = name.removesuffix(backfilled).lower().replace("unicep", "unicef")
             dispatcher = scenario.dispatcher
             assert (dispatcher.option, dispatcher.order.plugin_name) == (option, order)
+
+
+def test_changing_log(read):
+    """Both logs under nine schedulers; those that pursue an objective have a run for each."""
+    experiment = read("changing_log")
+    assert len(experiment.cells) == 2 * (7 + 2 * 2)
