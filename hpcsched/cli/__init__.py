@@ -31,6 +31,7 @@ from hpcsched.cli import (
 from hpcsched.cli.old_spellings import present_arguments
 from hpcsched.cli.shared_options import Verbose
 from hpcsched.errors import DecisionError, HpcschedError, InputError
+from hpcsched.interrupts import raised_as_interrupts
 from hpcsched.paths import too_long
 from hpcsched.version import __version__
 
@@ -100,7 +101,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     try:
         given = present_arguments(sys.argv[1:] if arguments is None else arguments)
-        app(args=given, prog_name="hpcsched")
+        with raised_as_interrupts():
+            app(args=given, prog_name="hpcsched")
     # Click ends by SystemExit; callers of `main` want a code.
     except SystemExit as leaving:
         return leaving.code if isinstance(leaving.code, int) else 0

@@ -1,6 +1,5 @@
 """One live run: the parts of a scenario with a real cluster."""
 
-import signal
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -46,8 +45,7 @@ def run_live(
 ) -> RunDirectory:
     """Advise about a cluster, or drive it; return the run directory.
 
-    The run ends after a limit, when no job is left, or at an interrupt from the keyboard or
-    SIGTERM.
+    The run ends after a limit, when no job is left, or at an interrupt: Ctrl-C, SIGTERM or SIGHUP.
 
     Parameters
     ----------
@@ -144,7 +142,7 @@ def run_live(
         limits = Limits(seconds, rounds, until_idle)
         loop = LiveLoop(driver, limits, following, observers, partial(advice.write, out))
         # A second signal does not cut a driver short: it may be placing jobs.
-        return run.carry_out(loop, (signal.SIGINT, signal.SIGTERM), insist=False)
+        return run.carry_out(loop, insist=False)
 
 
 def _earliest(state: ClusterState) -> float:

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Protocol, Self
 
+from hpcsched.interrupts import heeded_signals
 from hpcsched.metrics.metric_tables import DownAmounts
 from hpcsched.monitoring.run_state import remove_state
 from hpcsched.results.directory import RunDirectory, create
@@ -138,29 +139,22 @@ class Run:
     ) -> None:
         self._lock.release()
 
-    def carry_out(
-        self,
-        loop: RunLoop,
-        signals: Sequence[signal.Signals] = (signal.SIGINT,),
-        *,
-        insist: bool = True,
-    ) -> RunDirectory:
+    def carry_out(self, loop: RunLoop, *, insist: bool = True) -> RunDirectory:
         """Run a loop to its end and write the files that describe it; return the directory.
 
-        A loop that fails or is interrupted leaves a valid directory that says so.
+        A loop that fails or is interrupted leaves a valid directory that says so. It is interrupted
+        by Ctrl-C, SIGTERM (sent by time limits) and SIGHUP (sent when a connection closes).
 
         Parameters
         ----------
         loop
             The loop.
-        signals
-            Signals that stop the loop after the present instant.
         insist
-            True: a second signal ends it at once.
+            True: a second signal ends the loop at once, not after the present instant.
         """
         status: Status = "failed"
         try:
-            with _stopped_by(signals, loop, insist=insist):
+            with _stopped_by_signals(loop, insist=insist):
                 loop.run()
             status = "complete" if loop.complete else "interrupted"
         except KeyboardInterrupt:
@@ -200,9 +194,7 @@ class Run:
 
 
 @contextmanager
-def _stopped_by(
-    signals: Sequence[signal.Signals], loop: RunLoop, *, insist: bool
-) -> Iterator[None]:
+def _stopped_by_signals(loop: RunLoop, *, insist: bool) -> Iterator[None]:
     """Let signals stop a loop at the end of an instant."""
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread may handle signals
@@ -214,7 +206,7 @@ def _stopped_by(
             signal.signal(number, signal.default_int_handler)
 
     # Handlers of the caller are put back: a run may be one of several in a process.
-    before = {number: signal.signal(number, stop) for number in signals}
+    before = {number: signal.signal(number, stop) for number in heeded_signals()}
     try:
         yield
     finally:

@@ -1,9 +1,11 @@
-"""Ctrl-C leaves a run directory that is valid, says so, and passes the audit."""
+"""Ctrl-C and SIGTERM leave a run directory that is valid, says so, and passes the audit."""
 
 import json
 import signal
 import subprocess
 from pathlib import Path
+
+import pytest
 
 from hpcsched.cli import main
 from tests.slow_runs import COMMAND, seen_under_way, slow_predictor
@@ -19,7 +21,10 @@ JOBS = 100_000
 PATIENCE = 120
 
 
-def test_an_interrupted_run_can_be_read_and_verified(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_can_be_read_and_verified(
+    tmp_path: Path, number: signal.Signals
+) -> None:
     """The exit code is 130, the account balances, and `verify` finds nothing wrong."""
     lines = (
         f"{n} {n * 40} -1 {60 + n * 37 % 900} {1 + n % 7} -1 -1 {1 + n % 7} 2000"
@@ -32,7 +37,7 @@ def test_an_interrupted_run_can_be_read_and_verified(tmp_path: Path) -> None:
     command = [*COMMAND, "run", str(tmp_path / "scenario.yaml"), "--out", str(out)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         seen_under_way(out, process, PATIENCE)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     # Before that, it may have been said that code was compiled.

@@ -57,9 +57,13 @@ class Loop:
 class Signalled(Loop):
     """A loop that meets an interrupt."""
 
+    def __init__(self, assembly: Assembly, number: signal.Signals) -> None:
+        super().__init__(assembly)
+        self._number = number
+
     def run(self) -> None:
         """Send a signal to this process, which is handled before the next line."""
-        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), self._number)
 
 
 def begun(folder: Path, *overrides: str) -> Assembly:
@@ -100,14 +104,27 @@ def test_a_failed_run(tmp_path: Path) -> None:
     create(tmp_path, force=True).release()
 
 
-def test_an_interrupt_stops_the_loop(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_interrupt_stops_the_loop(tmp_path: Path, number: signal.Signals) -> None:
     """It ends by itself, is called interrupted, and the handler of before is back."""
-    before = signal.getsignal(signal.SIGINT)
+    before = signal.getsignal(number)
     assembly = begun(tmp_path)
     with Run(assembly) as run:
-        directory = run.carry_out(Signalled(assembly))
+        directory = run.carry_out(Signalled(assembly, number))
     assert directory.manifest.status == "interrupted"
-    assert signal.getsignal(signal.SIGINT) is before
+    assert signal.getsignal(number) is before
+
+
+def test_nohup_is_respected(tmp_path: Path) -> None:
+    """A process that is to ignore SIGHUP goes on to the end."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        assembly = begun(tmp_path)
+        with Run(assembly) as run:
+            directory = run.carry_out(Signalled(assembly, signal.SIGHUP))
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert directory.manifest.status == "complete"
 
 
 def test_what_cannot_begin_leaves_no_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
