@@ -20,7 +20,7 @@ _LARGEST_SHAPE = 100.0
 
 
 class NodeChoice(Params):
-    """Nodes of an outage: groups, single nodes, or all if neither is given."""
+    """Nodes of outages: groups, single nodes, or all if neither is given; and their name."""
 
     groups: _Names | None = Field(
         default=None, min_length=1, description="The node groups whose nodes are meant."
@@ -29,6 +29,12 @@ class NodeChoice(Params):
         default=None,
         min_length=1,
         description="Single nodes, by group and number (node-3); beside groups, these as well.",
+    )
+    name: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=80,
+        description="Name of the outages in reasons and messages.",
     )
 
     def numbers(self, system: System) -> tuple[int, ...]:
@@ -47,12 +53,6 @@ class NodeChoice(Params):
 class WindowDeclaration(NodeChoice):
     """Nodes that are out of service at known times, once or repeatedly."""
 
-    name: str | None = Field(
-        default=None,
-        min_length=1,
-        max_length=80,
-        description="What it is called in reasons and messages.",
-    )
     start: Duration = Field(
         description="When it begins: seconds since the trace's origin, or with a unit (4d6h)."
     )
@@ -107,12 +107,6 @@ class WindowDeclaration(NodeChoice):
 class FailureDeclaration(NodeChoice):
     """Nodes that fail at random, independently, and are repaired."""
 
-    name: str | None = Field(
-        default=None,
-        min_length=1,
-        max_length=80,
-        description="What they are called in reasons and messages.",
-    )
     mean_up_time: PositiveDuration = Field(
         description="The mean time from a repair of a node to its next failure: seconds, or with a"
         " unit."
