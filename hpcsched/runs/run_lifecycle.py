@@ -3,11 +3,12 @@
 import signal
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Protocol, Self
 
+from hpcsched.errors import InputError
 from hpcsched.interrupts import heeded_signals
 from hpcsched.metrics.metric_tables import DownAmounts
 from hpcsched.monitoring.run_state import remove_state
@@ -72,7 +73,8 @@ class RunLoop(Protocol):
 class Run:
     """A run in its directory, locked while its context is open.
 
-    The manifest says `running` until `carry_out` has ended.
+    The manifest says `running` until `carry_out` has ended, or until the context or the
+    constructor fails.
 
     Parameters
     ----------
@@ -111,6 +113,7 @@ class Run:
         # Before the directory is made: a metric that cannot be built leaves an old run untouched.
         self._metrics = assembly.metrics()
         self._lock = create(folder, force=force)
+        self._is_running = False
         try:
             self.observers = assembly.observers()
             # The manifest is the first file of ours: it marks the directory as a run's, which
@@ -123,9 +126,10 @@ class Run:
                 plugins=assembly.distributions(),
                 not_reproducible_because=not_reproducible_because,
             )
+            self._is_running = True
             (folder / SCENARIO).write_text(resolved_yaml(scenario), encoding="utf-8")
-        except BaseException:
-            self._lock.release()
+        except BaseException as error:
+            self._release(error)
             raise
 
     def __enter__(self) -> Self:
@@ -137,7 +141,19 @@ class Run:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._lock.release()
+        self._release(error)
+
+    def _release(self, error: BaseException | None) -> None:
+        """Unlock the directory; first record a failure that no other file records."""
+        try:
+            if self._is_running and error is not None:
+                status: Status = "interrupted" if isinstance(error, KeyboardInterrupt) else "failed"
+                # The error that ended the run tells more than one of its last record.
+                with suppress(InputError, OSError):
+                    finish_manifest(self._assembly.folder, self._manifest, status, ())
+                    remove_state(self._assembly.folder)
+        finally:
+            self._lock.release()
 
     def carry_out(self, loop: RunLoop, *, insist: bool = True) -> RunDirectory:
         """Run a loop to its end and write the files that describe it; return the directory.
@@ -175,6 +191,7 @@ class Run:
         # Last but the state: it holds the hashes of all other files. Whoever watches the state
         # of a run must find the final manifest once the state is gone.
         finish_manifest(folder, self._manifest, status, end.comments, end.in_python)
+        self._is_running = False
         remove_state(folder)
 
     def _summary(self, end: LoopEnd, left: Left | None) -> dict[str, Any]:

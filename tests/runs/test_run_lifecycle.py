@@ -104,6 +104,48 @@ def test_a_failed_run(tmp_path: Path) -> None:
     create(tmp_path, force=True).release()
 
 
+@pytest.mark.parametrize(
+    ("error", "status"), [(KeyError("x"), "failed"), (KeyboardInterrupt(), "interrupted")]
+)
+def test_a_run_that_ends_before_its_loop(error: BaseException, status: str, tmp_path: Path) -> None:
+    """The manifest says that the run failed or was interrupted, and when."""
+    with pytest.raises(type(error)), Run(begun(tmp_path)):
+        raise error
+    manifest = content(tmp_path, "manifest.json")
+    assert manifest["status"] == status
+    assert manifest["finished"] >= manifest["started"]
+    assert list(manifest["files"]) == ["scenario.yaml"]
+    create(tmp_path, force=True).release()
+
+
+def test_a_run_whose_directory_cannot_be_begun(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its manifest was written before the scenario could not be: the run failed."""
+
+    def full(_: object) -> str:
+        raise OSError("no space left")
+
+    monkeypatch.setattr("hpcsched.runs.run_lifecycle.resolved_yaml", full)
+    with pytest.raises(OSError, match="no space left"):
+        Run(begun(tmp_path))
+    assert content(tmp_path, "manifest.json")["status"] == "failed"
+    create(tmp_path, force=True).release()
+
+
+def test_a_run_whose_summary_cannot_be_finished(tmp_path: Path) -> None:
+    """An error after the loop is raised, and the status says that the run failed."""
+
+    class Unfinished(Loop):
+        def more_figures(self, summary: Mapping[str, Any], /, *, complete: bool) -> dict[str, Any]:
+            raise ValueError(f"complete: {complete}")
+
+    assembly = begun(tmp_path)
+    with pytest.raises(ValueError, match="complete: True"), Run(assembly) as run:
+        run.carry_out(Unfinished(assembly))
+    assert content(tmp_path, "manifest.json")["status"] == "failed"
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupt_stops_the_loop(tmp_path: Path, number: signal.Signals) -> None:
     """It ends by itself, is called interrupted, and the handler of before is back."""
