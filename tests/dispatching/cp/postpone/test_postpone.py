@@ -1,6 +1,7 @@
 """Schedule-or-postpone against the optimum that trying everything finds, for every formulation."""
 
 from dataclasses import replace
+from itertools import count
 
 import numpy as np
 import pytest
@@ -134,11 +135,11 @@ def jobs(
     units: list[int] | None = None,
 ) -> ModelData:
     """Return jobs of one resource type, on nodes that are free."""
-    count, none = len(requests), np.zeros(0, dtype=np.int64)
+    size, none = len(requests), np.zeros(0, dtype=np.int64)
     asked = np.array(requests)[:, np.newaxis]
     return ModelData(
         1,
-        np.array(units or [1] * count),
+        np.array(units or [1] * size),
         asked,
         np.array(run_times),
         np.array(capacity)[:, np.newaxis],
@@ -146,8 +147,8 @@ def jobs(
         none,
         none,
         none.reshape(0, 1),
-        np.array([weights or [1] * count]),
-        np.zeros((1, count), dtype=np.int64),
+        np.array([weights or [1] * size]),
+        np.zeros((1, size), dtype=np.int64),
         0,
         sum(run_times),
     )
@@ -251,9 +252,9 @@ def test_nothing_is_proved_where_jobs_may_get_cheaper_by_waiting():
     often()
 
 
-def large(count: int = 30) -> ModelData:
+def large(size: int = 30) -> ModelData:
     """Return jobs of which no search sees all orders."""
-    number = np.arange(count)
+    number = np.arange(size)
     run_times = (3 + (number * 7) % 23).tolist()
     return jobs((1 + (number * 5) % 7).tolist(), run_times, [8, 8], [60 // d for d in run_times])
 
@@ -300,9 +301,21 @@ def test_restarts_try_other_orders():
     assert again.objective != once.objective
 
 
-def test_time_limits_end_the_search():
-    """After δ and k extensions without a better plan the best plan is the answer."""
-    limits = StoppingRule(0.02, 0.1, 1)
+@pytest.mark.parametrize(
+    ("limits", "status", "nodes"),
+    [
+        # At 1 s, after a node for each of the 30 jobs, there is no plan yet.
+        (StoppingRule(1, 1, 0), "unknown", 30),
+        # There is one at 2 s, after 100 nodes more.
+        (StoppingRule(1, 100, 0), "feasible", 130),
+        # The third look at the clock, after another 100, is the first that is not before 3 s.
+        (StoppingRule(3, 3, 9), "feasible", 230),
+    ],
+)
+def test_time_limits_end_the_search(limits, status, nodes, monkeypatch):
+    """The search ends at the first limit with a plan (k = 0), and at the largest limit."""
+    # The clock shows the next second at each look.
+    seconds = count()
+    monkeypatch.setattr(searching, "perf_counter", lambda: float(next(seconds)))
     answer = solve(Task(FORMULATIONS["hcp19"], large(), ScheduleOrPostpone(), limits))
-    assert answer.status == "feasible"
-    assert answer.solve_time >= 0.02
+    assert (answer.status, answer.branches) == (status, nodes)
