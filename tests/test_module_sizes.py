@@ -15,7 +15,6 @@ SMALL = {
     "cli/status.py": "a module for each command, imported when it is called",
     "dispatching/core/code_worker.py": "started as a process",
     "report/tables/study_tables.py": "imports all tables, and no table imports it",
-    "scenario/resolved.py": "models of scenarios do without YAML",
     "version.py": "imported by all, imports nothing",
 }
 """Smaller modules beside those that register a plugin, and the reason."""

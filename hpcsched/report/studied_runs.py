@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
-
-from hpcsched.errors import InputError
 from hpcsched.report.run_choice import INDEX, run_folder
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.files import MANIFEST, problem, read_json
 from hpcsched.results.manifest import read_manifest
+from hpcsched.scenario.resolved import read_resolved_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +168,7 @@ def _cells(folder: Path) -> list[_Cell]:
 
 
 def _named(found: Sequence[_Found]) -> Iterator[StudiedRun]:
-    declared = [_declaration(one.run) for one in found]
+    declared = [read_resolved_values(one.run.scenario_path) for one in found]
     groups = _groups(found, declared)
     dispatchers = [
         _dispatcher(scenario) or one.run.manifest.scenario
@@ -187,22 +185,6 @@ def _named(found: Sequence[_Found]) -> Iterator[StudiedRun]:
             one.seed,
             dispatchers[k],
         )
-
-
-def _declaration(run: RunDirectory) -> Mapping[str, Any]:
-    try:
-        # The C loader, where it is there, is far faster, which counts for experiments of many runs.
-        text = run.scenario_path.read_text(encoding="utf-8")
-        content = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except (OSError, ValueError, yaml.YAMLError) as error:
-        raise _damaged(run, str(error)) from error
-    if not isinstance(content, dict):
-        raise _damaged(run, "it holds no mapping")
-    return content
-
-
-def _damaged(run: RunDirectory, why: str) -> InputError:
-    return problem("damaged-file", run.scenario_path, f"it is damaged: {' '.join(why.split())}")
 
 
 def _dispatcher(declared: Mapping[str, Any]) -> str:

@@ -8,7 +8,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hpcsched.errors import InputError
 from hpcsched.scenario import load_scenario, resolved_yaml
+from hpcsched.scenario.resolved import read_resolved_values, read_system
 from hpcsched.scenario.yaml_core import StrictDumper
 from tests.fake_plugins import fake_registry
 from tests.scenario.samples import write
@@ -114,3 +116,34 @@ def test_texts_that_look_like_something_else_are_quoted(word: str) -> None:
     text = yaml.dump({"key": word}, Dumper=StrictDumper)
     assert yaml.safe_load(text) == {"key": word}
     assert text.startswith(("key: '", 'key: "'))
+
+
+def test_the_system_of_a_resolved_scenario(tmp_path: Path) -> None:
+    """The system is read without the plugins that the scenario names, also by former keys."""
+    path = write(
+        tmp_path,
+        "dispatcher: of-nobody\n"
+        "system:\n  groups:\n  - {name: node, count: 3, resources: {core: 4}}\n"
+        "  pools:\n  - {name: power, capacity: 7, draw: {per_job: 1}}\n",
+    )
+    system = read_system(path)
+    assert (system.node_count, list(system.totals)) == (3, [12])
+    assert [one.name for one in system.shared_resources] == ["power"]
+    assert read_resolved_values(path)["dispatcher"] == "of-nobody"
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("a: [", "while parsing"),
+        ("- 1", "it holds no mapping"),
+        ("a: 1", "the system cannot be read"),
+        ("system: 1", "the system cannot be read"),
+        ("system: {groups: []}", "the system cannot be read"),
+    ],
+)
+def test_a_damaged_resolved_scenario(text: str, why: str, tmp_path: Path) -> None:
+    """The file is named, with the reason."""
+    path = write(tmp_path, text)
+    with pytest.raises(InputError, match=rf"\.yaml: error: it is damaged: .*{why}"):
+        read_system(path)

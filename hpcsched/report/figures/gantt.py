@@ -9,8 +9,8 @@ import pyarrow.compute as pc
 
 from hpcsched.errors import Finding, InputError
 from hpcsched.report.studied_runs import StudiedRun
-from hpcsched.report.tables.job_times import system_of
 from hpcsched.results.outage_records import recorded_outages
+from hpcsched.scenario.resolved import read_system
 from hpcsched.system.node_outages import down_time
 from hpcsched.system.system import System
 
@@ -106,7 +106,7 @@ def gantt_window(
         There is no such resource type, the window is empty or has too many rectangles, or a file is
         damaged.
     """
-    system = system_of(one)
+    system = read_system(one.run.scenario_path)
     if resource is None:
         resource = system.resource_types[0]
     elif resource not in system.resource_types:

@@ -11,9 +11,9 @@ from hpcsched.metrics.over_time import OverTime, over_time, spanning
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.figures.usage import used_over_time
 from hpcsched.report.studied_runs import StudiedRun
-from hpcsched.report.tables.job_times import system_of
 from hpcsched.results.outage_records import recorded_outages
 from hpcsched.results.shared_resource_records import shared_levels
+from hpcsched.scenario.resolved import read_system
 from hpcsched.system.node_outages import down_time
 
 Case = tuple[str, str]
@@ -68,7 +68,7 @@ def load_series(compared: ComparedStudy, resource: str | None) -> list[LoadSerie
     # They come first, and are there also where no job ran.
     found[queue], found[used] = ({}, {}), ({}, {})
     for one in compared.study.runs:
-        system, jobs = system_of(one), compared.jobs[one.name]
+        system, jobs = read_system(one.run.scenario_path), compared.jobs[one.name]
         case = one.contender, one.group
         # Lines of several seeds would hide each other, and their mean would hide peaks.
         if case in seen or name not in system.resource_types or not len(jobs.submits):
@@ -105,7 +105,7 @@ def shared_resources_over_time(one: StudiedRun) -> Iterator[tuple[str, OverTime,
     InputError
         The file is damaged.
     """
-    names = [resource.name for resource in system_of(one).shared_resources]
+    names = [resource.name for resource in read_system(one.run.scenario_path).shared_resources]
     if not names:
         return
     time, drawn, offered = shared_levels(one.run.path, names)
@@ -123,7 +123,9 @@ def nodes_down_over_time(one: StudiedRun) -> OverTime:
 
 def _resource(compared: ComparedStudy, resource: str | None) -> str:
     """Return the resource type to show; raise InputError where no system has it."""
-    types = dict.fromkeys(t for one in compared.study.runs for t in system_of(one).resource_types)
+    types = dict.fromkeys(
+        t for one in compared.study.runs for t in read_system(one.run.scenario_path).resource_types
+    )
     name = next(iter(types)) if resource is None else resource
     if name not in types:
         message = f"no system has {name!r}; there are: {', '.join(types)}"

@@ -9,10 +9,7 @@ from hpcsched.metrics.column_sums import FloatColumn
 from hpcsched.metrics.metric_tables import Column
 from hpcsched.metrics.slowdown import bounded_slowdowns
 from hpcsched.report.studied_runs import StudiedRun
-from hpcsched.results.files import problem
 from hpcsched.results.summary import DEFAULT_TAU
-from hpcsched.scenario.system import SystemDeclaration
-from hpcsched.system.system import System
 
 
 class JobTimes(NamedTuple):
@@ -129,25 +126,6 @@ def tau_of(one: StudiedRun) -> int:
     definition = one.run.summary.get("definitions", {}).get("mean_bounded_slowdown", {})
     # A scenario need not ask for the metric whose bound this is.
     return int(definition.get("parameters", {}).get("tau", DEFAULT_TAU))
-
-
-def system_of(one: StudiedRun) -> System:
-    """Return the system of a run, read from its scenario.
-
-    Raises
-    ------
-    InputError
-        The scenario is damaged.
-    """
-    import yaml  # noqa: PLC0415 (few commands need it)
-
-    path = one.run.scenario_path
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-        return SystemDeclaration.model_validate(content["system"]).build()
-    except (OSError, ValueError, KeyError, TypeError, yaml.YAMLError) as error:
-        message = "it is damaged: the system cannot be read from it"
-        raise problem("damaged-file", path, message) from error
 
 
 def by_submission(jobs: JobTimes) -> Column:

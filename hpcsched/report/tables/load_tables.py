@@ -5,9 +5,9 @@ from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.figures.decision_times import by_queue_length
 from hpcsched.report.figures.load_series import nodes_down_over_time, shared_resources_over_time
 from hpcsched.report.figures.usage import used_over_time
-from hpcsched.report.tables.job_times import system_of
 from hpcsched.report.tables.report_table import Cell, Table
 from hpcsched.report.tables.table_parts import RANK_NOTE, plain
+from hpcsched.scenario.resolved import read_system
 
 
 def load(compared: ComparedStudy) -> Table:
@@ -23,7 +23,7 @@ def load(compared: ComparedStudy) -> Table:
     for one in compared.study.runs:
         jobs = compared.jobs[one.name]
         series = [("queue_length", "jobs", 1.0, over_time(jobs.submits, jobs.starts))]
-        system = system_of(one)
+        system = read_system(one.run.scenario_path)
         for name, total in zip(system.resource_types, system.totals, strict=True):
             if total:
                 used = used_over_time(one, name)
