@@ -13,9 +13,16 @@ from hpcsched.scenario.key_path import KeyPath
 RULE = "former-name"
 
 FORMER_KEYS: Mapping[str, str] = {
+    "bias": "front_bias",
+    "carry": "warm_start",
+    "growth": "area_exponent",
+    "level": "dinkelbach_parameter",
+    "patience": "discount_time_constant",
     "pooling": "aggregate_nodes",
     "pools": "shared_resources",
+    "pursuit": "surrogate_objective",
     "scatter": "one_unit_per_node",
+    "shortest": "minimum_run_time",
 }
 """Present name of each former key, of all blocks together.
 

@@ -34,7 +34,9 @@ def test_least_area_over_weight_first(objective, first, queue_length):
     So do plans, and so is chosen which jobs are planned, where not all are.
     """
     choice = f"{{name: order-search, orders: [], budget: 0, queue_length: {queue_length}"
-    dispatcher = declared(CORES_AND_MEM, choice + ", pursuit: {}}", f"objective: {objective}")
+    dispatcher = declared(
+        CORES_AND_MEM, choice + ", surrogate_objective: {}}", f"objective: {objective}"
+    )
     assert started(dispatcher, make_problem(CORES_AND_MEM, TWO_SHARES)) == [first]
 
 
@@ -58,7 +60,8 @@ def test_a_ratio_is_judged_around_what_it_came_to_in_the_run(level, first):
     jobs = (job("A", 0, 1, 6), job("B", 1, 1, 2), job("C", 7, 1, 2), job("D", 8, 1, 1))
     dispatcher = declared(
         system,
-        f"{{name: order-search, orders: [fcfs, sjf], budget: 0, pursuit: {{level: {level}}}}}",
+        "{name: order-search, orders: [fcfs, sjf], budget: 0,"
+        f" surrogate_objective: {{dinkelbach_parameter: {level}}}}}",
         "objective: psf",
     )
     starts = replay(system, dispatcher, jobs).start_times

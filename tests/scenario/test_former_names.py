@@ -72,6 +72,17 @@ dispatcher: easy
 simulation: {pooling: true}
 """
 
+ORDER_SEARCH = """\
+name: order-search
+system:
+  groups:
+    - {name: node, count: 2, resources: {core: 4}}
+trace: {source: table, path: jobs.csv, unit: {core: 1}}
+dispatcher:
+  name: order-search
+  pursuit: {patience: 1h, shortest: 10, growth: 0.1, level: 0.8, carry: true, bias: 2}
+"""
+
 ROWS = """\
 submit_time,run_time,requested_time,units,alone
 0,10,10,2,true
@@ -92,6 +103,18 @@ OLD = {
         [
             ("system.pools", "'pools' is now called 'shared_resources'"),
             ("simulation.pooling", "'pooling' is now called 'aggregate_nodes'"),
+        ],
+    ),
+    "order search": (
+        ORDER_SEARCH,
+        [
+            ("dispatcher.pursuit", "'pursuit' is now called 'surrogate_objective'"),
+            ("dispatcher.pursuit.patience", "'patience' is now called 'discount_time_constant'"),
+            ("dispatcher.pursuit.shortest", "'shortest' is now called 'minimum_run_time'"),
+            ("dispatcher.pursuit.growth", "'growth' is now called 'area_exponent'"),
+            ("dispatcher.pursuit.level", "'level' is now called 'dinkelbach_parameter'"),
+            ("dispatcher.pursuit.carry", "'carry' is now called 'warm_start'"),
+            ("dispatcher.pursuit.bias", "'bias' is now called 'front_bias'"),
         ],
     ),
     "table": (

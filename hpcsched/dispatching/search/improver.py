@@ -24,16 +24,16 @@ class OrderSearch:
         Budget of the search and front bias of its moves.
     random
         State of the search's random numbers, `[1]`.
-    patience
+    discount_time_constant
         Discount time constant of planned waits, in seconds; 0: waits count in full.
-    carry
+    warm_start
         Whether the search also begins with the best order of the round before (warm start).
     """
 
     effort: Effort
     random: IntArray
-    patience: float = 0.0
-    carry: bool = False
+    discount_time_constant: float = 0.0
+    warm_start: bool = False
     _last: dict[int, int] = field(default_factory=dict)
 
     def improve(self, given: PlanningRound) -> Improved:
@@ -51,18 +51,20 @@ class OrderSearch:
             np.array(self._orders(given), dtype=np.int64),
             given.planner.content,
             given.planner.segments(),
-            search_costs(cost, selection.starts_in_seconds(data.run_times), self.patience),
+            search_costs(
+                cost, selection.starts_in_seconds(data.run_times), self.discount_time_constant
+            ),
             self.effort,
             self.random,
             best,
         )
-        if self.carry:
+        if self.warm_start:
             self._last = {selection.jobs[i].job_id: place for place, i in enumerate(order.tolist())}
         return Plan(starts, best.placed)
 
     def _orders(self, given: PlanningRound) -> list[Sequence[int]]:
         """Return the orders to begin with, as numbers of the selected jobs."""
-        if not self.carry:
+        if not self.warm_start:
             return given.orders
         unknown = len(self._last)
         # Jobs that are new come last, by priority among themselves, as sorting is stable.
@@ -70,11 +72,11 @@ class OrderSearch:
         return [*given.orders, sorted(range(len(places)), key=places.__getitem__)]
 
 
-def search_costs(cost: PlannedCost, run_times: IntArray, patience: float) -> Costs:
+def search_costs(cost: PlannedCost, run_times: IntArray, discount_time_constant: float) -> Costs:
     """Return the start-time cost functions for compiled code; run times in seconds, `[J]`."""
     # Starts count from now in a round, so that jobs were submitted before 0.
     waits = np.zeros_like(run_times) if cost.specific is None else cost.specific.waits
-    return costs_of(cost, -waits.astype(np.int64), run_times, patience)
+    return costs_of(cost, -waits.astype(np.int64), run_times, discount_time_constant)
 
 
 def random_state(seed: int) -> IntArray:

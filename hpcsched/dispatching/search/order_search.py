@@ -9,23 +9,30 @@ from hpcsched.dispatching.planning.search_objective import search_objective
 from hpcsched.dispatching.planning.selection_options import LARGEST, SelectionOptions
 from hpcsched.dispatching.search.improver import OrderSearch, random_state
 from hpcsched.dispatching.search.order_kernels import Effort
-from hpcsched.dispatching.search.params import OrderSearchParams, PursuitParams
-from hpcsched.dispatching.search.pursuit import Pursued, Pursuit, pursuit_of
+from hpcsched.dispatching.search.params import OrderSearchParams, SurrogateParams
+from hpcsched.dispatching.search.surrogate_objective import (
+    Surrogate,
+    SurrogateObjective,
+    surrogate_of,
+)
 
 
 def make_online_order_search(params: OrderSearchParams, context: Context) -> PlanningDispatcher:
     """Return `order-search` for rounds; raises InputError for an objective without a plan cost."""
-    pursuit = pursuit_of(context.objective) if params.pursuit is None else _pursuit(params.pursuit)
-    objective = search_objective(context.objective, pursuit.level)
-    pursued = Pursued(objective.cost_of, pursuit)
+    chosen = params.surrogate_objective
+    surrogate = surrogate_of(context.objective) if chosen is None else _surrogate(chosen)
+    objective = search_objective(context.objective, surrogate.dinkelbach_parameter)
+    surrogate_objective = SurrogateObjective(objective.cost_of, surrogate)
     return PlanningDispatcher(
-        replace(objective, cost_of=pursued.cost),
-        pursued if params.priority is None else context.make("queue_order", params.priority),
+        replace(objective, cost_of=surrogate_objective.cost),
+        surrogate_objective
+        if params.priority is None
+        else context.make("queue_order", params.priority),
         OrderSearch(
-            Effort(params.budget, pursuit.bias),
+            Effort(params.budget, surrogate.front_bias),
             random_state(context.seed),
-            pursuit.patience,
-            pursuit.carry,
+            surrogate.discount_time_constant,
+            surrogate.warm_start,
         ),
         context.make("allocator", params.allocator),
         # Compiled code has the cost itself.
@@ -41,17 +48,17 @@ def make_online_order_search(params: OrderSearchParams, context: Context) -> Pla
         tuple(context.make("queue_order", order) for order in params.orders),
         weighted=True,
         fill=params.fill,
-        # With a patience little is asked of what is planned far ahead.
-        keeps=not pursuit.patience,
+        # Discounted waits say little about starts that are planned far ahead.
+        keeps=not surrogate.discount_time_constant,
     )
 
 
-def _pursuit(params: PursuitParams) -> Pursuit:
-    return Pursuit(
-        params.patience or 0,
-        params.shortest,
-        params.growth,
-        params.level,
-        params.carry,
-        params.bias,
+def _surrogate(params: SurrogateParams) -> Surrogate:
+    return Surrogate(
+        params.discount_time_constant or 0,
+        params.minimum_run_time,
+        params.area_exponent,
+        params.dinkelbach_parameter,
+        params.warm_start,
+        params.front_bias,
     )

@@ -1,45 +1,56 @@
 """The parameters of the dispatcher that searches orders."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
 from hpcsched.parameters import Listed, Params, PositiveDuration, Selects
 
 
-class PursuitParams(Params):
+class SurrogateParams(Params):
     """Parameters of the surrogate objective, which plans minimise in view of jobs yet to come."""
 
-    patience: PositiveDuration | None = Field(
+    former_keys: ClassVar = {
+        "patience": "discount_time_constant",
+        "shortest": "minimum_run_time",
+        "growth": "area_exponent",
+        "level": "dinkelbach_parameter",
+        "carry": "warm_start",
+        "bias": "front_bias",
+    }
+
+    discount_time_constant: PositiveDuration | None = Field(
         None,
-        description="Planned waits far ahead count for less, by this time constant; null: they"
-        " count in full.",
+        description="Time constant by which planned waits are discounted, the longer the more;"
+        " null: they count in full.",
     )
-    shortest: PositiveDuration = Field(
-        1, description="Jobs that run for less weigh no more than if they ran for so long."
+    minimum_run_time: PositiveDuration = Field(
+        1, description="A job with a shorter run time weighs no more than at this run time."
     )
-    growth: float = Field(
-        0, ge=0, description="Waits weigh more with a job's area, by this power of it."
+    area_exponent: float = Field(
+        0, ge=0, description="Power of a job's area with which the weight of its wait grows."
     )
-    level: float = Field(
+    dinkelbach_parameter: float = Field(
         1,
         ge=0,
-        description="Around which share of the ratio so far plans are judged, for an objective that"
-        " is a ratio of sums (psf).",
+        description="Share of the ratio so far around which plans are compared, for an objective"
+        " that is a ratio of sums (psf).",
     )
-    carry: bool = Field(
+    warm_start: bool = Field(
         False, description="Whether the search also begins with the best order of the round before."
     )
-    bias: float = Field(
+    front_bias: float = Field(
         1,
         ge=1,
-        description="By how much more often the search moves jobs from the front of the order; 1:"
-        " from anywhere alike.",
+        description="Preference of the search for moves of jobs from the front of the order; 1:"
+        " none.",
     )
 
 
 class OrderSearchParams(Params):
     """Parameters of the search for the best order of the queue."""
+
+    former_keys: ClassVar = {"pursuit": "surrogate_objective"}
 
     budget: int = Field(
         500_000,
@@ -52,10 +63,10 @@ class OrderSearchParams(Params):
         description="The orders of the list plans that the search begins with, beside one by area"
         " over weight in the objective.",
     )
-    pursuit: PursuitParams | None = Field(
+    surrogate_objective: SurrogateParams | None = Field(
         None,
-        description="How the objective is pursued in view of jobs that are yet to come; null: as"
-        " suits the objective, {}: plainly.",
+        description="Parameters of the surrogate objective, in view of jobs that are yet to come;"
+        " null: as suits the objective, {}: the objective itself.",
     )
     queue_length: int = Field(
         200, ge=1, description="How many jobs to plan at most, the first by priority."

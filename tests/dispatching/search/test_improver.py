@@ -15,7 +15,7 @@ from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.rules.orders import ArrivalOrder, KeyOrder, shortest_job
 from hpcsched.dispatching.search.improver import OrderSearch, random_state
 from hpcsched.dispatching.search.order_kernels import Effort
-from hpcsched.dispatching.search.pursuit import Pursued, Pursuit
+from hpcsched.dispatching.search.surrogate_objective import Surrogate, SurrogateObjective
 from hpcsched.system.node_outages import NO_OUTAGES, Outage, Outages
 from hpcsched.system.shared_resources import Change, Draw, SharedResource
 from hpcsched.system.system import System
@@ -26,18 +26,20 @@ from tests.strategies import mixed_workloads, tries, uniform_workloads
 OBJECTIVES = [Slowdown(), BoundedSlowdown(), AF(), AWF(), PSF(), Makespan()]
 
 
-def order_search(objective: Any = None, *, carry: bool = True, **more: Any) -> PlanningDispatcher:
+def order_search(
+    objective: Any = None, *, warm_start: bool = True, **more: Any
+) -> PlanningDispatcher:
     """Return the dispatcher with a small budget."""
-    pursuit = more.get("pursuit", Pursuit(carry=carry, bias=2.0))
-    plain = search_objective(objective or AF(), pursuit.level)
+    surrogate = more.get("surrogate", Surrogate(warm_start=warm_start, front_bias=2.0))
+    plain = search_objective(objective or AF(), surrogate.dinkelbach_parameter)
     return PlanningDispatcher(
-        replace(plain, cost_of=Pursued(plain.cost_of, pursuit).cost),
+        replace(plain, cost_of=SurrogateObjective(plain.cost_of, surrogate).cost),
         ArrivalOrder(),
         OrderSearch(
-            Effort(more.get("budget", 2000), pursuit.bias),
+            Effort(more.get("budget", 2000), surrogate.front_bias),
             random_state(0),
-            pursuit.patience,
-            pursuit.carry,
+            surrogate.discount_time_constant,
+            surrogate.warm_start,
         ),
         ALLOCATORS["best-fit"],
         SelectionOptions(
@@ -71,13 +73,13 @@ def test_every_decision_can_be_carried_out(objective: Any, workload: Any) -> Non
     check_replay(order_search(objective), workload.system, workload.jobs, predictor=predictor)
 
 
-@pytest.mark.parametrize("carry", [False, True])
-def test_sample_workloads(carry: bool) -> None:
+@pytest.mark.parametrize("warm_start", [False, True])
+def test_sample_workloads(warm_start: bool) -> None:
     """Bursts of jobs, on slots where they all ask alike, and on nodes; few are planned at once."""
     for sample in sample_workloads(seed=5, count=14):
         for aggregated in {False, sample.uniform}:
             request = sample.jobs[0].job.unit_request if aggregated else None
-            dispatcher = order_search(carry=carry, length=8)
+            dispatcher = order_search(warm_start=warm_start, length=8)
             check_replay(dispatcher, sample.system, sample.jobs, uniform_request=request)
 
 

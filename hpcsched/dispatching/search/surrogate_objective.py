@@ -18,48 +18,48 @@ from hpcsched.dispatching.problem import DispatchingProblem, Objective, WaitingJ
 _TINY = np.finfo(float).tiny
 
 
-class Pursuit(NamedTuple):
+class Surrogate(NamedTuple):
     """Parameters of the surrogate; the defaults leave the objective unchanged.
 
     Attributes
     ----------
-    patience
+    discount_time_constant
         Discount time constant τ in seconds: a planned wait of `w` seconds counts as
         τ · (1 − exp(−w / τ)); 0: in full. Plans for the far future will be overtaken anyway.
-    shortest
+    minimum_run_time
         Minimum run time in seconds: a shorter job's wait weighs no more than at this run time.
-    growth
+    area_exponent
         Area exponent: a wait weighs (area / mean area of the queue) to this power more. Jobs of
         large area are overtaken most, so that their real waits exceed the planned ones.
-    level
+    dinkelbach_parameter
         Dinkelbach parameter of a ratio of sums, as a share of the ratio so far.
-    carry
+    warm_start
         Warm start: the search also begins with the best order of the round before.
-    bias
+    front_bias
         Front bias of moves, see `Effort`.
     """
 
-    patience: int = 0
-    shortest: int = 1
-    growth: float = 0.0
-    level: float = 1.0
-    carry: bool = False
-    bias: float = 1.0
+    discount_time_constant: int = 0
+    minimum_run_time: int = 1
+    area_exponent: float = 0.0
+    dinkelbach_parameter: float = 1.0
+    warm_start: bool = False
+    front_bias: float = 1.0
 
 
-def pursuit_of(objective: Objective) -> Pursuit:
+def surrogate_of(objective: Objective) -> Surrogate:
     """Return the surrogate's parameters for an objective (measured: docs/order-search.md)."""
     match objective:
         case Slowdown() | BoundedSlowdown():
-            return Pursuit(patience=3_600, bias=2.0)
+            return Surrogate(discount_time_constant=3_600, front_bias=2.0)
         case AF() | WaitTime():
-            return Pursuit(growth=0.1, bias=2.5)
+            return Surrogate(area_exponent=0.1, front_bias=2.5)
         case AWF():
-            return Pursuit(growth=0.1, carry=True)
+            return Surrogate(area_exponent=0.1, warm_start=True)
         case PSF():
-            return Pursuit(level=0.8, carry=True, bias=2.0)
+            return Surrogate(dinkelbach_parameter=0.8, warm_start=True, front_bias=2.0)
         case _:
-            return Pursuit(carry=True)
+            return Surrogate(warm_start=True)
 
 
 class _Known(NamedTuple):
@@ -71,14 +71,14 @@ class _Known(NamedTuple):
 
 
 @dataclass
-class Pursued:
-    """A cost of planned starts as it is pursued, and the queue order that serves it.
+class SurrogateObjective:
+    """Surrogate cost of planned starts, and the queue order that serves it.
 
     A round asks for the cost of the queue as it was sorted, which is then known already.
     """
 
     cost_of: CostOf
-    pursuit: Pursuit
+    surrogate: Surrogate
     _known: _Known | None = None
 
     def cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
@@ -98,21 +98,21 @@ class Pursued:
 
     def _cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
         cost = self.cost_of(jobs, now)
-        weights, shortest = cost.weights, self.pursuit.shortest
-        if shortest > 1:
+        weights, minimum_run_time = cost.weights, self.surrogate.minimum_run_time
+        if minimum_run_time > 1:
             longer = [
                 job
-                if job.predicted_run_time >= shortest
-                else job._replace(predicted_run_time=shortest)
+                if job.predicted_run_time >= minimum_run_time
+                else job._replace(predicted_run_time=minimum_run_time)
                 for job in jobs
             ]
             # The lesser of the two: a longer run time may also raise a weight, where cost grows
             # with area.
             weights = np.minimum(weights, self.cost_of(longer, now).weights)
-        if self.pursuit.growth:
+        if self.surrogate.area_exponent:
             areas = np.array([float(job.area) for job in jobs])
             # Relative to the mean, so that the unit of areas does not matter.
-            weights = weights * (areas / areas.mean()) ** self.pursuit.growth
+            weights = weights * (areas / areas.mean()) ** self.surrogate.area_exponent
         return cost._replace(weights=weights)
 
     def sort(self, problem: DispatchingProblem) -> Sequence[WaitingJob]:

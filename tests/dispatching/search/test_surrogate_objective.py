@@ -1,4 +1,4 @@
-"""How objectives are pursued in view of jobs that are yet to come."""
+"""Surrogate objectives change costs in view of jobs that are yet to come."""
 
 from typing import Any
 
@@ -8,7 +8,11 @@ import pytest
 from hpcsched.dispatching.objectives import AF, AWF, PSF, BoundedSlowdown, Makespan, Slowdown
 from hpcsched.dispatching.planning.search_objective import Level
 from hpcsched.dispatching.problem import DispatchingProblem
-from hpcsched.dispatching.search.pursuit import Pursued, Pursuit, pursuit_of
+from hpcsched.dispatching.search.surrogate_objective import (
+    Surrogate,
+    SurrogateObjective,
+    surrogate_of,
+)
 from hpcsched.testing import make_problem, make_system
 
 
@@ -27,16 +31,16 @@ def problem() -> DispatchingProblem:
     )
 
 
-def pursued(objective: Any, pursuit: Pursuit) -> Pursued:
-    """Return an objective, as it is pursued."""
-    return Pursued(objective.planned_cost, pursuit)
+def surrogated(objective: Any, surrogate: Surrogate) -> SurrogateObjective:
+    """Return the surrogate of an objective."""
+    return SurrogateObjective(objective.planned_cost, surrogate)
 
 
 @pytest.mark.parametrize("objective", [Slowdown(), BoundedSlowdown(), AF(), AWF(), Makespan()])
 def test_plainly_the_cost_is_the_objective_s(problem: DispatchingProblem, objective: Any) -> None:
-    """A pursuit as it stands changes nothing."""
+    """The default parameters change nothing."""
     queue = problem.queue
-    plain = pursued(objective, Pursuit()).cost(queue, 100)
+    plain = surrogated(objective, Surrogate()).cost(queue, 100)
     cost = objective.planned_cost(queue, 100)
     assert np.array_equal(plain.weights, cost.weights)
     assert np.array_equal(plain.free, cost.free)
@@ -45,34 +49,35 @@ def test_plainly_the_cost_is_the_objective_s(problem: DispatchingProblem, object
 
 def test_short_jobs_weigh_no_more_than_longer_ones(problem: DispatchingProblem) -> None:
     """By slowdown a job of 30 s would weigh 20 times as much as one of 600 s."""
-    cost = pursued(BoundedSlowdown(), Pursuit(shortest=600)).cost(problem.queue, 100)
+    cost = surrogated(BoundedSlowdown(), Surrogate(minimum_run_time=600)).cost(problem.queue, 100)
     assert cost.weights.tolist() == [[1 / 600, 1 / 600, 1 / 6000]]
-    cost = pursued(AF(), Pursuit(shortest=600)).cost(problem.queue, 100)
+    cost = surrogated(AF(), Surrogate(minimum_run_time=600)).cost(problem.queue, 100)
     assert cost.weights.tolist() == [[1, 1, 1]]
 
 
 def test_weights_grow_with_area(problem: DispatchingProblem) -> None:
     """A power of 1/2: four times the area, twice the weight."""
-    cost = pursued(AF(), Pursuit(growth=0.5)).cost(problem.queue, 100)
+    cost = surrogated(AF(), Surrogate(area_exponent=0.5)).cost(problem.queue, 100)
     areas = np.array([30, 1200, 24000])
     assert cost.weights[0] == pytest.approx(np.sqrt(areas / areas.mean()))
 
 
 def test_a_long_queue_is_served_by_area_over_weight(problem: DispatchingProblem) -> None:
     """The least area first for AF."""
-    assert [job.job_id for job in pursued(AF(), Pursuit()).sort(problem)] == [1, 2, 3]
+    assert [job.job_id for job in surrogated(AF(), Surrogate()).sort(problem)] == [1, 2, 3]
     turned = problem._replace(queue=problem.queue[::-1])
-    assert [job.job_id for job in pursued(AF(), Pursuit()).sort(turned)] == [1, 2, 3]
+    assert [job.job_id for job in surrogated(AF(), Surrogate()).sort(turned)] == [1, 2, 3]
 
 
 def test_a_ratio_is_served_in_order_of_arrival(problem: DispatchingProblem) -> None:
     """A ratio of sums has no weights to go by."""
-    served = Pursued(Level(PSF(), 0.8).cost, pursuit_of(PSF()))
+    served = SurrogateObjective(Level(PSF(), 0.8).cost, surrogate_of(PSF()))
     assert served.sort(problem) == problem.queue
 
 
 def test_what_suits_an_objective() -> None:
-    """Only slowdowns are discounted; a sum of objectives is pursued plainly."""
-    assert pursuit_of(Slowdown()).patience == pursuit_of(BoundedSlowdown()).patience > 0
-    assert not any(pursuit_of(objective).patience for objective in (AF(), AWF(), PSF()))
-    assert pursuit_of(Makespan()) == Pursuit(carry=True)
+    """Only slowdowns are discounted; a sum of objectives has only a warm start."""
+    objectives = (Slowdown(), BoundedSlowdown(), AF(), AWF(), PSF())
+    constants = [surrogate_of(objective).discount_time_constant for objective in objectives]
+    assert constants == [3600, 3600, 0, 0, 0]
+    assert surrogate_of(Makespan()) == Surrogate(warm_start=True)
