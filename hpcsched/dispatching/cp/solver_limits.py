@@ -61,11 +61,11 @@ def share(limits: Limits, part: float) -> Limits:
 class Watch:
     """Decides, at the end of each time limit, whether a search goes on."""
 
-    def __init__(self, patience: StoppingRule) -> None:
-        self._patience = patience
+    def __init__(self, rule: StoppingRule) -> None:
+        self._rule = rule
         self._best: int | None = None
         self._idle = 0
-        self.limit = patience.first
+        self.limit = rule.first
 
     def goes_on(self, best: int | None) -> bool:
         """Double the limit and return True, or return False if the search ends.
@@ -75,16 +75,16 @@ class Watch:
         best
             Objective of the best plan so far; None while there is none.
         """
-        patience = self._patience
+        rule = self._rule
         if best is not None:
             better = self._best is None or best < self._best
             self._idle = 0 if better else self._idle + 1
             self._best = best
-            if self._idle >= patience.extensions:
+            if self._idle >= rule.extensions:
                 return False
-        if self.limit >= patience.most:
+        if self.limit >= rule.most:
             return False
-        self.limit = min(2 * self.limit, patience.most)
+        self.limit = min(2 * self.limit, rule.most)
         return True
 
 
@@ -93,19 +93,19 @@ Solve = Callable[[float], tuple[bool, int | None]]
 """
 
 
-def solve_patiently(patience: StoppingRule, solve: Solve) -> None:
+def solve_by_stopping_rule(rule: StoppingRule, solve: Solve) -> None:
     """Solve, and start again with a longer limit as long as the stopping rule allows.
 
     This is how PCP'19 and HCP'19 extended their limit; for solvers that cannot be asked meanwhile.
 
     Parameters
     ----------
-    patience
+    rule
         The stopping rule.
     solve
         Solves anew within a time limit.
     """
-    watch = Watch(patience)
+    watch = Watch(rule)
     while True:
         done, best = solve(watch.limit)
         if done or not watch.goes_on(best):

@@ -115,7 +115,7 @@ def _costs_of_jobs(jobs: IntArray, costs: Costs) -> Costs:
         np.empty((terms, count), np.float64),
         np.empty((terms, count), np.float64),
         costs.makespan,
-        costs.patience,
+        costs.discount_time_constant,
         costs.alpha,
         costs.level,
         np.empty(count, np.float64),

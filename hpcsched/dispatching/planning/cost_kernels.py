@@ -17,9 +17,9 @@ class Costs(NamedTuple):
 
     The cost of a job is `Σ weights[t, j] · late[t]` with `late[t]` = max(start − free[t, j], 0),
     and, for a ratio of sums, `amounts[j] · ((α+1)/(α+2) · (F^(α+2) − Q^(α+2)) − level · (F^(α+1) −
-    Q^(α+1)))` with Q = start − submit[j] and F = Q + run_times[j]. If `patience` is not 0, `late`
-    is discounted: patience · (1 − exp(−late / patience)). To the sum over jobs is added `makespan`
-    · last end.
+    Q^(α+1)))` with Q = start − submit[j] and F = Q + run_times[j]. If τ = `discount_time_constant`
+    is not 0, `late` is discounted: τ · (1 − exp(−late / τ)). To the sum over jobs is added
+    `makespan` · last end.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class Costs(NamedTuple):
         Cost per second of lateness, and the start in seconds after which it counts; both `[T, J]`.
     makespan
         Cost of a second of the last end.
-    patience
+    discount_time_constant
         Discount time constant of lateness, in seconds; 0: no discount.
     alpha
         α of the ratio of sums (PαSF).
@@ -42,7 +42,7 @@ class Costs(NamedTuple):
     weights: FloatArray
     free: FloatArray
     makespan: float
-    patience: float
+    discount_time_constant: float
     alpha: float
     level: float
     amounts: FloatArray
@@ -68,15 +68,15 @@ def _power_difference(wait: float, run_time: float, power: float) -> float:
 
 @compiled()
 def cost_of_waiting(
-    j: int, start: int, weights: FloatArray, free: FloatArray, patience: float
+    j: int, start: int, weights: FloatArray, free: FloatArray, discount_time_constant: float
 ) -> float:
     """Return the discounted cost of a job's lateness at `start`, without a ratio's part."""
     cost = 0.0
     for t in range(len(weights)):
         late = start - free[t, j]
         if late > 0.0:
-            if patience > 0.0:
-                late = -patience * np.expm1(-late / patience)
+            if discount_time_constant > 0.0:
+                late = -discount_time_constant * np.expm1(-late / discount_time_constant)
             cost += weights[t, j] * late
     return cost
 
@@ -94,7 +94,7 @@ def cost_at(j: int, start: int, costs: Costs) -> float:
     costs
         The start-time cost functions.
     """
-    cost = cost_of_waiting(j, start, costs.weights, costs.free, costs.patience)
+    cost = cost_of_waiting(j, start, costs.weights, costs.free, costs.discount_time_constant)
     if costs.amounts[j] != 0.0:
         a = costs.alpha + 1.0
         wait = float(start - costs.submit[j])
@@ -167,7 +167,7 @@ def least_of_each(costs: Costs) -> tuple[IntArray, FloatArray]:
 
 
 def costs_of(
-    cost: PlannedCost, submit: IntArray, run_times: IntArray, patience: float = 0.0
+    cost: PlannedCost, submit: IntArray, run_times: IntArray, discount_time_constant: float = 0.0
 ) -> Costs:
     """Return the start-time cost functions of a planned cost, less its constant part.
 
@@ -179,7 +179,7 @@ def costs_of(
         Submission of each job, in seconds, `[J]`; none starts before.
     run_times
         Run times in seconds, `[J]`.
-    patience
+    discount_time_constant
         Discount time constant of waits, in seconds; 0: waits count in full.
     """
     weights = np.atleast_2d(cost.weights)
@@ -187,15 +187,16 @@ def costs_of(
     # Terms without any weight are dropped: compiled loops go over all terms of a job.
     weights = weights[some].astype(np.float64)
     free = np.maximum(np.atleast_2d(cost.free)[some], submit).astype(np.float64)
-    if patience:
+    if discount_time_constant:
         # Discounting starts at the round, not at `free`, so that all jobs are discounted alike.
-        weights *= np.exp(-free / patience)  # by so much less count waits that begin later
+        # A wait that begins after `free` seconds is discounted by them from the start.
+        weights *= np.exp(-free / discount_time_constant)
     specific = cost.specific
     return Costs(
         weights,
         free,
         float(cost.makespan),
-        float(patience),
+        float(discount_time_constant),
         0.0 if specific is None else float(specific.alpha),
         0.0 if specific is None else float(specific.level),
         np.zeros(len(submit)) if specific is None else specific.amounts.astype(np.float64),

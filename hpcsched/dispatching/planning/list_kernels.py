@@ -363,7 +363,7 @@ def go_on(
         starts[j] = start
         end = max(end, start + run_times[j])
         if amounts[j] == 0.0:
-            cost += cost_of_waiting(j, start, weights, free, costs.patience)
+            cost += cost_of_waiting(j, start, weights, free, costs.discount_time_constant)
         else:
             cost += cost_at(j, start, costs)
         # From here the job counts with its real cost, no longer with its least.

@@ -12,7 +12,12 @@ from hpcsched.dispatching.cp.formulation import BuiltModel
 from hpcsched.dispatching.cp.formulations.hcp19 import Hcp19
 from hpcsched.dispatching.cp.guard import InProcess, SolverProcess
 from hpcsched.dispatching.cp.model_solving import Answer, Task
-from hpcsched.dispatching.cp.solver_limits import Budget, StoppingRule, Watch, solve_patiently
+from hpcsched.dispatching.cp.solver_limits import (
+    Budget,
+    StoppingRule,
+    Watch,
+    solve_by_stopping_rule,
+)
 from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.model_data import ModelData
 
@@ -35,35 +40,35 @@ SEARCHES: Sequence[tuple[str, StoppingRule, list[int | None], float]] = [
 
 
 @pytest.mark.parametrize(
-    ("patience", "best", "end"),
+    ("rule", "best", "end"),
     [search[1:] for search in SEARCHES],
     ids=[search[0] for search in SEARCHES],
 )
 def test_a_search_goes_on_while_it_pays(
-    patience: StoppingRule, best: list[int | None], end: float
+    rule: StoppingRule, best: list[int | None], end: float
 ) -> None:
     """δ at first; twice as long while there is no plan, or k extensions ago a worse one; to δmax.
 
     With δ = 1, δmax = 16 and k = 2 a plan that is found at 1 and never gets better ends the search
     at 4: 2 and 4 are two extensions without a better one.
     """
-    watch = Watch(patience)
-    assert watch.limit == patience.first
+    watch = Watch(rule)
+    assert watch.limit == rule.first
     for seen in best:
         before = watch.limit
         if not watch.goes_on(seen):
             break
-        assert watch.limit == min(2 * before, patience.most) > before
+        assert watch.limit == min(2 * before, rule.most) > before
     assert watch.limit == end
 
 
 @pytest.mark.parametrize(
-    ("patience", "best", "end"),
+    ("rule", "best", "end"),
     [search[1:] for search in SEARCHES],
     ids=[search[0] for search in SEARCHES],
 )
 def test_a_solver_that_starts_anew_gets_the_same_limits(
-    patience: StoppingRule, best: list[int | None], end: float
+    rule: StoppingRule, best: list[int | None], end: float
 ) -> None:
     """Each longer than the one before."""
     limits: list[float] = []
@@ -72,12 +77,12 @@ def test_a_solver_that_starts_anew_gets_the_same_limits(
         limits.append(limit)
         return False, best[len(limits) - 1]
 
-    solve_patiently(patience, solve)
-    watch = Watch(patience)
-    assert limits[0] == patience.first
+    solve_by_stopping_rule(rule, solve)
+    watch = Watch(rule)
+    assert limits[0] == rule.first
     assert limits[-1] == end
     assert limits == sorted(set(limits))
-    assert watch.limit == patience.first
+    assert watch.limit == rule.first
 
 
 @pytest.mark.parametrize("best", [3, None])
@@ -89,7 +94,7 @@ def test_a_solver_that_is_done_is_not_asked_again(best: int | None) -> None:
         limits.append(limit)
         return len(limits) == 2, best
 
-    solve_patiently(PAPERS, solve)
+    solve_by_stopping_rule(PAPERS, solve)
     assert limits == [1.0, 2.0]
 
 

@@ -44,7 +44,11 @@ def costs(draw: Any, data: ModelData) -> PlannedCost:
 
 
 def searched(
-    data: ModelData, cost: PlannedCost, orders: Any = None, budget: int = AMPLE, patience: float = 0
+    data: ModelData,
+    cost: PlannedCost,
+    orders: Any = None,
+    budget: int = AMPLE,
+    discount_time_constant: float = 0,
 ) -> tuple[np.ndarray, float, bool]:
     """Return the best order found, what it is said to cost, and whether that is the least."""
     best, starts = np.empty_like(data.units), np.empty_like(data.units)
@@ -53,7 +57,7 @@ def searched(
         np.array(orders or [range(data.job_count)], dtype=np.int64),
         planner.content,
         planner.segments(),
-        search_costs(cost, data.run_times, patience),
+        search_costs(cost, data.run_times, discount_time_constant),
         Effort(budget, 2.0),
         np.array([1], dtype=np.int64),
         FoundPlan(best, starts, placed),
@@ -200,7 +204,7 @@ def test_least_cost_is_the_least_from_there_on(drawn: Any, start: int) -> None:
     assert least == pytest.approx(min(every), rel=1e-9, abs=1e-9)
 
 
-def test_patience_makes_what_is_far_count_for_less() -> None:
+def test_discounted_waits_count_for_less_if_they_are_long() -> None:
     """With a time constant of τ, waiting for ever costs τ seconds of waiting."""
     cost = linear(np.ones(1))
     of_start = search_costs(cost, np.array([5]), 100)
@@ -208,7 +212,7 @@ def test_patience_makes_what_is_far_count_for_less() -> None:
     assert patient == pytest.approx([0, 0.995, 100 * (1 - np.exp(-1)), 100], rel=1e-3)
 
 
-def test_patience_with_a_wait_that_costs_nothing_at_first() -> None:
+def test_a_discounted_wait_that_costs_nothing_at_first() -> None:
     """Up to 20 s cost nothing; from there on, τ · (exp(-20 / τ) − exp(-start / τ))."""
     cost = linear(np.ones(1), np.array([20]))
     of_start = search_costs(cost, np.array([5]), 100)

@@ -145,11 +145,11 @@ def _add_phases(solver: CpSat, built: BuiltModel) -> None:
             )
 
 
-def _solve_watched(solver: CpSat, patience: StoppingRule, options: dict[str, Any]) -> None:
+def _solve_watched(solver: CpSat, rule: StoppingRule, options: dict[str, Any]) -> None:
     """Solve without starting anew, looking at the best solution at the end of each limit."""
     best = _Best()
     done = threading.Event()
-    watch = Watch(patience)
+    watch = Watch(rule)
     began = perf_counter()
 
     def look() -> None:
@@ -162,7 +162,7 @@ def _solve_watched(solver: CpSat, patience: StoppingRule, options: dict[str, Any
     watcher = threading.Thread(target=look, daemon=True)
     watcher.start()
     try:
-        solver.solve(time_limit=patience.most, solution_callback=best, **options)
+        solver.solve(time_limit=rule.most, solution_callback=best, **options)
     finally:
         # The watcher is gone before the next call, which it could stop otherwise.
         done.set()

@@ -12,7 +12,7 @@ from cpmpy.transformations.normalize import toplevel_list
 from hpcsched.dispatching.cp.backends.backend import Outcome, Outcomes, total
 from hpcsched.dispatching.cp.backends.constants import with_constants
 from hpcsched.dispatching.cp.formulation import BuiltModel, Variable
-from hpcsched.dispatching.cp.solver_limits import Budget, Limits, solve_patiently
+from hpcsched.dispatching.cp.solver_limits import Budget, Limits, solve_by_stopping_rule
 
 STATUS: dict[ExitStatus, Outcomes] = {
     ExitStatus.OPTIMAL: "optimal",
@@ -92,7 +92,7 @@ class RestartedSession:
         if isinstance(limits, Budget):
             solve_for(limits)
         else:
-            solve_patiently(limits, solve_for)
+            solve_by_stopping_rule(limits, solve_for)
         for variable, value in values.items():
             variable._value = value  # as CPMpy's own solvers do
         return best._replace(

@@ -248,10 +248,10 @@ def test_a_tiny_budget_ends_the_search(case):
 
 @cases(*CASES)
 def test_time_limits_end_the_search(case):
-    """With patience, starting again keeps the best plan."""
+    """With a stopping rule, starting again keeps the best plan."""
     data = crowd(6)
-    patience = StoppingRule(first=0.1, most=0.3, extensions=1)
-    outcome, _ = answer(case.backend, FORMULATIONS["node-time"], data, patience, list_plan(data))
+    rule = StoppingRule(first=0.1, most=0.3, extensions=1)
+    outcome, _ = answer(case.backend, FORMULATIONS["node-time"], data, rule, list_plan(data))
     assert outcome.status != "infeasible"
 
 
