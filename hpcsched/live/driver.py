@@ -23,7 +23,7 @@ class Pace:
 
     poll: float
     tick: float
-    patience: float
+    placement_timeout: float
 
 
 @dataclass(frozen=True)
@@ -76,11 +76,11 @@ class Failures:
     """Jobs that a cluster did not start, each left alone for twice as long as the time before.
 
     The first time is 2 seconds; the longest is ten minutes or, where that is longer, the given
-    patience.
+    placement timeout.
     """
 
-    def __init__(self, patience: float) -> None:
-        self._longest = max(600.0, patience)
+    def __init__(self, placement_timeout: float) -> None:
+        self._longest = max(600.0, placement_timeout)
         self._until: dict[str, tuple[int, float]] = {}
 
     def add(self, key: str, now: float) -> None:
@@ -141,7 +141,7 @@ class Driver:
         self._last_round = float("-inf")
         self._unavailable = False
         self._rounds = 0
-        self._failures = Failures(pace.patience)
+        self._failures = Failures(pace.placement_timeout)
         self._warned: set[str] = set()
         self.stopped = False
 
@@ -267,7 +267,7 @@ class Driver:
             and job.phase in {"waiting", "blocked"}
             and not job.held
             and journal.placed[job.key].nodes
-            and now - journal.placed[job.key].time >= self._pace.patience
+            and now - journal.placed[job.key].time >= self._pace.placement_timeout
         ]
         if not late:
             return

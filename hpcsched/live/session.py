@@ -135,7 +135,7 @@ def run_live(
             manager,
             following,
             ask,
-            Pace(live.poll, live.tick, live.patience),
+            Pace(live.poll, live.tick, live.placement_timeout),
             Listeners(round_held, say, heartbeat.beat if drive else lambda _now: None),
             journal=journal,
         )

@@ -12,30 +12,32 @@ from hpcsched.scenario.key_path import KeyPath
 
 RULE = "former-name"
 
-FORMER_KEYS: Mapping[str, str] = {
-    "bias": "front_bias",
-    "carry": "warm_start",
-    "growth": "area_exponent",
-    "level": "dinkelbach_parameter",
-    "patience": "discount_time_constant",
-    "pooling": "aggregate_nodes",
-    "pools": "shared_resources",
-    "pursuit": "surrogate_objective",
-    "scatter": "one_unit_per_node",
-    "shortest": "minimum_run_time",
+FORMER_KEYS: Mapping[str, frozenset[str]] = {
+    "bias": frozenset({"front_bias"}),
+    "carry": frozenset({"warm_start"}),
+    "growth": frozenset({"area_exponent"}),
+    "level": frozenset({"dinkelbach_parameter"}),
+    "patience": frozenset({"discount_time_constant", "placement_timeout"}),
+    "pooling": frozenset({"aggregate_nodes"}),
+    "pools": frozenset({"shared_resources"}),
+    "pursuit": frozenset({"surrogate_objective"}),
+    "scatter": frozenset({"one_unit_per_node"}),
+    "shortest": frozenset({"minimum_run_time"}),
 }
-"""Present name of each former key, of all blocks together.
+"""Present names of each former key, of all blocks together: a block has one of them.
 
 Overrides need it: they change plain values, before any model has seen those.
 """
 
-_TWINS = {**FORMER_KEYS, **{name: former for former, name in FORMER_KEYS.items()}}
-
 
 def key_in(node: Mapping[Any, Any], key: str) -> str:
     """Return the name by which a mapping has a key: its other name if it has that alone."""
-    other = _TWINS.get(key, key)
-    return other if key not in node and other in node else key
+    if key in node:
+        return key
+    former = {old for old, names in FORMER_KEYS.items() if key in names}
+    others = (former | FORMER_KEYS.get(key, frozenset())) & node.keys()
+    # A block has one present name of a former key, so that there is one other name at most.
+    return others.pop() if others else key
 
 
 class FormerName(NamedTuple):

@@ -1,7 +1,7 @@
 """The `live:` block: the real cluster on which a scenario's dispatcher advises or places jobs."""
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import Field, field_validator
 from pydantic_core import InitErrorDetails
@@ -24,6 +24,8 @@ LONGEST_RELEASE = 24 * 60 * 60
 
 class LiveSettings(Params):
     """A real cluster, and the intervals at which it is read."""
+
+    former_keys: ClassVar = {"patience": "placement_timeout"}
 
     workload_manager: Annotated[NamedChoice, Selects("workload_manager")] = Field(
         description="What the cluster is read and, to drive it, changed through."
@@ -53,7 +55,7 @@ class LiveSettings(Params):
         default=5,
         description="Seconds after which a round is answered by list scheduling instead.",
     )
-    patience: PositiveDuration = Field(
+    placement_timeout: PositiveDuration = Field(
         default=30,
         description="Seconds after which a job that was to start and has not is taken back.",
     )

@@ -183,7 +183,7 @@ def test_killed_node(slurm: SlurmCluster, tmp_path: Path) -> None:
     """The jobs of a node that fails are taken back, and run again."""
     jobs = [slurm.submit(30, "--cpus-per-task=16", "--mem=1000", "--time=2") for _ in range(3)]
     scenario = write_scenario(slurm, tmp_path)
-    setting = ("--set", "live.patience=5")
+    setting = ("--set", "live.placement_timeout=5")
     process = live(slurm, scenario, *UNTIL_IDLE, *setting, "--out", str(tmp_path / "run"))
     wait_for_starts(scenario, 3)
     slurm.wait_until(lambda: all(slurm.jobs()[int(j)]["job_state"] == "RUNNING" for j in jobs))

@@ -13,7 +13,7 @@ from hpcsched.parameters import Params
 from hpcsched.plugins.manager import build_registry
 from hpcsched.plugins.registry import KINDS
 from hpcsched.registration import Plugin
-from hpcsched.scenario.former_names import FORMER_KEYS
+from hpcsched.scenario.former_names import FORMER_KEYS, key_in
 from hpcsched.scenario.loading import read_scenario
 from hpcsched.scenario.models import scenario_model
 from hpcsched.scenario.review import review
@@ -225,20 +225,32 @@ def test_an_override_within_a_key_by_its_other_name(tmp_path: Path) -> None:
             assert scenario.system.shared_resources[0].capacity == 5
 
 
+def test_a_former_key_has_a_present_name_for_each_block() -> None:
+    """Two blocks had a key `patience`; in each, it is found by the present name of that block."""
+    assert key_in({"placement_timeout": 5}, "patience") == "placement_timeout"
+    assert key_in({"discount_time_constant": 5}, "patience") == "discount_time_constant"
+    assert key_in({"patience": 5}, "placement_timeout") == "patience"
+    assert (
+        key_in({"patience": 5, "placement_timeout": 5}, "placement_timeout") == "placement_timeout"
+    )
+    assert key_in({}, "patience") == "patience"
+
+
 def test_all_former_keys_are_known_to_overrides() -> None:
     """The former keys of all blocks and of all built-in plugins."""
     registry = build_registry(external=False)
     blocks: list[type[BaseModel]] = [scenario_model(registry)]
     for kind in KINDS:
         blocks += [registry.get(kind, name).plugin.params for name in registry.names(kind)]
-    found: dict[str, str] = {}
+    found: dict[str, set[str]] = {}
     seen = set()
     while blocks:
         block = blocks.pop()
         if block in seen:
             continue
         seen.add(block)
-        found |= getattr(block, "former_keys", {})
+        for former, name in getattr(block, "former_keys", {}).items():
+            found.setdefault(former, set()).add(name)
         for field in block.model_fields.values():
             blocks += models_in(field.annotation)
     assert found == FORMER_KEYS
