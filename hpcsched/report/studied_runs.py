@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from hpcsched.report.run_choice import INDEX, run_folder
 from hpcsched.results.directory import RunDirectory
-from hpcsched.results.files import MANIFEST, problem, read_json
+from hpcsched.results.files import MANIFEST, SUMMARY, problem, read_json
 from hpcsched.results.manifest import read_manifest
 from hpcsched.scenario.resolved import read_resolved_values
 
@@ -122,9 +122,14 @@ def _found(path: Path, warnings: list[str]) -> Iterator[_Found]:
 
 
 def _has_ended(folder: Path, warnings: list[str]) -> bool:
-    if read_manifest(folder).status != "running":
+    status = read_manifest(folder).status
+    if status == "running":
+        warnings.append(f"{folder} has not come to an end and is left out")
+    # A run that fails before its first event has a manifest and little else.
+    elif status != "complete" and not (folder / SUMMARY).is_file():
+        warnings.append(f"{folder} has status {status}, has no {SUMMARY} and is left out")
+    else:
         return True
-    warnings.append(f"{folder} has not come to an end and is left out")
     return False
 
 

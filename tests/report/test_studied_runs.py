@@ -62,6 +62,17 @@ def test_two_traces_of_one_name(tmp_path: Path) -> None:
     assert open_study([first, second]).groups == ("kth (1)", "kth (2)")
 
 
+@pytest.mark.parametrize("status", ["failed", "interrupted"])
+def test_a_run_that_failed_before_its_first_event(status: str, tmp_path: Path) -> None:
+    """It is left out of a folder of runs, with a warning."""
+    first, second = pair(tmp_path)
+    (second / "summary.json").unlink()
+    tamper_json(second / "manifest.json", lambda content: content.update(status=status))
+    study = open_study([tmp_path])
+    assert [one.run.path for one in study.runs] == [first]
+    assert study.warnings == (f"{second} has status {status}, has no summary.json and is left out",)
+
+
 def test_orders_are_part_of_a_dispatcher(tmp_path: Path) -> None:
     """A list by another order than arrival is another dispatcher."""
     names = []
