@@ -26,6 +26,9 @@ RELATED = {
     ),
     "hpcsched/dispatching/rules/multifactor": (
         "tests/dispatching/rules/test_multifactor.py",
+        "tests/dispatching/rules/test_multifactor_accounts.py",
+        "tests/dispatching/rules/test_multifactor_params.py",
+        "tests/dispatching/rules/test_multifactor_trees.py",
         "tests/golden/test_queue_orders.py",
     ),
     "hpcsched/dispatching/rules/rule_params.py": (

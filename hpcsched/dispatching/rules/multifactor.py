@@ -1,17 +1,19 @@
 """Queue order of Slurm's multifactor priority plugin.
 
-Source: slurm.schedmd.com/priority_multifactor.html and .../classic_fair_share.html (SchedMD), which
-define the factors; the code is our own.
+Source: slurm.schedmd.com/priority_multifactor.html, .../classic_fair_share.html and
+.../fair_tree.html (SchedMD), which define the factors; the code is our own.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from math import fsum
 from typing import NamedTuple, Self
 
 from hpcsched.context import Context
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
-from hpcsched.dispatching.rules.multifactor_params import MultifactorParams
-from hpcsched.dispatching.rules.multifactor_usage import DecayedUsage, User
+from hpcsched.dispatching.rules.multifactor_accounts import AccountTree, Association
+from hpcsched.dispatching.rules.multifactor_params import MultifactorParams, review_accounts
+from hpcsched.dispatching.rules.multifactor_trees import classic, fair_tree
+from hpcsched.dispatching.rules.multifactor_usage import DecayedUsage, User, user_of
 from hpcsched.registration import builtin
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job
@@ -65,6 +67,7 @@ class Factors(NamedTuple):
     "multifactor",
     MultifactorParams,
     summary="highest priority first, by age, size, fair share, partition and quality of service",
+    review=review_accounts,
 )
 class MultifactorOrder:
     """Queue order by priority, the highest first; ties stay in order of arrival.
@@ -81,6 +84,10 @@ class MultifactorOrder:
 
     All shares are those of the users that have one in the parameters, of the users with a started
     job, and of those in the queue. Users of unknown number count as one user.
+
+    With a tree of accounts, `fair_share` is the rank of the user in the tree by Slurm's Fair Tree /
+    the number of users, or the classic formula along the tree. Users are those that an account
+    names, those with a started job, and those in the queue.
 
     Parameters
     ----------
@@ -100,14 +107,16 @@ class MultifactorOrder:
     def __init__(self, params: MultifactorParams, system: System, partitions: Partitions) -> None:
         self._params = params
         self._partitions = partitions
-        self._usage = DecayedUsage(params.half_life)
+        self._usage = DecayedUsage(params.half_life, user_of)
+        self._tree = _TreeShares(params) if params.accounts else None
+        self._follower = self._usage if self._tree is None else self._tree.usage
         self._full_demand = system.full_demand
         self._largest_priority = partitions.largest_priority
         self._largest_qos = max(params.qos.values(), default=0.0)
 
     def job_started(self, job: RunningJob) -> None:
         """Record the start of a job."""
-        self._usage.job_started(job)
+        self._follower.job_started(job)
 
     def job_ended(self, job: RunningJob, end_time: int) -> None:
         """Record the end of a job.
@@ -119,7 +128,7 @@ class MultifactorOrder:
         end_time
             Its end, in seconds.
         """
-        self._usage.job_ended(job, end_time)
+        self._follower.job_ended(job, end_time)
 
     def sort(self, problem: DispatchingProblem | Moment) -> Sequence[WaitingJob]:
         """Return the queue by priority, the highest first."""
@@ -164,10 +173,18 @@ class MultifactorOrder:
         dict[int, Factors]
             Factors by job number.
         """
-        fair_shares = self._fair_shares(problem)
-        return {job.job_id: self._factors(job, problem.now, fair_shares) for job in problem.queue}
+        if self._tree is not None:
+            return {
+                waiting.job_id: self._factors(waiting, problem.now, fair_share)
+                for waiting, fair_share in self._tree.of(problem)
+            }
+        by_user = self._fair_shares(problem)
+        return {
+            waiting.job_id: self._factors(waiting, problem.now, by_user[waiting.job.user])
+            for waiting in problem.queue
+        }
 
-    def _factors(self, waiting: WaitingJob, now: int, fair_shares: Mapping[User, float]) -> Factors:
+    def _factors(self, waiting: WaitingJob, now: int, fair_share: float) -> Factors:
         job, params = waiting.job, self._params
         size = min(1.0, waiting.demand / self._full_demand)
         partition = self._partitions.of(job)
@@ -176,7 +193,7 @@ class MultifactorOrder:
         return Factors(
             min(1.0, (now - waiting.submit_time) / params.max_age),
             1.0 - size if params.favor_small else size,
-            fair_shares[job.user],
+            fair_share,
             priority / self._largest_priority if self._largest_priority else 0.0,
             qos / self._largest_qos if self._largest_qos else 0.0,
         )
@@ -195,7 +212,7 @@ class MultifactorOrder:
         queued = dict.fromkeys(waiting.job.user for waiting in problem.queue)
         # Running jobs of a problem that is solved by itself were never notified of.
         running = (job.waiting.job.user for job in problem.running)
-        known = {*self._params.shares, *self._usage.users(), *running, *queued}
+        known = {*self._params.shares, *self._usage.owners(), *running, *queued}
         shares = fsum(self._share(user) for user in known)
         return {
             user: self._fair_share(usage.get(user, 0.0), total, self._share(user), shares)
@@ -211,3 +228,22 @@ class MultifactorOrder:
         if not share:
             return 0.0
         return 2.0 ** -((usage / total) * (shares / share)) if usage else 1.0
+
+
+class _TreeShares:
+    """Fair-share factors of jobs whose users are in a tree of accounts."""
+
+    def __init__(self, params: MultifactorParams) -> None:
+        self._tree = AccountTree(params.accounts, params.other_account)
+        self._algorithm = classic if params.fair_share == "classic" else fair_tree
+        self.usage: DecayedUsage[Association] = DecayedUsage(
+            params.half_life, self._tree.association
+        )
+
+    def of(self, problem: DispatchingProblem | Moment) -> Iterator[tuple[WaitingJob, float]]:
+        """Yield each queued job with its factor."""
+        queued = [self._tree.association(waiting.job) for waiting in problem.queue]
+        usage = self.usage.at(problem.now, problem.running)
+        factors = self._algorithm(self._tree.with_usage(usage, (*self.usage.owners(), *queued)))
+        for waiting, association in zip(problem.queue, queued, strict=True):
+            yield waiting, factors[association]

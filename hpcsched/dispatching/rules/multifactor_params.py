@@ -1,11 +1,12 @@
 """Parameters of the queue order `multifactor`."""
 
-from collections.abc import Mapping
-from typing import Annotated
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from hpcsched.parameters import Params, PositiveDuration
+from hpcsched.parameters import Listed, Params, PositiveDuration
+from hpcsched.registration import Caution
 
 Number = Annotated[int, Field(strict=False)]
 """Number of a user or queue as a key; keys of a scenario are texts."""
@@ -35,6 +36,34 @@ class Weights(Params):
     qos: NotNegative = Field(1000, description="Weight of the queue's priority under `qos`.")
 
 
+class AccountDeclaration(Params):
+    """An account: its place in the tree, its shares, and its users."""
+
+    parent: str | None = Field(
+        None, description="Account that it is part of; the root of the tree if not given."
+    )
+    shares: NotNegative = Field(
+        1, description="Shares in relation to those of the users and accounts of the same parent."
+    )
+    users: Mapping[Number, NotNegative] = Field(
+        default_factory=dict,
+        description="Shares of its users by user number, in relation to those of its other users"
+        " and accounts. A user may be in several accounts.",
+    )
+    groups: Annotated[tuple[int, ...], Listed] = Field(
+        default=(),
+        description="Numbers of groups in the trace whose jobs are charged to this account. Jobs of"
+        " other groups are charged to the first account that names their user.",
+    )
+
+
+OTHERS = "others"
+"""Account of users that no account names, where the scenario does not say which."""
+
+FairShare = Literal["classic", "fair-tree"]
+"""Name of a fair-share algorithm."""
+
+
 class MultifactorParams(Params):
     """Parameters of the queue order `multifactor`."""
 
@@ -53,10 +82,79 @@ class MultifactorParams(Params):
     shares: Mapping[Number, NotNegative] = Field(
         default_factory=dict,
         description="Share of the system by user number, in relation to the others'; 1 for users"
-        " not named.",
+        " not named. Only without `accounts`.",
+    )
+    fair_share: FairShare | None = Field(
+        None,
+        description="Fair-share algorithm; if not given, `fair-tree` with `accounts` and `classic`"
+        " without.",
+    )
+    accounts: Mapping[str, AccountDeclaration] = Field(
+        default_factory=dict,
+        description="Tree of accounts by name, each with its `parent`, `shares`, `users` (shares by"
+        " user number) and `groups`; without it users have no accounts.",
+    )
+    other_account: str | None = Field(
+        None,
+        description="Account of users that no account names, with 1 share each; if not given,"
+        " `others`, which has 1 share below the root unless it is declared.",
     )
     qos: Mapping[Queue, NotNegative] = Field(
         default_factory=dict,
         description="Priority by queue number, or by name where the trace has names, in relation"
         " to the largest; 0 for queues not named.",
     )
+
+    @model_validator(mode="after")
+    def _check_tree(self) -> Self:
+        if not self.accounts:
+            if self.fair_share == "fair-tree":
+                raise ValueError("expected accounts for fair_share fair-tree, found none")
+            if self.other_account is not None:
+                raise ValueError("expected accounts beside other_account, found none")
+            return self
+        if self.shares:
+            raise ValueError(
+                "expected shares or accounts, found both; give the shares of users under accounts"
+            )
+        if self.other_account is not None and self.other_account not in self.accounts:
+            raise ValueError(f"other_account {self.other_account!r} is not one of accounts")
+        claimed: dict[int, str] = {}
+        for name, account in self.accounts.items():
+            self._check_parents(name)
+            for group in account.groups:
+                if claimed.setdefault(group, name) != name:
+                    raise ValueError(f"group {group} is in two accounts: {claimed[group]}, {name}")
+        return self
+
+    def _check_parents(self, name: str) -> None:
+        path = [name]
+        while (parent := self.accounts[path[-1]].parent) is not None:
+            if parent not in self.accounts:
+                raise ValueError(
+                    f"parent {parent!r} of account {path[-1]!r} is not one of accounts"
+                )
+            if parent in path:
+                raise ValueError(f"account {parent!r} is below itself: {' < '.join(path)}")
+            path.append(parent)
+
+
+def review_accounts(params: MultifactorParams, _system: object) -> Iterator[Caution]:
+    """Report that users without an account are in one that the scenario does not declare.
+
+    Parameters
+    ----------
+    params
+        Parameters of the queue order.
+
+    Returns
+    -------
+    Iterator[Caution]
+        At most one warning.
+    """
+    if params.accounts and params.other_account is None and OTHERS not in params.accounts:
+        message = (
+            "users that no account names have 1 share each in an account 'others' with 1 share;"
+            " name their account as other_account, or declare 'others'"
+        )
+        yield Caution("implicit-account", message, "accounts")

@@ -1,40 +1,53 @@
 """Users' accumulated usage, with exponential decay."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from math import exp2, expm1, log
+from typing import Generic, TypeVar
 
 from hpcsched.dispatching.problem import RunningJob
+from hpcsched.workload.job import Job
 
 User = int | None
 """Number of a user; None stands for all users of unknown number together."""
 
+Owner = TypeVar("Owner", bound=Hashable)
+"""What usage is charged to: a user, or a user in an account."""
 
-class DecayedUsage:
-    """Usage of each user: demand × time, with a half-life.
+
+def user_of(job: Job) -> User:
+    """Return the user of a job."""
+    return job.user
+
+
+class DecayedUsage(Generic[Owner]):
+    """Usage of each user, or of each user in an account: demand × time, with a half-life.
 
     A job with demand `r` that runs from `a` to `b` amounts, at an instant `t` from `b` on, to ∫ r ·
     2^(−(t − τ) / h) dτ over [a, b], with `h` the half-life in seconds; to r · (b − a) without one.
     This is the limit of Slurm's method, which decays all usage every few minutes and then adds that
     of the minutes passed. Here the result does not depend on the times of queries.
 
-    The usage of ended jobs is kept as one sum per user, with the instant at which it had that
+    The usage of ended jobs is kept as one sum per owner, with the instant at which it had that
     value.
 
     Parameters
     ----------
     half_life
         Half-life in seconds; None: no decay.
+    owner_of
+        Returns the owner of a job, to whom its usage is charged.
     """
 
-    def __init__(self, half_life: int | None) -> None:
+    def __init__(self, half_life: int | None, owner_of: Callable[[Job], Owner]) -> None:
         self._half_life = half_life
-        self._ended: dict[User, tuple[float, int]] = {}
-        # A dict as an ordered set: sums over users must not depend on hash order.
-        self._started: dict[User, None] = {}
+        self._owner_of = owner_of
+        self._ended: dict[Owner, tuple[float, int]] = {}
+        # A dict as an ordered set: sums over owners must not depend on hash order.
+        self._started: dict[Owner, None] = {}
 
     def job_started(self, job: RunningJob) -> None:
-        """Record the user of a job that starts."""
-        self._started[job.waiting.job.user] = None
+        """Record the owner of a job that starts."""
+        self._started[self._owner_of(job.waiting.job)] = None
 
     def job_ended(self, job: RunningJob, end_time: int) -> None:
         """Add the usage of a job, as of its end.
@@ -46,17 +59,17 @@ class DecayedUsage:
         end_time
             Its end, in seconds; ends come in ascending order.
         """
-        user = job.waiting.job.user
-        before, instant = self._ended.get(user, (0.0, end_time))
+        owner = self._owner_of(job.waiting.job)
+        before, instant = self._ended.get(owner, (0.0, end_time))
         used = self._used(job, end_time)
-        self._ended[user] = before * self._decay(end_time - instant) + used, end_time
+        self._ended[owner] = before * self._decay(end_time - instant) + used, end_time
 
-    def users(self) -> Iterator[User]:
-        """Yield the users with a started job, in order of their first start."""
+    def owners(self) -> Iterator[Owner]:
+        """Yield the owners with a started job, in order of their first start."""
         yield from self._started
 
-    def at(self, now: int, running: Iterable[RunningJob]) -> dict[User, float]:
-        """Return the usage of each user at an instant, including the part of jobs that still run.
+    def at(self, now: int, running: Iterable[RunningJob]) -> dict[Owner, float]:
+        """Return the usage of each owner at an instant, including the part of jobs that still run.
 
         Parameters
         ----------
@@ -67,16 +80,16 @@ class DecayedUsage:
 
         Returns
         -------
-        dict[User, float]
-            Demand × seconds by user, decayed to `now`.
+        dict[Owner, float]
+            Demand × seconds by owner, decayed to `now`.
         """
         usage = {
-            user: worth * self._decay(now - instant)
-            for user, (worth, instant) in self._ended.items()
+            owner: worth * self._decay(now - instant)
+            for owner, (worth, instant) in self._ended.items()
         }
         for job in running:
-            user = job.waiting.job.user
-            usage[user] = usage.get(user, 0.0) + self._used(job, now)
+            owner = self._owner_of(job.waiting.job)
+            usage[owner] = usage.get(owner, 0.0) + self._used(job, now)
         return usage
 
     def _decay(self, seconds: int) -> float:

@@ -12,7 +12,7 @@ from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.dispatching.rules.list_scheduling import ListScheduler
 from hpcsched.dispatching.rules.multifactor import Factors, MultifactorOrder
 from hpcsched.dispatching.rules.multifactor_params import MultifactorParams
-from hpcsched.dispatching.rules.multifactor_usage import DecayedUsage
+from hpcsched.dispatching.rules.multifactor_usage import DecayedUsage, User, user_of
 from hpcsched.runs.assembly import assemble
 from hpcsched.runs.runner import parts_of
 from hpcsched.scenario import load_scenario
@@ -219,7 +219,7 @@ def test_users_of_unknown_number_share() -> None:
 
 def test_without_a_half_life_usage_is_demand_times_time() -> None:
     """Nothing is forgotten, whenever it is asked."""
-    usage = DecayedUsage(None)
+    usage = DecayedUsage(None, user_of)
     usage.job_ended(running(1, 1, 100, 3), 150)
     usage.job_ended(running(2, 1, 120, 2), 160)
     assert usage.at(10_000, [running(3, 1, 9_990, 4)]) == {1: 3 * 50 + 2 * 40 + 4 * 10}
@@ -227,7 +227,7 @@ def test_without_a_half_life_usage_is_demand_times_time() -> None:
 
 def test_usage_that_decays_is_an_integral() -> None:
     """4 cores for a half-life of 100 s, up to now: 4 × ∫ 2^(−t / 100) dt = 4 × 50 / ln 2."""
-    usage = DecayedUsage(100).at(NOW, [running(1, 1, NOW - 100, 4)])
+    usage = DecayedUsage(100, user_of).at(NOW, [running(1, 1, NOW - 100, 4)])
     assert usage == {1: pytest.approx(200 / log(2))}
 
 
@@ -243,9 +243,9 @@ HISTORIES = st.lists(
 )
 
 
-def told(history: list[tuple[int, int, int, int]], half_life: int | None) -> DecayedUsage:
+def told(history: list[tuple[int, int, int, int]], half_life: int | None) -> DecayedUsage[User]:
     """Return the usage of jobs that have ended, told in order of their ends."""
-    usage = DecayedUsage(half_life)
+    usage = DecayedUsage(half_life, user_of)
     for k, (user, start, run_time, cores) in enumerate(sorted(history, key=lambda j: j[1] + j[2])):
         usage.job_ended(running(k, user, start, cores), start + run_time)
     return usage
@@ -281,7 +281,7 @@ def test_a_job_in_pieces_comes_to_the_same(
     # Nor whether it has ended or still runs at that instant.
     user, start, run_time, cores = history[0]
     ended = told(history[:1], half_life).at(start + run_time, ())
-    runs = DecayedUsage(half_life).at(start + run_time, [running(1, user, start, cores)])
+    runs = DecayedUsage(half_life, user_of).at(start + run_time, [running(1, user, start, cores)])
     assert runs == pytest.approx(ended)
 
 
@@ -354,6 +354,30 @@ def test_an_assembly_knows_who_follows() -> None:
     assert heard.started == heard.ended == 40
     fcfs = assemble(load_scenario(path, ["dispatcher.order=fcfs"])).build_all()
     assert fcfs.followers == []
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        # LF of the lab: (1/4) / 1; of the rest: infinite. Only user 1 has used anything.
+        ({}, {1: 1 / 4, 2: 2 / 4, 3: 1.0, 4: 1.0}),
+        ({"fair_share": "fair-tree"}, {1: 1 / 4, 2: 2 / 4, 3: 1.0, 4: 1.0}),
+        # User 1: U = 1, S = 1/4 × 1/2; user 2: U = 0 + (1 - 0) × 1/2, S = 1/4 × 1/2.
+        ({"fair_share": "classic"}, {1: 2**-8, 2: 2**-4, 3: 1.0, 4: 1.0}),
+    ],
+)
+def test_users_in_a_tree(given: dict[str, str], expected: dict[int, float]) -> None:
+    """Two users of an account with usage come after two users without an account."""
+    accounts = {"lab": {"users": {"1": 1, "2": 1}}, "rest": {"shares": 3}}
+    tree = params(accounts=accounts, other_account="rest", **given)
+    order = MultifactorOrder(tree, SYSTEM, NO_PARTITIONS)
+    before = running(101, 1, 2800, 8)
+    order.job_started(before)
+    order.job_ended(before, 2900)
+    asked = problem(tuple(waiting(user, user, 0, 1, 1) for user in (1, 2, 3, 4)))
+    found = order.factors(asked)
+    assert {job: factors.fair_share for job, factors in found.items()} == expected
+    assert [job.job_id for job in order.sort(asked)] == [3, 4, 2, 1]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,188 @@
+"""Fair-share factors of a tree of accounts, worked by hand, and the laws of Fair Tree."""
+
+from math import inf
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hpcsched.dispatching.rules.multifactor_accounts import AccountTree, Association, Branch, Leaf
+from hpcsched.dispatching.rules.multifactor_params import MultifactorParams
+from hpcsched.dispatching.rules.multifactor_trees import classic, fair_tree, level_fair_share
+from tests.strategies import tries
+
+# Five users in three accounts; usage is 120 in all. S is the share of the siblings' shares, U that
+# of the parent's usage, LF = S / U.
+#
+#                  shares   usage   S     U        LF
+#   physics        2        60      2/4   60/120   1
+#     user 1       1        45      1/2   45/60    2/3
+#     user 2       1        15      1/2   15/60    2
+#   chemistry      1        30      1/4   30/120   1      ties with physics: merged with it
+#     user 3       3        30      3/4   30/30    3/4
+#     user 4       1         0      1/4    0/30    infinite
+#   biology        1        30      1/4   30/120   1      ties too
+#     user 5       1        30      1     30/30    1
+#
+# Merged, the users by LF are 4 (infinite), 2 (2), 5 (1), 3 (3/4), 1 (2/3).
+ACCOUNTS = {
+    "physics": {"shares": 2, "users": {"1": 1, "2": 1}},
+    "chemistry": {"users": {"3": 3, "4": 1}},
+    "biology": {"users": {"5": 1}},
+}
+USED = {1: 45.0, 2: 15.0, 3: 30.0, 5: 30.0}
+
+
+def tree_of(accounts: dict[str, Any], used: dict[int, float]) -> Branch:
+    """Return a tree with the usage of users who are in one account each."""
+    params = MultifactorParams.model_validate({"accounts": accounts})
+    account_of = {user: name for name, a in params.accounts.items() for user in a.users}
+    usage = {Association(account_of[user], user): amount for user, amount in used.items()}
+    return AccountTree(params.accounts, params.other_account).with_usage(usage, ())
+
+
+def by_user(factors: dict[Association, float]) -> dict[int | None, float]:
+    """Return factors by the number of the user."""
+    return {association.user: factor for association, factor in factors.items()}
+
+
+def test_tied_accounts_are_merged() -> None:
+    """The users of three tied accounts are ranked together, by the level fair share in each."""
+    factors = by_user(fair_tree(tree_of(ACCOUNTS, USED)))
+    assert factors == {4: 5 / 5, 2: 4 / 5, 5: 3 / 5, 3: 2 / 5, 1: 1 / 5}
+    assert list(factors) == [4, 2, 5, 3, 1]
+
+
+def test_an_account_with_less_usage_comes_first_as_a_whole() -> None:
+    """With 10 more of usage by user 5, biology has LF = (1/4) / (40/130) = 13/16 < 13/12."""
+    factors = by_user(fair_tree(tree_of(ACCOUNTS, USED | {5: 40.0})))
+    # Physics and chemistry still tie at 13/12: (2/4) / (60/130) and (1/4) / (30/130).
+    assert factors == {4: 1.0, 2: 0.8, 3: 0.6, 1: 0.4, 5: 0.2}
+
+
+def test_users_without_usage_tie_at_the_best_rank() -> None:
+    """Nobody has used anything: all level fair shares are infinite, all factors 1."""
+    assert set(fair_tree(tree_of(ACCOUNTS, {})).values()) == {1.0}
+
+
+def test_tied_siblings_share_the_better_rank_and_the_next_user_keeps_its_place() -> None:
+    """Users 1 and 2 have used as much for as many shares; user 3 is third of four, not second."""
+    one = {"a": {"users": {"1": 1, "2": 1, "3": 1, "4": 0}}}
+    factors = by_user(fair_tree(tree_of(one, {1: 10.0, 2: 10.0, 3: 20.0})))
+    # A user without shares has a level fair share of 0, without usage too.
+    assert factors == {1: 1.0, 2: 1.0, 3: 0.5, 4: 0.25}
+
+
+def test_a_user_that_ties_with_an_account_has_the_rank_of_its_best_user() -> None:
+    """User 1 and the account below `top` have each used 10 for 1 share."""
+    accounts = {
+        "top": {"users": {"1": 1, "4": 1}},
+        "below": {"parent": "top", "users": {"2": 1, "3": 1}},
+    }
+    factors = by_user(fair_tree(tree_of(accounts, {1: 10.0, 2: 2.0, 3: 8.0, 4: 30.0})))
+    assert factors == {1: 1.0, 2: 1.0, 3: 0.5, 4: 0.25}
+
+
+def test_usage_is_summed_upwards() -> None:
+    """The level fair share of an account counts the usage of the accounts below it."""
+    accounts = {
+        "a": {},
+        "deep": {"parent": "a", "users": {"1": 1}},
+        "b": {"users": {"2": 1}},
+    }
+    root = tree_of(accounts, {1: 30.0, 2: 10.0})
+    assert [(child.shares, child.usage) for child in root.children] == [(1, 30), (1, 10)]
+    assert by_user(fair_tree(root)) == {2: 1.0, 1: 0.5}
+
+
+@pytest.mark.parametrize(
+    ("shares", "usage", "expected"), [(1, 10, 0.5), (3, 5, 3.0), (1, 0, inf), (0, 0, 0), (0, 5, 0)]
+)
+def test_level_fair_share(shares: float, usage: float, expected: float) -> None:
+    """Share of 4 shares / share of a usage of 20."""
+    assert level_fair_share(Leaf(Association("a", 1), shares, usage), 4, 20) == expected
+
+
+def test_the_classic_formula_blends_usage_with_that_of_the_account() -> None:
+    """Users 1 and 2 of physics, which has 2 of 4 shares and has used 60 of 120.
+
+    User 1: u = 45/120 = 3/8, U = 3/8 + (1/2 - 3/8) × 1/2 = 7/16, S = 2/4 × 1/2 = 1/4.
+    User 2: u = 15/120 = 1/8, U = 1/8 + (1/2 - 1/8) × 1/2 = 5/16, S = 1/4.
+    User 5: alone in biology, so that U = u = 1/4, and S = 1/4.
+    """
+    factors = by_user(classic(tree_of(ACCOUNTS, USED)))
+    assert factors[1] == pytest.approx(2 ** -(7 / 4))
+    assert factors[2] == pytest.approx(2 ** -(5 / 4))
+    assert factors[5] == pytest.approx(2**-1)
+
+
+def test_the_classic_formula_without_usage_or_shares() -> None:
+    """1 for users with shares in an account with shares, else 0."""
+    accounts = {"a": {"users": {"1": 1, "2": 0}}, "b": {"shares": 0, "users": {"3": 1}}}
+    assert by_user(classic(tree_of(accounts, {}))) == {1: 1.0, 2: 0.0, 3: 0.0}
+
+
+@st.composite
+def trees(draw: st.DrawFn) -> tuple[dict[str, Any], dict[int, float]]:
+    """Return declarations of up to five accounts with one to three users each, and usage."""
+    count = draw(st.integers(1, 5))
+    accounts: dict[str, Any] = {}
+    used: dict[int, float] = {}
+    for k in range(count):
+        above = draw(st.none() | st.integers(0, k - 1)) if k else None
+        users = {}
+        for i in range(draw(st.integers(1, 3))):
+            user = 10 * k + i
+            users[str(user)] = draw(st.integers(0, 4))
+            used[user] = float(draw(st.integers(0, 6)))
+        accounts[f"a{k}"] = {
+            "parent": None if above is None else f"a{above}",
+            "shares": draw(st.integers(0, 4)),
+            "users": users,
+        }
+    return accounts, used
+
+
+@tries(150)
+@given(trees())
+def test_a_rank_counts_the_users_that_are_not_better(
+    tree: tuple[dict[str, Any], dict[int, float]],
+) -> None:
+    """A factor is (n - users with a larger factor) / n, so that ranks without ties are 1 to n."""
+    factors = fair_tree(tree_of(*tree))
+    found = list(factors.values())
+    assert len(found) == len(tree[1])
+    count = len(found)
+    assert found == [(count - sum(better > own for better in found)) / count for own in found]
+
+
+@tries(150)
+@given(trees(), st.integers(0, 10**9))
+def test_ranks_without_ties_are_a_permutation(
+    tree: tuple[dict[str, Any], dict[int, float]], seed: int
+) -> None:
+    """With random shares and usage no two users tie: the ranks are 1 to n."""
+    accounts, used = tree
+    # Drawn outside Hypothesis, which would shrink the numbers to equal ones.
+    random = Random(seed)
+    for account in accounts.values():
+        account["shares"] = random.uniform(1, 2)
+        account["users"] = {user: random.uniform(1, 2) for user in account["users"]}
+    factors = fair_tree(tree_of(accounts, {user: random.uniform(1, 2) for user in used}))
+    count = len(factors)
+    assert sorted(factors.values()) == [rank / count for rank in range(1, count + 1)]
+
+
+@tries(200)
+@given(trees(), st.integers(0, 100), st.integers(1, 10))
+def test_more_usage_never_raises_a_factor(
+    tree: tuple[dict[str, Any], dict[int, float]], which: int, more: int
+) -> None:
+    """Of two states that differ in one user's usage, that user has the smaller factor with more."""
+    accounts, used = tree
+    user = sorted(used)[which % len(used)]
+    before = by_user(fair_tree(tree_of(accounts, used)))
+    after = by_user(fair_tree(tree_of(accounts, used | {user: used[user] + more})))
+    assert after[user] <= before[user]
