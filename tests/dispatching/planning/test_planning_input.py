@@ -1,0 +1,90 @@
+"""Amounts and times of a model by hand."""
+
+from typing import Any
+
+import numpy as np
+
+from hpcsched.dispatching.planning.planning_input import (
+    PlanningInput,
+    in_steps,
+    reserved_amounts,
+    scaled,
+    with_whole_nodes,
+)
+from hpcsched.dispatching.planning.releases import Releases
+
+
+def inputs(**changes: Any) -> PlanningInput:
+    """Return two jobs, of one unit of 4 and one of 6, on a node of 13 and one of 8."""
+    none = np.empty(0, dtype=np.int64)
+    made = PlanningInput(
+        jobs=(),
+        units=np.array([1, 1]),
+        asked=np.array([[4], [6]]),
+        capacity=np.array([[13], [8]]),
+        room=np.array([[3, 2], [2, 1]]),
+        held=(none, none, np.empty((0, 1), dtype=np.int64)),
+        remaining=0,
+        nodes=np.arange(2),
+        bundles=(0, 0),
+    )
+    return made._replace(**changes)
+
+
+def test_durations_are_rounded_up_to_steps() -> None:
+    """In steps of 10 s, 1 s and 10 s are one step, and 11 s are two."""
+    seconds = np.array([0, 1, 10, 11])
+    assert in_steps(seconds, 10).tolist() == [0, 1, 1, 2]
+    assert in_steps(seconds, 1).tolist() == [0, 1, 10, 11]
+
+
+def test_equal_ends_on_a_node_are_merged() -> None:
+    """Node 2 of the system is left out; nodes 1 and 3 are the model's nodes 0 and 1.
+
+    In steps of 10 s from second 100 on, ends at 105 and 110 are both step 1.
+    """
+    releases = Releases(
+        np.array([105, 110, 110, 125, 130]),
+        np.array([3, 3, 2, 1, 1]),
+        np.array([[1, 9], [2, 9], [5, 9], [4, 9], [0, 9]]),
+    )
+    until, on, amounts = reserved_amounts(
+        np.array([1, 3]), np.array([0]), releases, 100, 10, outage_intervals=()
+    )
+    assert (until.tolist(), on.tolist(), amounts.tolist()) == ([1, 3], [1, 0], [[3], [4]])
+
+
+def test_amounts_are_divided_by_what_all_requests_share() -> None:
+    """4 and 6 become 2 and 3, capacities of 13 and 8 become 6 and 4.
+
+    Of node 0, 5 are held until 3 and 2 until 7: free are 6, 11 and 13, in twos 3, 5 and 6. So 2 are
+    held until 3 and 1 until 7.
+    """
+    held = np.array([3, 7]), np.array([0, 0]), np.array([[5], [2]])
+    made = scaled(inputs(held=held))
+    assert (made.asked.tolist(), made.capacity.tolist()) == ([[2], [3]], [[6], [4]])
+    until, on, amounts = made.held
+    assert (until.tolist(), on.tolist(), amounts.tolist()) == ([3, 7], [0, 0], [[2], [1]])
+
+
+def test_whole_nodes_take_all_shares() -> None:
+    """Nodes have 13 shares, as the larger one has 13 of the only type; a shared unit takes one.
+
+    The first job is exclusive: 4 units, and 2 fit on either node (3 on one only), so that it takes
+    2 nodes with 2 units each.
+    """
+    jobs: Any = ("first", "second")
+    given = inputs(jobs=jobs, units=np.array([4, 1]))
+    made = with_whole_nodes(given, np.array([True, False]))
+    assert made.asked.tolist() == [[4, 13], [6, 1]]
+    assert made.capacity.tolist() == [[13, 13], [8, 13]]
+    assert (made.units.tolist(), made.bundles) == ([2, 1], (2, 0))
+    assert made.room.tolist() == [[1, 1], [2, 1]]
+
+
+def test_an_exclusive_job_that_no_bundle_suits_is_left_out() -> None:
+    """5 units need bundles of 3 and 2, which are not equal: 2 on 2 nodes are 4, 3 on one are 3."""
+    jobs: Any = ("first", "second")
+    made = with_whole_nodes(inputs(jobs=jobs, units=np.array([5, 1])), np.array([True, False]))
+    assert made.jobs == ("second",)
+    assert made.units.tolist() == [1]

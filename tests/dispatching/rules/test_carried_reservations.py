@@ -1,0 +1,73 @@
+"""What rules carry from round to round, by hand."""
+
+from hpcsched.dispatching.core import codes
+from hpcsched.dispatching.core.problem_state import ProblemState
+from hpcsched.dispatching.core.state import Choices
+from hpcsched.dispatching.problem import DispatchingProblem
+from hpcsched.dispatching.rules.carried_reservations import CarriedPromises, CarriedReservations
+from hpcsched.system.allocation import NodeAllocation
+from hpcsched.testing import make_problem, make_system
+
+CHOICES = Choices(
+    rule=codes.GREEDY,
+    depth=-1,
+    own_backfill_order=False,
+    allocator=codes.FIRST_FIT,
+    correction=codes.ONE_SECOND,
+    writes_places=False,
+)
+HEADER = "job_id units run_time start_time\n"
+
+
+def asked(rows: str, now: int) -> DispatchingProblem:
+    """Return a round on two nodes of four cores."""
+    return make_problem(make_system(2, core=4), HEADER + rows, now=now)
+
+
+def filled(problem: DispatchingProblem) -> ProblemState:
+    """Return a core with the problem in it."""
+    state = ProblemState(problem.system, problem.slot_map, CHOICES)
+    state.fill(problem, problem.queue, None)
+    return state
+
+
+def test_reservations_return_in_the_next_round() -> None:
+    """Job 2 is reserved at 100 on node 1, and promised 110."""
+    problem, carried, where = asked("1 5 100 0\n2 4 9 -", 0), CarriedReservations(), {}
+    where[2] = NodeAllocation((1,), (4,))
+    state = filled(problem)
+    state.set_promises(problem.queue, {2: 110})
+    state.set_reservations(problem.queue, {2: 100}, where)
+    carried.read(state, problem, problem.queue)
+    assert carried.promised == {2: 110}
+    later = asked("1 5 100 0\n2 4 9 -\n3 1 9 -", 50)
+    again = filled(later)
+    carried.write(again, later, later.queue)
+    assert again.column(later.queue, codes.RESERVED) == {2: 100}
+    assert again.reserved_places(later.queue) == where
+    assert again.tables.counters[codes.FREED_UNTIL] == 0
+
+
+def test_an_early_end_is_noticed() -> None:
+    """Job 1, which was to end at 100, is gone at 50: the schedule is compressed now."""
+    problem, carried = asked("1 5 100 0\n2 4 9 -", 0), CarriedReservations()
+    state = filled(problem)
+    state.set_promises(problem.queue, {})
+    state.set_reservations(problem.queue, {}, {})
+    carried.read(state, problem, problem.queue)
+    later = asked("2 4 9 -", 50)
+    again = filled(later)
+    carried.write(again, later, later.queue)
+    assert again.tables.counters[codes.FREED_UNTIL] == 51
+
+
+def test_promises_of_earlier_rounds_are_kept() -> None:
+    """Job 7 is not in this round; job 2 is promised 90 in it."""
+    promised = {7: 300}
+    carried, problem = CarriedPromises(promised), asked("2 4 9 -", 50)
+    state = filled(problem)
+    carried.write(state, problem, problem.queue)
+    assert state.column(problem.queue, codes.PROMISE) == {}
+    state.tables.jobs[0, codes.PROMISE] = 90
+    carried.read(state, problem, problem.queue)
+    assert promised == {7: 300, 2: 90}
