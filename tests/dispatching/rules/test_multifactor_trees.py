@@ -124,6 +124,33 @@ def test_the_classic_formula_without_usage_or_shares() -> None:
     assert by_user(classic(tree_of(accounts, {}))) == {1: 1.0, 2: 0.0, 3: 0.0}
 
 
+# `sshare` and `sprio` of Slurm 22.05.8 (slurmctld with slurmdbd) after six jobs had run for 117.8 s
+# on 3, 1, 5, 1, 2 and 4 cores: RawUsage, LevelFS and FairShare of users 1 to 7, and of root (0).
+# `sprio` printed the same factors for twenty waiting jobs. Slurm's `root` is a child of the root of
+# the tree; here it is alone in an account.
+SLURM_ACCOUNTS = {
+    "root": {"users": {"0": 1}},
+    "physics": {"shares": 2, "users": {"1": 1, "2": 1}},
+    "chemistry": {"users": {"3": 3, "4": 1}},
+    "biology": {"users": {"5": 1}},
+    "theory": {"parent": "physics", "users": {"6": 2, "7": 1}},
+}
+SLURM_USED = {1: 353.0, 2: 117.0, 3: 589.0, 4: 117.0, 5: 235.0, 6: 471.0}
+SLURM_FAIR_SHARE = {
+    0: 1.0, 5: 0.875, 2: 0.75, 1: 0.625, 7: 0.5, 6: 0.375, 4: 0.25, 3: 0.125,
+}  # fmt: skip
+SLURM_LEVEL_FS = {"biology": 1.6, "physics": 0.8, "chemistry": 0.533333}
+
+
+def test_the_factors_are_those_that_slurm_printed() -> None:
+    """Level fair shares agree up to the rounding of the printed usage, factors exactly."""
+    root = tree_of(SLURM_ACCOUNTS, SLURM_USED)
+    assert by_user(fair_tree(root)) == SLURM_FAIR_SHARE
+    declared = dict(zip(SLURM_ACCOUNTS, root.children, strict=False))
+    found = {name: level_fair_share(declared[name], 5, root.usage) for name in SLURM_LEVEL_FS}
+    assert found == pytest.approx(SLURM_LEVEL_FS, rel=0.01)
+
+
 @st.composite
 def trees(draw: st.DrawFn) -> tuple[dict[str, Any], dict[int, float]]:
     """Return declarations of up to five accounts with one to three users each, and usage."""
