@@ -9,6 +9,11 @@ TRACES := $(wildcard ../shared/traces)
 ifneq ($(TRACES),)
 export HPCSCHED_TRACES ?= $(abspath $(TRACES))
 endif
+# Likewise recorded answers of slurmrestd.
+SLURMRESTD := $(wildcard ../shared/slurmrestd)
+ifneq ($(SLURMRESTD),)
+export HPCSCHED_SLURMRESTD ?= $(abspath $(SLURMRESTD))
+endif
 
 QUICKSTART := small-easy small-fcfs small-sjf small-cp small-order-search
 LONGEST_FIRST := small-order-search $(filter-out small-order-search,$(QUICKSTART))
@@ -38,14 +43,15 @@ SLURM_PACKAGES := slurm-wlm slurmctld slurmd slurm-client slurmrestd munge \
 # Debian has the daemons in /usr/sbin, which is not on everybody's path.
 test-slurm: export PATH := $(PATH):/usr/sbin
 # They mostly wait: more of them at a time than there are processors, each on a Slurm of its own.
-test-slurm: $(VENV)/installed-dev ## Tests on a real Slurm, installed where that may be; or say why not
-	@if ! command -v slurmctld slurmrestd munged >/dev/null && [ "$$(id -u)" = 0 ] \
+test-slurm: $(VENV)/installed-dev ## Tests on a real Slurm, also of SLURM=24.11 or 26.05; or say why not
+	@if [ -z "$(SLURM)" ] && ! command -v slurmctld slurmrestd munged >/dev/null && [ "$$(id -u)" = 0 ] \
 	    && command -v apt-get >/dev/null; then \
 	  apt-get update -q && DEBIAN_FRONTEND=noninteractive \
 	    apt-get install -y -q --no-install-recommends $(SLURM_PACKAGES) \
 	    || echo "Slurm's packages could not be installed"; \
 	fi
-	HPCSCHED_TEST_SLURM=1 $(BIN)/pytest -n 5 --dist worksteal tests/real_slurm
+	HPCSCHED_TEST_SLURM=1 $(if $(SLURM),tests/real_slurm/with_slurm.sh $(SLURM)) \
+	  $(BIN)/pytest -n 5 --dist worksteal tests/real_slurm
 
 lint: $(VENV)/installed-dev ## Style, types, storeys, and unused code
 	$(BIN)/ruff check .

@@ -4,6 +4,7 @@ It needs root and Debian's packages (`make test-slurm` says which). Every proces
 ended by its number.
 """
 
+import importlib
 import json
 import os
 import secrets
@@ -11,17 +12,19 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
+from types import ModuleType, TracebackType
 from typing import Any, NamedTuple, Self
 
 from hpcsched.slurm.host_lists import expand
 
 PROGRAMS = ("munged", "mungekey", "slurmctld", "slurmd", "slurmrestd", "squeue", "scontrol")
-HOOK = Path(__file__).parents[2] / "plugins/hpcsched-slurm/src/hpcsched_slurm/etc/job_submit.lua"
+PLUGIN = Path(__file__).parents[2] / "plugins" / "hpcsched-slurm" / "src"
+HOOK = PLUGIN / "hpcsched_slurm" / "etc" / "job_submit.lua"
 NOBODY = 65534
 
 
@@ -121,9 +124,16 @@ class SlurmCluster:
         ).strip()  # fmt: skip
 
     def jobs(self) -> dict[int, Mapping[str, Any]]:
-        """Return all jobs that Slurm still knows, by number."""
-        listed = json.loads(self.run("squeue", "--json", "--states=all"))["jobs"]
+        """Return all jobs that Slurm still knows, by number, in the form of v0.0.38."""
+        versions = plugin_module("versions")
+        said = json.loads(self.run("squeue", "--json", "--states=all"))
+        listed = versions.plain_jobs(versions.check_version(said, "squeue"), said["jobs"])
         return {job["job_id"]: job for job in listed}
+
+    def version(self) -> tuple[int, int]:
+        """Return Slurm's version, such as (22, 5)."""
+        year, month = self.run("slurmctld", "-V").split()[1].split(".")[:2]
+        return int(year), int(month)
 
     def wait_until(self, what: Any, seconds: float = 60) -> None:
         """Wait until a function says so; raises AssertionError when the time is over."""
@@ -182,11 +192,12 @@ class SlurmCluster:
         with suppress(FileNotFoundError):
             self.socket.unlink()
         log = (self.folder / "log" / "rest.log").open("ab")
+        service = "openapi/v0.0.38" if self.version() < (24, 5) else "openapi/slurmctld"
         self._rest = subprocess.Popen(
             [
                 "setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups",
                 "slurmrestd", "-f", str(self.config), "-a", "rest_auth/jwt",
-                "-s", "openapi/v0.0.38", f"unix:{self.socket}",
+                "-s", service, f"unix:{self.socket}",
             ],
             env=self.environment | {"SLURM_JWT": "daemon"},
             stdout=log, stderr=log, stdin=subprocess.DEVNULL,
@@ -253,6 +264,9 @@ class SlurmCluster:
             if kind.gpus
         ]
         (folder / "etc" / "gres.conf").write_text("".join(f"{line}\n" for line in gres))
+        if self.version() >= (23, 11):
+            # Nodes share this machine, and none may have control groups of its own.
+            (folder / "etc" / "cgroup.conf").write_text("CgroupPlugin=disabled\n")
         if self._held:
             shutil.copy(HOOK, folder / "etc" / "job_submit.lua")
         self.config.write_text("".join(f"{line}\n" for line in self._lines()))
@@ -314,6 +328,15 @@ class SlurmCluster:
             )
         yield "PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP"
         yield "PartitionName=other Nodes=ALL MaxTime=INFINITE State=UP"
+
+
+def plugin_module(name: str) -> ModuleType:
+    """Return a module of the plugin `hpcsched-slurm`, which need not be installed."""
+    sys.path.insert(0, str(PLUGIN))
+    try:
+        return importlib.import_module(f"hpcsched_slurm.{name}")
+    finally:
+        sys.path.remove(str(PLUGIN))
 
 
 def _user() -> str:

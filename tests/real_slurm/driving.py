@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from hpcsched.slurm.host_lists import expand
-from tests.real_slurm.cluster import SlurmCluster
+from tests.real_slurm.cluster import PLUGIN, SlurmCluster
 
 ROOT = Path(__file__).parents[2]
-PLUGIN = ROOT / "plugins" / "hpcsched-slurm" / "src"
 PROGRAM = (
     "import sys, hpcsched_slurm.plugins as plugins\n"
     "from hpcsched.plugins.manager import build_registry, stand_in\n"

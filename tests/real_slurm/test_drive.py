@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from hpcsched.system.cluster import ClusterState, RefusedError
-from tests.real_slurm.cluster import NOBODY, SlurmCluster
+from tests.real_slurm.cluster import NOBODY, PLUGIN, SlurmCluster, plugin_module
 from tests.real_slurm.driving import (
-    PLUGIN,
     check_all_ran,
     environment,
     finish,
@@ -109,14 +108,9 @@ def test_rest_gone_for_a_while(slurm: SlurmCluster, tmp_path: Path) -> None:
 
 def test_changed_between_reading_and_acting(slurm: SlurmCluster) -> None:
     """A job that is gone, or runs already, by then is refused, and nothing else happens."""
-    sys.path.insert(0, str(PLUGIN))
-    try:
-        from hpcsched_slurm.manager import make_slurm  # noqa: PLC0415 (it is not installed)
-        from hpcsched_slurm.params import SlurmParams  # noqa: PLC0415
-    finally:
-        sys.path.remove(str(PLUGIN))
+    make_slurm = plugin_module("manager").make_slurm
     rest = {"rest": f"unix:{slurm.socket}", "token_file": str(slurm.token_file), "user": "root"}
-    manager = make_slurm(SlurmParams(**rest))
+    manager = make_slurm(plugin_module("params").SlurmParams(**rest))
     cancelled, released, changed = (slurm.submit(5, "--mem=1000", "--time=1") for _ in range(3))
     state: ClusterState = manager.read()
     seen = {job.key: job for job in state.jobs}

@@ -31,6 +31,7 @@ class Server(socketserver.UnixStreamServer):
         self.asked: list[tuple[str, str, dict[str, str], bytes]] = []
         self.unchanged = False
         self.status, self.content = 200, (FOLDER / "jobs.json").read_bytes()
+        self.document = {"paths": {"/slurm/v0.0.38/jobs/": {}, "/slurm/v0.0.38/nodes/": {}}}
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -48,7 +49,9 @@ class Handler(BaseHTTPRequestHandler):
             self.send_response(304)
             self.end_headers()
             return
-        if "/nodes" in self.path and self.server.status == 200:
+        if self.path == "/openapi/v3" and self.server.status == 200:
+            content = json.dumps(self.server.document).encode()
+        elif "/nodes" in self.path and self.server.status == 200:
             content = (FOLDER / "nodes.json").read_bytes()
         self.send_response(self.server.status)
         self.send_header("Content-Length", str(len(content)))
@@ -85,7 +88,7 @@ def test_reads_and_places(tmp_path: Path) -> None:
         held = next(job for job in state.jobs if job.held)
         slurm.start(held, ["c2", "c3"])
         slurm.hold(held)
-    (_, _, headers, _), _, start, hold = server.asked
+    (_, _, headers, _), _, _, start, hold = server.asked
     assert (headers["X-SLURM-USER-NAME"], headers["X-SLURM-USER-TOKEN"]) == ("ann", SECRET)
     assert start[:2] == ("POST", f"/slurm/v0.0.38/job/{held.key}")
     assert json.loads(start[3]) == {"nodelist": "c2,c3", "hold": False}
@@ -99,7 +102,7 @@ def test_asks_for_what_has_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         first = slurm.read()
         server.unchanged = True
         assert slurm.read() == first
-        assert all("?update_time=" in asked[1] for asked in server.asked[2:])
+        assert all("?update_time=" in asked[1] for asked in server.asked[3:])
         slurm.hold(first.jobs[0])
         slurm.read()
         assert "?" not in server.asked[-1][1]
@@ -112,12 +115,16 @@ def test_refuses_unknown_versions(tmp_path: Path) -> None:
     """A version that is not known is one clear message, and the token is in none."""
     with serving(tmp_path) as (server, params):
         slurm = make_slurm(params)
-        server.content = server.content.replace(b"openapi/v0.0.38", b"openapi/v0.0.41")
-        with pytest.raises(InputError, match="version of slurmrestd is not known"):
+        server.document = {"paths": {"/slurm/v0.0.40/jobs/": {}}}
+        offered = r"offers v0\.0\.40; expected v0\.0\.38 or v0\.0\.41 to v0\.0\.45"
+        with pytest.raises(InputError, match=offered):
             slurm.read()
         server.status = 404
-        with pytest.raises(InputError, match="does not offer v0"):
+        with pytest.raises(InputError, match="answers in no known version"):
             slurm.read()
+        tried = [path for _, path, _, _ in server.asked[-8:]]
+        pings = [f"/slurm/v0.0.{number}/ping" for number in (45, 44, 43, 42, 41, 38)]
+        assert tried == ["/openapi/v3", "/openapi", *pings]
         server.status = 401
         with pytest.raises(InputError, match="does not accept the token of ann") as caught:
             slurm.read()

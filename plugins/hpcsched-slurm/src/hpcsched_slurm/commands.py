@@ -13,11 +13,12 @@ from typing import Any
 from hpcsched import Finding, InputError
 from hpcsched.system.cluster import RefusedError, UnavailableError
 from hpcsched_slurm.params import SlurmParams
+from hpcsched_slurm.versions import check_version, plain_jobs, plain_nodes
 
 _KEY = re.compile(r"\d+(_\d+)?")
 _NODES = re.compile(r"[A-Za-z0-9._,\-]*")
-_KNOWN = frozenset({"openapi/v0.0.38", "openapi/v0.0.37"})
-"""What `squeue --json` of Slurm 22.05 says of itself; any other is refused."""
+_NODES_COMMANDS = (["sinfo", "--json"], ["scontrol", "show", "nodes", "--json"])
+"""What lists nodes: the first does in Slurm 22.05, which lacks the second."""
 _DOWN = re.compile(r"unable to contact|timed out|connection refused|connect failure", re.I)
 
 
@@ -29,14 +30,20 @@ class Commands:
         self._environment = dict(os.environ)
         if params.config is not None:
             self._environment["SLURM_CONF"] = params.config
+        self._nodes_command = _NODES_COMMANDS[0]
 
     def jobs(self) -> list[Mapping[str, Any]]:
         """Return all jobs that Slurm still knows; raises UnavailableError without an answer."""
-        return self._json(["squeue", "--json", "--states=all"], "jobs")
+        content = self._content(["squeue", "--json", "--states=all"])
+        return plain_jobs(*_listed(content, "jobs", "squeue"))
 
     def nodes(self) -> list[Mapping[str, Any]]:
         """Return all nodes; raises UnavailableError without an answer."""
-        return self._json(["sinfo", "--json"], "nodes")
+        content = self._content(self._nodes_command)
+        if "nodes" not in content and "sinfo" in content:
+            self._nodes_command = _NODES_COMMANDS[1]
+            content = self._content(self._nodes_command)
+        return plain_nodes(*_listed(content, "nodes", self._nodes_command[0]))
 
     def place(self, key: str, nodes: str) -> None:
         """Bind a job to nodes, none if the text is empty, and let it start."""
@@ -56,23 +63,19 @@ class Commands:
                 raise UnavailableError(f"scontrol: {said}")
             raise RefusedError(f"scontrol: {said}")
 
-    def _json(self, arguments: Sequence[str], what: str) -> list[Mapping[str, Any]]:
+    def _content(self, arguments: Sequence[str]) -> Mapping[str, Any]:
+        """Return the object that a command prints."""
         done = self._run(arguments)
         if done.returncode:
             said = " ".join(done.stderr.split())
             raise UnavailableError(f"{arguments[0]}: {said}")
         try:
             content = json.loads(done.stdout)
-            found = content[what]
-            version = content["meta"]["plugin"]["type"]
-        except (ValueError, KeyError, TypeError) as error:
+        except ValueError as error:
             raise UnavailableError(f"{arguments[0]}: not the JSON expected: {error}") from error
-        if version not in _KNOWN:
-            message = f"the version of {arguments[0]} --json is not known here: {version}"
-            raise InputError(Finding("unknown-version", message))
-        if not isinstance(found, list):
-            raise UnavailableError(f"{arguments[0]}: the answer has no list of {what}")
-        return found
+        if not isinstance(content, dict):
+            raise UnavailableError(f"{arguments[0]}: not the JSON expected: no object")
+        return content
 
     def _run(self, arguments: Sequence[str]) -> subprocess.CompletedProcess[str]:
         try:
@@ -90,6 +93,14 @@ class Commands:
         except OSError as error:
             message = f"{arguments[0]} cannot be started: {error.strerror}"
             raise InputError(Finding("no-command", message)) from error
+
+
+def _listed(content: Mapping[str, Any], what: str, who: str) -> tuple[int, list[Mapping[str, Any]]]:
+    """Return the version of what a command prints, and a list in it."""
+    found = content.get(what)
+    if not isinstance(found, list):
+        raise UnavailableError(f"{who}: the answer has no list of {what}")
+    return check_version(content, f"{who} --json"), found
 
 
 def _checked(key: str) -> str:

@@ -3,24 +3,36 @@
 import getpass
 import http.client
 import json
+import logging
 import re
 import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from hpcsched import Finding, InputError
 from hpcsched.system.cluster import RefusedError, UnavailableError
 from hpcsched_slurm.credentials import Token, read_token
 from hpcsched_slurm.params import SlurmParams
-
-VERSION = "v0.0.38"
-"""The one version of the interface that is known here; any other is refused."""
+from hpcsched_slurm.versions import (
+    NEWER,
+    OLDEST,
+    best_version,
+    check_version,
+    newer_warning,
+    plain_jobs,
+    plain_nodes,
+    unknown_version,
+    version_name,
+)
 
 IN_FULL = 10.0
 """Seconds after which a list is read again though Slurm says that nothing has changed."""
 
 _KEY = re.compile(r"\d+(_\d+)?")
+_OFFERED = re.compile(r"/slurm/v0\.0\.(\d+)/jobs/?")
+_DOCUMENTS = ("/openapi/v3", "/openapi")
+_LOG = logging.getLogger("hpcsched.slurm")
 
 
 class _UnixConnection(http.client.HTTPConnection):
@@ -45,34 +57,70 @@ class _Known(NamedTuple):
 
 
 class Rest:
-    """Calls of slurmrestd; raises InputError where its version is unknown or the token is bad."""
+    """Calls of slurmrestd, in the newest of its versions that is known.
+
+    Raises InputError where none of them is known, or the token is bad.
+    """
 
     def __init__(self, params: SlurmParams) -> None:
         self._params = params
         self._token: Token = read_token(params.token_file)
         self._user = params.user or getpass.getuser()
         self._known: dict[str, _Known] = {}
+        self._version: int | None = None
 
     def jobs(self) -> list[Mapping[str, Any]]:
         """Return all jobs that Slurm still knows; raises UnavailableError without an answer."""
-        return self._list("jobs")
+        return plain_jobs(self._spoken(), self._list("jobs"))
 
     def nodes(self) -> list[Mapping[str, Any]]:
         """Return all nodes; raises UnavailableError without an answer."""
-        return self._list("nodes")
+        return plain_nodes(self._spoken(), self._list("nodes"))
 
     def place(self, key: str, nodes: str) -> None:
         """Bind a job to nodes, none if the text is empty, and let it start."""
-        self._update(key, {"nodelist": nodes, "hold": False})
+        self._update(key, {**self._bound_to(nodes), "hold": False})
 
     def hold(self, key: str) -> None:
         """Hold a job, bound to no node."""
-        self._update(key, {"nodelist": "", "hold": True})
+        self._update(key, {**self._bound_to(""), "hold": True})
+
+    def _bound_to(self, nodes: str) -> dict[str, Any]:
+        """Return the field of an update that binds a job to nodes."""
+        return {"nodelist" if self._spoken() == OLDEST else "required_nodes": nodes}
+
+    def _spoken(self) -> int:
+        """Return the version to speak, which is settled at the first call."""
+        if self._version is None:
+            self._version = self._negotiated()
+            warning = newer_warning(self._version)
+            if warning is not None:
+                _LOG.warning(warning)
+        return self._version
+
+    def _negotiated(self) -> int:
+        for document in _DOCUMENTS:
+            status, text = self._answer("GET", document)
+            if status == http.HTTPStatus.OK:
+                offered = set(_offered(text))
+                version = best_version(offered)
+                if version is None:
+                    named = ", ".join(map(version_name, sorted(offered))) or "no version"
+                    raise unknown_version(f"slurmrestd offers {named}")
+                return version
+        # Without such a document: the newest that answers.
+        for number in (*reversed(NEWER), OLDEST):
+            status, _ = self._answer("GET", f"/slurm/{version_name(number)}/ping")
+            if status != http.HTTPStatus.NOT_FOUND:
+                return number
+        raise unknown_version("slurmrestd answers in no known version")
 
     def _list(self, what: str) -> list[Mapping[str, Any]]:
         began, known = time.time(), self._known.get(what)
         query = ""
-        if known is not None and began - known.asked < IN_FULL:
+        # v0.0.45 answers with an empty list where nothing has changed, and does not say so.
+        recent = known is not None and began - known.asked < IN_FULL
+        if known is not None and recent and self._spoken() == OLDEST:
             # A second earlier, as Slurm keeps whole seconds. It answers at once where nothing has
             # changed since; where its clock is another, the next full list makes up for it.
             query = f"?update_time={int(known.asked) - 1}"
@@ -106,7 +154,26 @@ class Rest:
     def _call(
         self, method: str, path: str, body: Mapping[str, Any] | None = None
     ) -> tuple[int, dict[str, Any]]:
-        """Return status and content of an answer, which is of the known version."""
+        """Return status and content of an answer, which is of a known version."""
+        version = version_name(self._spoken())
+        status, text = self._answer(method, f"/slurm/{version}/{path}", body)
+        if status == http.HTTPStatus.NOT_MODIFIED:
+            return status, {}
+        if status == http.HTTPStatus.NOT_FOUND:
+            raise unknown_version(f"slurmrestd does not offer {version}")
+        try:
+            content = json.loads(text)
+        except ValueError as error:
+            raise UnavailableError(f"slurmrestd: {status}: not JSON") from error
+        if not isinstance(content, dict):
+            raise UnavailableError(f"slurmrestd: {status}: not an object")
+        check_version(content, "slurmrestd")
+        return status, content
+
+    def _answer(
+        self, method: str, path: str, body: Mapping[str, Any] | None = None
+    ) -> tuple[int, str]:
+        """Return status and text of an answer; raises InputError for a token that is not taken."""
         connection = self._connection()
         headers = {
             "X-SLURM-USER-NAME": self._user,
@@ -115,28 +182,17 @@ class Rest:
         }
         try:
             data = None if body is None else json.dumps(body)
-            connection.request(method, f"/slurm/{VERSION}/{path}", data, headers)
+            connection.request(method, path, data, headers)
             answer = connection.getresponse()
-            text = answer.read()
+            text = answer.read().decode(errors="replace")
         except (OSError, http.client.HTTPException) as error:
             raise UnavailableError(f"slurmrestd: {type(error).__name__}: {error}") from error
         finally:
             connection.close()
-        if answer.status == http.HTTPStatus.NOT_MODIFIED:
-            return answer.status, {}
-        if answer.status == http.HTTPStatus.NOT_FOUND:
-            raise _unknown_version(f"it does not offer {VERSION}")
         if answer.status in {http.HTTPStatus.UNAUTHORIZED, http.HTTPStatus.FORBIDDEN}:
             message = f"slurmrestd does not accept the token of {self._user}"
             raise InputError(Finding("bad-token", message))
-        try:
-            content = json.loads(text)
-        except ValueError as error:
-            raise UnavailableError(f"slurmrestd: {answer.status}: not JSON") from error
-        if not isinstance(content, dict):
-            raise UnavailableError(f"slurmrestd: {answer.status}: not an object")
-        check_version(content)
-        return answer.status, content
+        return answer.status, text
 
     def _connection(self) -> http.client.HTTPConnection:
         socket_path, address = self._params.socket, self._params.address
@@ -146,17 +202,16 @@ class Rest:
         return http.client.HTTPConnection(*address, timeout=self._params.timeout)
 
 
-def check_version(content: Mapping[str, Any]) -> None:
-    """Raise InputError unless an answer says that it is of the known version."""
-    plugin = (content.get("meta") or {}).get("plugin") or {}
-    found = plugin.get("type")
-    if found not in {f"openapi/{VERSION}", f"openapi/db{VERSION}"}:
-        raise _unknown_version(f"its answers are of {found!r}")
-
-
-def _unknown_version(what: str) -> InputError:
-    message = f"the version of slurmrestd is not known here: {what}; expected openapi/{VERSION}"
-    return InputError(Finding("unknown-version", message))
+def _offered(document: str) -> Iterator[int]:
+    """Yield the versions that an OpenAPI document describes."""
+    try:
+        paths = json.loads(document)["paths"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise UnavailableError("slurmrestd: its OpenAPI document is not understood") from error
+    for path in paths:
+        found = _OFFERED.fullmatch(path)
+        if found:
+            yield int(found[1])
 
 
 def _error_list(content: Mapping[str, Any]) -> list[Mapping[str, Any]]:

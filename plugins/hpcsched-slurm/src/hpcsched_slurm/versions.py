@@ -1,0 +1,205 @@
+"""Versions of Slurm's JSON: jobs and nodes of all of them in one form.
+
+That form is the one of v0.0.38 (Slurm 22.05), whose values are plain. From v0.0.41 (Slurm 24.05)
+on, a number that may be missing is an object `{"set": true, "infinite": false, "number": 1}`, and
+states are lists. Source: recorded answers of v0.0.38 and of v0.0.41 to v0.0.44.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from hpcsched import Finding, InputError
+
+OLDEST = 38
+"""The last part of v0.0.38, whose objects need no change."""
+NEWER = range(41, 46)
+"""The last parts of the other versions that are known; v0.0.39 and v0.0.40 were not tried."""
+
+_AS_OLDEST = frozenset({37, OLDEST})
+"""Commands of Slurm 22.05 say that they are of v0.0.37, and print the same as v0.0.38."""
+_VERSION = re.compile(r"v0\.0\.(\d+)")
+_NUMBER = frozenset({"set", "infinite", "number"})
+_MORE_THAN_A_STATE = (
+    "COMPLETING",
+    "CONFIGURING",
+    "RESIZING",
+    "SIGNALING",
+    "STAGE_OUT",
+    "STOPPED",
+    "REQUEUE_HOLD",
+    "SPECIAL_EXIT",
+)
+"""Flags of a job's state that say more of it than the state does."""
+_TRES = ("tres_per_node", "tres_per_job", "tres_per_socket", "tres_per_task")
+
+
+def version_name(number: int) -> str:
+    """Return the name of a version by its last part.
+
+    Examples
+    --------
+    >>> version_name(41)
+    'v0.0.41'
+    """
+    return f"v0.0.{number}"
+
+
+def known_versions() -> str:
+    """Return the known versions in words."""
+    return f"{version_name(OLDEST)} or {version_name(NEWER[0])} to {version_name(NEWER[-1])}"
+
+
+def best_version(offered: Iterable[int]) -> int | None:
+    """Return which of the offered versions to speak; None: none of them can be read.
+
+    The newest known one. If all are newer, the oldest of these is the one most like a known one.
+
+    Examples
+    --------
+    >>> best_version([39, 40, 41, 42]), best_version([47, 46]), best_version([39, 40])
+    (42, 46, None)
+    """
+    numbers = set(offered)
+    known = [number for number in numbers if number in NEWER or number in _AS_OLDEST]
+    newer = [number for number in numbers if number > NEWER[-1]]
+    return max(known, default=min(newer, default=None))
+
+
+def version_of(content: Mapping[str, Any]) -> int | None:
+    """Return the last part of the version that an answer says it is of; None: it names none."""
+    plugin = (content.get("meta") or {}).get("plugin") or {}
+    for key in ("data_parser", "type"):
+        found = _VERSION.search(str(plugin.get(key) or ""))
+        if found:
+            return int(found[1])
+    return None
+
+
+def check_version(content: Mapping[str, Any], who: str) -> int:
+    """Return the version of an answer.
+
+    Parameters
+    ----------
+    content
+        The answer.
+    who
+        The program that gave it, for the message.
+
+    Raises
+    ------
+    InputError
+        If this version cannot be read.
+    """
+    number = version_of(content)
+    if number is None or best_version([number]) is None:
+        found = "none" if number is None else version_name(number)
+        raise unknown_version(f"answers of {who} are of version {found}")
+    return number
+
+
+def unknown_version(what: str) -> InputError:
+    """Return the error that a version cannot be read."""
+    return InputError(Finding("unknown-version", f"{what}; expected {known_versions()}"))
+
+
+def newer_warning(number: int) -> str | None:
+    """Return a warning if a version is newer than all that are known, else None."""
+    if number <= NEWER[-1]:
+        return None
+    newest = version_name(NEWER[-1])
+    return f"version {version_name(number)} of Slurm is not known here; it is read as {newest}"
+
+
+def plain_jobs(number: int, jobs: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return jobs of a version in the form of v0.0.38.
+
+    Raises
+    ------
+    InputError
+        If a field that is needed is missing.
+    """
+    return _plain(number, jobs, "jobs", _plain_job)
+
+
+def plain_nodes(number: int, nodes: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return nodes of a version in the form of v0.0.38.
+
+    Raises
+    ------
+    InputError
+        If a field that is needed is missing.
+    """
+    return _plain(number, nodes, "nodes", _plain_node)
+
+
+def _plain(
+    number: int,
+    listed: Iterable[Mapping[str, Any]],
+    what: str,
+    change: Callable[[Mapping[str, Any]], Mapping[str, Any]],
+) -> list[Mapping[str, Any]]:
+    if number in _AS_OLDEST:
+        return list(listed)
+    try:
+        return [change(one) for one in listed]
+    except KeyError as error:
+        missing = f"{what} of {version_name(number)} have no field {error.args[0]}"
+        raise InputError(Finding("missing-field", missing)) from None
+
+
+def _plain_job(job: Mapping[str, Any]) -> Mapping[str, Any]:
+    plain = {key: _value(value) for key, value in job.items()}
+    first, *flags = [str(state) for state in job["job_state"]]
+    alone = "none" in job["shared"] or "true" in job.get("exclusive", ())
+    return plain | {
+        "job_state": next((flag for flag in _MORE_THAN_A_STATE if flag in flags), first),
+        "shared": "none" if alone else "",
+        # Processors of tasks are listed here too, and counted elsewhere.
+        **{field: _generic(str(job[field] or "")) for field in _TRES},
+        "job_resources": _allocated(job["job_resources"]),
+    }
+
+
+def _plain_node(node: Mapping[str, Any]) -> Mapping[str, Any]:
+    state, *flags = node["state"]
+    features = ",".join(node["active_features"])
+    plain = {key: _value(value) for key, value in node.items()}
+    return plain | {"state": state, "state_flags": flags, "active_features": features}
+
+
+def _value(value: Any) -> Any:
+    """Return a number, or None for one that is missing or infinite; other values as they are."""
+    if isinstance(value, dict) and value.keys() >= _NUMBER:
+        return value["number"] if value["set"] and not value["infinite"] else None
+    return value
+
+
+def _generic(text: str) -> str:
+    """Return the generic resources of a list of trackable resources."""
+    return ",".join(item for item in text.split(",") if item.startswith(("gres/", "gres:")))
+
+
+def _allocated(resources: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """Return what a job holds on its nodes."""
+    allocation = ((resources or {}).get("nodes") or {}).get("allocation") or ()
+    return {
+        "allocated_nodes": [
+            {
+                "nodename": node["name"],
+                "memory_allocated": node["memory"]["allocated"],
+                "sockets": {
+                    str(socket["index"]): {"cores": _core_states(socket["cores"])}
+                    for socket in node["sockets"]
+                },
+            }
+            for node in allocation
+        ]
+    }
+
+
+def _core_states(cores: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    return {
+        str(core["index"]): "allocated" if "ALLOCATED" in core["status"] else "unassigned"
+        for core in cores
+    }
