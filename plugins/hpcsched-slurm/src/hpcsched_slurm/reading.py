@@ -1,7 +1,8 @@
 """From what Slurm says of nodes and jobs, as JSON, to a cluster.
 
 The objects are those of slurmrestd v0.0.38 and of `squeue --json` and `sinfo --json` in Slurm
-22.05, which are alike; `versions` gives those of later versions the same form. Amounts become cores and bytes; every other resource is counted by its name.
+22.05, which are alike; `versions` gives those of later versions the same form. Amounts become cores
+and bytes; every other resource is counted by its name.
 """
 
 import re
