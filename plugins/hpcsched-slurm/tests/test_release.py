@@ -92,6 +92,37 @@ def test_which_jobs() -> None:
     assert not waiting_jobs(output, ["main"], "another")
 
 
+def test_which_jobs_in_later_versions() -> None:
+    """Numbers are objects and states are lists; an infinite priority is no hold."""
+
+    def number(value: int | None, *, infinite: bool = False) -> dict[str, object]:
+        return {"set": value is not None, "infinite": infinite, "number": value or 0}
+
+    def job(key: int, state: list[str], priority: dict[str, object]) -> dict[str, object]:
+        return {
+            "job_id": key,
+            "job_state": state,
+            "admin_comment": "hpcsched",
+            "partition": "main",
+            "array_job_id": number(0),
+            "array_task_id": number(None),
+            "priority": priority,
+            "required_nodes": "",
+        }
+
+    jobs = [
+        job(1, ["PENDING"], number(0)),
+        job(2, ["PENDING", "REQUEUED"], number(0, infinite=True)),
+        job(3, ["RUNNING"], number(0)),
+        job(4, ["PENDING"], number(0)) | {"array_job_id": number(4), "array_task_id": number(2)},
+    ]
+    assert waiting_jobs(json.dumps({"jobs": jobs}), ["main"], "hpcsched") == [
+        Waiting("1", held=True, bound=False),
+        Waiting("2", held=False, bound=False),
+        Waiting("4_2", held=True, bound=False),
+    ]
+
+
 def test_releases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """While the driver is at work nothing is called; afterwards each job is released by itself."""
     called: list[list[str]] = []

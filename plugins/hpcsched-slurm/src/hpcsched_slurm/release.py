@@ -17,7 +17,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 _KEY = re.compile(r"\d+(_\d+)?")
 _TIMEOUT = 60
@@ -70,14 +70,24 @@ def waiting_jobs(output: str, partitions: Sequence[str], mark: str) -> list[Wait
     """
     found = []
     for job in json.loads(output)["jobs"]:
-        if job["job_state"] != "PENDING" or job["admin_comment"] != mark:
+        # A text in Slurm 22.05, a list of states in later versions.
+        states = [job["job_state"]] if isinstance(job["job_state"], str) else job["job_state"]
+        if "PENDING" not in states or job["admin_comment"] != mark:
             continue
         if not set(str(job["partition"]).split(",")) & set(partitions):
             continue
-        array, task = job["array_job_id"], job["array_task_id"]
+        array, task = _number(job["array_job_id"]), _number(job["array_task_id"])
         key = f"{array}_{task}" if array and task is not None else str(array or job["job_id"])
-        found.append(Waiting(key, not job["priority"], bool(job["required_nodes"])))
+        found.append(Waiting(key, not _number(job["priority"]), bool(job["required_nodes"])))
     return found
+
+
+def _number(value: Any) -> Any:
+    """Return a number as it is, or out of the object that versions after Slurm 22.05 put it in."""
+    if not isinstance(value, dict):
+        return value
+    # An infinite priority is no hold.
+    return math.inf if value["infinite"] else value["number"] if value["set"] else None
 
 
 def release(partitions: Sequence[str], mark: str) -> int:
