@@ -21,7 +21,12 @@ ACROSS = {
 }
 """Folders of tests across packages; docs/develop/testing.md says of each what it holds."""
 
-MIRRORED = ["dispatching"]
+MIRRORED = [
+    "dispatching",
+    "report/tables",
+    "slurm",
+    "workload",
+]
 """Packages whose modules are each imported by a test of their own package."""
 
 THROUGH_OTHERS = {

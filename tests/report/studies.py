@@ -3,11 +3,13 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import yaml
 
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.studied_runs import Study, open_study
+from hpcsched.report.tables.report_table import Table
 from tests.results.hand_made import JOBS, SYSTEM, Placed, tamper_json, write_run
 
 LATER = (*JOBS[:-1], JOBS[-1]._replace(start=150))
@@ -78,3 +80,19 @@ def write_experiment(folder: Path) -> Study:
                 )
     (folder / "experiment.json").write_text(json.dumps({"format": 1, "cells": cells}))
     return open_study([folder])
+
+
+def table_rows(table: Table, **wanted: Any) -> list[dict[str, Any]]:
+    """Return the rows of a table with some values, by column."""
+    names = [name for name, _ in table.columns]
+    found = [dict(zip(names, row, strict=True)) for row in table.rows]
+    return [row for row in found if all(row[key] == value for key, value in wanted.items())]
+
+
+def set_tau(folder: Path, tau: int) -> None:
+    """Give the bounded slowdown of a run another bound."""
+
+    def change(content: dict[str, Any]) -> None:
+        content["definitions"]["mean_bounded_slowdown"]["parameters"]["tau"] = tau
+
+    tamper_json(folder / "summary.json", change)

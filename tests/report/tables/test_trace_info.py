@@ -1,0 +1,142 @@
+"""Figures of traces side by side, by hand."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from functools import partial
+
+from hpcsched.report.tables.trace_info import TraceInfo, trace_content, trace_infos, trace_table
+from hpcsched.workload.job import TracedJob
+from hpcsched.workload.statistics.trace_statistics import trace_statistics
+from hpcsched.workload.synthetic.synthetic_source import SyntheticSource
+from hpcsched.workload.trace_source import TraceAccount
+from tests.builders import alike, traced
+
+SYSTEM = alike(2, core=4, mem=100)
+# Monday 0 h, Monday 1 h, and Tuesday 0 h; 1, 2 and 4 units for 60, 3,600 and 20,000 s.
+JOBS = (
+    traced(1, 0, 1, 60, (1, 0), user=1),
+    traced(2, 3600, 2, 3600, (1, 50), requested_time=7200, user=1),
+    traced(3, 86_400, 4, 20_000, (1, 0)),
+)
+
+
+def infos_of(*traces: Sequence[TracedJob], bounds: Sequence[int] = (3600,)) -> list[TraceInfo]:
+    """Return the figures of traces called a, b, and so on."""
+    account = TraceAccount(1003, 1000, Counter(zero_run_time=3), Counter(late=2))
+    sources = [SyntheticSource(partial(iter, jobs), SYSTEM) for jobs in traces]
+    counted = [trace_statistics(source, SYSTEM, bounds) for source in sources]
+    return trace_infos([(name, account, one) for name, one in zip("abc", counted, strict=False)])
+
+
+def cells(infos: Sequence[TraceInfo]) -> dict[tuple[str, str], list[str]]:
+    """Return the cells of the table by section and label."""
+    rows = trace_table(infos).content()["rows"]
+    names = [info.name for info in infos]
+    return {(row["section"], row[""]): [row[name] for name in names] for row in rows}
+
+
+def test_one_trace() -> None:
+    """Counts, times and shares with their units; there is no distance of a trace alone."""
+    found = {label: cell for (_, label), (cell,) in cells(infos_of(JOBS)).items()}
+    expected = {
+        "read": "1,003",
+        "skipped: zero_run_time": "3",
+        "clipped: late": "2",
+        "submitted": "1,000",
+        "jobs": "3",
+        "first submission": "0 s",
+        "span": "86,400 s",
+        "span in days": "1",
+        # (3,600 + 82,800) / 2
+        "interarrival time, mean": "43,200 s",
+        "users": "1",
+        "users with several jobs": "100.0 %",
+        "jobs without user": "1",
+        # Of 8 cores for 86,400 s: 60 + 7,200 + 80,000 core-seconds.
+        "core": "12.6 %",
+        # Of 200 for 86,400 s: 2 units of 50 for 3,600 s.
+        "mem": "2.1 %",
+        "jobs: short (0 to 3,599 s)": "33.3 %",
+        "jobs: long (3,600 s and more)": "66.7 %",
+        # 60 of 23,660 s
+        "run time: short (0 to 3,599 s)": "0.3 %",
+        "one unit": "33.3 %",
+        "a power of two (1 is one)": "100.0 %",
+        "units, mean": "2.33",
+        "core: jobs": "2",
+        "core: mean run time": "10,030 s",
+        # 3,600 s in one of three jobs
+        "mean absolute error": "20.0 min",
+        "exact": "66.7 %",
+        "ratio, p25": "0.50",
+        "ratio, p50": "1",
+    }
+    assert {label: found.get(label) for label in expected} == expected
+    assert not any(section == "distance from the first" for section, _ in cells(infos_of(JOBS)))
+
+
+def test_cycles_have_bars() -> None:
+    """The largest share has the longest bar, of 10 characters; half of it 5."""
+    found = cells(infos_of(JOBS))
+    assert found["jobs by hour of day", "00 h"] == ["██████████  66.7 %"]
+    assert found["jobs by hour of day", "01 h"] == ["█████       33.3 %"]
+    assert found["jobs by hour of day", "23 h"] == ["             0.0 %"]
+    assert found["jobs by weekday", "Monday"] == ["██████████  66.7 %"]
+    assert found["jobs by month", "Jan"] == ["██████████ 100.0 %"]
+
+
+def test_traces_side_by_side() -> None:
+    """A row that a trace lacks shows a dash there; distances are from the first trace."""
+    # Only the first job, twelve hours later.
+    moved = [TracedJob(JOBS[0].job._replace(submit_time=43_200), 60)]
+    infos = infos_of(JOBS, moved)
+    found = cells(infos)
+    assert found["sizes, in units per job", "core+mem: jobs"] == ["1", "–"]
+    assert found["offered load, of capacity × span", "core"] == ["12.6 %", "–"]
+    # All jobs would have to move to 12 h; one third of run times is as short.
+    distances = "distance from the first"
+    assert found[distances, "hour (total variation)"] == ["–", "1.000"]
+    assert found[distances, "run time (Kolmogorov-Smirnov)"] == ["–", "0.667"]
+    # A single job has no gap.
+    assert found[distances, "interarrival time (Kolmogorov-Smirnov)"] == ["–", "–"]
+    assert infos[0].distance is None
+
+
+def test_no_jobs() -> None:
+    """A trace without jobs has counts of 0 and dashes, and no bars."""
+    found = cells(infos_of([]))
+    assert found["submissions", "jobs"] == ["0"]
+    assert found["submissions", "first submission"] == ["–"]
+    assert found["jobs by weekday", "Sunday"] == ["             0.0 %"]
+    assert "█" not in str(found)
+
+
+def test_notes() -> None:
+    """Each trace says from what its hours are counted; distances are explained if there are any."""
+    alone, two = (trace_table(infos_of(*[JOBS] * count)).notes for count in (1, 2))
+    assert sum(note.startswith(("a: hours", "b: hours")) for note in alone) == 1
+    assert sum(note.startswith(("a: hours", "b: hours")) for note in two) == 2
+    assert not any("Kolmogorov" in note for note in alone)
+    assert any("Kolmogorov" in note for note in two)
+
+
+def test_content() -> None:
+    """JSON has exact figures, and names of classes; more than three classes are numbered."""
+    first, second = infos_of(JOBS, JOBS)
+    content = json.loads(json.dumps(trace_content(second)))
+    assert content["scenario"] == "b"
+    assert content["records"] == {
+        "read": 1003,
+        "skipped": {"zero_run_time": 3},
+        "clipped": {"late": 2},
+        "changed": {},
+        "submitted": 1000,
+    }
+    assert content["accuracy"]["mean_absolute_error_minutes"] == 20
+    assert [c["class"] for c in content["run_times"]["classes"]] == ["short", "long"]
+    assert set(content["distance_from_first"].values()) == {0}
+    assert trace_content(first)["distance_from_first"] is None
+    (many,) = infos_of(JOBS, bounds=(60, 600, 6000))
+    names = [c["class"] for c in trace_content(many)["run_times"]["classes"]]
+    assert names == ["class 1", "class 2", "class 3", "class 4"]
