@@ -107,9 +107,9 @@ def status_content(status: RunStatus) -> dict[str, Any]:
     -------
     dict
         `status` (a verdict), `scenario`, `directory`, `started`, `finished`, `process_alive`,
-        `seconds_since_written`, `state` (as in `state.json`), `jobs` (as in `summary.json`) and
-        `solver`: the rounds that `asked` a solver, and those `without_plan` by status. Unknown
-        values are null.
+        `error`, `seconds_since_written`, `state` (as in `state.json`), `jobs` (as in
+        `summary.json`) and `solver`: the rounds that `asked` a solver, and those `without_plan` by
+        status. Unknown values are null.
     """
     return {
         "status": status.verdict,
@@ -117,6 +117,7 @@ def status_content(status: RunStatus) -> dict[str, Any]:
         "directory": str(status.directory),
         "started": status.manifest.started,
         "finished": status.manifest.finished,
+        "error": status.manifest.error,
         "process_alive": status.process_alive,
         "seconds_since_written": status.age,
         "state": status.state.model_dump(mode="json") if status.state else None,
@@ -130,6 +131,8 @@ def _rows(status: RunStatus) -> Iterator[tuple[str, str]]:
     yield "started", manifest.started
     if manifest.finished is not None:
         yield "finished", manifest.finished
+    if manifest.error is not None:
+        yield "error", "; ".join(manifest.error.splitlines())
     if state is not None and status.age is not None:
         yield "process", f"{state.process.pid} on {state.process.host}{_there(status)}"
         yield "as of", f"{duration(status.age)} ago"

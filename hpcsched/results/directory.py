@@ -1,5 +1,6 @@
 """Run directories: creation, and access to a finished run."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -99,6 +100,19 @@ def _holds_a_run(folder: Path) -> bool:
     return isinstance(versions, dict) and "hpcsched" in versions
 
 
+def _end_without_summary(folder: Path, manifest: Manifest) -> str:
+    """Return when a run ended that has no summary, and its error."""
+    before = "its first event"
+    # A file without rows may have been begun before the error.
+    with suppress(InputError):
+        if ParquetTable(folder / ROUNDS).rows:
+            before = "its summary was written"
+    how = "was interrupted" if manifest.status == "interrupted" else "failed"
+    # One line an error: findings of an input come in several.
+    error = "" if manifest.error is None else ": " + "; ".join(manifest.error.splitlines())
+    return f"the run of {manifest.started} {how} before {before}{error}"
+
+
 @dataclass(frozen=True)
 class RunDirectory:
     """A finished run.
@@ -121,7 +135,8 @@ class RunDirectory:
         Raises
         ------
         InputError
-            If it is no run directory, has an unknown format, has not ended, or lacks a file.
+            If it is no run directory, has an unknown format, has not ended, failed before it had
+            results, or lacks a file.
         """
         if not path.is_dir():
             raise problem("not-a-run", path, "it is not a directory")
@@ -132,6 +147,9 @@ class RunDirectory:
                 " `hpcsched status` tells which"
             )
             raise problem("not-finished", path, message)
+        # Only what was written has a hash: a summary that was lost later is a missing file.
+        if manifest.status != "complete" and SUMMARY not in manifest.files:
+            raise problem("no-results", path, _end_without_summary(path, manifest))
         for name in KNOWN:
             if not (path / name).is_file():
                 raise problem("missing-file", path / name, "it is missing")

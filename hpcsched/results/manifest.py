@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from hpcsched.errors import InputError
+from hpcsched.errors import HpcschedError, InputError
 from hpcsched.results.files import MANIFEST, STATE, problem, read_json, write_json
 from hpcsched.version import __version__
 
@@ -61,6 +61,8 @@ class Manifest(BaseModel):
     in_python
         Parts of the scenario that kept the replay out of compiled code; empty if none did, None if
         unknown.
+    error
+        The error with which the run failed; None if it did not, or unknown.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -81,6 +83,7 @@ class Manifest(BaseModel):
     not_reproducible_because: list[str]
     files: dict[str, str]
     in_python: list[str] | None = None
+    error: str | None = None
 
 
 def package_versions(packages: Sequence[str] = ("numpy", "pyarrow", "pydantic")) -> dict[str, str]:
@@ -156,11 +159,13 @@ def finish_manifest(
     status: Status,
     trace_comments: Sequence[str],
     in_python: Sequence[str] | None = None,
+    *,
+    error: BaseException | None = None,
 ) -> Manifest:
     """Write the manifest of a run that has ended, and return it.
 
     A trace file that has changed meanwhile makes the run irreproducible. All other files must have
-    been written before: their hashes are taken now.
+    been written before: their hashes are taken now. `error` ended the run, if it failed.
 
     Raises
     ------
@@ -180,10 +185,18 @@ def finish_manifest(
             "trace_comments": list(trace_comments),
             "files": file_hashes(folder),
             "in_python": None if in_python is None else list(in_python),
+            "error": None if error is None else _in_words(error),
         }
     )
     write_json(folder / MANIFEST, finished.model_dump())
     return finished
+
+
+def _in_words(error: BaseException) -> str:
+    """Return an error as text, with its kind if its text alone is not meant for users."""
+    if isinstance(error, HpcschedError):
+        return str(error)
+    return f"{type(error).__name__}: {error}"
 
 
 def read_manifest(folder: Path) -> Manifest:

@@ -147,10 +147,12 @@ class Run:
         """Unlock the directory; first record a failure that no other file records."""
         try:
             if self._is_running and error is not None:
-                status: Status = "interrupted" if isinstance(error, KeyboardInterrupt) else "failed"
+                interrupted = isinstance(error, KeyboardInterrupt)
+                status: Status = "interrupted" if interrupted else "failed"
+                told = None if interrupted else error
                 # The error that ended the run tells more than one of its last record.
                 with suppress(InputError, OSError):
-                    finish_manifest(self._assembly.folder, self._manifest, status, ())
+                    finish_manifest(self._assembly.folder, self._manifest, status, (), error=told)
                     remove_state(self._assembly.folder)
         finally:
             self._lock.release()
@@ -169,6 +171,7 @@ class Run:
             True: a second signal ends the loop at once, not after the present instant.
         """
         status: Status = "failed"
+        failure: BaseException | None = None
         try:
             with _stopped_by_signals(loop, insist=insist):
                 loop.run()
@@ -176,12 +179,15 @@ class Run:
         except KeyboardInterrupt:
             status = "interrupted"
             raise
+        except BaseException as error:
+            failure = error
+            raise
         finally:
             loop.close()
-            self._finish(loop, status)
+            self._finish(loop, status, failure)
         return RunDirectory.open(self._assembly.folder)
 
-    def _finish(self, loop: RunLoop, status: Status) -> None:
+    def _finish(self, loop: RunLoop, status: Status, failure: BaseException | None) -> None:
         folder, end = self._assembly.folder, loop.end
         complete = status == "complete"
         summary = self._summary(end, None if complete else end.left)
@@ -190,7 +196,7 @@ class Run:
         write_timing(folder)
         # Last but the state: it holds the hashes of all other files. Whoever watches the state
         # of a run must find the final manifest once the state is gone.
-        finish_manifest(folder, self._manifest, status, end.comments, end.in_python)
+        finish_manifest(folder, self._manifest, status, end.comments, end.in_python, error=failure)
         self._is_running = False
         remove_state(folder)
 

@@ -20,7 +20,15 @@ from hpcsched.system.request import Request
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job import Job
 from hpcsched.workload.trace_source import TraceAccount
-from tests.results.hand_made import JOBS, REJECTED, left_at, rounds_of, tamper_json, write_run
+from tests.results.hand_made import (
+    JOBS,
+    REJECTED,
+    Placed,
+    left_at,
+    rounds_of,
+    tamper_json,
+    write_run,
+)
 
 
 def test_round_trip(tmp_path: Path) -> None:
@@ -216,6 +224,33 @@ def test_manifest(tmp_path: Path) -> None:
         not_reproducible_because=["a wall-clock limit"],
     )
     assert not other.reproducible
+
+
+@pytest.mark.parametrize(
+    ("written", "jobs", "expected"),
+    [
+        (["scenario.yaml"], (), "failed before its first event: it broke; again [no-results]"),
+        (
+            ["scenario.yaml", "jobs.parquet", "rounds.parquet"],
+            JOBS,
+            "failed before its summary was written: it broke; again [no-results]",
+        ),
+        # It was there when the run had ended.
+        (["summary.json"], JOBS, "summary.json: error: it is missing [missing-file]"),
+    ],
+)
+def test_a_failed_run_without_a_summary(
+    written: list[str], jobs: tuple[Placed, ...], expected: str, tmp_path: Path
+) -> None:
+    """It is told why there is none, in one line, unless it was lost later."""
+    folder = write_run(tmp_path / "run", jobs, status="failed").path
+    (folder / "summary.json").unlink()
+    files = dict.fromkeys(written, "a hash")
+    _set(files=files, error="it broke\nagain")(folder)
+    with pytest.raises(InputError) as refused:
+        RunDirectory.open(folder)
+    assert str(refused.value).endswith(expected)
+    assert "\n" not in str(refused.value)
 
 
 def test_missing_trace_file(tmp_path: Path) -> None:

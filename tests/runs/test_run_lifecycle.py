@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from hpcsched.errors import InputError, PluginError
 from hpcsched.results.directory import RunDirectory, create
 from hpcsched.results.recorder import RunRecorder
 from hpcsched.results.summary import Left
@@ -99,22 +100,34 @@ def test_a_failed_run(tmp_path: Path) -> None:
         run.carry_out(Loop(assembly, KeyError("x")))
     directory = RunDirectory.open(tmp_path)
     assert directory.manifest.status == "failed"
+    assert directory.manifest.error == "KeyError: 'x'"
     assert directory.summary["jobs"]["waiting"] == 3
     assert directory.summary["more"] == [None, False]
     create(tmp_path, force=True).release()
 
 
 @pytest.mark.parametrize(
-    ("error", "status"), [(KeyError("x"), "failed"), (KeyboardInterrupt(), "interrupted")]
+    ("error", "status", "said"),
+    [
+        (KeyError("x"), "failed", "failed before its first event: KeyError: 'x'"),
+        (PluginError("no solver"), "failed", "failed before its first event: no solver"),
+        (KeyboardInterrupt(), "interrupted", "was interrupted before its first event"),
+    ],
 )
-def test_a_run_that_ends_before_its_loop(error: BaseException, status: str, tmp_path: Path) -> None:
-    """The manifest says that the run failed or was interrupted, and when."""
+def test_a_run_that_ends_before_its_loop(
+    error: BaseException, status: str, said: str, tmp_path: Path
+) -> None:
+    """The manifest says that the run failed or was interrupted, when, and by which error."""
     with pytest.raises(type(error)), Run(begun(tmp_path)):
         raise error
     manifest = content(tmp_path, "manifest.json")
     assert manifest["status"] == status
     assert manifest["finished"] >= manifest["started"]
     assert list(manifest["files"]) == ["scenario.yaml"]
+    with pytest.raises(InputError) as refused:
+        RunDirectory.open(tmp_path)
+    expected = f"{tmp_path}: error: the run of {manifest['started']} {said} [no-results]"
+    assert str(refused.value) == expected
     create(tmp_path, force=True).release()
 
 
@@ -143,7 +156,8 @@ def test_a_run_whose_summary_cannot_be_finished(tmp_path: Path) -> None:
     assembly = begun(tmp_path)
     with pytest.raises(ValueError, match="complete: True"), Run(assembly) as run:
         run.carry_out(Unfinished(assembly))
-    assert content(tmp_path, "manifest.json")["status"] == "failed"
+    manifest = content(tmp_path, "manifest.json")
+    assert (manifest["status"], manifest["error"]) == ("failed", "ValueError: complete: True")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
