@@ -22,6 +22,7 @@ ACROSS = {
 """Folders of tests across packages; docs/develop/testing.md says of each what it holds."""
 
 MIRRORED = [
+    "audit",
     "dispatching",
     "report/tables",
     "slurm",

@@ -33,6 +33,7 @@ def check_choices(run: RunDirectory, portfolio: Sequence[str]) -> Iterator[Check
         if name is not None:
             if name == present or name not in portfolio:
                 others = ", ".join(repr(other) for other in portfolio if other != present)
-                check.found(f"round {k}: chosen: expected one of {others}, found {name!r}")
+                expected = f"one of {others}" if others else "none"
+                check.found(f"round {k}: chosen: expected {expected}, found {name!r}")
             present = name
     yield check

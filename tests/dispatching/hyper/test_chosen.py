@@ -3,16 +3,12 @@
 import json
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
 import hpcsched
-from hpcsched.audit.choices import check_choices
 from hpcsched.cli import app
 from hpcsched.errors import InputError
-from hpcsched.results.directory import RunDirectory
 from tests.report.studies import pair
 
 JOBS = ((0, 10), (1, 100), (2, 10), (50, 5))
@@ -114,29 +110,6 @@ def test_first_by_place(tmp_path: Path) -> None:
     result = hpcsched.run(path, tmp_path / "run")
     assert result.rounds["chosen"][0].as_py() == "easy order=sjf"
     assert result.jobs.sort_by("job_id")["start_time"].to_pylist() == [0, 20, 10, 120]
-
-
-@pytest.mark.parametrize(
-    ("row", "chosen", "because", "message"),
-    [
-        (0, None, None, "round 1: chosen: expected a choice, found none"),
-        (1, "easy", "so", "round 2: chosen: expected one of 'easy order=sjf', found 'easy'"),
-        (1, "list", "so", "round 2: chosen: expected one of 'easy order=sjf', found 'list'"),
-        (1, "easy order=sjf", None, "round 2: expected a choice with a reason"),
-    ],
-)
-def test_an_audit_of_choices(
-    row: int, chosen: str | None, because: str | None, message: str, tmp_path: Path
-) -> None:
-    """Each choice is of the portfolio, another than before, and has a reason."""
-    hpcsched.run(write_scenario(tmp_path), tmp_path / "run")
-    path = tmp_path / "run" / "rounds.parquet"
-    table = pq.read_table(path)
-    rows = table.to_pylist()
-    rows[row] |= {"chosen": chosen, "because": because}
-    pq.write_table(pa.Table.from_pylist(rows, schema=table.schema), path)
-    (check,) = check_choices(RunDirectory.open(tmp_path / "run"), ["easy", "easy order=sjf"])
-    assert check.violations[0].startswith(message)
 
 
 @pytest.mark.parametrize(

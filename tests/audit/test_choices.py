@@ -1,0 +1,64 @@
+"""The check of choices alone: of the portfolio, each another than before, with a reason."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from hpcsched.audit.choices import check_choices
+from hpcsched.audit.violations import Check
+from tests.results.columns_by_hand import directory
+
+Choice = tuple[str | None, str | None]
+
+PORTFOLIO = ["easy", "sjf", "laf"]
+STAYS: Choice = (None, None)
+RIGHT: Sequence[Choice] = (("easy", "first"), STAYS, ("sjf", "5 against 7"), STAYS)
+
+
+def checks(folder: Path, choices: Sequence[Choice], portfolio: Sequence[str]) -> list[Check]:
+    """Return the checks of rounds with these choices and reasons."""
+    chosen, because = zip(*choices, strict=True)
+    rounds = pa.table(
+        {
+            "round": range(1, len(choices) + 1),
+            "chosen": pa.array(chosen, pa.string()),
+            "because": pa.array(because, pa.string()),
+        }
+    )
+    return list(check_choices(directory(folder, rounds=rounds), portfolio))
+
+
+def test_right_choices(tmp_path: Path) -> None:
+    """An empty cell means the choice of the round before; each round is looked at."""
+    (check,) = checks(tmp_path, RIGHT, PORTFOLIO)
+    assert (check.violations, check.looked_at) == ([], 4)
+
+
+def test_a_dispatcher_that_does_not_choose(tmp_path: Path) -> None:
+    """Without a portfolio and choices there is no check; a choice is wrong then."""
+    assert checks(tmp_path, [STAYS, STAYS], []) == []
+    (check,) = checks(tmp_path, [STAYS, ("easy", "so")], [])
+    assert check.violations == ["round 2: chosen: expected none, found 'easy'"]
+    (check,) = checks(tmp_path, [STAYS, (None, "so")], [])
+    assert check.violations == ["round 2: expected a choice with a reason, found None, 'so'"]
+
+
+@pytest.mark.parametrize(
+    ("row", "choice", "found"),
+    [
+        (0, STAYS, ["round 1: chosen: expected a choice, found none"]),
+        (1, ("easy", "x"), ["round 2: chosen: expected one of 'sjf', 'laf', found 'easy'"]),
+        (1, ("list", "x"), ["round 2: chosen: expected one of 'sjf', 'laf', found 'list'"]),
+        # The next round then chooses the one that decides already.
+        (1, ("sjf", "x"), ["round 3: chosen: expected one of 'easy', 'laf', found 'sjf'"]),
+        (2, ("sjf", None), ["round 3: expected a choice with a reason, found 'sjf', None"]),
+        (3, (None, "x"), ["round 4: expected a choice with a reason, found None, 'x'"]),
+    ],
+)
+def test_wrong_choices(row: int, choice: Choice, found: list[str], tmp_path: Path) -> None:
+    """The round and what is expected are told."""
+    choices = [*RIGHT[:row], choice, *RIGHT[row + 1 :]]
+    (check,) = checks(tmp_path, choices, PORTFOLIO)
+    assert check.violations == found
