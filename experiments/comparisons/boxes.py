@@ -2,21 +2,21 @@
 
 Boxes reach from the first to the third quartile, with a line at the median and a triangle at the
 mean; the whiskers reach from the least value to the largest (Galleguillos and others, MOD 2017,
-figures 3 to 5). What is 0 is not on a logarithmic scale, and is not drawn.
+figures 3 to 5). The scale is linear below 1 where there are values of 0.
 """
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from comparisons.command import Drawing, Picture
-from hpcsched.problems.whole_files import cannot_write, make_folder, replacing
-from hpcsched.report.figures.boxes import Box, draw_box
-from hpcsched.report.figures.figure_style import PALETTE, STYLE, UNDATED
+from comparisons.pictures import write_picture
+from hpcsched.report.figures.boxes import Box
+from hpcsched.report.figures.chart_parts import panels as diagrams
+from hpcsched.report.figures.chart_parts import plot_width
+from hpcsched.report.figures.common_charts import boxes
+from hpcsched.report.figures.figure_style import PALETTE, PAPER_WIDTH, Look
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
+_HEIGHT = 150
 COLOURS = ("grey", "orange", "sky blue", "blue", "green", "purple", "vermilion", "yellow")
 """The colours of the boxes of a group, in order; from the first again where there are more."""
 
@@ -49,60 +49,19 @@ def draw_panels(
     shown = [panel for panel in panels if panel.drawable]
     if not shown:
         return None
-    make_folder(drawing.folder)
-    files = [drawing.folder / f"{name}.{kind}" for kind in drawing.formats]
-    for path, dots in zip(files, drawing.formats.values(), strict=True):
-        _save(shown, groups, members, path, dots)
-    return Picture("; ".join(f"{panel.title}, {panel.measure}" for panel in shown), files)
-
-
-def _save(
-    panels: Sequence[Panel],
-    groups: Sequence[str],
-    members: Sequence[str],
-    path: Path,
-    dots: int,
-) -> None:
-    import matplotlib as mpl  # noqa: PLC0415 (it takes its time)
-    from matplotlib.figure import Figure  # noqa: PLC0415
-
-    kind = path.suffix.removeprefix(".")
-    with mpl.rc_context(STYLE), replacing(path, force=True) as unfinished:
-        figure = Figure(figsize=(7.4, 0.6 + 2.6 * len(panels)), layout="constrained")
-        named: set[str] = set()
-        # On one scale, so that panels can be compared.
-        grid = figure.subplots(len(panels), squeeze=False, sharey=True)
-        for panel, axes in zip(panels, grid[:, 0], strict=True):
-            _plot(panel, groups, members, axes, named)
-            axes.set_ylabel(panel.measure)
-            axes.set_title(panel.title, fontsize=9)
-        figure.legend(loc="outside lower center", ncols=6, frameon=False, fontsize=7)
-        try:
-            figure.savefig(unfinished, format=kind, dpi=dots, metadata=UNDATED[kind])
-        except OSError as error:
-            raise cannot_write(path, error) from error
-
-
-def _plot(
-    panel: Panel, groups: Sequence[str], members: Sequence[str], axes: "Axes", named: set[str]
-) -> None:
-    step = 0.8 / len(members)
-    for k, group in enumerate(groups):
-        for m, member in enumerate(members):
-            box = panel.boxes.get((group, member))
-            if box is None:
-                continue
-            drawn = draw_box(
-                axes,
-                box,
-                k + step * (m - (len(members) - 1) / 2),
-                0.8 * step,
-                colour=PALETTE[COLOURS[m % len(COLOURS)]],
-            )
-            if member not in named:
-                drawn.set_label(member)
-                named.add(member)
-    axes.set_yscale("log")
-    axes.set_xticks(range(len(groups)), list(groups))
-    axes.set_xlim(-0.55, len(groups) - 0.45)
-    axes.grid(True, axis="y")
+    looks = {
+        member: Look(PALETTE[COLOURS[number % len(COLOURS)]], 0)
+        for number, member in enumerate(members)
+    }
+    charts = [
+        boxes(
+            {(member, group): box for (group, member), box in panel.boxes.items()},
+            groups,
+            looks,
+            panel.measure,
+            (plot_width(PAPER_WIDTH), _HEIGHT),
+        ).properties(title=panel.title)
+        for panel in shown
+    ]
+    shows = "; ".join(f"{panel.title}, {panel.measure}" for panel in shown)
+    return write_picture(name, shows, diagrams(charts, columns=1), drawing)

@@ -1,21 +1,20 @@
 """Pictures of several diagrams, side by side."""
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+
+import altair as alt
 
 from comparisons.command import Drawing, Picture
-from hpcsched.problems.whole_files import cannot_write, make_folder, replacing
-from hpcsched.report.figures.figure_style import STYLE, UNDATED
+from hpcsched.problems.whole_files import make_folder
+from hpcsched.report.figures.chart_parts import Chart, panels, plot_width, sized
+from hpcsched.report.figures.figure_files import write_figure
+from hpcsched.report.figures.figure_style import PAPER_WIDTH
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-Plot = Callable[["Axes"], None]
-"""Draws one diagram into its axes."""
+Plot = alt.Chart | alt.LayerChart
+"""One diagram, without a size."""
 
 COLUMNS = 2
-WIDTH = 7.4
+_HEIGHT = 160
 
 
 def draw_picture(
@@ -27,30 +26,22 @@ def draw_picture(
     """
     if not plots:
         return None
+    size = plot_width(PAPER_WIDTH, COLUMNS), _HEIGHT
+    # Each diagram has colours of its own.
+    whole = panels([sized(plot, size) for plot in plots], COLUMNS)
+    if len(plots) > 1:
+        whole = whole.resolve_scale(
+            color="independent", shape="independent", strokeDash="independent"
+        )
+    if title:
+        whole = whole.properties(title=title)
+    return write_picture(name, shows, whole, drawing)
+
+
+def write_picture(name: str, shows: str, chart: Chart, drawing: Drawing) -> Picture:
+    """Draw a chart into files of this name; raises InputError where one cannot be written."""
     make_folder(drawing.folder)
     files = [drawing.folder / f"{name}.{kind}" for kind in drawing.formats]
     for path, dots in zip(files, drawing.formats.values(), strict=True):
-        _save(plots, path, dots, title)
+        write_figure(chart, path, force=True, dots=dots)
     return Picture(shows, files)
-
-
-def _save(plots: Sequence[Plot], path: Path, dots: int, title: str) -> None:
-    import matplotlib as mpl  # noqa: PLC0415 (it takes its time)
-    from matplotlib.figure import Figure  # noqa: PLC0415
-
-    kind = path.suffix.removeprefix(".")
-    columns = min(COLUMNS, len(plots))
-    rows = -(-len(plots) // columns)
-    with mpl.rc_context(STYLE), replacing(path, force=True) as unfinished:
-        figure = Figure(figsize=(WIDTH * columns / COLUMNS, 2.9 * rows), layout="constrained")
-        grid = list(figure.subplots(rows, columns, squeeze=False).flat)
-        for plot, axes in zip(plots, grid, strict=False):
-            plot(axes)
-        for axes in grid[len(plots) :]:
-            axes.set_visible(False)
-        if title:
-            figure.suptitle(title, fontsize=9)
-        try:
-            figure.savefig(unfinished, format=kind, dpi=dots, metadata=UNDATED[kind])
-        except OSError as error:
-            raise cannot_write(path, error) from error

@@ -11,7 +11,7 @@ from hpcsched.cli.shared_options import Force, SeveralRuns
 
 if TYPE_CHECKING:
     from hpcsched.report.compared_study import ComparedStudy
-    from hpcsched.report.figures.pictures import Draw
+    from hpcsched.report.figures.chart_parts import Figure
 
 app = typer.Typer(name="plot", no_args_is_help=True, help="Draw figures of runs for papers.")
 
@@ -41,9 +41,9 @@ def boxes(
 
     A box shows quartiles, median and mean, its whiskers the least and the largest value.
     """
-    from hpcsched.report.figures.pictures import draw_boxes
+    from hpcsched.report.figures.distribution_figures import box_figure
 
-    _write(directories, lambda compared: draw_boxes(compared, of), out, force=force)
+    _write(directories, lambda compared: box_figure(compared, of), out, force=force)
 
 
 @app.command()
@@ -51,9 +51,9 @@ def ecdf(
     directories: SeveralRuns, out: Out, of: Quantity = Of.BOUNDED_SLOWDOWN, force: Force = False
 ) -> None:
     """Draw the cumulative distribution of a quantity."""
-    from hpcsched.report.figures.pictures import draw_shares
+    from hpcsched.report.figures.distribution_figures import distribution_figure
 
-    _write(directories, lambda compared: draw_shares(compared, of), out, force=force)
+    _write(directories, lambda compared: distribution_figure(compared, of), out, force=force)
 
 
 @app.command()
@@ -69,9 +69,9 @@ def bars(
 
     Intervals are over seeds, or over jobs for a mean over the jobs of single runs.
     """
-    from hpcsched.report.figures.pictures import draw_bars
+    from hpcsched.report.figures.metric_figure import metric_figure
 
-    _write(directories, lambda compared: draw_bars(compared, metric), out, force=force)
+    _write(directories, lambda compared: metric_figure(compared, metric), out, force=force)
 
 
 @app.command()
@@ -85,25 +85,25 @@ def load(
     force: Force = False,
 ) -> None:
     """Draw queue length and resource use over time."""
-    from hpcsched.report.figures.pictures import draw_load
+    from hpcsched.report.figures.load_figure import load_figure
 
-    _write(directories, lambda compared: draw_load(compared, resource), out, force=force)
+    _write(directories, lambda compared: load_figure(compared, resource), out, force=force)
 
 
 @app.command(name="decision-time")
 def decision_time(directories: SeveralRuns, out: Out, force: Force = False) -> None:
     """Draw the decision time by queue length."""
-    from hpcsched.report.figures.pictures import draw_decision_times
+    from hpcsched.report.figures.decision_time_figure import decision_time_figure
 
-    _write(directories, draw_decision_times, out, force=force)
+    _write(directories, decision_time_figure, out, force=force)
 
 
 @app.command()
 def choices(directories: SeveralRuns, out: Out, force: Force = False) -> None:
     """Draw which dispatcher `hyper` chose over time."""
-    from hpcsched.report.figures.dispatcher_choices import draw_choices
+    from hpcsched.report.figures.choice_figure import choice_figure
 
-    _write(directories, draw_choices, out, force=force)
+    _write(directories, choice_figure, out, force=force)
 
 
 @app.command(name="cpu-time")
@@ -112,9 +112,9 @@ def cpu_time(directories: SeveralRuns, out: Out, force: Force = False) -> None:
 
     The runs must have the observer `cpu-memory`.
     """
-    from hpcsched.report.figures.process_usage import draw_cpu_time
+    from hpcsched.report.figures.process_usage_figures import cpu_time_figure
 
-    _write(directories, draw_cpu_time, out, force=force)
+    _write(directories, cpu_time_figure, out, force=force)
 
 
 @app.command(name="cpu-memory")
@@ -123,9 +123,9 @@ def cpu_memory(directories: SeveralRuns, out: Out, force: Force = False) -> None
 
     The runs must have the observer `cpu-memory`.
     """
-    from hpcsched.report.figures.process_usage import draw_cpu_over_time
+    from hpcsched.report.figures.process_usage_figures import cpu_over_time_figure
 
-    _write(directories, draw_cpu_over_time, out, force=force)
+    _write(directories, cpu_over_time_figure, out, force=force)
 
 
 @app.command()
@@ -159,30 +159,30 @@ def gantt(
     force: Force = False,
 ) -> None:
     """Draw jobs on nodes over time as rectangles."""
-    from hpcsched.report.figures.gantt_picture import draw_gantt
+    from hpcsched.report.figures.gantt_figure import gantt_figure
 
-    def drawing(compared: "ComparedStudy") -> "Draw":
-        return draw_gantt(compared.study, resource or (), begin, end)
+    def drawing(compared: "ComparedStudy") -> "Figure":
+        return gantt_figure(compared.study, resource or (), begin, end)
 
     _write(directories, drawing, out, force=force)
 
 
 def _write(
     directories: list[Path],
-    drawing: "Callable[[ComparedStudy], Draw]",
+    drawing: "Callable[[ComparedStudy], Figure]",
     out: Path,
     *,
     force: bool,
 ) -> None:
     from hpcsched.report.compared_study import ComparedStudy
-    from hpcsched.report.figures.picture_files import check_free, format_of, write_picture
+    from hpcsched.report.figures.figure_files import check_free, format_of, write_figure
     from hpcsched.report.studied_runs import open_study
 
     format_of(out)
     # Before the runs are read: a mistyped name should not cost minutes.
     check_free(out, force=force)
     study = open_study(directories)
-    write_picture(drawing(ComparedStudy(study)), out, force=force)
+    write_figure(drawing(ComparedStudy(study)).chart, out, force=force)
     for warning in study.warnings:
         typer.echo(f"warning: {warning}", err=True)
     typer.echo(f"wrote {out}")

@@ -30,13 +30,12 @@ def report(
     figures to zoom, and the verdict of an audit of each run.
     """
     from hpcsched.report.compared_study import ComparedStudy
-    from hpcsched.report.figures.picture_files import check_free, write_bytes
-    from hpcsched.report.page.page import Verdict, check_installed, write_page
+    from hpcsched.report.figures.figure_files import check_free, write_bytes
+    from hpcsched.report.page.page import Verdict, write_page
     from hpcsched.report.studied_runs import open_study
     from hpcsched.report.tables.run_comparison import compare_runs
 
-    # Both checks before the runs are read and audited, which may take minutes.
-    check_installed()
+    # Before the runs are read and audited, which may take minutes.
     check_free(out, force=force)
     study = open_study(directories)
     compared = ComparedStudy(study, baseline)

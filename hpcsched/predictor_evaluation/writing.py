@@ -5,14 +5,17 @@ from functools import partial
 from pathlib import Path
 
 from hpcsched.predictor_evaluation.figures import ACCURACIES, ERRORS, PredictorFigures, Shares
-from hpcsched.predictor_evaluation.plots import FORMATS, draw_accuracy, draw_errors
+from hpcsched.predictor_evaluation.plots import accuracy_chart, error_chart
 from hpcsched.predictor_evaluation.rendering import values_table
 from hpcsched.problems.whole_files import cannot_write, check_target, make_folder, replacing
+from hpcsched.report.figures.figure_files import write_figure
 from hpcsched.report.tables.report_table import csv_text
 
 FIGURES = "predictors.csv"
 ACCURACY = "accuracy"
 ERROR = "absolute-error"
+FORMATS = ("svg", "png")
+"""Formats of the plots."""
 
 
 def check_folder(folder: Path, *, force: bool) -> None:
@@ -56,18 +59,15 @@ def write_evaluation(
         f"{ACCURACY}.csv": _table(["accuracy_up_to"], ([at] for at in ACCURACIES), shares.accuracy),
         f"{ERROR}.csv": _table(["from_seconds", "below_seconds"], _classes(), shares.error),
     }
-    # Drawn last, since the figures in numbers are there even if a drawing fails.
-    plots: dict[str, Callable[[Path], None]] = {}
-    if shares.accuracy:
-        for kind in FORMATS:
-            plots[f"{ACCURACY}.{kind}"] = partial(draw_accuracy, shares, kind)
-            plots[f"{ERROR}.{kind}"] = partial(draw_errors, shares, kind)
+    charts = {ACCURACY: accuracy_chart, ERROR: error_chart} if shares.accuracy else {}
     make_folder(folder)
     for name, text in texts.items():
         _write(folder / name, partial(_write_text, text), force=force)
-    for name, draw in plots.items():
-        _write(folder / name, draw, force=force)
-    return [folder / name for name in (*texts, *plots)]
+    # Drawn last, since the figures in numbers are there even if a drawing fails.
+    plots = [folder / f"{name}.{kind}" for kind in FORMATS for name in charts]
+    for path in plots:
+        write_figure(charts[path.stem](shares), path, force=force)
+    return [*(folder / name for name in texts), *plots]
 
 
 def _write_text(text: str, path: Path) -> None:

@@ -1,21 +1,33 @@
 """Figures of a comparison of two dispatchers on the same problems, as vector files."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+import altair as alt
 import numpy as np
 
 from hpcsched.problems.pairing import Floats, Pairing
-from hpcsched.problems.whole_files import cannot_write, check_target, make_folder, replacing
-from hpcsched.report.figures.figure_style import PALETTE, STYLE, UNDATED
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from hpcsched.problems.whole_files import check_target, make_folder
+from hpcsched.report.figures.chart_parts import (
+    Chart,
+    chart_of,
+    layers,
+    rows,
+    sized,
+    value_axis,
+    value_scale,
+)
+from hpcsched.report.figures.common_charts import distributions
+from hpcsched.report.figures.figure_files import write_figure
+from hpcsched.report.figures.figure_style import PALETTE, Look
+from hpcsched.system.system import IntArray
 
 FORMATS = ("pdf", "svg")
-MANY = 2000
-"""Number of points above which they are drawn as an image within the vector figure."""
+GRID = 300
+"""Number of places that dots may have along an axis: equal places are one dot."""
+_RATIO_LINEAR = 0.01
+"""Ratio below which the scale of ratios is linear where there are ratios of 0."""
 
 BETTER, SAME, WORSE = PALETTE["blue"], PALETTE["grey"], PALETTE["vermilion"]
 
@@ -51,26 +63,24 @@ def draw(
     missing: list[str] = []
     figures = list(_figures(pairing))
     for figure in figures:
-        for kind in formats if figure.problems else ():
+        for kind in formats if figure.chart else ():
             check_target(folder / f"{figure.name}.{kind}", force=force)
     for figure in figures:
-        if not figure.problems:
+        if figure.chart is None:
             missing.append(f"{figure.name}: there is no problem with values of both")
             continue
         for kind in formats:
             path = folder / f"{figure.name}.{kind}"
-            _save(figure, path, kind, force=force)
+            write_figure(figure.chart, path, force=force)
             drawn.append(path)
     return drawn, missing
 
 
 class _Drawing(NamedTuple):
-    """A figure: name, number of problems, drawing function, and size in inches."""
+    """A figure: name, and chart; None without problems."""
 
     name: str
-    problems: int
-    plot: Callable[["Axes"], None]
-    size: tuple[float, float]
+    chart: Chart | None
 
 
 def _figures(pairing: Pairing) -> Iterator[_Drawing]:
@@ -81,87 +91,87 @@ def _figures(pairing: Pairing) -> Iterator[_Drawing]:
         ("objective", "objective-ratio", "objective"),
     ):
         ratios = pairing.ratios(column)
-        yield _Drawing(name, len(ratios), _ecdf(pairing, ratios, label), (4.5, 3.2))
-    points = int(pairing.comparable.sum())
-    yield _Drawing("objective-scatter", points, _scatter(pairing), (4.2, 4.2))
+        yield _Drawing(name, _ratios(pairing, ratios, label) if len(ratios) else None)
+    comparable = bool(pairing.comparable.any())
+    yield _Drawing("objective-scatter", _scatter(pairing) if comparable else None)
 
 
-def _ecdf(pairing: Pairing, ratios: Floats, label: str) -> Callable[["Axes"], None]:
+def _ratios(pairing: Pairing, ratios: Floats, label: str) -> Chart:
+    """Return the distribution function of the ratios of the problems."""
     a, b = pairing.a.about.name, pairing.b.about.name
-
-    def plot(axes: "Axes") -> None:
-        # A step for each value that occurs, however many problems share it.
-        values, counts = np.unique(ratios, return_counts=True)
-        percent = 100 * np.cumsum(counts) / len(ratios)
-        x, y = np.concatenate((values[:1], values)), np.concatenate(([0], percent))
-        axes.axvline(1, color=SAME, linewidth=0.8, linestyle="--", zorder=1)
-        axes.plot(
-            x, y, color=BETTER, linewidth=1.6, drawstyle="steps-post",
-            rasterized=len(x) > 10 * MANY, zorder=2,
-        )  # fmt: skip
-        # Over a decade a linear axis would press the small ratios together; a ratio of 0 has no
-        # logarithm.
-        if len(values) and values[-1] > 10 * values[0]:
-            if values[0] > 0:
-                axes.set_xscale("log")
-            else:
-                axes.set_xscale("symlog", linthresh=0.01)
-        axes.set_ylim(0, 101)
-        axes.set_xlabel(f"{label}: {b} / {a}")
-        axes.set_ylabel("dispatching problems, %")
-        axes.set_title(f"{len(ratios):,} problems; left of the line, {b} needs less", fontsize=8)
-        axes.grid(True)
-
-    return plot
+    titles = f"{label}: {b} / {a}", "dispatching problems, %"
+    line = chart_of(rows(one=[1])).mark_rule(color=SAME, strokeDash=[4, 3]).encode(x="one:Q")
+    curve = distributions({b: ratios}, {b: Look(BETTER, 0)}, titles, linear=_RATIO_LINEAR)
+    what = f"{len(ratios):,} problems; left of the line, {b} needs less"
+    return sized(layers(curve, line), (270, 180), what)
 
 
-def _scatter(pairing: Pairing) -> Callable[["Axes"], None]:
+def _scatter(pairing: Pairing) -> Chart:
+    """Return the objectives of both dispatchers: a dot for each problem, by who is better."""
     a, b = pairing.a.about.name, pairing.b.about.name
-
-    def plot(axes: "Axes") -> None:
-        comparable = pairing.comparable
-        x, y = (values[comparable] for values in pairing.both("objective"))
-        signs = pairing.objective_order[comparable]
-        logarithmic = bool((x > 0).all() and (y > 0).all()) and (
-            max(x.max(), y.max()) > 10 * min(x.min(), y.min())
+    comparable = pairing.comparable
+    x, y = (values[comparable] for values in pairing.both("objective"))
+    signs = pairing.objective_order[comparable]
+    kinds = (
+        (0, SAME, "circle", "same"),
+        (-1, BETTER, "triangle-down", "better"),
+        (1, WORSE, "triangle-up", "worse"),
+    )
+    data, names = [], []
+    for sign, _, _, what in kinds:
+        chosen = signs == sign
+        names.append(f"{b} {what}: {100 * int(chosen.sum()) / len(signs):.1f} %")
+        some = distinct(x[chosen], y[chosen])
+        data += rows(contender=names[-1], x=x[chosen][some], y=y[chosen][some])
+    scale, marks = value_scale([x, y])
+    # Points are drawn up to the edge of the axes, not beyond.
+    dots: alt.Chart = (
+        chart_of(data)
+        .mark_point(filled=True, size=16, opacity=0.6, clip=True)
+        .encode(
+            x=alt.X("x:Q", scale=scale, axis=value_axis(f"objective of {a}", marks)),
+            y=alt.Y("y:Q", scale=scale, axis=value_axis(f"objective of {b}", marks)),
+            color=alt.Color(
+                "contender:N",
+                scale=alt.Scale(domain=names, range=[colour for _, colour, _, _ in kinds]),
+                legend=alt.Legend(columns=1),
+            ),
+            shape=alt.Shape(
+                "contender:N",
+                scale=alt.Scale(domain=names, range=[shape for _, _, shape, _ in kinds]),
+            ),
         )
-        if logarithmic:
-            axes.set_xscale("log")
-            axes.set_yscale("log")
-        low, high = min(x.min(), y.min()), max(x.max(), y.max())
-        axes.plot([low, high], [low, high], color=SAME, linewidth=0.8, linestyle="--", zorder=1)
-        for sign, colour, marker, what in (
-            (0, SAME, "o", "same"),
-            (-1, BETTER, "v", "better"),
-            (1, WORSE, "^", "worse"),
-        ):
-            chosen = signs == sign
-            count = int(chosen.sum())
-            axes.scatter(
-                x[chosen], y[chosen], s=14, marker=marker, c=colour, alpha=0.6, linewidths=0,
-                label=f"{b} {what}: {100 * count / len(signs):.1f} %",
-                rasterized=len(signs) > MANY, zorder=2,
-            )  # fmt: skip
-        axes.set_xlabel(f"objective of {a}")
-        axes.set_ylabel(f"objective of {b}")
-        axes.set_aspect("equal", adjustable="box")
-        axes.legend(frameon=False, fontsize=8)
-        axes.set_title(f"{len(signs):,} problems", fontsize=8)
-        axes.grid(True)
-
-    return plot
+    )
+    ends = [min(x.min(), y.min()), max(x.max(), y.max())]
+    line = (
+        chart_of(rows(x=ends, y=ends))
+        .mark_line(color=SAME, strokeDash=[4, 3], strokeWidth=0.8)
+        .encode(x=alt.X("x:Q", scale=scale), y=alt.Y("y:Q", scale=scale))
+    )
+    return sized(layers(line, dots), (240, 240), f"{len(signs):,} problems")
 
 
-def _save(drawing: _Drawing, path: Path, kind: str, *, force: bool) -> None:
-    import matplotlib as mpl  # noqa: PLC0415 (it takes its time)
-    from matplotlib.figure import Figure  # noqa: PLC0415
+def distinct(x: Floats, y: Floats) -> IntArray:
+    """Return the indices of points that can be told apart in a figure, in their order.
 
-    with mpl.rc_context(STYLE):
-        # Without pyplot there is no window and no display: the file's format says what draws it.
-        figure = Figure(figsize=drawing.size, layout="constrained")
-        drawing.plot(figure.add_subplot())
-        with replacing(path, force=force) as unfinished:
-            try:
-                figure.savefig(unfinished, format=kind, dpi=300, metadata=UNDATED[kind])
-            except OSError as error:
-                raise cannot_write(path, error) from error
+    A vector file of hundreds of thousands of points could not be opened.
+
+    Parameters
+    ----------
+    x, y
+        Coordinates of the points, `[P]`.
+
+    Returns
+    -------
+    IntArray
+        Index of the first point at each place of a grid of `GRID` by `GRID`.
+    """
+    places = []
+    for values in (x, y):
+        # As on a logarithmic scale, where values are positive.
+        shown = np.log(values) if len(values) and values.min() > 0 else values
+        least = shown.min(initial=np.inf)
+        span = max(float(shown.max(initial=-np.inf) - least), 1e-12) if len(shown) else 1.0
+        places.append(np.round((shown - least) / span * GRID))
+    _, first = np.unique(np.stack(places, axis=1), axis=0, return_index=True)
+    return np.sort(first)

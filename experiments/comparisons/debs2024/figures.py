@@ -1,21 +1,21 @@
 """The figures of a comparison: bars in percent of the baseline, the paper's values beside them."""
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
+
+import altair as alt
 
 from comparisons.command import Drawing, Picture
 from comparisons.debs2024.declaration import Figure
 from comparisons.debs2024.results import Comparison
-from hpcsched.problems.whole_files import cannot_write, make_folder, replacing
-from hpcsched.report.figures.figure_style import INK, PALETTE, STYLE, UNDATED
+from comparisons.pictures import write_picture
+from hpcsched.report.figures.chart_parts import chart_of, layers, rows, sized
+from hpcsched.report.figures.figure_style import INK, PALETTE
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-_WIDTH = 0.7
-_OVERHANG = 0.08
-"""By how much the line of a bound is wider than its bar, on each side."""
+_STEP, _WIDTH = 40, 28
+"""Distance of bars and their width, in points."""
+_LABELS = alt.Axis(title=None, labelAngle=-35)
+_SHAPES = {"lower bound": "stroke", "paper": "diamond"}
 
 
 class Bar(NamedTuple):
@@ -61,70 +61,54 @@ def draw_figures(comparison: Comparison, drawing: Drawing) -> list[Picture]:
             continue
         if drawing.whole and there != all_bars:
             continue
-        make_folder(drawing.folder)
         what = f"{shown.objectives[figure.objective].title}, % of {shown.baseline}"
-        files = [drawing.folder / f"{figure.name}.{kind}" for kind in drawing.formats]
-        for path, dots in zip(files, drawing.formats.values(), strict=True):
-            _save(all_bars, (figure.title, what), path, dots)
         name = figure.name.replace("-", " ").capitalize()
-        drawn.append(Picture(f"{name}: {figure.title}", files))
+        chart = bar_chart(all_bars, figure.title, what)
+        drawn.append(write_picture(figure.name, f"{name}: {figure.title}", chart, drawing))
     return drawn
 
 
-def _save(shown: Sequence[Bar], titles: tuple[str, str], path: Path, dots: int) -> None:
-    import matplotlib as mpl  # noqa: PLC0415 (it takes its time)
-    from matplotlib.figure import Figure as Canvas  # noqa: PLC0415
-
-    kind = path.suffix.removeprefix(".")
-    with mpl.rc_context(STYLE):
-        canvas = Canvas(figsize=(1.4 + 0.55 * len(shown), 3.4), layout="constrained")
-        axes = canvas.add_subplot()
-        _plot(shown, axes)
-        axes.set_title(titles[0], fontsize=9)
-        axes.set_ylabel(titles[1])
-        if axes.get_legend_handles_labels()[0]:
-            canvas.legend(loc="outside lower right", ncols=2, frameon=False, fontsize=7)
-        with replacing(path, force=True) as unfinished:
-            try:
-                canvas.savefig(unfinished, format=kind, dpi=dots, metadata=UNDATED[kind])
-            except OSError as error:
-                raise cannot_write(path, error) from error
-
-
-def _plot(shown: Sequence[Bar], axes: "Axes") -> None:
-    half = _WIDTH / 2 + _OVERHANG
-    named = set()
-    for x, bar in enumerate(shown):
-        if bar.value is None:
-            axes.annotate(
-                "not run", (x, 0), xytext=(0, 3), textcoords="offset points", rotation=90,
-                ha="center", va="bottom", fontsize=7,
-            )  # fmt: skip
-        else:
-            axes.bar(x, bar.value, _WIDTH, color=bar.colour, edgecolor=INK, linewidth=0.5, zorder=2)
-            # Above the paper's marker as well, so that they do not overlap.
-            axes.annotate(
-                f"{bar.value:.1f}", (x, max(bar.value, bar.paper or 0)), xytext=(0, 5),
-                textcoords="offset points", ha="center", va="bottom", fontsize=7, zorder=5,
-                bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6},
-            )  # fmt: skip
-        if bar.bound is not None:
-            axes.plot(
-                [x - half, x + half], [bar.bound, bar.bound], color=INK, linewidth=1.6, zorder=3,
-                label=None if "bound" in named else "lower bound",
-            )  # fmt: skip
-            named.add("bound")
-        if bar.paper is not None:
-            axes.plot(
-                x, bar.paper, marker="D", markersize=5, linestyle="none", zorder=4,
-                markerfacecolor="white", markeredgecolor=INK,
-                label=None if "paper" in named else "paper",
-            )  # fmt: skip
-            named.add("paper")
-    axes.axhline(100, color=INK, linewidth=0.8, linestyle="--", zorder=1)
-    axes.set_xticks(
-        range(len(shown)), [bar.label for bar in shown], rotation=35, ha="right", fontsize=8
+def bar_chart(shown: Sequence[Bar], title: str, what: str) -> alt.LayerChart:
+    """Return the chart of bars with the paper's values, lower bounds, and the baseline at 100."""
+    data = rows(
+        bar=[bar.label for bar in shown],
+        colour=[bar.colour for bar in shown],
+        value=[bar.value for bar in shown],
+        # Above the paper's marker as well, so that they do not overlap.
+        above=[None if bar.value is None else max(bar.value, bar.paper or 0) for bar in shown],
+        text=["not run" if bar.value is None else f"{bar.value:.1f}" for bar in shown],
+        bound=[bar.bound for bar in shown],
+        paper=[bar.paper for bar in shown],
     )
-    axes.set_xlim(-0.6, len(shown) - 0.4)
-    axes.set_ylim(0, 1.15 * max(100, *(max(bar.value or 0, bar.paper or 0) for bar in shown)))
-    axes.grid(True, axis="y")
+    highest = max(100, *(max(bar.value or 0, bar.paper or 0) for bar in shown))
+    y = alt.Scale(domain=[0, 1.15 * highest], nice=False)
+    labels = [bar.label for bar in shown]
+    base = chart_of(data).encode(x=alt.X("bar:N", sort=labels, axis=_LABELS))
+
+    def marks(field: str, name: str, **look: Any) -> alt.Chart:
+        kinds = alt.Scale(domain=list(_SHAPES), range=list(_SHAPES.values()))
+        marked: alt.Chart = (
+            base.transform_filter(f"isValid(datum.{field})")
+            .mark_point(stroke=INK, **look)
+            .encode(y=alt.Y(f"{field}:Q", scale=y), shape=alt.ShapeDatum(name, scale=kinds))
+        )
+        return marked
+
+    found = [
+        chart_of(rows(value=[100])).mark_rule(strokeDash=[4, 3]).encode(y="value:Q"),
+        base.mark_bar(stroke=INK, strokeWidth=0.5, width=_WIDTH).encode(
+            y=alt.Y("value:Q", scale=y, axis=alt.Axis(title=what)),
+            color=alt.Color("colour:N", scale=None),
+        ),
+        base.transform_filter("isValid(datum.above)")
+        .mark_text(baseline="bottom", dy=-7)
+        .encode(y=alt.Y("above:Q", scale=y), text="text:N"),
+        base.transform_filter("!isValid(datum.above)")
+        .mark_text(angle=270, align="left", dx=3)
+        .encode(y=alt.YDatum(0, scale=y), text="text:N"),
+    ]
+    if any(bar.bound is not None for bar in shown):
+        found.append(marks("bound", "lower bound", size=(_WIDTH + 6) ** 2, strokeWidth=1.6))
+    if any(bar.paper is not None for bar in shown):
+        found.append(marks("paper", "paper", size=30, filled=True, fill="white"))
+    return sized(layers(*found), (_STEP * len(shown), 190), title)

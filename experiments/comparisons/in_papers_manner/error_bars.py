@@ -4,17 +4,17 @@ A bar that would reach below 0 is left out downwards, since that is not on the s
 """
 
 from collections.abc import Mapping, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+import altair as alt
+import numpy as np
 
 from comparisons.boxes import COLOURS
 from comparisons.command import Drawing, Picture
 from comparisons.in_papers_manner.spread import Spread
 from comparisons.pictures import draw_picture
+from hpcsched.report.figures.chart_parts import chart_of, layers, rows, value_axis, value_scale
 from hpcsched.report.figures.figure_style import INK, PALETTE
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 class Panel(NamedTuple):
@@ -37,24 +37,39 @@ def draw_bars(name: str, title: str, panels: Sequence[Panel], drawing: Drawing) 
     shown = [panel for panel in panels if panel.drawable]
     shows = f"{title}: {'; '.join(panel.measure for panel in shown)}"
     over = f"{title}: mean, and one standard deviation"
-    return draw_picture(name, shows, [partial(_plot, one) for one in shown], drawing, title=over)
+    return draw_picture(name, shows, [_plot(one) for one in shown], drawing, title=over)
 
 
-def _plot(panel: Panel, axes: "Axes") -> None:
-    names = list(panel.bars)
+def _plot(panel: Panel) -> alt.LayerChart:
+    bars = {name: bar for name, bar in panel.bars.items() if bar.mean > 0}
     # Bars of one dispatcher have one colour: what stands before the last hyphen is its name.
-    dispatchers = list(dict.fromkeys(name.rpartition("-")[0] for name in names))
-    for x, (name, bar) in enumerate(panel.bars.items()):
-        if not bar.mean > 0:
-            continue
-        colour = COLOURS[dispatchers.index(name.rpartition("-")[0]) % len(COLOURS)]
-        axes.bar(x, bar.mean, 0.7, color=PALETTE[colour], edgecolor=INK, linewidth=0.5)
-        below = bar.deviation if bar.deviation < bar.mean else 0.0
-        reach = [[below], [bar.deviation]]
-        axes.errorbar(x, bar.mean, yerr=reach, color=INK, capsize=3, linewidth=0.8)
-    axes.set_yscale("log")
+    dispatchers = list(dict.fromkeys(name.rpartition("-")[0] for name in panel.bars))
     # From 1 on, as in the papers, so that the lengths of bars can be compared.
-    axes.set_ylim(bottom=min(1.0, *(bar.mean for bar in panel.bars.values() if bar.mean > 0)))
-    axes.set_ylabel(panel.measure)
-    axes.set_xticks(range(len(names)), names, rotation=45, ha="right", fontsize=7)
-    axes.grid(True, axis="y")
+    floor = min(1.0, *(bar.mean for bar in bars.values()))
+    data = rows(
+        bar=list(bars),
+        mean=[bar.mean for bar in bars.values()],
+        floor=floor,
+        lower=[
+            bar.mean - bar.deviation if bar.deviation < bar.mean else bar.mean
+            for bar in bars.values()
+        ],
+        upper=[bar.mean + bar.deviation for bar in bars.values()],
+        colour=[
+            PALETTE[COLOURS[dispatchers.index(name.rpartition("-")[0]) % len(COLOURS)]]
+            for name in bars
+        ],
+    )
+    scale, marks = value_scale(
+        np.array([floor, bar.mean, bar.mean + bar.deviation]) for bar in bars.values()
+    )
+    axis = alt.Axis(title=None, labelAngle=-45)
+    base = chart_of(data).encode(x=alt.X("bar:N", sort=list(panel.bars), axis=axis))
+    y = alt.Y("mean:Q", scale=scale, axis=value_axis(panel.measure, marks))
+    return layers(
+        base.mark_bar(stroke=INK, strokeWidth=0.5, clip=True).encode(
+            y=y, y2="floor:Q", color=alt.Color("colour:N", scale=None)
+        ),
+        base.mark_rule(clip=True).encode(y=alt.Y("lower:Q", scale=scale), y2="upper:Q"),
+        base.mark_tick(color=INK, size=6).encode(y=alt.Y("upper:Q", scale=scale)),
+    )

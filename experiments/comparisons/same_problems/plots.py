@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
+import altair as alt
 import numpy as np
 
 from comparisons.command import Drawing, Picture
@@ -13,10 +13,16 @@ from comparisons.same_problems.questions import Answers
 from comparisons.same_problems.table import MEASURES, Pairings, ratios_of
 from hpcsched.problems.comparison import SAME_TIME
 from hpcsched.problems.pairing import Floats, Mask, Pairing
-from hpcsched.report.figures.figure_style import LINES, PALETTE
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from hpcsched.report.figures.chart_parts import (
+    chart_of,
+    colours,
+    layers,
+    rows,
+    value_axis,
+    value_scale,
+)
+from hpcsched.report.figures.common_charts import distributions
+from hpcsched.report.figures.figure_style import DASHES, PALETTE, Look
 
 BETTER, SAME, WORSE = PALETTE["green"], PALETTE["blue"], PALETTE["vermilion"]
 """The colours of the thesis, of dots: for the pair's first dispatcher, neither, and the other."""
@@ -39,7 +45,7 @@ def draw(
             if len(ratios_of(one, figure.kind))
         }
         measure = f"ratio of {MEASURES[figure.kind]}"
-        plots: Sequence[Plot] = [partial(_curves, curves, measure)] if curves else []
+        plots: Sequence[Plot] = [_curves(curves, measure)] if curves else []
         return draw_picture(figure.name, f"{number}: {measure}", plots, drawing)
     points: Callable[[Pair, str, Pairing], Iterator[Plot]]
     shows, points = {
@@ -56,23 +62,45 @@ def _named(paper: Paper, key: tuple[Pair, str]) -> str:
     return f"{paper.name_of(pair)}, {letter}"
 
 
-def _curves(curves: Mapping[str, Floats], measure: str, axes: "Axes") -> None:
-    for k, (name, ratios) in enumerate(curves.items()):
-        # A step for each value that occurs, however many problems share it.
-        values, found = np.unique(ratios, return_counts=True)
-        percent = 100 * np.cumsum(found) / len(ratios)
-        axes.plot(
-            np.r_[values[:1], values], np.r_[0.0, percent], label=name, linewidth=1.4,
-            linestyle=LINES[k % len(LINES)], drawstyle="steps-post",
-        )  # fmt: skip
-    together = np.concatenate(list(curves.values()))
-    if together.max() > 10 * max(together.min(), 1e-9):
-        axes.set_xscale("symlog" if together.min() <= 0 else "log")
-    axes.axvline(1, color=PALETTE["grey"], linewidth=0.8, linestyle="--")
-    axes.set_xlabel(measure)
-    axes.set_ylabel("problems, %")
-    axes.legend(fontsize=6, frameon=False)
-    axes.grid(True)
+def _curves(curves: Mapping[str, Floats], measure: str) -> alt.LayerChart:
+    palette = ("blue", "orange", "green", "vermilion", "purple", "black")
+    looks = {
+        name: Look(PALETTE[palette[k % len(palette)]], k % len(DASHES))
+        for k, name in enumerate(curves)
+    }
+    return layers(distributions(curves, looks, (measure, "problems, %")), _one("x"))
+
+
+def _one(axis: str) -> alt.Chart:
+    """Return the line at a ratio of 1."""
+    line = chart_of(rows(one=[1])).mark_rule(color=PALETTE["grey"], strokeDash=[4, 3])
+    placed: alt.Chart = line.encode(**{axis: alt.X("one:Q") if axis == "x" else alt.Y("one:Q")})
+    return placed
+
+
+def _dots(
+    points: Mapping[str, tuple[Floats, Floats]],
+    looks: Mapping[str, str],
+    titles: tuple[str, str],
+    *,
+    linear: bool = False,
+) -> alt.Chart:
+    """Return dots by name and colour; the second axis is linear or as the values are."""
+    data = [row for name, (x, y) in points.items() for row in rows(contender=name, x=x, y=y)]
+    x_scale, x_marks = value_scale([x for x, _ in points.values()])
+    y_scale, y_marks = value_scale([y for _, y in points.values()], 0.01)
+    if linear:
+        y_scale, y_marks = alt.Scale(zero=True), []
+    chart: alt.Chart = (
+        chart_of(data)
+        .mark_circle(size=10, opacity=0.8, clip=True)
+        .encode(
+            x=alt.X("x:Q", scale=x_scale, axis=value_axis(titles[0], x_marks)),
+            y=alt.Y("y:Q", scale=y_scale, axis=value_axis(titles[1], y_marks)),
+            color=colours({name: Look(colour, 0) for name, colour in looks.items()}),
+        )
+    )
+    return chart
 
 
 def _both(paper: Paper, pair: Pair, letter: str, pairing: Pairing) -> Iterator[Plot]:
@@ -84,18 +112,9 @@ def _both(paper: Paper, pair: Pair, letter: str, pairing: Pairing) -> Iterator[P
     x, y = time_b[known] / time_a[known], fails_b[known] / fails_a[known]
     inside = float(((x <= 1) & (y <= 1)).mean())
 
-    def plot(axes: "Axes") -> None:
-        axes.scatter(x, y, s=8, color=SAME, alpha=0.6)
-        axes.axvline(1, color=PALETTE["grey"], linewidth=0.8, linestyle="--")
-        axes.axhline(1, color=PALETTE["grey"], linewidth=0.8, linestyle="--")
-        axes.set_xscale("log")
-        axes.set_yscale("symlog", linthresh=0.01)
-        axes.set_ylim(bottom=0)
-        axes.set_xlabel("ratio of decision time")
-        axes.set_ylabel("ratio of fails")
-        axes.set_title(f"{_named(paper, (pair, letter))}: both 1 or less, {inside:.0%}", fontsize=8)
-
-    yield plot
+    title = f"{_named(paper, (pair, letter))}: both 1 or less, {inside:.0%}"
+    dots = _dots({"": (x, y)}, {"": SAME}, ("ratio of decision time", "ratio of fails"))
+    yield layers(dots, _one("x"), _one("y")).properties(title=title)
 
 
 def _scatter(paper: Paper, pair: Pair, letter: str, pairing: Pairing) -> Iterator[Plot]:
@@ -104,18 +123,13 @@ def _scatter(paper: Paper, pair: Pair, letter: str, pairing: Pairing) -> Iterato
         return
     over, of = pairing.both("objective")
 
-    def plot(axes: "Axes") -> None:
-        for sign, colour, word in ((0, SAME, "same"), (-1, BETTER, "better"), (1, WORSE, "worse")):
-            these = comparable & (signs == sign)
-            label = f"{word}: {int(these.sum())}"
-            axes.scatter(of[these], over[these], s=8, color=colour, label=label)
-        axes.set_xscale("log")
-        axes.set_yscale("log")
-        axes.set_xlabel(f"objective, {paper.names[pair.of]}-{letter}")
-        axes.set_ylabel(f"objective, {paper.names[pair.over]}-{letter}")
-        axes.legend(fontsize=6, frameon=False)
-
-    yield plot
+    points, looks = {}, {}
+    for sign, colour, word in ((0, SAME, "same"), (-1, BETTER, "better"), (1, WORSE, "worse")):
+        these = comparable & (signs == sign)
+        name = f"{word}: {int(these.sum())}"
+        points[name], looks[name] = (of[these], over[these]), colour
+    names = f"{paper.names[pair.of]}-{letter}", f"{paper.names[pair.over]}-{letter}"
+    yield _dots(points, looks, (f"objective, {names[0]}", f"objective, {names[1]}"))
 
 
 def _by_group(
@@ -126,20 +140,14 @@ def _by_group(
     if not any(these.any() for these in of_group):
         return
 
-    def plot(axes: "Axes") -> None:
-        for k, (these, colour) in enumerate(zip(of_group, (BETTER, SAME, WORSE), strict=True), 1):
-            shown = these & np.isfinite(asked.pressure)
-            axes.scatter(
-                asked.pressure[shown], asked.queued[shown], s=8, color=colour,
-                label=f"group {k}: {int(these.sum())}",
-            )  # fmt: skip
-        axes.set_xscale("log")
-        axes.set_xlabel("requested / available resources")
-        axes.set_ylabel("queued jobs")
-        axes.set_title(_named(paper, (pair, letter)), fontsize=8)
-        axes.legend(fontsize=6, frameon=False)
-
-    yield plot
+    points, looks = {}, {}
+    for k, (these, colour) in enumerate(zip(of_group, (BETTER, SAME, WORSE), strict=True), 1):
+        shown = these & np.isfinite(asked.pressure)
+        name = f"group {k}: {int(these.sum())}"
+        points[name], looks[name] = (asked.pressure[shown], asked.queued[shown]), colour
+    titles = "requested / available resources", "queued jobs"
+    dots = _dots(points, looks, titles, linear=True)
+    yield dots.properties(title=_named(paper, (pair, letter)))
 
 
 def _in_groups(pairing: Pairing) -> Iterator[Mask]:

@@ -4,15 +4,10 @@ There is a line at the median and a triangle at the mean. It is the form of figu
 Galleguillos and others, Data-driven job dispatching in HPC systems (MOD 2017).
 """
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-
-from hpcsched.report.figures.figure_style import INK
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 class Box(NamedTuple):
@@ -64,55 +59,3 @@ def box_of(values: npt.NDArray[np.float64], weights: npt.NDArray[np.int64] | Non
     lower, median, upper = map(float, values[order[at]])
     mean = float((values * weights).sum() / upto[-1])
     return Box(float(values.min()), lower, median, upper, float(values.max()), mean)
-
-
-def draw_box(
-    axes: "Axes", box: Box, position: float, width: float, *, colour: str, hatch: str = ""
-) -> Any:
-    """Draw a box.
-
-    Parameters
-    ----------
-    axes
-        Axes to draw on.
-    box
-        The distribution.
-    position, width
-        Centre and width on the horizontal axis.
-    colour, hatch
-        Fill, as Matplotlib takes it.
-
-    Returns
-    -------
-    Any
-        The patch of the box, which takes a label for a legend.
-    """
-    drawn = axes.bxp(
-        [
-            {
-                "whislo": box.least,
-                "q1": box.lower,
-                "med": box.median,
-                "q3": box.upper,
-                "whishi": box.largest,
-                "mean": box.mean,
-            }
-        ],
-        positions=[position],
-        widths=width,
-        showmeans=True,
-        showfliers=False,
-        patch_artist=True,
-        boxprops={"facecolor": colour, "linewidth": 0.5, "hatch": hatch},
-        medianprops={"color": INK, "linewidth": 1.0},
-        whiskerprops={"linewidth": 0.5},
-        capprops={"linewidth": 0.5},
-        meanprops={
-            "marker": "^",
-            "markersize": 4,
-            "markerfacecolor": "white",
-            "markeredgecolor": INK,
-            "markeredgewidth": 0.6,
-        },
-    )
-    return drawn["boxes"][0]

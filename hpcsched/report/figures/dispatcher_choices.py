@@ -1,17 +1,11 @@
-"""The dispatchers that `hyper` chose during a run, with the reasons, and a figure of them."""
+"""The dispatchers that `hyper` chose during a run, with the reasons."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import pyarrow.compute as pc
 
-from hpcsched.errors import Finding, InputError
-from hpcsched.report.compared_study import ComparedStudy
-from hpcsched.report.figures.pictures import DAY, WIDTH, Draw
 from hpcsched.results.directory import RunDirectory
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 class ChosenFrom(NamedTuple):
@@ -68,37 +62,3 @@ def choice_at(choices: Sequence[ChosenFrom], time: int) -> ChosenFrom | None:
     """
     before = [choice for choice in choices if choice.now <= time]
     return before[-1] if before else None
-
-
-def draw_choices(compared: ComparedStudy) -> Draw:
-    """Return the drawing of the chosen dispatcher over time, in a panel for each run.
-
-    Raises
-    ------
-    InputError
-        No run's dispatcher chooses.
-    """
-    found = [(one, choices) for one in compared.study.runs if (choices := choices_of(one.run))]
-    if not found:
-        message = "no run chose between dispatchers; expected one of the dispatcher hyper"
-        raise InputError(Finding("nothing-chosen", message))
-
-    def draw(figure: "Figure") -> None:
-        heights = [len({choice.chosen for choice in choices}) for _, choices in found]
-        figure.set_size_inches(WIDTH, 0.5 + sum(0.5 + 0.22 * height for height in heights))
-        panels = figure.subplots(
-            len(found), 1, squeeze=False, height_ratios=[2 + height for height in heights]
-        ).ravel()
-        for axes, (one, choices) in zip(panels, found, strict=True):
-            names = list(dict.fromkeys(choice.chosen for choice in choices))
-            last = pc.max(one.run.rounds.read("now")["now"]).as_py()
-            ends = [*(choice.now for choice in choices[1:]), last]
-            for choice, end in zip(choices, ends, strict=True):
-                begin, place = choice.now / DAY, names.index(choice.chosen)
-                axes.broken_barh([(begin, max(end / DAY - begin, 1e-9))], (place - 0.35, 0.7))
-            axes.set_yticks(range(len(names)), names, fontsize=7)
-            axes.set_ylim(len(names) - 0.4, -0.6)
-            axes.set_title(one.name, fontsize=8)
-        panels[-1].set_xlabel("days since the trace's origin")
-
-    return draw

@@ -1,8 +1,10 @@
-"""Style of figures for papers: colours, fonts, and settings for reproducible bytes."""
+"""Style of figures: colours of dispatchers and jobs, lines, fonts."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
+
+from hpcsched.report.compared_study import ComparedStudy
 
 PALETTE = {
     "black": "#000000",
@@ -22,24 +24,11 @@ M. Okabe and K. Ito, Color Universal Design, 2008.
 """
 
 INK = "#222222"
-STYLE: Any = {
-    "font.size": 9,
-    "font.family": "DejaVu Sans",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.edgecolor": INK,
-    "axes.labelcolor": INK,
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "grid.color": "#dddddd",
-    "grid.linewidth": 0.6,
-    "svg.hashsalt": "hpcsched",
-    "pdf.fonttype": 42,
-}
-"""Settings for `matplotlib.rc_context`."""
-
-UNDATED: Any = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
-"""Metadata by format that make equal figures equal bytes."""
+GRID = "#dddddd"
+PAPER_WIDTH = 520
+"""Width of figures for papers, in points of 1/72 inch; on a page, in pixels."""
+FONT_SIZE = 9
+"""Size of text in figures for papers, in points."""
 
 _DISPATCHERS = {
     "list": "grey",
@@ -52,8 +41,10 @@ _DISPATCHERS = {
     "joint-now": "black",
 }
 _OTHERS = ("vermilion", "green", "purple", "orange", "sky blue", "yellow", "black", "blue")
-LINES: Sequence[Any] = ("-", "--", ":", "-.", (0, (8, 3)), (0, (8, 3, 1, 3)))
-HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\", "++++")
+DASHES: Sequence[Sequence[int]] = ((1, 0), (5, 3), (1, 2), (5, 2, 1, 2), (9, 3), (9, 3, 1, 3))
+"""Styles of lines: lengths of strokes and gaps in turn, in points."""
+_TINTS = (0.0, 0.45, 0.7, 0.25, 0.85, 0.6)
+"""Shares of white in the areas of contenders of one colour."""
 
 
 class Look(NamedTuple):
@@ -64,21 +55,73 @@ class Look(NamedTuple):
     colour
         Colour as hexadecimal RGB.
     style
-        Index in `LINES` and `HATCHES`, which distinguishes contenders of one colour.
+        Number of the style, which distinguishes contenders of one colour.
     """
 
     colour: str
     style: int
 
     @property
-    def line(self) -> Any:
-        """Line style, as Matplotlib takes it."""
-        return LINES[self.style]
+    def dash(self) -> Sequence[int]:
+        """Lengths of the strokes and gaps of lines, in points."""
+        return DASHES[self.style]
 
     @property
-    def hatch(self) -> str:
-        """Hatch of areas, as Matplotlib takes it."""
-        return HATCHES[self.style]
+    def fill(self) -> str:
+        """Colour of areas, lighter for each further contender of the colour."""
+        return lighter(self.colour, _TINTS[self.style])
+
+
+def lighter(colour: str, white: float) -> str:
+    """Return a colour mixed with white.
+
+    Parameters
+    ----------
+    colour
+        Colour as hexadecimal RGB.
+    white
+        Share of white, from 0 to 1.
+
+    Examples
+    --------
+    >>> lighter("#000080", 0.5)
+    '#8080C0'
+    """
+    parts = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
+    return "#" + "".join(f"{round(part + (255 - part) * white):02X}" for part in parts)
+
+
+def chart_config(font_size: int = FONT_SIZE) -> dict[str, Any]:
+    """Return the Vega-Lite configuration that all figures share.
+
+    Parameters
+    ----------
+    font_size
+        Size of text, in points.
+    """
+    text: dict[str, Any] = {
+        "labelFontSize": font_size - 1,
+        "titleFontSize": font_size,
+        "labelLimit": 0,
+    }
+    text |= {"titleLimit": 0, "labelColor": INK, "titleColor": INK, "titleFontWeight": "normal"}
+    return {
+        "background": "white",
+        "font": "Liberation Sans, Arial, Helvetica, sans-serif",
+        "view": {"stroke": None},
+        "axis": {
+            **text,
+            "gridColor": GRID,
+            "gridWidth": 0.6,
+            "domainColor": INK,
+            "tickColor": INK,
+            "tickSize": 3,
+        },
+        "legend": {**text, "title": None, "orient": "bottom", "symbolStrokeWidth": 2},
+        "title": {"fontSize": font_size, "fontWeight": "normal", "color": INK},
+        "rule": {"color": INK},
+        "text": {"fontSize": font_size - 2, "color": INK},
+    }
 
 
 def colours_of(dispatchers: Iterable[str]) -> dict[str, str]:
@@ -109,7 +152,7 @@ def looks(dispatchers: Mapping[str, str]) -> dict[str, Look]:
     Parameters
     ----------
     dispatchers
-        Dispatcher by contender. Contenders of one colour differ by line and hatch, in this order.
+        Dispatcher by contender. Contenders of one colour differ by line and tint, in this order.
     """
     colours = colours_of(dispatchers.values())
     drawn: dict[str, Look] = {}
@@ -118,8 +161,16 @@ def looks(dispatchers: Mapping[str, str]) -> dict[str, Look]:
         colour = colours[dispatcher]
         number = used.setdefault(colour, 0)
         used[colour] += 1
-        drawn[name] = Look(colour, number % len(LINES))
+        drawn[name] = Look(colour, number % len(DASHES))
     return drawn
+
+
+def contender_looks(compared: ComparedStudy) -> dict[str, Look]:
+    """Return the look of each contender of a comparison."""
+    dispatchers: dict[str, str] = {}
+    for one in compared.study.runs:
+        dispatchers.setdefault(one.contender, one.dispatcher)
+    return looks(dispatchers)
 
 
 def job_colour(job_id: int) -> str:

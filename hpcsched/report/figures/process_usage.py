@@ -1,31 +1,25 @@
-"""CPU time and memory of the simulating process: a table of totals, and figures.
+"""CPU time and memory of the simulating process, and a table of their totals.
 
-Source: Galleguillos, thesis 2020, table 3.3 and figure 3.9a.
+Source: Galleguillos, thesis 2020, table 3.3.
 """
 
 from collections import defaultdict
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from hpcsched.errors import Finding, InputError
 from hpcsched.metrics.column_sums import FloatColumn
 from hpcsched.report.compared_study import ComparedStudy
-from hpcsched.report.figures.figure_style import INK
-from hpcsched.report.figures.pictures import DAY, SPANS, WIDTH, Draw, contender_looks, legend
 from hpcsched.report.studied_runs import StudiedRun
 from hpcsched.report.tables.report_table import Cell, Table
 from hpcsched.report.tables.table_parts import plain
 from hpcsched.results.files import USAGE
 from hpcsched.results.tables import ParquetTable
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 PARTS = ("loading", "dispatching", "other")
-_SHADES = ("1.0", "0.75", "0.45")
-_MB = 1e6
+MEGABYTE = 1e6
 _HOW = "the observer cpu-memory records it: observers: [cpu-memory]"
 
 
@@ -108,8 +102,8 @@ def cpu_memory(compared: ComparedStudy) -> Table:
         for values in (
             [usage.times.sum() for usage in runs],
             *([usage.times[k].sum() for usage in runs] for k in range(len(PARTS))),
-            [_mean(usage.memory) / _MB for usage in runs],
-            [_largest(usage.memory) / _MB for usage in runs],
+            [_mean(usage.memory) / MEGABYTE for usage in runs],
+            [_largest(usage.memory) / MEGABYTE for usage in runs],
         ):
             cells += _moments(np.array(values, np.float64))
         rows.append((contender, group, len(runs), *cells))
@@ -133,90 +127,14 @@ def cpu_memory(compared: ComparedStudy) -> Table:
     )
 
 
-def draw_cpu_time(compared: ComparedStudy) -> Draw:
-    """Return the drawing of the mean CPU time of a round, by part, contender and trace.
+def mean_times(times: FloatColumn) -> list[float]:
+    """Return the mean of each part, 0 where there was no round.
 
-    Raises
-    ------
-    InputError
-        No run recorded it.
+    Parameters
+    ----------
+    times
+        CPU seconds by part and round, `[3, R]`.
     """
-    found = recorded_usage(compared)
-
-    def draw(figure: "Figure") -> None:
-        groups, drawn = compared.study.groups, contender_looks(compared)
-        figure.set_size_inches(WIDTH, 3.2)
-        axes = figure.add_subplot()
-        step = 0.8 / len(drawn)
-        places, names = [], []
-        for k, group in enumerate(groups):
-            for m, contender in enumerate(drawn):
-                if (contender, group) not in found:
-                    continue
-                at = k + step * (m - (len(drawn) - 1) / 2)
-                places.append(at)
-                names.append(contender if len(groups) == 1 else f"{contender}\n{group}")
-                times = np.concatenate([u.times for u in found[contender, group]], axis=1)
-                upto = 0.0
-                for part, shade, mean in zip(PARTS, _SHADES, _means(times), strict=True):
-                    axes.bar(
-                        [at], [1000 * mean], 0.8 * step, bottom=[upto], color=shade,
-                        edgecolor=INK, linewidth=0.5, label=part,
-                    )  # fmt: skip
-                    upto += 1000 * mean
-        axes.set_xticks(places, names, fontsize=7)
-        axes.set_ylabel("mean CPU time of a round [ms]")
-        axes.grid(True, axis="y")
-        axes.set_axisbelow(True)
-        legend(figure)
-
-    return draw
-
-
-def draw_cpu_over_time(compared: ComparedStudy) -> Draw:
-    """Return the drawing of cumulative CPU time and of memory over simulated time.
-
-    Each trace has a pair of panels. Of several seeds the first that recorded it is drawn.
-
-    Raises
-    ------
-    InputError
-        No run recorded it.
-    """
-    found = recorded_usage(compared)
-
-    def draw(figure: "Figure") -> None:
-        groups, drawn = compared.study.groups, contender_looks(compared)
-        figure.set_size_inches(WIDTH, 1.0 + 3.0 * len(groups))
-        rows = figure.subplots(2 * len(groups), 1, squeeze=False)[:, 0]
-        for k, group in enumerate(groups):
-            cpu, memory = rows[2 * k : 2 * k + 2]
-            for contender, look in drawn.items():
-                if (contender, group) not in found:
-                    continue
-                usage = found[contender, group][0]
-                # Every n-th round, so that a picture does not grow with the trace.
-                some = slice(None, None, -(-len(usage.now) // SPANS) or 1)
-                days = usage.now[some] / DAY
-                upto = usage.times.sum(axis=0).cumsum()[some]
-                for axes, values in ((cpu, upto), (memory, usage.memory[some] / _MB)):
-                    axes.plot(
-                        days, values, color=look.colour, linestyle=look.line, linewidth=1.2,
-                        label=contender,
-                    )  # fmt: skip
-            cpu.set_title(group, fontsize=9)
-            cpu.set_ylabel("CPU time so far [s]")
-            memory.set_ylabel("resident memory [MB]")
-            memory.set_xlabel("days since the trace's origin")
-            for axes in (cpu, memory):
-                axes.grid(True)
-        legend(figure)
-
-    return draw
-
-
-def _means(times: FloatColumn) -> list[float]:
-    """Return the mean of each part, 0 where there was no round."""
     return [float(mean) for mean in (times.mean(axis=1) if times.shape[1] else np.zeros(3))]
 
 

@@ -1,18 +1,20 @@
 """The report page: one HTML file with tables and interactive figures that needs no network.
 
-plotly.js draws the figures in the browser; it comes with the Python package `plotly` and is written
-into the page. One can zoom, read values off, and hide contenders. Its boxes take quartiles, so the
-page need not hold the jobs; it is MIT-licensed and well kept. jinja2 fills in the page, and escapes
-text from scenarios and traces.
+Vega draws the figures in the browser, from the same descriptions as those of files; `vl-convert`
+brings it along, and it is written into the page. One can zoom, read values off, and hide
+contenders. jinja2 fills in the page, and escapes text from scenarios and traces.
 """
 
 import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from hpcsched.errors import Finding, InputError
+import vl_convert
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
 from hpcsched.report.compared_study import ComparedStudy
-from hpcsched.report.page.page_figures import page_figures
+from hpcsched.report.page.page_figures import interactive, page_figures
 from hpcsched.report.studied_runs import StudiedRun
 from hpcsched.report.tables.comparison_table import comparison_table
 from hpcsched.report.tables.run_comparison import Comparison
@@ -36,22 +38,6 @@ class Verdict(NamedTuple):
 
     word: str
     lines: tuple[str, ...]
-
-
-def check_installed() -> None:
-    """Check that the packages for pages are installed.
-
-    Raises
-    ------
-    InputError
-        One is missing; the message says how to install it.
-    """
-    try:
-        import jinja2  # noqa: F401, PLC0415
-        import plotly  # noqa: F401, PLC0415
-    except ImportError as error:
-        message = f"a report needs {error.name}: pip install 'hpcsched[report]'"
-        raise InputError(Finding("not-installed", message)) from error
 
 
 def write_page(
@@ -82,10 +68,6 @@ def write_page(
     InputError
         A file of a run is damaged.
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415
-    from markupsafe import Markup  # noqa: PLC0415
-    from plotly.offline import get_plotlyjs  # noqa: PLC0415
-
     environment = Environment(
         loader=PackageLoader("hpcsched.report.page"),
         autoescape=True,
@@ -93,20 +75,21 @@ def write_page(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    # Drawn first: a damaged file ends the command before the page is begun.
+    contenders = compared.study.contenders
+    # Described first: a damaged file ends the command before the page is begun.
     figures = list(page_figures(compared))
     others = [TABLES[name](compared) for name in TABLES]
     return environment.get_template(_TEMPLATE).render(
         title=title,
         version=__version__,
         runs=[_about(one, verdicts[one.name]) for one in compared.study.runs],
-        contenders=compared.study.contenders,
+        contenders=contenders,
         warnings=warnings,
         tables=[comparison_table(comparison), *(table for table in others if table.rows)],
         figures=figures,
-        drawings={figure.name: [figure.data, figure.layout] for figure in figures},
-        # It is the library's own text, which holds no end of a script.
-        plotly=Markup(get_plotlyjs()),
+        drawings={figure.name: interactive(figure.chart, contenders) for figure in figures},
+        # They are the libraries' own texts, which hold no end of a script.
+        vega=Markup(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")),
     )
 
 

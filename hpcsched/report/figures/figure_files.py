@@ -1,16 +1,14 @@
 """Figures as files: vectors or pixels by the name of the file; equal bytes for equal runs."""
 
-import io
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hpcsched.errors import Finding, InputError
-from hpcsched.report.figures.figure_style import STYLE, UNDATED
+from hpcsched.report.figures.figure_style import FONT_SIZE, chart_config
 from hpcsched.results.files import problem
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from hpcsched.report.figures.chart_parts import Chart
 
 FORMATS = ("pdf", "svg", "png")
 DOTS = 200
@@ -53,36 +51,68 @@ def check_free(path: Path, *, force: bool) -> None:
         raise problem("file-exists", path, "it is there already; --force replaces it")
 
 
-def write_picture(draw: Callable[["Figure"], None], path: Path, *, force: bool = False) -> None:
+def description(chart: "Chart", font_size: int = FONT_SIZE) -> dict[str, Any]:
+    """Return the Vega-Lite description of a chart, with the style of all figures.
+
+    Parameters
+    ----------
+    chart
+        The chart.
+    font_size
+        Size of text, in points.
+    """
+    found: dict[str, Any] = chart.to_dict()
+    return {**found, "config": chart_config(font_size)}
+
+
+def drawn(chart: "Chart", kind: str, dots: int = DOTS) -> bytes:
+    """Return the content of a figure's file.
+
+    Parameters
+    ----------
+    chart
+        The chart.
+    kind
+        One of `FORMATS`.
+    dots
+        Dots per inch of pixels.
+    """
+    import vl_convert  # noqa: PLC0415 (it holds a browser's engine of JavaScript)
+
+    whole = description(chart)
+    if kind == "pdf":
+        content: bytes = vl_convert.vegalite_to_pdf(whole)
+        return content
+    if kind == "png":
+        pixels: bytes = vl_convert.vegalite_to_png(whole, ppi=dots)
+        return pixels
+    vectors: str = vl_convert.vegalite_to_svg(whole)
+    return vectors.encode()
+
+
+def write_figure(chart: "Chart", path: Path, *, force: bool = False, dots: int = DOTS) -> None:
     """Draw a figure and write it, whole or not at all.
 
     Parameters
     ----------
-    draw
-        Function that draws on an empty figure.
+    chart
+        The chart.
     path
         File to write; its ending is the format.
     force
         Whether an existing file may be replaced.
+    dots
+        Dots per inch of pixels.
 
     Raises
     ------
     InputError
         The file cannot be written.
     """
-    import matplotlib as mpl  # noqa: PLC0415 (it takes its time)
-    from matplotlib.figure import Figure  # noqa: PLC0415
-
     kind = format_of(path)
     # Before drawing, which may take a while.
     check_free(path, force=force)
-    out = io.BytesIO()
-    with mpl.rc_context(STYLE):
-        # Without pyplot there is no window and no display: the file's format says what draws it.
-        figure = Figure(layout="constrained")
-        draw(figure)
-        figure.savefig(out, format=kind, dpi=DOTS, metadata=UNDATED[kind])
-    write_bytes(path, out.getvalue())
+    write_bytes(path, drawn(chart, kind, dots))
 
 
 def write_bytes(path: Path, content: bytes) -> None:

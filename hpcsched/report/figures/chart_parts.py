@@ -1,0 +1,244 @@
+"""Parts of charts: rows of data, axes, colours of contenders, panels.
+
+A figure is described once, as a Vega-Lite chart that Altair builds: `figure_files` draws it into a
+file, and the report page draws the same description in the browser. Both packages are well kept,
+BSD-licensed, and need neither a display nor a network.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
+
+import altair as alt
+import numpy as np
+
+from hpcsched.metrics.column_sums import FloatColumn
+from hpcsched.report.figures.figure_style import PAPER_WIDTH, Look
+from hpcsched.system.system import IntArray
+
+Chart: TypeAlias = alt.Chart | alt.LayerChart | alt.ConcatChart | alt.VConcatChart
+"""A chart of Altair, of one view or of several."""
+ChartT = TypeVar("ChartT", bound=alt.Chart | alt.LayerChart)
+Values: TypeAlias = Sequence[Any] | FloatColumn | IntArray
+"""Values of a column of the data."""
+
+STEPS = 400
+"""Number of points of a curve; more could not be told apart."""
+BESIDE = 3
+"""Largest number of panels side by side."""
+AXIS_WIDTH = 60
+"""Width of an axis with its labels and title, in points."""
+_CHARACTER = 5.5
+"""Width of a character of a legend, in points."""
+_SYMBOL = 30
+"""Width of a symbol of a legend with its margins, in points."""
+
+
+class Figure(NamedTuple):
+    """A figure of a report.
+
+    Attributes
+    ----------
+    name
+        Key of its place in the page.
+    title, caption
+        Heading, and description below the figure.
+    chart
+        The chart.
+    """
+
+    name: str
+    title: str
+    caption: str
+    chart: Chart
+
+
+def rows(**columns: Values | str | float) -> list[dict[str, Any]]:
+    """Return rows of data from columns.
+
+    Parameters
+    ----------
+    columns
+        Columns of one length by name; a single text or number is the same in all rows. Numbers are
+        rounded to six significant digits, more than can be seen.
+
+    Examples
+    --------
+    >>> rows(contender="easy", day=[0.5, 1 / 3])
+    [{'contender': 'easy', 'day': 0.5}, {'contender': 'easy', 'day': 0.333333}]
+    """
+    several = {
+        name: list(column)
+        for name, column in columns.items()
+        if not isinstance(column, str | int | float)
+    }
+    count = len(next(iter(several.values()))) if several else 1
+    whole = {name: several.get(name) or [column] * count for name, column in columns.items()}
+    return [
+        {name: _short(value) for name, value in zip(whole, values, strict=True)}
+        for values in zip(*whole.values(), strict=True)
+    ]
+
+
+def _short(value: Any) -> Any:
+    if isinstance(value, float | np.floating):
+        return float(f"{value:.6g}")
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def chart_of(data: Sequence[Mapping[str, Any]]) -> alt.Chart:
+    """Return a chart of rows of data, without marks yet."""
+    return alt.Chart(alt.InlineData(values=list(data)))
+
+
+def layers(*charts: alt.Chart) -> alt.LayerChart:
+    """Return charts on top of each other, the first at the bottom."""
+    # Altair makes facets of charts that have facets; these have none.
+    return cast(alt.LayerChart, alt.layer(*charts))
+
+
+def sized(chart: ChartT, size: tuple[int, int], title: str = "") -> ChartT:
+    """Return a chart with a size and a title.
+
+    Parameters
+    ----------
+    chart
+        The chart.
+    size
+        Width and height of the plotting area, in points.
+    title
+        Title above it; empty: none.
+    """
+    named = {"title": title} if title else {}
+    return chart.properties(width=size[0], height=size[1], **named)
+
+
+def value_scale(
+    values: Iterable[FloatColumn], linear: float = 1.0
+) -> tuple[alt.Scale, list[float]]:
+    """Return a logarithmic scale, which is linear near 0 where there are values of 0.
+
+    Parameters
+    ----------
+    values
+        Columns of the values that are drawn.
+    linear
+        Value below which it is linear where there are values of 0.
+
+    Returns
+    -------
+    tuple
+        The scale, and the values of its marks: powers of ten; with few of them also twice and
+        five times these.
+    """
+    parts = [part for part in values if len(part)]
+    if not parts:
+        return alt.Scale(type="linear"), []
+    low = float(min(part.min() for part in parts))
+    high = float(max(part.max() for part in parts))
+    if low <= 0:
+        high = max(high, linear)
+        scale = alt.Scale(type="symlog", constant=linear, domain=[0, high], nice=False)
+        return scale, [0.0, *_powers(linear, high)]
+    # A scale of a single value would have no width.
+    high = max(high, 1.01 * low)
+    return alt.Scale(type="log", domain=[low, high], nice=False), _powers(low, high)
+
+
+def _powers(low: float, high: float) -> list[float]:
+    """Return the powers of ten within bounds, with their multiples where there are few."""
+    exponents = range(int(np.floor(np.log10(low))), int(np.ceil(np.log10(high))) + 1)
+    for factors in ((1,), (1, 2, 5), tuple(range(1, 10))):
+        marks = [float(f"{factor}e{exponent}") for exponent in exponents for factor in factors]
+        inside = [mark for mark in marks if low <= mark <= high]
+        if len(inside) >= 3:
+            return inside
+    return inside
+
+
+def value_axis(title: str, marks: Sequence[float] = ()) -> alt.Axis:
+    """Return an axis of values.
+
+    Parameters
+    ----------
+    title
+        Its title.
+    marks
+        Values of its marks; empty: as it suits.
+    """
+    if not marks:
+        return alt.Axis(title=title)
+    # As a format of the axis, Vega would write 1e+2 on logarithmic scales.
+    return alt.Axis(title=title, values=list(marks), labelExpr="format(datum.value, '~g')")
+
+
+def colours(
+    drawn: Mapping[str, Look], width: int = PAPER_WIDTH, *, areas: bool = False
+) -> alt.Color:
+    """Return the colours of contenders, with a legend below the figure.
+
+    Parameters
+    ----------
+    drawn
+        Look by contender.
+    width
+        Width of the figure, in points.
+    areas
+        Whether areas are drawn and not lines.
+    """
+    scale = alt.Scale(
+        domain=list(drawn), range=[look.fill if areas else look.colour for look in drawn.values()]
+    )
+    return alt.Color("contender:N", scale=scale, legend=_legend(drawn, width))
+
+
+def dashes(drawn: Mapping[str, Look], width: int = PAPER_WIDTH) -> alt.StrokeDash:
+    """Return the styles of contenders' lines, with the legend of `colours`."""
+    scale = alt.Scale(domain=list(drawn), range=[list(look.dash) for look in drawn.values()])
+    return alt.StrokeDash("contender:N", scale=scale, legend=_legend(drawn, width))
+
+
+def _legend(names: Mapping[str, Look], width: int) -> alt.Legend | None:
+    if len(names) < 2:
+        return None
+    # Columns are as wide as the longest name.
+    widest = _SYMBOL + _CHARACTER * max(map(len, names), default=1)
+    return alt.Legend(columns=max(1, int(width / widest)), symbolSize=60, symbolOpacity=1)
+
+
+def plot_width(width: int, beside: int = 1) -> int:
+    """Return the width of the plotting area of panels side by side, in points."""
+    return max(width // beside - AXIS_WIDTH, 60)
+
+
+def panels(charts: Sequence[Chart], columns: int = BESIDE) -> Chart:
+    """Return charts as panels with one legend.
+
+    Parameters
+    ----------
+    charts
+        The charts; a single one is returned as it is.
+    columns
+        Largest number of panels side by side.
+    """
+    if len(charts) == 1:
+        return charts[0]
+    return alt.concat(*charts, columns=columns, spacing=12)
+
+
+def time_unit(seconds: float) -> tuple[int, str]:
+    """Return a unit of time that suits a span.
+
+    Returns
+    -------
+    tuple
+        Seconds of the unit, and its name in the plural.
+
+    Examples
+    --------
+    >>> time_unit(3 * 86_400)
+    (3600, 'hours')
+    """
+    for size, name, least in ((86_400, "days", 5 * 86_400), (3600, "hours", 3 * 3600)):
+        if seconds >= least:
+            return size, name
+    return (60, "minutes") if seconds >= 600 else (1, "seconds")

@@ -1,0 +1,56 @@
+"""Values of each job or round of a comparison, by contender and trace."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+
+import numpy as np
+
+from hpcsched.metrics.column_sums import FloatColumn
+from hpcsched.metrics.metric_tables import whole_column
+from hpcsched.report.compared_study import ComparedStudy
+from hpcsched.report.tables.job_times import QUANTITIES
+
+QUEUE_SIZE = "queue_size"
+"""Queue length before a round: a value of each round, not of each job."""
+
+
+def quantity_title(compared: ComparedStudy, quantity: str) -> str:
+    """Return the label of the axis of a quantity: title, bound and unit.
+
+    Parameters
+    ----------
+    compared
+        The runs, from which the bound `tau` is read.
+    quantity
+        Name in `QUANTITIES`, or the queue length.
+    """
+    if quantity == QUEUE_SIZE:
+        return "jobs in the queue before a round"
+    about = QUANTITIES[quantity]
+    bound = ""
+    if quantity == "bounded_slowdown":
+        taus = sorted({jobs.tau for jobs in compared.jobs.values()})
+        bound = f", τ = {', '.join(map(str, taus))} s"
+    return f"{about.title}{bound}" + (f" [{about.unit}]" if about.unit else "")
+
+
+def quantity_values(
+    compared: ComparedStudy, quantity: str
+) -> Mapping[tuple[str, str], FloatColumn]:
+    """Return the values of all jobs by contender and trace, of all seeds together.
+
+    Parameters
+    ----------
+    compared
+        The runs.
+    quantity
+        Name in `QUANTITIES`; or the queue length, which has a value for each round.
+    """
+    parts: dict[tuple[str, str], list[FloatColumn]] = defaultdict(list)
+    for one in compared.study.runs:
+        if quantity == QUEUE_SIZE:
+            own = whole_column(one.run.rounds, "queued").astype(np.float64)
+        else:
+            own = QUANTITIES[quantity].values(compared.jobs[one.name])
+        parts[one.contender, one.group].append(own)
+    return {key: np.concatenate(part) for key, part in parts.items()}

@@ -1,0 +1,90 @@
+"""The figure of the load over time: queue, resource use, shared resources, nodes out of service."""
+
+import altair as alt
+import numpy as np
+
+from hpcsched.metrics.over_time import OverTime, binned
+from hpcsched.report.compared_study import ComparedStudy
+from hpcsched.report.figures.chart_parts import (
+    STEPS,
+    Figure,
+    chart_of,
+    colours,
+    dashes,
+    panels,
+    plot_width,
+    rows,
+    sized,
+    time_unit,
+)
+from hpcsched.report.figures.figure_style import PAPER_WIDTH, Look, contender_looks
+from hpcsched.report.figures.load_series import LoadSeries, load_series
+
+_OFFERED = Look("#999999", 0)
+"""Line of the offered amount of a shared resource."""
+
+
+def load_figure(
+    compared: ComparedStudy, resource: str | None = None, width: int = PAPER_WIDTH
+) -> Figure:
+    """Return the figure of the load over time, by trace, as in `load_series`.
+
+    A grey line shows the offered amount of a shared resource.
+
+    Parameters
+    ----------
+    compared
+        The runs.
+    resource
+        Resource type; None is the system's first.
+    width
+        Width, in points.
+
+    Raises
+    ------
+    InputError
+        No system has the resource type.
+    """
+    found = load_series(compared, resource)
+    charts = [
+        _panel(compared, panel, group, width, titled=panel is found[0])
+        for group in compared.study.groups
+        for panel in found
+    ]
+    caption = f"Means over {STEPS} spans of time; the first seed of each contender."
+    return Figure("load", "Load over time", caption, panels(charts, columns=1))
+
+
+def _panel(
+    compared: ComparedStudy, panel: LoadSeries, group: str, width: int, *, titled: bool
+) -> alt.Chart:
+    drawn = contender_looks(compared)
+    lines = {one: panel.series[one, group] for one in drawn if (one, group) in panel.series}
+    # The capacity of a shared resource is that of the trace's system: one line will do.
+    limit = next((line for case, line in panel.limits.items() if case[1] == group), None)
+    if limit is not None:
+        drawn = {"offered": _OFFERED, **drawn}
+        lines = {"offered": limit, **lines}
+    span = max((float(line.instants[-1]) for line in lines.values()), default=0.0)
+    unit, name = time_unit(span)
+    data = [
+        row for contender, line in lines.items() for row in _line_rows(contender, line, unit)
+    ]  # fmt: skip
+    chart: alt.Chart = (
+        chart_of(data)
+        .mark_line(interpolate="step-after", strokeWidth=1.1, clip=True)
+        .encode(
+            x=alt.X("time:Q", axis=alt.Axis(title=f"{name} since the trace's origin")),
+            y=alt.Y("value:Q", axis=alt.Axis(title=panel.axis), scale=alt.Scale(zero=True)),
+            color=colours(drawn, width),
+            strokeDash=dashes(drawn, width),
+            tooltip=["contender:N", "time:Q", "value:Q"],
+        )
+    )
+    return sized(chart, (plot_width(width), round(0.16 * width)), group if titled else "")
+
+
+def _line_rows(contender: str, line: OverTime, unit: int) -> list[dict[str, object]]:
+    edges, means, _ = binned(line, STEPS)
+    # The last value is drawn up to the end of its span.
+    return rows(contender=contender, time=edges / unit, value=np.concatenate((means, means[-1:])))
