@@ -12,7 +12,7 @@ import hpcsched
 from hpcsched.errors import InputError
 
 SCENARIO = Path(__file__).parents[1] / "scenarios" / "small-easy.yaml"
-HEAVY = ("numpy", "pandas", "pyarrow", "pydantic", "numba", "rich", "matplotlib", "ortools")
+HEAVY = ("numpy", "pandas", "pyarrow", "pydantic", "numba", "rich", "altair", "ortools")
 
 
 @pytest.fixture(scope="module")

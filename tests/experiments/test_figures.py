@@ -5,7 +5,7 @@ from comparisons.debs2024.figures import bars, draw_figures
 from comparisons.debs2024.results import Comparison
 from hpcsched.report.figures.figure_style import PALETTE
 from tests.experiments.samples import written_comparison
-from tests.problems.test_plots import texts
+from tests.report.figures.described import texts
 
 
 def test_bars(tmp_path):

@@ -7,7 +7,7 @@ from comparisons.distributions import Outcome
 from hpcsched import cli
 from hpcsched.report.figures.boxes import Box
 from tests.docs.pages import tables
-from tests.problems.test_plots import texts
+from tests.report.figures.described import texts
 from tests.workload.readers.swf_files import record, write
 
 EXPERIMENT = """\

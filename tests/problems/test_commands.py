@@ -122,7 +122,7 @@ def test_help_imports_little():
     """What is heavy is imported when a command runs."""
     program = (
         "import sys; from hpcsched import cli; cli.main(['instances', '--help']);"
-        "print({'numpy', 'pyarrow', 'matplotlib', 'hpcsched.problems'} & set(sys.modules))"
+        "print({'numpy', 'pyarrow', 'altair', 'hpcsched.problems'} & set(sys.modules))"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT

@@ -1,14 +1,15 @@
 """Figures are vector files that can be read, and equal for equal tables."""
 
-import re
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
 from hpcsched.errors import InputError
 from hpcsched.problems.pairing import Pairing
-from hpcsched.problems.plots import MANY, draw
+from hpcsched.problems.plots import GRID, distinct, draw
 from tests.problems.tables import pair, row, table
+from tests.report.figures.described import texts
 
 NAMES = (
     "decision-variables-ratio",
@@ -25,11 +26,6 @@ def drawing(tmp_path_factory):
     folder = tmp_path_factory.mktemp("drawing")
     pairing = Pairing(*pair(folder))
     return pairing, folder / "figures", draw(pairing, folder / "figures")
-
-
-def texts(path):
-    """Return what is drawn as text in an SVG file: matplotlib keeps it as comments."""
-    return re.findall(r"<!-- (.*?) -->", path.read_text(encoding="utf-8"))
 
 
 def test_figures(drawing):
@@ -72,13 +68,16 @@ def test_without_values(tmp_path):
     assert missing[0] == "decision-variables-ratio: there is no problem with values of both"
 
 
-def test_many_points_are_an_image(tmp_path):
+def test_points_that_look_alike_are_one():
     """A vector file of hundreds of thousands of points could not be opened."""
-    rows = [row(k, 1, 1.0 + k, 5) for k in range(1, MANY + 2)]
-    a, b = (table(tmp_path / f"{name}.parquet", rows) for name in "ab")
-    draw(Pairing(a, b), tmp_path / "figures", ["svg"])
-    assert "<image" in (tmp_path / "figures" / "objective-scatter.svg").read_text(encoding="utf-8")
-    assert (tmp_path / "figures" / "objective-ratio.svg").stat().st_size < 50_000
+    x = np.geomspace(1, 1000, 100_000)
+    kept = distinct(x, x)
+    assert kept[0] == 0
+    assert len(kept) == GRID + 1
+    # Each decade has a third of them, as it has a third of the axis.
+    assert abs(np.sum(x[kept] < 10) - GRID / 3) <= 1
+    assert distinct(np.array([0.0, 0.0, 5.0]), np.array([1.0, 1.0, 1.0])).tolist() == [0, 2]
+    assert distinct(np.empty(0), np.empty(0)).tolist() == []
 
 
 def test_targets(tmp_path):

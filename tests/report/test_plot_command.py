@@ -28,7 +28,7 @@ def test_every_kind(kind: str, options: list[str], tmp_path: Path) -> None:
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
     assert result.stdout == f"wrote {out}\n"
-    assert out.read_text().startswith("<?xml")
+    assert out.read_text().startswith("<svg")
     again = CliRunner().invoke(app, arguments)
     assert "--force replaces it" in str(again.exception)
     assert CliRunner().invoke(app, [*arguments, "--force"]).exit_code == 0

@@ -3,19 +3,17 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-import matplotlib as mpl
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from matplotlib.figure import Figure
 
 from hpcsched.cli.auditing import audit_directory
 from hpcsched.dispatching.decision import NOTHING, Decision
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.errors import InputError
 from hpcsched.report.compared_study import ComparedStudy
-from hpcsched.report.figures.figure_style import STYLE
-from hpcsched.report.figures.process_usage import cpu_memory, draw_cpu_over_time, draw_cpu_time
+from hpcsched.report.figures.process_usage import cpu_memory
+from hpcsched.report.figures.process_usage_figures import cpu_over_time_figure, cpu_time_figure
 from hpcsched.report.studied_runs import open_study
 from hpcsched.results import process_usage
 from hpcsched.results.parquet_schemas import usage_schema
@@ -27,6 +25,7 @@ from hpcsched.simulation.records import RoundRecord
 from hpcsched.testing import make_problem
 from hpcsched.workload.job import TracedJob
 from tests.builders import alike, traced
+from tests.report.figures.described import units
 
 SCENARIO = Path(__file__).parents[2] / "scenarios" / "small-easy.yaml"
 MB = 1_000_000
@@ -140,17 +139,15 @@ def test_table_and_pictures_by_hand(tmp_path: Path) -> None:
     root = np.sqrt(2)
     expected = [8, 4 * root, 1, 0.5 * root, 6, 3 * root, 1, 0.5 * root]
     assert figures == pytest.approx([*expected, 30, 15 * root, 40, 20 * root])
-    with mpl.rc_context(STYLE):
-        bars, courses = Figure(layout="constrained"), Figure(layout="constrained")
-        draw_cpu_time(compared)(bars)
-        draw_cpu_over_time(compared)(courses)
     # Over the four rounds of both: 0.5 s of loading, 1.5 of decisions and 0.5 of the rest, in ms.
-    heights = [patch.get_height() for patch in bars.axes[0].patches]
-    assert heights == pytest.approx([500, 3000, 500])
-    cpu, memory = courses.axes
-    assert cpu.lines[0].get_ydata().tolist() == [1.75, 4.0]
-    assert memory.lines[0].get_ydata().tolist() == [10, 20]
-    assert cpu.lines[0].get_xdata().tolist() == [0, 1]
+    (bars,) = units(cpu_time_figure(compared).chart)
+    assert bars.column("part") == ["loading", "dispatching", "other"]
+    assert bars.column("milliseconds") == pytest.approx([500, 3000, 500])
+    cpu, memory = units(cpu_over_time_figure(compared).chart)
+    assert cpu.column("seconds") == [1.75, 4.0]
+    assert memory.column("memory") == [10, 20]
+    assert cpu.column("time") == [0, 24]
+    assert cpu.axis_title("x") == "hours since the trace's origin"
 
 
 def test_nothing_recorded(tmp_path: Path) -> None:
@@ -158,6 +155,6 @@ def test_nothing_recorded(tmp_path: Path) -> None:
     run(load_scenario(SCENARIO, ["trace.jobs=3"]), tmp_path / "run")
     compared = ComparedStudy(open_study([tmp_path / "run"]))
     assert cpu_memory(compared).rows == ()
-    for draw in (draw_cpu_time, draw_cpu_over_time):
+    for draw in (cpu_time_figure, cpu_over_time_figure):
         with pytest.raises(InputError, match="observers: \\[cpu-memory\\]"):
             draw(compared)

@@ -77,20 +77,20 @@ def bar_chart(shown: Sequence[Bar], title: str, what: str) -> alt.LayerChart:
         # Above the paper's marker as well, so that they do not overlap.
         above=[None if bar.value is None else max(bar.value, bar.paper or 0) for bar in shown],
         text=["not run" if bar.value is None else f"{bar.value:.1f}" for bar in shown],
-        bound=[bar.bound for bar in shown],
-        paper=[bar.paper for bar in shown],
     )
     highest = max(100, *(max(bar.value or 0, bar.paper or 0) for bar in shown))
     y = alt.Scale(domain=[0, 1.15 * highest], nice=False)
     labels = [bar.label for bar in shown]
-    base = chart_of(data).encode(x=alt.X("bar:N", sort=labels, axis=_LABELS))
+    x = alt.X("bar:N", sort=labels, axis=_LABELS)
+    base = chart_of(data).encode(x=x)
 
-    def marks(field: str, name: str, **look: Any) -> alt.Chart:
+    def marks(kind: str, values: Sequence[float | None], **look: Any) -> alt.Chart:
+        known = [(bar.label, v) for bar, v in zip(shown, values, strict=True) if v is not None]
         kinds = alt.Scale(domain=list(_SHAPES), range=list(_SHAPES.values()))
         marked: alt.Chart = (
-            base.transform_filter(f"isValid(datum.{field})")
+            chart_of(rows(bar=[bar for bar, _ in known], value=[v for _, v in known], kind=kind))
             .mark_point(stroke=INK, **look)
-            .encode(y=alt.Y(f"{field}:Q", scale=y), shape=alt.ShapeDatum(name, scale=kinds))
+            .encode(x=x, y=alt.Y("value:Q", scale=y), shape=alt.Shape("kind:N", scale=kinds))
         )
         return marked
 
@@ -107,8 +107,9 @@ def bar_chart(shown: Sequence[Bar], title: str, what: str) -> alt.LayerChart:
         .mark_text(angle=270, align="left", dx=3)
         .encode(y=alt.YDatum(0, scale=y), text="text:N"),
     ]
-    if any(bar.bound is not None for bar in shown):
-        found.append(marks("bound", "lower bound", size=(_WIDTH + 6) ** 2, strokeWidth=1.6))
-    if any(bar.paper is not None for bar in shown):
-        found.append(marks("paper", "paper", size=30, filled=True, fill="white"))
+    bounds, papers = [bar.bound for bar in shown], [bar.paper for bar in shown]
+    if any(bound is not None for bound in bounds):
+        found.append(marks("lower bound", bounds, size=(_WIDTH + 6) ** 2, strokeWidth=1.6))
+    if any(paper is not None for paper in papers):
+        found.append(marks("paper", papers, size=30, filled=True, fill="white"))
     return sized(layers(*found), (_STEP * len(shown), 190), title)

@@ -109,7 +109,7 @@ def sized(chart: ChartT, size: tuple[int, int], title: str = "") -> ChartT:
         Title above it; empty: none.
     """
     named = {"title": title} if title else {}
-    return chart.properties(width=size[0], height=size[1], **named)
+    return cast(ChartT, chart.properties(width=size[0], height=size[1], **named))
 
 
 def value_scale(

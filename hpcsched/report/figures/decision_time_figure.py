@@ -67,7 +67,7 @@ def decision_time_figure(compared: ComparedStudy, width: int = PAPER_WIDTH) -> F
     places: dict[str, Any] = {
         "x": alt.X("queued:Q", scale=x_scale, axis=value_axis(title, x_marks)),
         "y": alt.Y("seconds:Q", scale=y_scale, axis=value_axis("decision time [real s]", y_marks)),
-        "detail": "run:N",
+        "detail": ["run:N", "contender:N"],
     }
     median = chart_of(lines).encode(
         **places,

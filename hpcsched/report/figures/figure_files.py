@@ -1,5 +1,6 @@
 """Figures as files: vectors or pixels by the name of the file; equal bytes for equal runs."""
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -79,15 +80,38 @@ def drawn(chart: "Chart", kind: str, dots: int = DOTS) -> bytes:
     """
     import vl_convert  # noqa: PLC0415 (it holds a browser's engine of JavaScript)
 
-    whole = description(chart)
+    vectors = _numbered(vl_convert.vegalite_to_svg(description(chart)))
     if kind == "pdf":
-        content: bytes = vl_convert.vegalite_to_pdf(whole)
-        return content
+        return _ordered(vl_convert.svg_to_pdf(vectors))
     if kind == "png":
-        pixels: bytes = vl_convert.vegalite_to_png(whole, ppi=dots)
+        pixels: bytes = vl_convert.svg_to_png(vectors, ppi=dots)
         return pixels
-    vectors: str = vl_convert.vegalite_to_svg(whole)
     return vectors.encode()
+
+
+def _numbered(vectors: str) -> str:
+    """Return SVG whose clipping areas are numbered from 1, whatever was drawn before.
+
+    Vega counts them on through a process, so that equal figures would not be equal files.
+    """
+    first: dict[str, str] = {}
+
+    def renamed(found: re.Match[str]) -> str:
+        return found[1] + first.setdefault(found[2], f"clip{len(first) + 1}") + found[3]
+
+    return re.sub(r'(id="|url\(#)(clip\d+)("|\))', renamed, vectors)
+
+
+def _ordered(document: bytes) -> bytes:
+    """Return PDF whose names of resources are in order, which the library gives in any order.
+
+    Sorting the lines of a dictionary moves nothing else, so that offsets in the file stay right.
+    """
+
+    def in_order(found: re.Match[bytes]) -> bytes:
+        return b"".join(sorted(found[0].splitlines(keepends=True)))
+
+    return re.sub(rb"(?:^ +/\w+ \d+ 0 R\n)+", in_order, document, flags=re.MULTILINE)
 
 
 def write_figure(chart: "Chart", path: Path, *, force: bool = False, dots: int = DOTS) -> None:

@@ -82,4 +82,5 @@ def metric_title(compared: ComparedStudy, metric: str) -> str:
 
 def _parameter(name: str, value: object) -> str:
     # The bound of the bounded slowdown is the only duration among parameters of metrics.
-    return f"{_SYMBOLS.get(name, name)} = {value}" + (" s" if name == "tau" else "")
+    shown = f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{_SYMBOLS.get(name, name)} = {shown}" + (" s" if name == "tau" else "")

@@ -76,7 +76,13 @@ def _views(chart: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _has_contender(unit: Mapping[str, Any]) -> bool:
     channels = unit.get("encoding", {}).values()
-    return any(isinstance(one, dict) and one.get("field") == "contender" for one in channels)
+    fields = (one for channel in channels for one in _each(channel))
+    return any(field.get("field") == "contender" for field in fields)
+
+
+def _each(channel: Any) -> list[dict[str, Any]]:
+    """Return the fields of a channel, which may be one or several."""
+    return channel if isinstance(channel, list) else [channel]
 
 
 def _is_continuous(unit: Mapping[str, Any]) -> bool:

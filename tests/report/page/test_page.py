@@ -5,17 +5,18 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 
-import numpy as np
-import plotly.graph_objects as go
-import pytest
+import altair as alt
+import vl_convert
 from typer.testing import CliRunner
 
 from hpcsched.cli import app
 from hpcsched.report.compared_study import ComparedStudy
-from hpcsched.report.figures import pictures
-from hpcsched.report.figures.picture_files import write_picture
+from hpcsched.report.figures.decision_time_figure import decision_time_figure
+from hpcsched.report.figures.distribution_figures import box_figure, distribution_figure
+from hpcsched.report.figures.figure_files import write_figure
+from hpcsched.report.figures.load_figure import load_figure
 from hpcsched.report.page.page import Verdict, write_page
-from hpcsched.report.page.page_figures import STEPS, page_figures, thinned_shares
+from hpcsched.report.page.page_figures import interactive, page_figures
 from hpcsched.report.tables.run_comparison import compare_runs
 from tests.report.studies import pair, tables_of, write_experiment, write_studied
 from tests.results.hand_made import REJECTED
@@ -67,7 +68,7 @@ def read(page: str) -> Reader:
 
 
 def test_what_is_in_it(tmp_path: Path) -> None:
-    """Runs, tables, pictures, scenarios and verdicts are there, and nothing is fetched."""
+    """Runs, tables, figures, scenarios and verdicts are there, and nothing is fetched."""
     tables = tables_of(pair(tmp_path))
     reader = read(page_of(tables, Verdict("not ok", ("1 violation: of what is claimed",))))
     assert reader.fetched == []
@@ -106,62 +107,51 @@ def test_nothing_of_a_scenario_is_a_command(tmp_path: Path) -> None:
     assert NASTY in "\n".join(read(page).texts)
 
 
-def test_pictures_are_valid(tmp_path: Path) -> None:
-    """Plotly's own checks accept every picture, and the page's data are those of the pictures."""
+def test_figures_are_valid(tmp_path: Path) -> None:
+    """Vega-Lite accepts every figure, and the page's data are those of the figures."""
     write_experiment(tmp_path)
     tables = tables_of([tmp_path])
     figures = list(page_figures(tables))
-    for figure in figures:
-        checked = go.Figure(data=list(figure.data), layout=figure.layout)
-        assert len(checked.data) >= 1
-        assert {trace.legendgroup for trace in checked.data} <= set(tables.study.contenders)
     names = [figure.name for figure in figures]
-    assert len(set(names)) == len(names)
+    assert len(set(names)) == len(names) >= 7
     page = page_of(tables, Verdict("ok", ()))
     (held,) = re.findall(r'<script type="application/json" id="drawings">(.*?)</script>', page)
-    assert list(json.loads(held)) == sorted(names)
-    assert all(f'id="figure-{name}"' in page for name in names)
+    drawings = json.loads(held)
+    assert list(drawings) == sorted(names)
+    for name, drawing in drawings.items():
+        assert f'id="figure-{name}"' in page
+        assert alt.Chart.from_dict(drawing, validate=True)
+        assert vl_convert.vegalite_to_svg(drawing).startswith("<svg")
 
 
 def test_a_run_in_which_no_job_ran(tmp_path: Path) -> None:
-    """Its tables say that there is nothing, and its pictures are empty."""
+    """Its tables say that there is nothing, and its figures are empty."""
     path = write_studied(tmp_path / "run", [REJECTED])
     tables = tables_of([path])
     assert NOTHING in "\n".join(read(page_of(tables, Verdict("ok", ()))).texts)
-    for draw in (
-        pictures.draw_boxes(tables, "wait_time"),
-        pictures.draw_shares(tables, "wait_time"),
-        pictures.draw_load(tables, None),
-        pictures.draw_decision_times(tables),
+    for figure in (
+        box_figure(tables, "wait_time"),
+        distribution_figure(tables, "wait_time"),
+        load_figure(tables),
+        decision_time_figure(tables),
     ):
-        out = tmp_path / "picture.svg"
-        write_picture(draw, out, force=True)
-        assert out.read_text().startswith("<?xml")
+        out = tmp_path / "figure.svg"
+        write_figure(figure.chart, out, force=True)
+        assert out.read_text().startswith("<svg")
 
 
-def test_the_bars_of_a_metric(tmp_path: Path) -> None:
-    """Each button shows the bars of its metric alone."""
-    figure = next(page_figures(tables_of(pair(tmp_path))))
-    buttons = figure.layout["updatemenus"][0]["buttons"]
-    chosen = next(b for b in buttons if b["label"] == "mean_wait_time")
-    visible = [
-        trace
-        for trace, shown in zip(figure.data, chosen["args"][0]["visible"], strict=True)
-        if shown
-    ]
-    assert [trace["y"] for trace in visible] == [[35.7143], [44.2857]]
-    assert chosen["args"][1] == {"yaxis.title.text": "mean_wait_time [s]"}
-
-
-def test_many_jobs_are_thinned() -> None:
-    """Of a hundred thousand values a few hundred remain, with the ends, none far off."""
-    values = np.random.default_rng(3).exponential(size=100_000)
-    x, y = thinned_shares(values)
-    assert len(x) <= STEPS + 2
-    assert (x[0], x[-1], y[-1]) == (values.min(), values.max(), 100)
-    for at, percent in zip(x, y, strict=True):
-        assert 100 * np.mean(values <= at) == pytest.approx(percent)
-    assert np.diff(y).max() < 100 / STEPS + 0.01
+def test_zooming_and_filtering(tmp_path: Path) -> None:
+    """Every unit about contenders can be filtered, and views with two scales can be zoomed."""
+    tables = tables_of(pair(tmp_path))
+    figures = {figure.name: figure.chart for figure in page_figures(tables)}
+    boxes = interactive(figures["boxes-wait_time"], tables.study.contenders)
+    assert {"name": "shown", "value": ["easy", "sjf"]} in boxes["params"]
+    for layer in boxes["layer"]:
+        assert layer["transform"][0] == {"filter": "indexof(shown, datum.contender) >= 0"}
+        assert "params" not in layer
+    load = interactive(figures["load"], tables.study.contenders)
+    names = [param["name"] for view in load["concat"] for param in view["params"]]
+    assert names == ["zoom_0", "zoom_1"]
 
 
 def test_the_command(tmp_path: Path) -> None:

@@ -24,10 +24,10 @@ def test_it_opens_without_a_network(tmp_path: Path) -> None:
     assert opened.addresses == []
     body = opened.document[: opened.document.index('id="drawings"')]
     places = re.findall(r'class="drawing[^"]*" id="figure-([\w-]+)"', body)
-    assert len(places) >= 8
-    drawn = re.findall(r'class="drawing js-plotly-plot" id="figure-([\w-]+)"', body)
+    assert len(places) >= 7
+    drawn = re.findall(r'class="drawing vega-embed[^"]*" id="figure-([\w-]+)"', body)
     assert drawn == places
-    assert body.count('class="main-svg"') >= len(places)
+    assert body.count("<svg ") >= len(places)
     assert '<table class="filtered" id="table-distribution">' in body
     assert "wait_time" in body
 
@@ -62,10 +62,15 @@ setTimeout(() => {
   search.value = "WAIT_TIME easy";
   search.dispatchEvent(new Event("input"));
   document.querySelector("#table-ranks th:nth-child(4)").click();
+}, 4000);
+// Figures are drawn again in their own time.
+setTimeout(() => {
   const cells = document.querySelectorAll("#table-ranks tbody td:nth-child(4)");
   const shown = document.querySelectorAll("#table-distribution tbody tr:not([hidden])");
   const seen = {
-    drawn: [...document.querySelectorAll(".drawing")].map((d) => d.data.map((t) => t.name)),
+    drawn: [...document.querySelectorAll(".drawing")].map((d) =>
+      [...d.querySelectorAll("[aria-label*='contender: ']")].map((mark) =>
+        mark.getAttribute("aria-label").match(/contender: ([^;]*)/)[1])),
     shown: [...shown].map((row) => row.cells[0].textContent + " " + row.cells[1].textContent),
     ranks: [...cells].map((cell) => parseFloat(cell.textContent)),
   };
@@ -83,12 +88,12 @@ def test_it_can_be_filtered_and_sorted(tmp_path: Path) -> None:
     runs = tmp_path / "runs"
     page = tmp_path / "report.html"
     text = page_of(tables_of(pair(runs)), Verdict("ok", ()))
-    page.write_text(text.replace("</body>", f"{USER}</body>"))
+    page.write_text(f"{USER}</body>".join(text.rsplit("</body>", 1)))
     opened = open_in_browser(page, tmp_path)
     assert opened.complaints == []
     (found,) = re.findall(r'<pre id="seen">(.*?)</pre>', opened.document)
     seen = json.loads(html.unescape(found))
-    assert len(seen["drawn"]) >= 8
+    assert len(seen["drawn"]) >= 7
     assert {name for names in seen["drawn"] for name in names} == {"easy"}
     assert seen["shown"] == ["easy wait_time"]
     assert seen["ranks"] == sorted(seen["ranks"])
