@@ -25,6 +25,7 @@ MIRRORED = [
     "audit",
     "dispatching",
     "report/tables",
+    "results",
     "slurm",
     "workload",
 ]

@@ -1,22 +1,18 @@
 """The lock on a run directory: one run at a time, and none that a dead process keeps."""
 
-import errno
-import fcntl
 import os
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
 
 import pytest
 
 from hpcsched.cli import main
 from hpcsched.errors import InputError
 from hpcsched.results.directory import RunDirectory, create
-from hpcsched.results.folder_lock import LOCK, FolderLock, HeldError, Holder
-from hpcsched.results.run_process import this_process
+from hpcsched.results.folder_lock import LOCK
 
 SCENARIO = """\
 name: locked
@@ -104,51 +100,3 @@ def test_two_in_one_process(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="in-use"):
             create(tmp_path / "out")
     create(tmp_path / "out").release()
-
-
-def test_a_lock_file_that_goes_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A lock on a file that its last holder has just removed is none: it is taken anew."""
-    flock = fcntl.flock
-    calls: list[int] = []
-
-    def removed_once(file: IO[str], how: int) -> None:
-        flock(file, how)
-        if not calls:
-            (tmp_path / LOCK).unlink()
-        calls.append(how)
-
-    monkeypatch.setattr("fcntl.flock", removed_once)
-    with FolderLock(tmp_path):
-        assert len(calls) == 2
-        assert (tmp_path / LOCK).exists()
-
-
-@pytest.mark.parametrize(
-    ("ticks", "host", "free"),
-    [(0, None, False), (-1, None, True), (0, "elsewhere", False)],
-    ids=["alive", "gone", "of another machine"],
-)
-def test_a_file_system_without_locks(
-    ticks: int, host: str | None, free: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What the file says decides: a process that is gone from this machine holds nothing.
-
-    A process of the same number that started at another time is another one.
-    """
-
-    def unknown(*_: object) -> None:
-        raise OSError(errno.ENOLCK, "No locks available")
-
-    me = this_process()
-    started = None if me.started_ticks is None else me.started_ticks + ticks
-    mark = me.model_copy(update={"started_ticks": started, "host": host or me.host})
-    (tmp_path / LOCK).write_text(Holder(process=mark, since="2026-01-01").model_dump_json())
-    monkeypatch.setattr("fcntl.flock", unknown)
-    if free:
-        with FolderLock(tmp_path):
-            pass
-    else:
-        with pytest.raises(
-            HeldError, match=r"since 2026-01-01; if that one is gone, remove .*lock"
-        ):
-            FolderLock(tmp_path).acquire()
