@@ -51,7 +51,7 @@ def test_every_cell_can_be_run(path: Path, tmp_path: Path, monkeypatch: pytest.M
     """In a kernel of its own, in order, in a fresh copy of the folder; figures are drawn."""
     from nbclient import NotebookClient  # noqa: PLC0415 (takes its time)
 
-    for name in ("HOME", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR", "MPLCONFIGDIR"):
+    for name in ("HOME", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"):
         monkeypatch.setenv(name, str(tmp_path))
     folder = tmp_path / "docs" / "notebooks"
     folder.mkdir(parents=True)

@@ -1,0 +1,37 @@
+"""The load of a run made by hand, as time series."""
+
+from pathlib import Path
+
+from hpcsched.report.figures.load_series import load_series
+from hpcsched.report.figures.usage import used_over_time
+from tests.report.studies import pair, tables_of, write_studied
+
+
+def test_queue_and_use(tmp_path: Path) -> None:
+    """At most four jobs wait; the cores are all in use at some time, and none at the end.
+
+    Both series reach from the first submission, at 0 s, to the last end, at 20,100 s.
+    """
+    queue, used = load_series(tables_of(pair(tmp_path)), None)
+    assert (queue.axis, used.axis) == ("jobs waiting", "core in use [%]")
+    waiting, cores = queue.series["easy", "trace"], used.series["easy", "trace"]
+    assert max(waiting.levels) == 4
+    assert waiting.levels[-1] == 0
+    for line in (waiting, cores):
+        assert (line.instants[0], line.instants[-1]) == (0, 20_100)
+    assert queue.limits == used.limits == {}
+
+
+def test_the_first_seed_counts(tmp_path: Path) -> None:
+    """Lines of several seeds would hide each other."""
+    paths = [write_studied(tmp_path / f"{seed}", seed=seed) for seed in (0, 1)]
+    queue, _ = load_series(tables_of(paths), None)
+    assert list(queue.series) == [("easy", "trace")]
+
+
+def test_use_by_hand(tmp_path: Path) -> None:
+    """Until 50 s the first job has 3 × 4 cores and the second 2 × 1; both GPUs are in use."""
+    (one,) = tables_of([write_studied(tmp_path / "run")]).study.runs
+    cores, gpus = used_over_time(one, "core"), used_over_time(one, "gpu")
+    assert (cores.instants[0], cores.levels[0]) == (0, 14)
+    assert (gpus.instants[:2].tolist(), gpus.levels[0]) == ([0, 50], 2)
