@@ -24,7 +24,7 @@ ACROSS = {
 MIRRORED = [
     "audit",
     "dispatching",
-    "report/tables",
+    "report",
     "results",
     "slurm",
     "workload",
