@@ -26,7 +26,9 @@ MIRRORED = [
     "dispatching",
     "report",
     "results",
+    "scenario",
     "slurm",
+    "system",
     "workload",
 ]
 """Packages whose modules are each imported by a test of their own package."""

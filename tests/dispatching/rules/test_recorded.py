@@ -1,4 +1,4 @@
-"""The dispatcher `recorded`: schedules by hand, and what does not go with it."""
+"""The dispatcher `recorded`: schedules by hand."""
 
 from pathlib import Path
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import hpcsched
-from hpcsched.errors import Finding, InputError
+from hpcsched.errors import InputError
 from hpcsched.explain.explanation import explain_job
 from hpcsched.explain.explanation_rendering import explanation_text as explained
 from hpcsched.report.compared_study import ComparedStudy
@@ -133,36 +133,3 @@ def test_a_wait_that_is_no_number(tmp_path: Path) -> None:
         run(load_scenario(write(tmp_path, jobs)), tmp_path / "run")
     other = load_scenario(tmp_path / "logged.yaml", ["dispatcher=easy"])
     assert hpcsched.replay(other).start_times == {1: 0}
-
-
-@pytest.mark.parametrize(
-    ("change", "key", "said"),
-    [
-        ("predictor=last-two", "predictor", "whatever a predictor says"),
-        ("trace={source: lublin99, jobs: 3}", "trace.source", "needs a log that records"),
-        ("trace.transforms=[{name: scale-load, factor: 2}]", "trace.transforms[0]", "changes"),
-        ("trace.dependencies=honour", "trace.dependencies", "expected no dependencies"),
-        (
-            "outages={maintenance: [{start: 1, duration: 2}]}",
-            "outages",
-            "expected no outages",
-        ),
-        (
-            "simulation.dispatch_latency={fixed: 1}",
-            "simulation.dispatch_latency",
-            "expected no dispatch_latency",
-        ),
-        (
-            "system.shared_resources=[{name: power, capacity: 9, draw: {per: {core: 1}}}]",
-            "system.shared_resources",
-            "expected no shared_resources",
-        ),
-    ],
-)
-def test_refusals(tmp_path: Path, change: str, key: str, said: str) -> None:
-    """What would move starts, or has nothing to do with them, is refused, and named."""
-    with pytest.raises(InputError) as caught:
-        load_scenario(write(tmp_path), [change])
-    found: list[Finding] = [one for one in caught.value.findings if one.rule == "not-recorded"]
-    assert [one.key for one in found] == [key]
-    assert said in found[0].message
