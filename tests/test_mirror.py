@@ -24,6 +24,7 @@ ACROSS = {
 MIRRORED = [
     "audit",
     "dispatching",
+    "predictor_evaluation",
     "report",
     "results",
     "scenario",
