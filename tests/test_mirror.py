@@ -46,10 +46,8 @@ THROUGH_OTHERS = {
     "dispatching/cp/postpone/*_kernels.py": "optima of all starts: test_postpone",
     "dispatching/cp/postpone/preparing.py": "optima of all starts: test_postpone",
     "dispatching/offline/exact_ratio.py": "ratios are compared with all schedules: test_bounds",
-    "dispatching/offline/multiplier_kernels.py": "bounds are compared with all schedules",
     "dispatching/offline/neighbourhood_*.py": "plans are compared with all schedules: test_bounds",
     "dispatching/offline/offline_too.py": "runs of scenarios: test_run",
-    "dispatching/planning/aggregated_nodes.py": "formulations that count: tests/dispatching/cp",
     "dispatching/planning/node_choice.py": "selections with spare nodes: tests of selection",
 }
 """Patterns of modules that are tested through others, with the tests that do."""
