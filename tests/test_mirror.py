@@ -22,6 +22,7 @@ ACROSS = {
 """Folders of tests across packages; docs/develop/testing.md says of each what it holds."""
 
 MIRRORED = [
+    ".",
     "audit",
     "dispatching",
     "predictor_evaluation",
@@ -32,7 +33,7 @@ MIRRORED = [
     "system",
     "workload",
 ]
-"""Packages whose modules are each imported by a test of their own package."""
+"""Packages whose modules are each imported by a test of their own package; `.` is the top alone."""
 
 THROUGH_OTHERS = {
     "dispatching/core/*_kernels.py": "rules call them, and are compared with tests/reference",
@@ -49,6 +50,7 @@ THROUGH_OTHERS = {
     "dispatching/offline/neighbourhood_*.py": "plans are compared with all schedules: test_bounds",
     "dispatching/offline/offline_too.py": "runs of scenarios: test_run",
     "dispatching/planning/node_choice.py": "selections with spare nodes: tests of selection",
+    "version.py": "versions of packages and wheels agree: tests/release",
 }
 """Patterns of modules that are tested through others, with the tests that do."""
 
@@ -87,9 +89,11 @@ def imported(tests: Iterable[Path]) -> set[str]:
 def without_test(packages: Iterable[str]) -> Iterator[str]:
     """Yield the modules below packages that no test of their own package is about, by path."""
     for package in packages:
-        for folder in sorted({path.parent for path in (PACKAGE / package).rglob("*.py")}):
+        pattern = "*.py" if package == "." else "**/*.py"
+        for folder in sorted({path.parent for path in (PACKAGE / package).glob(pattern)}):
             tests = TESTS / folder.relative_to(PACKAGE)
-            known = imported(tests.rglob("*.py"))
+            # Below the folder of all tests everything is imported by some test.
+            known = imported(tests.glob(pattern))
             for path in sorted(folder.glob("*.py")):
                 name = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
                 of_its_name = (tests / f"test_{path.name}").exists()
