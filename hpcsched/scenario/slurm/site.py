@@ -3,7 +3,7 @@
 Source: the manual pages `slurm.conf` and `scontrol` of SchedMD.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hpcsched.errors import Finding, InputError, Place
@@ -11,11 +11,31 @@ from hpcsched.scenario.slurm.entries import Entry
 from hpcsched.slurm.gres import EXAMPLE, Gres, read_gres
 from hpcsched.slurm.host_lists import expand
 from hpcsched.slurm.resource_types import renamed
-from hpcsched.slurm.values import parse_count, parse_time_limit
+from hpcsched.slurm.values import NOT_GIVEN, parse_count, parse_time_limit
 
 _DEFAULT = "default"
 _EVERYWHERE = "all"
 _NOT_THERE = "future"
+_LIMITS = {
+    "allowaccounts": "AllowAccounts",
+    "allowgroups": "AllowGroups",
+    "allowqos": "AllowQos",
+    "denyaccounts": "DenyAccounts",
+    "denyqos": "DenyQos",
+    "exclusiveuser": "ExclusiveUser",
+    "maxcpuspernode": "MaxCPUsPerNode",
+    "maxmempercpu": "MaxMemPerCPU",
+    "maxmempernode": "MaxMemPerNode",
+    "maxnodes": "MaxNodes",
+    "minnodes": "MinNodes",
+    "oversubscribe": "OverSubscribe",
+    "qos": "QoS",
+    "rootonly": "RootOnly",
+    "state": "State",
+}
+"""Limits of partitions that scenarios do not have, with their spelling."""
+_NO_LIMIT = NOT_GIVEN | {"all", "unlimited", "infinite", "no", "up", "0"}
+_NO_MINIMUM = ("minnodes", "1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +51,25 @@ class SlurmNode:
 
 @dataclass(frozen=True, slots=True)
 class SlurmPartition:
-    """A partition: its nodes by name, its longest time limit in seconds, and its job factor."""
+    """A partition of a site.
+
+    Attributes
+    ----------
+    nodes
+        Names of its nodes.
+    max_time
+        Longest time limit in seconds; None for any.
+    priority
+        Its job factor; None if not stated.
+    not_declared
+        Limits that a scenario cannot declare, as Slurm writes them: `MaxNodes=4`.
+    """
 
     name: str
     nodes: frozenset[str]
     max_time: int | None = None
     priority: int | None = None
+    not_declared: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -113,7 +146,7 @@ def _add_nodes(site: SlurmSite, entry: Entry, said_by_nodes: dict[str, list[str]
         site.left_out.update(names)
         return
     try:
-        cpus, memory = _cpus(entry.pairs), _memory(entry.pairs)
+        cpus, memory = usable_cpus(entry.pairs), usable_memory(entry.pairs)
     except ValueError as error:
         site.left_out.update(names)
         site.warnings.append(entry.warning(f"left out: {error}"))
@@ -130,8 +163,14 @@ def _add_nodes(site: SlurmSite, entry: Entry, said_by_nodes: dict[str, list[str]
             said_by_nodes.setdefault(partition, []).append(name)
 
 
-def _cpus(pairs: Mapping[str, str]) -> int:
-    """Return the CPUs that jobs can use: hardware threads where a core has several."""
+def usable_cpus(pairs: Mapping[str, str]) -> int:
+    """Return the CPUs of a node that jobs can use: hardware threads where a core has several.
+
+    Raises
+    ------
+    ValueError
+        If a number is none, or no CPU is left for jobs.
+    """
 
     def number(key: str, default: int) -> int:
         return parse_count(pairs[key], key) if key in pairs else default
@@ -150,8 +189,14 @@ def _cpus(pairs: Mapping[str, str]) -> int:
     return left
 
 
-def _memory(pairs: Mapping[str, str]) -> int:
-    """Return the MiB of memory that jobs can use; 0 if not stated."""
+def usable_memory(pairs: Mapping[str, str]) -> int:
+    """Return the MiB of memory of a node that jobs can use; 0 if not stated.
+
+    Raises
+    ------
+    ValueError
+        If a number is none, or more is reserved for the system than there is.
+    """
     whole = parse_count(pairs.get("realmemory", "0"), "MiB of RealMemory")
     left = whole - parse_count(pairs.get("memspeclimit", "0"), "MiB of MemSpecLimit")
     if left < 0:
@@ -187,10 +232,36 @@ def _add_partition(
     nodes |= set(said.get(entry.name, ()))
     if nodes:
         site.partitions[entry.name] = SlurmPartition(
-            entry.name, frozenset(nodes), max_time, priority
+            entry.name, frozenset(nodes), max_time, priority, _not_declared(entry.pairs)
         )
     else:  # a partition that has no nodes yet runs no job
         said.pop(entry.name, None)
+
+
+def _not_declared(pairs: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the limits of a partition that a scenario does not have."""
+    return tuple(
+        f"{written}={pairs[key]}"
+        for key, written in _LIMITS.items()
+        if pairs.get(key, "").lower() not in _NO_LIMIT and (key, pairs[key]) != _NO_MINIMUM
+    )
+
+
+def part_of(site: SlurmSite, partitions: Collection[str]) -> SlurmSite:
+    """Return the partitions with the given names, and their nodes.
+
+    Raises
+    ------
+    ValueError
+        If one of them has no nodes.
+    """
+    missing = [name for name in partitions if name not in site.partitions]
+    if missing:
+        raise ValueError(f"no node belongs to {', '.join(missing)}")
+    chosen = {name: one for name, one in site.partitions.items() if name in partitions}
+    inside = {name for partition in chosen.values() for name in partition.nodes}
+    nodes = {name: node for name, node in site.nodes.items() if name in inside}
+    return SlurmSite(nodes, site.left_out, chosen, site.warnings)
 
 
 def _nodes_of(site: SlurmSite, entry: Entry, text: str, sets: Mapping[str, Entry]) -> set[str]:

@@ -42,10 +42,42 @@ class _Group(NamedTuple):
         return offered | totals(node.gres)
 
 
-def as_yaml(site: SlurmSite, path: Path) -> str:
-    """Return both blocks as YAML.
+class Blocks(NamedTuple):
+    """Blocks of a scenario as YAML, and the nodes of each group.
 
-    Groups are identical nodes in the same partitions; `path` is the file of the site.
+    Attributes
+    ----------
+    system
+        The block `system`, after comments with the source and the parts that are left out.
+    partitions
+        The block `partitions`; empty without partitions.
+    nodes
+        Host list of each group, in the order of its nodes.
+    """
+
+    system: str
+    partitions: str
+    nodes: dict[str, str]
+
+
+def as_yaml(site: SlurmSite, path: Path) -> str:
+    """Return both blocks of a site as YAML; see `write_blocks`."""
+    blocks = write_blocks(site, path)
+    return blocks.system + blocks.partitions
+
+
+def write_blocks(site: SlurmSite, source: Path) -> Blocks:
+    """Return the blocks `system` and `partitions` of a site.
+
+    Groups are identical nodes in the same partitions. Comments name the parts of the source that
+    are left out, and the limits of partitions that a scenario does not have.
+
+    Parameters
+    ----------
+    site
+        The site.
+    source
+        File that describes the site, or name of the program that does.
 
     Raises
     ------
@@ -53,9 +85,11 @@ def as_yaml(site: SlurmSite, path: Path) -> str:
         If the site makes no valid system.
     """
     groups = _groups(site)
-    text = "".join(_lines(site, groups, path))
-    _check(text, site, path)
-    return text
+    system = "".join(_system_lines(site, groups, source))
+    partitions = "".join(_partition_lines(site, groups))
+    _check(system + partitions, site, source)
+    nodes = {group.name: fold([node.name for node in group.nodes]) for group in groups}
+    return Blocks(system, partitions, nodes)
 
 
 def _groups(site: SlurmSite) -> list[_Group]:
@@ -71,8 +105,11 @@ def _groups(site: SlurmSite) -> list[_Group]:
     return [_Group(name, tuple(nodes)) for name, nodes in zip(names, alike.values(), strict=True)]
 
 
-def _lines(site: SlurmSite, groups: Sequence[_Group], path: Path) -> Iterator[str]:
-    yield f"# From {path.name}: {len(site.nodes)} nodes.\nsystem:\n  groups:\n"
+def _system_lines(site: SlurmSite, groups: Sequence[_Group], source: Path) -> Iterator[str]:
+    yield f"# From {source.name}: {len(site.nodes)} nodes.\n"
+    for warning in site.warnings:
+        yield f"# {_one_line(warning.message)}\n"
+    yield "system:\n  groups:\n"
     for group in groups:
         resources = ", ".join(f"{name}: {value}" for name, value in group.resources.items())
         line = (
@@ -80,11 +117,22 @@ def _lines(site: SlurmSite, groups: Sequence[_Group], path: Path) -> Iterator[st
             f" resources: {{{resources}}}}}"
         )
         yield f"{line}  # {_comment(group)}\n"
+
+
+def _partition_lines(site: SlurmSite, groups: Sequence[_Group]) -> Iterator[str]:
     if site.partitions:
         yield "partitions:\n"
     names = _unique(_valid(name) for name in site.partitions)
     for name, partition in zip(names, site.partitions.values(), strict=True):
-        yield f"  - {{{', '.join(_partition(name, partition, groups))}}}\n"
+        line = f"  - {{{', '.join(_partition(name, partition, groups))}}}"
+        if partition.not_declared:
+            line += f"  # without {_one_line(', '.join(partition.not_declared))}"
+        yield f"{line}\n"
+
+
+def _one_line(text: str) -> str:
+    """Return a text as the content of a comment: printable characters on one line."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
 def _partition(name: str, partition: SlurmPartition, groups: Sequence[_Group]) -> Iterator[str]:

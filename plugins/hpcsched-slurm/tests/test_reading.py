@@ -121,6 +121,19 @@ def test_more_cores_than_a_node() -> None:
     assert (job.units, job.amounts["core"], job.scatter) == (3, 14, True)
 
 
+def test_hardware_threads() -> None:
+    """Each is a CPU, as in the history; a job gets whole cores, two threads each here."""
+    nodes = [node | {"cpus": 32, "threads": 2} for node in said("nodes")]
+    jobs = said("jobs")
+    jobs[0] |= {"job_state": "PENDING", "nodes": "", "cpus": 3, "memory_per_cpu": 100}
+    state = cluster_of(jobs, nodes, Terms("hpcsched", 1000), NOW)
+    by_key = {job.key: job for job in state.jobs}
+    assert state.nodes[0].resources["core"] == 32
+    assert by_key["1"].amounts == {"core": 4, "mem": 400 * MIB}
+    cpus = {name: amounts["core"] for name, amounts in by_key["10"].placed.items()}
+    assert cpus == {"c1": 28, "c2": 8, "c3": 2, "g1": 2}
+
+
 def test_unknown_objects() -> None:
     """Objects of another form are not guessed at."""
     jobs = said("jobs")

@@ -1,17 +1,141 @@
-"""Scenarios that are written for a cluster."""
+"""Scenarios that are written for a cluster, the same as from what `scontrol show` prints."""
 
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
 from recorded import said
+from test_versions import RECORDED, answer
 
+from hpcsched.scenario.slurm.entries import read_entries
+from hpcsched.scenario.slurm.site import read_site
+from hpcsched.scenario.slurm.writing import write_blocks
 from hpcsched_slurm.scenario_writer import scenario_of
+from hpcsched_slurm.versions import plain_nodes, plain_partitions
+
+MAIN = {"partitionname": "main", "nodes": "c[1-3],g[1-3]", "maxtime": "1-00:00:00"}
+
+
+class Told:
+    """A Slurm that tells of some nodes and partitions."""
+
+    def __init__(self, nodes: list[Any], partitions: list[Mapping[str, str]]) -> None:
+        self._nodes, self._partitions = nodes, partitions
+
+    def jobs(self) -> list[Mapping[str, Any]]:
+        """Return no jobs."""
+        return []
+
+    def nodes(self) -> list[Mapping[str, Any]]:
+        """Return the nodes."""
+        return self._nodes
+
+    def partitions(self) -> list[Mapping[str, str]]:
+        """Return the partitions."""
+        return self._partitions
+
+    def place(self, key: str, nodes: str) -> None:
+        """Do nothing."""
+
+    def hold(self, key: str) -> None:
+        """Do nothing."""
+
+
+def written(told: Told, *partitions: str) -> tuple[str, tuple[str, ...]]:
+    """Return the scenario of some partitions, and warnings."""
+    return scenario_of(told, partitions, {"rest": "unix:/s"}, history="/h", dispatcher="easy")
 
 
 def test_scenario() -> None:
-    """Nodes that are alike make a group; a partition without nodes is refused."""
-    scenario = scenario_of(
-        said("nodes"), ["main"], {"rest": "unix:/s"}, history="/jobcomp", dispatcher="easy"
-    )
+    """Nodes that are alike make a group; limits that Slurm applies are comments."""
+    text, warnings = written(Told(said("nodes"), [MAIN]), "main")
+    scenario = yaml.safe_load(text)
     assert scenario["system"]["groups"] == [
         {"name": "c", "count": 3, "resources": {"core": 16, "mem": "64000MiB"}},
         {"name": "g", "count": 3, "resources": {"core": 8, "mem": "128000MiB", "gpu": 4}},
     ]
-    assert scenario["live"]["nodes"] == {"c": "c1,c2,c3", "g": "g1,g2,g3"}
+    assert scenario["live"]["nodes"] == {"c": "c[1-3]", "g": "g[1-3]"}
+    assert "#   - {name: main, jobs: {partition: [main]}, max_time: 1d}\n" in text
+    assert "partitions" not in scenario
+    assert warnings == ()
+
+
+def test_partitions_without_nodes() -> None:
+    """They are refused by name."""
+    with pytest.raises(ValueError, match="no node belongs to night"):
+        written(Told(said("nodes"), [MAIN]), "night")
+
+
+def test_nodes_that_are_not_understood() -> None:
+    """They are left out, and a comment and a warning name them; nodes to come are left out too."""
+    nodes = said("nodes")
+    nodes[0]["cpus"] = None
+    nodes[1]["state"] = "future"
+    text, (warning,) = written(Told(nodes, [MAIN]), "main")
+    assert yaml.safe_load(text)["live"]["nodes"] == {"c": "c3", "g": "g[1-3]"}
+    assert warning.startswith("nodename c1: left out: expected a number")
+    assert f"# {warning}\n" in text
+
+
+STATE = """\
+NodeName=t1 CPUAlloc=0 CPUEfctv=30 CPUTot=32 Gres=gpu:a100:4(S:0-1) RealMemory=1000 MemSpecLimit=24
+   ThreadsPerCore=2 State=IDLE+DRAIN Partitions=main
+PartitionName=main
+   MaxTime=1-00:00:00 Nodes=t1 PriorityJobFactor=3 MaxNodes=2 State=UP
+"""
+NODE = {
+    "name": "t1", "cpus": 32, "effective_cpus": 30, "threads": 2, "gres": "gpu:a100:4(S:0-1)",
+    "real_memory": 1000, "specialized_memory": 24, "state": ["IDLE", "DRAIN"],
+    "partitions": ["main"], "active_features": [],
+}  # fmt: skip
+
+
+def test_the_same_as_from_a_file(tmp_path: Path) -> None:
+    """CPUs and memory for jobs, devices, limits and priorities are those of `system-from`."""
+    infinite = {"set": False, "infinite": True, "number": 0}
+    partition = {
+        "name": "main", "nodes": {"configured": "t1"}, "priority": {"job_factor": 3, "tier": 1},
+        "maximums": {
+            "time": {"set": True, "infinite": False, "number": 1440},
+            "nodes": {"set": True, "infinite": False, "number": 2}, "cpus_per_node": infinite,
+            "partition_memory_per_node": infinite, "partition_memory_per_cpu": infinite,
+            "shares": 1,
+        },
+        "minimums": {"nodes": 0}, "accounts": {"allowed": "", "deny": ""},
+        "groups": {"allowed": ""}, "qos": {"allowed": "", "deny": "", "assigned": ""},
+        "partition": {"state": ["UP"]},
+    }  # fmt: skip
+    path = tmp_path / "slurm"
+    path.write_text(STATE)
+    blocks = write_blocks(read_site(read_entries(path)), path)
+    told = Told(plain_nodes(41, [NODE]), plain_partitions(41, [partition]))
+    text, _ = written(told, "main")
+    assert "{core: 30, mem: 976MiB, gpu: 4}}  # t1, gpu:a100" in blocks.system
+    assert "max_time: 1d, priority: 3}  # without MaxNodes=2" in blocks.partitions
+    assert blocks.system in text
+    assert blocks.partitions in text.replace("\n# ", "\n")
+
+
+def test_partitions_of_the_oldest_version() -> None:
+    """Its limits are plain numbers; -1 is none."""
+    old = {
+        "name": "main", "nodes": "t1", "max_time_limit": -1, "priority_job_factor": 3,
+        "maximum_nodes_per_job": 4, "min_nodes_per_job": -1, "allowed_accounts": "",
+    }  # fmt: skip
+    (pairs,) = plain_partitions(38, [old])
+    assert pairs == {
+        "partitionname": "main", "nodes": "t1", "priorityjobfactor": "3", "maxnodes": "4",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("number", RECORDED)
+def test_recorded_partitions(number: int) -> None:
+    """Each partition of the recorded clusters with a recorded node is written."""
+    nodes = plain_nodes(number, answer(number, "slurm-nodes")["nodes"])
+    partitions = plain_partitions(number, answer(number, "slurm-partitions")["partitions"])
+    there = {name for node in nodes for name in node["partitions"]}
+    found = yaml.safe_load(written(Told(nodes, partitions), *sorted(there))[0])
+    counts = sum(group["count"] for group in found["system"]["groups"])
+    assert counts == len(nodes)

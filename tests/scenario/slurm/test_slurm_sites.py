@@ -10,7 +10,7 @@ from hpcsched import cli
 from hpcsched.errors import InputError
 from hpcsched.scenario import load_scenario
 from hpcsched.scenario.slurm.entries import read_entries
-from hpcsched.scenario.slurm.site import read_site
+from hpcsched.scenario.slurm.site import part_of, read_site
 from hpcsched.scenario.slurm.writing import as_yaml
 from tests.strategies import tries
 
@@ -218,6 +218,7 @@ def test_what_is_left_out(
     assert "{name: a, count: 1, resources: {core: 4}" in out
     assert err.startswith(f"{path}:")
     assert warning in err
+    assert warning in out.splitlines()[1]
     assert (err.count("\n"), err.endswith(" [bad-entry]\n")) == (1, True)
     assert ("shard: 2" in out) == ("shard" in line)
 
@@ -233,21 +234,44 @@ def test_devices(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["trace", "system-from", str(path)]) == 0
     out, err = capsys.readouterr()
     assert out == written(tmp_path, path.read_text())
-    assert out.splitlines()[3:] == [
+    assert out.splitlines()[6:] == [
         "    - {name: g, count: 1, resources: {core: 1, gpu: 6}}  # g1, gpu:2080ti, gpu:3090",
         "    - {name: m, count: 1, resources: {core: 1, gpu: 7}}  # m1, gpu:1g.5gb",
         "    - {name: p, count: 3, resources: {core: 1}}  # p[1-3]",
         "    - {name: x, count: 1, resources: {core: 1, gres_2080ti: 1, nv_link: 5, gres_mem: 5}}"
         "  # x1",
     ]
-    assert err.splitlines() == [
-        f"{path}: warning: {told} [renamed]"
-        for told in (
-            "the generic resource 2080ti is called gres_2080ti",
-            "the generic resources NV_Link and nv-link are counted together, as nv_link",
-            "the generic resource mem is called gres_mem",
-        )
+    told = [
+        "the generic resource 2080ti is called gres_2080ti",
+        "the generic resources NV_Link and nv-link are counted together, as nv_link",
+        "the generic resource mem is called gres_mem",
     ]
+    assert err.splitlines() == [f"{path}: warning: {one} [renamed]" for one in told]
+    assert out.splitlines()[1:4] == [f"# {one}" for one in told]
+
+
+def test_limits_that_a_scenario_does_not_have(tmp_path: Path) -> None:
+    """A comment names them; values that limit nothing are not named."""
+    text = (
+        "NodeName=a CPUs=4\nPartitionName=p Nodes=a MaxNodes=1 MinNodes=1 AllowAccounts=x,y"
+        " AllowGroups=ALL QoS=N/A OverSubscribe=EXCLUSIVE State=DOWN\n"
+        "PartitionName=q Nodes=a MaxNodes=UNLIMITED MinNodes=0 OverSubscribe=NO State=UP\n"
+    )
+    assert written(tmp_path, text).splitlines()[-2:] == [
+        "  - {name: p, jobs: {partition: [p]}}"
+        "  # without AllowAccounts=x,y, MaxNodes=1, OverSubscribe=EXCLUSIVE, State=DOWN",
+        "  - {name: q, jobs: {partition: [q]}}",
+    ]
+
+
+def test_part_of_a_site(tmp_path: Path) -> None:
+    """Only the nodes of the named partitions are left; a partition without nodes is refused."""
+    path = tmp_path / "slurm.conf"
+    path.write_text(CONFIGURATION)
+    site = read_site(read_entries(path))
+    assert list(part_of(site, ["1"]).nodes) == ["c1", "c2", "c3"]
+    with pytest.raises(ValueError, match="no node belongs to empty"):
+        part_of(site, ["main", "empty"])
 
 
 @tries(300)

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hpcsched import Finding, InputError
+from hpcsched.slurm.slurm_lines import pairs_of, state_blocks
 from hpcsched.system.cluster import RefusedError, UnavailableError
 from hpcsched_slurm.params import SlurmParams
 from hpcsched_slurm.versions import check_version, plain_jobs, plain_nodes
@@ -45,6 +46,12 @@ class Commands:
             content = self._content(self._nodes_command)
         return plain_nodes(*_listed(content, "nodes", self._nodes_command[0]))
 
+    def partitions(self) -> list[Mapping[str, str]]:
+        """Return all partitions; raises UnavailableError without an answer."""
+        # Its text is the same in all versions; Slurm 22.05 has no JSON of partitions.
+        text = self._text(["scontrol", "show", "partitions"])
+        return [pairs_of(block.text) for block in state_blocks(text)]
+
     def place(self, key: str, nodes: str) -> None:
         """Bind a job to nodes, none if the text is empty, and let it start."""
         self._scontrol("update", f"JobId={_checked(key)}", f"ReqNodeList={_checked_nodes(nodes)}")
@@ -65,17 +72,21 @@ class Commands:
 
     def _content(self, arguments: Sequence[str]) -> Mapping[str, Any]:
         """Return the object that a command prints."""
-        done = self._run(arguments)
-        if done.returncode:
-            said = " ".join(done.stderr.split())
-            raise UnavailableError(f"{arguments[0]}: {said}")
         try:
-            content = json.loads(done.stdout)
+            content = json.loads(self._text(arguments))
         except ValueError as error:
             raise UnavailableError(f"{arguments[0]}: not the JSON expected: {error}") from error
         if not isinstance(content, dict):
             raise UnavailableError(f"{arguments[0]}: not the JSON expected: no object")
         return content
+
+    def _text(self, arguments: Sequence[str]) -> str:
+        """Return the text that a command prints."""
+        done = self._run(arguments)
+        if done.returncode:
+            said = " ".join(done.stderr.split())
+            raise UnavailableError(f"{arguments[0]}: {said}")
+        return done.stdout
 
     def _run(self, arguments: Sequence[str]) -> subprocess.CompletedProcess[str]:
         try:

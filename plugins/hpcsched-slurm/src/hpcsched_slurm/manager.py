@@ -18,6 +18,9 @@ class Calls(Protocol):
     def nodes(self) -> list[Mapping[str, Any]]:
         """Return all nodes."""
 
+    def partitions(self) -> list[Mapping[str, str]]:
+        """Return all partitions as pairs of `scontrol show partitions`."""
+
     def place(self, key: str, nodes: str) -> None:
         """Bind a job to nodes, none if the text is empty, and let it start."""
 
@@ -55,11 +58,21 @@ class Slurm:
 
 def make_slurm(params: SlurmParams) -> Slurm:
     """Return a cluster as parameters say; raises InputError where it cannot be reached so."""
-    terms = Terms(params.mark, params.no_limit)
+    return Slurm(calls_of(params), Terms(params.mark, params.no_limit))
+
+
+def calls_of(params: SlurmParams) -> Calls:
+    """Return the way to Slurm: slurmrestd if it is given, else the commands.
+
+    Raises
+    ------
+    InputError
+        If there is no token for slurmrestd.
+    """
     if params.rest is not None:
         from hpcsched_slurm.rest import Rest  # noqa: PLC0415 (one of the two ways)
 
-        return Slurm(Rest(params), terms)
+        return Rest(params)
     from hpcsched_slurm.commands import Commands  # noqa: PLC0415 (the other)
 
-    return Slurm(Commands(params), terms)
+    return Commands(params)

@@ -1,8 +1,9 @@
 """From what Slurm says of nodes and jobs, as JSON, to a cluster.
 
 The objects are those of slurmrestd v0.0.38 and of `squeue --json` and `sinfo --json` in Slurm
-22.05, which are alike; `versions` gives those of later versions the same form. Amounts become cores
-and bytes; every other resource is counted by its name.
+22.05, which are alike; `versions` gives those of later versions the same form. Amounts become CPUs
+and bytes; every other resource is counted by its name. As in the history and in files of Slurm, a
+hardware thread is a CPU, and jobs get whole cores.
 """
 
 import re
@@ -10,11 +11,13 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from hpcsched.scenario.slurm.site import usable_cpus, usable_memory
 from hpcsched.slurm.gres import Gres, offers, read_gres
 from hpcsched.slurm.host_lists import expand, fold
 from hpcsched.slurm.resource_types import renamed, resource_type, totals
 from hpcsched.system.cluster import ClusterJob, ClusterNode, ClusterState, Ending, Phase
 from hpcsched_slurm.arrays import first_array_number, task_ranges
+from hpcsched_slurm.site_entries import node_pairs
 
 MEBIBYTE = 2**20
 _USABLE = frozenset({"idle", "mixed", "allocated"})
@@ -61,7 +64,7 @@ class Node(NamedTuple):
     partitions: frozenset[str]
     features: frozenset[str]
     gres: tuple[Gres, ...]
-    cores: int
+    cpus: int
     threads: int
     memory: int
     not_understood: tuple[str, ...] = ()
@@ -112,23 +115,23 @@ def warnings_of(nodes: Iterable[Node]) -> tuple[str, ...]:
 
 def node_of(node: Mapping[str, Any]) -> Node:
     """Return what of a node decides which jobs may use it."""
-    threads = max(1, int(node["threads"]))
+    pairs = node_pairs(node)
     gres, not_understood = read_gres(str(node["gres"]))
     return Node(
         str(node["name"]),
         frozenset(node["partitions"]),
         frozenset(part for part in str(node["active_features"]).split(",") if part),
         gres,
-        int(node["cpus"]) // threads,
-        threads,
-        int(node["real_memory"]) * MEBIBYTE,
+        usable_cpus(pairs),
+        max(1, int(node["threads"])),
+        usable_memory(pairs) * MEBIBYTE,
         not_understood,
     )
 
 
 def resources_of(node: Node) -> dict[str, int]:
     """Return what a node offers, as a scenario declares it."""
-    return {"core": node.cores, "mem": node.memory, **totals(node.gres)}
+    return {"core": node.cpus, "mem": node.memory, **totals(node.gres)}
 
 
 def _cluster_node(node: Mapping[str, Any], own: Node) -> ClusterNode:
@@ -153,7 +156,8 @@ class _JobReader:
         self._terms = terms
         self._now = now
         self._threads = max([1, *(node.threads for node in nodes)])
-        self._most_cores = max([1, *(node.cores for node in nodes)])
+        self._most_cpus = max([1, *(node.cpus for node in nodes)])
+        self._threads_of = {node.name: node.threads for node in nodes}
         # Of these, each node has as many for all jobs together as for one.
         self._shared = {
             resource_type(one.name) for node in nodes for one in node.gres if not one.consumed
@@ -201,7 +205,7 @@ class _JobReader:
             start_time=int(job["start_time"]) if started else None,
             end_time=int(job["end_time"]) if phase == "ended" else None,
             ending=_ending(job, started=started) if phase == "ended" else None,
-            placed=_placed(job, amounts) if started else {},
+            placed=_placed(job, amounts, self._threads_of) if started else {},
             user=int(job["user_id"]),
             group=int(job["group_id"]),
             application=number_of(str(job["name"])),
@@ -232,17 +236,18 @@ class _JobReader:
     ) -> tuple[int, dict[str, int], tuple[Gres, ...], bool]:
         """Return units, what each asks for, the resources with types, and whether for all memory.
 
-        A job has a unit on each of its nodes. Where it asks for more cores than a node has, it
+        A job has a unit on each of its nodes. Where it asks for more CPUs than a node has, it
         needs as many nodes as hold them.
         """
-        cores = -(-int(job["cpus"] or 1) // self._threads)
-        units = max(1, int(job["node_count"] or 1), -(-cores // self._most_cores))
-        each = -(-cores // units)
+        cpus = int(job["cpus"] or 1)
+        units = max(1, int(job["node_count"] or 1), -(-cpus // self._most_cpus))
+        # Whole cores: Slurm gives no two jobs threads of one core.
+        each = -(-cpus // (units * self._threads)) * self._threads
         asked = _gres_per_unit(job, units)
         per_core, per_node = job["memory_per_cpu"], job["memory_per_node"]
         memory = 0
         if per_core:
-            memory = int(per_core) * each * self._threads
+            memory = int(per_core) * each
         elif per_node:
             memory = int(per_node)
         counted = {n: amount for n, amount in totals(asked).items() if n not in self._shared}
@@ -315,7 +320,9 @@ def _gres_per_unit(job: Mapping[str, Any], units: int) -> tuple[Gres, ...]:
     return tuple(found)
 
 
-def _placed(job: Mapping[str, Any], amounts: Mapping[str, int]) -> dict[str, dict[str, int]]:
+def _placed(
+    job: Mapping[str, Any], amounts: Mapping[str, int], threads: Mapping[str, int]
+) -> dict[str, dict[str, int]]:
     """Return what a job holds on each of its nodes: what Slurm tells, or else what it asked."""
     names = expand(str(job["nodes"]))
     details = job.get("job_resources") or {}
@@ -327,7 +334,8 @@ def _placed(job: Mapping[str, Any], amounts: Mapping[str, int]) -> dict[str, dic
         share = shares.get(name)
         held = dict(amounts)
         if share is not None:
-            held = {"core": _cores(share), "mem": int(share["memory_allocated"]) * MEBIBYTE}
+            cpus = _cores(share) * threads.get(name, 1)
+            held = {"core": cpus, "mem": int(share["memory_allocated"]) * MEBIBYTE}
             held |= totals(read_gres(str(gres[k])).resources) if len(gres) == len(names) else others
         placed[name] = held
     return placed

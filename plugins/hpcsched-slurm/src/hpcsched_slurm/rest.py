@@ -22,6 +22,7 @@ from hpcsched_slurm.versions import (
     newer_warning,
     plain_jobs,
     plain_nodes,
+    plain_partitions,
     unknown_version,
     version_name,
 )
@@ -76,6 +77,10 @@ class Rest:
     def nodes(self) -> list[Mapping[str, Any]]:
         """Return all nodes; raises UnavailableError without an answer."""
         return plain_nodes(self._spoken(), self._list("nodes"))
+
+    def partitions(self) -> list[Mapping[str, str]]:
+        """Return all partitions; raises UnavailableError without an answer."""
+        return plain_partitions(self._spoken(), self._list("partitions"))
 
     def place(self, key: str, nodes: str) -> None:
         """Bind a job to nodes, none if the text is empty, and let it start."""

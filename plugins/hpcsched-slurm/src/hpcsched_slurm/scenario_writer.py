@@ -1,7 +1,6 @@
 """`hpcsched-slurm-scenario`: writes a scenario for the cluster that Slurm runs here.
 
-Nodes that offer the same and have the same features become a group, named after the letters that
-their names begin with.
+The system is the one that `hpcsched trace system-from` writes for these partitions.
 """
 
 import argparse
@@ -13,65 +12,63 @@ from typing import Any
 import yaml
 
 from hpcsched import HpcschedError
-from hpcsched_slurm.manager import Calls
+from hpcsched.scenario.slurm.site import part_of, read_site
+from hpcsched.scenario.slurm.writing import write_blocks
+from hpcsched_slurm.manager import Calls, calls_of
 from hpcsched_slurm.params import SlurmParams
-from hpcsched_slurm.reading import MEBIBYTE, Node, node_of, resources_of, warnings_of
+from hpcsched_slurm.site_entries import entries_of
 
 
 def scenario_of(
-    nodes: Iterable[Mapping[str, Any]],
+    calls: Calls,
     partitions: Sequence[str],
     manager: Mapping[str, Any],
     *,
     history: str,
     dispatcher: str,
-) -> dict[str, Any]:
-    """Return a scenario; raises ValueError where the partitions have no nodes."""
-    groups: dict[tuple[object, ...], list[Node]] = {}
-    for node in map(node_of, nodes):
-        if node.partitions & set(partitions):
-            resources = resources_of(node)
-            key = tuple(sorted(resources.items())), tuple(sorted(node.features))
-            groups.setdefault(key, []).append(node)
-    if not groups:
-        raise ValueError(f"no node belongs to {', '.join(partitions)}")
-    named: dict[str, list[Node]] = {}
-    for members in groups.values():
-        named[_group_name(members[0].name, named)] = members
-    return {
-        "name": "live",
-        "system": {
-            "groups": [
-                {
-                    "name": name,
-                    "count": len(members),
-                    "resources": _declared(resources_of(members[0])),
-                }
-                for name, members in named.items()
-            ]
-        },
+) -> tuple[str, tuple[str, ...]]:
+    """Return a scenario as YAML, and warnings about parts of the cluster that are left out.
+
+    Parameters
+    ----------
+    calls
+        The running Slurm.
+    partitions
+        Names of the partitions to dispatch.
+    manager
+        Parameters of the workload manager.
+    history
+        Path of the history.
+    dispatcher
+        Name of the dispatcher.
+
+    Raises
+    ------
+    ValueError
+        If a partition has no nodes.
+    """
+    entries = entries_of(calls.nodes(), calls.partitions(), "slurm")
+    site = part_of(read_site(entries), partitions)
+    blocks = write_blocks(site, Path("slurm"))
+    rest = {
         "trace": {"source": "slurm-history", "path": history},
         "predictor": "requested-time",
         "dispatcher": dispatcher,
         "live": {
             "workload_manager": {"name": "slurm", **manager},
             "partitions": list(partitions),
-            "nodes": {
-                name: ",".join(node.name for node in members) for name, members in named.items()
-            },
+            "nodes": blocks.nodes,
         },
     }
+    text = f"name: live\n{blocks.system}{_commented(blocks.partitions)}"
+    text += yaml.safe_dump(rest, sort_keys=False, width=100)
+    return text, tuple(warning.message for warning in site.warnings)
 
 
-def _declared(resources: Mapping[str, int]) -> dict[str, int | str]:
-    memory = f"{resources['mem'] // MEBIBYTE}MiB"
-    return {name: memory if name == "mem" else n for name, n in resources.items() if n}
-
-
-def _group_name(node: str, taken: Iterable[str]) -> str:
-    stem = node.rstrip("0123456789").rstrip("-._") or "nodes"
-    names = [stem, *(f"{stem}-{k}" for k in range(2, 10_000))]
-    return next(name for name in names if name not in set(taken))
+def _commented(block: str) -> str:
+    """Return the block `partitions` as comments: on a cluster, Slurm applies these limits."""
+    lines: Iterable[str] = block.splitlines(keepends=True)
+    return "".join(["# Limits that Slurm applies:\n", *(f"# {line}" for line in lines)])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -90,29 +87,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if value is not None
     }
     try:
-        nodes = _calls(SlurmParams(**manager)).nodes()
-        scenario = scenario_of(
-            nodes,
+        text, warnings = scenario_of(
+            calls_of(SlurmParams(**manager)),
             given.partition,
             manager,
             history=given.history,
             dispatcher=given.dispatcher,
         )
         with given.out.open("x", encoding="utf-8") as file:
-            yaml.safe_dump(scenario, file, sort_keys=False, width=100)
-        for warning in warnings_of(map(node_of, nodes)):
+            file.write(text)
+        for warning in warnings:
             sys.stderr.write(f"warning: {warning}\n")
     except (HpcschedError, ValueError, OSError) as error:
         sys.stderr.write(f"error: {error}\n")
         return 1
     return 0
-
-
-def _calls(params: SlurmParams) -> Calls:
-    from hpcsched_slurm.commands import Commands  # noqa: PLC0415 (one of two ways)
-    from hpcsched_slurm.rest import Rest  # noqa: PLC0415
-
-    return Commands(params) if params.rest is None else Rest(params)
 
 
 if __name__ == "__main__":

@@ -7,9 +7,11 @@ states are lists. Source: recorded answers of v0.0.38 and of v0.0.41 to v0.0.44.
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from hpcsched import Finding, InputError
+
+_T = TypeVar("_T")
 
 OLDEST = 38
 """The last part of v0.0.38, whose objects need no change."""
@@ -133,14 +135,35 @@ def plain_nodes(number: int, nodes: Iterable[Mapping[str, Any]]) -> list[Mapping
     return _plain(number, nodes, "nodes", _plain_node)
 
 
+def plain_partitions(
+    number: int, partitions: Iterable[Mapping[str, Any]]
+) -> list[Mapping[str, str]]:
+    """Return partitions of a version as pairs of `scontrol show partitions`.
+
+    Raises
+    ------
+    InputError
+        If a field that is needed is missing.
+    """
+    change = _old_partition if number in _AS_OLDEST else _partition
+    return _changed(number, partitions, "partitions", change)
+
+
 def _plain(
     number: int,
     listed: Iterable[Mapping[str, Any]],
     what: str,
     change: Callable[[Mapping[str, Any]], Mapping[str, Any]],
 ) -> list[Mapping[str, Any]]:
-    if number in _AS_OLDEST:
-        return list(listed)
+    return list(listed) if number in _AS_OLDEST else _changed(number, listed, what, change)
+
+
+def _changed(
+    number: int,
+    listed: Iterable[Mapping[str, Any]],
+    what: str,
+    change: Callable[[Mapping[str, Any]], _T],
+) -> list[_T]:
     try:
         return [change(one) for one in listed]
     except KeyError as error:
@@ -166,6 +189,57 @@ def _plain_node(node: Mapping[str, Any]) -> Mapping[str, Any]:
     features = ",".join(node["active_features"])
     plain = {key: _value(value) for key, value in node.items()}
     return plain | {"state": state, "state_flags": flags, "active_features": features}
+
+
+def _partition(partition: Mapping[str, Any]) -> Mapping[str, str]:
+    most = partition["maximums"]
+    pairs = {
+        "partitionname": partition["name"],
+        "nodes": partition["nodes"]["configured"],
+        "maxtime": _value(most["time"]),
+        "priorityjobfactor": partition["priority"]["job_factor"],
+        "maxnodes": _value(most["nodes"]),
+        "minnodes": partition["minimums"]["nodes"],
+        "maxcpuspernode": _value(most["cpus_per_node"]),
+        "maxmempernode": _value(most["partition_memory_per_node"]),
+        "maxmempercpu": _value(most["partition_memory_per_cpu"]),
+        "allowaccounts": partition["accounts"]["allowed"],
+        "denyaccounts": partition["accounts"]["deny"],
+        "allowgroups": partition["groups"]["allowed"],
+        "allowqos": partition["qos"]["allowed"],
+        "denyqos": partition["qos"]["deny"],
+        "qos": partition["qos"]["assigned"],
+        "state": ",".join(partition["partition"]["state"]),
+        # No share at all is Slurm's number for whole nodes.
+        "oversubscribe": "" if most["shares"] else "EXCLUSIVE",
+    }
+    return _as_text(pairs)
+
+
+def _old_partition(partition: Mapping[str, Any]) -> Mapping[str, str]:
+    """Return a partition of v0.0.38, whose limits have 0 or -1 for none."""
+    pairs = {
+        "partitionname": partition["name"],
+        "nodes": partition["nodes"],
+        "maxtime": partition.get("max_time_limit"),
+        "priorityjobfactor": partition.get("priority_job_factor"),
+        "maxnodes": partition.get("maximum_nodes_per_job"),
+        "minnodes": partition.get("min_nodes_per_job"),
+        "maxcpuspernode": partition.get("maximum_cpus_per_node"),
+        "maxmempernode": partition.get("maximum_memory_per_node"),
+        "allowaccounts": partition.get("allowed_accounts"),
+        "denyaccounts": partition.get("denied_accounts"),
+        "allowgroups": partition.get("allowed_groups"),
+        "allowqos": partition.get("allowed_qos"),
+        "denyqos": partition.get("denied_qos"),
+        "qos": partition.get("qos"),
+        "state": partition.get("state"),
+    }
+    return _as_text({key: None if value == -1 else value for key, value in pairs.items()})
+
+
+def _as_text(pairs: Mapping[str, Any]) -> dict[str, str]:
+    return {key: str(value) for key, value in pairs.items() if value not in {None, ""}}
 
 
 def _value(value: Any) -> Any:
