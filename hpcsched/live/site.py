@@ -50,6 +50,8 @@ def site_of(system: System, live: LiveSettings, earliest: float) -> Site:
 def check_nodes(site: Site, nodes: Iterable[ClusterNode]) -> None:
     """Check that the cluster has the declared nodes, with at least the declared amounts.
 
+    Nodes without resources are ones that the manager cannot describe; they are not compared.
+
     Raises
     ------
     InputError
@@ -63,6 +65,8 @@ def check_nodes(site: Site, nodes: Iterable[ClusterNode]) -> None:
         node = found.get(name)
         if node is None:
             findings.append(Finding("not-live", f"the cluster has no node {name}", key=key))
+            continue
+        if not node.resources:  # its answer is not understood, and nothing is placed on it
             continue
         less = [
             f"{node.resources.get(type_, 0)} {type_} instead of {amount}"

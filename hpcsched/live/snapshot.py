@@ -164,9 +164,10 @@ def snapshot(state: ClusterState, asked: Asked, now: int, round_: int) -> Snapsh
                 continue
             queue[job.job_id] = job
             waiting.append(waiting_job(wanted, asked.predict(wanted), site.system))
-    for node in state.nodes:
-        number = site.numbers.get(node.name)
-        if number is not None and not node.usable:
+    usable = {node.name for node in state.nodes if node.usable}
+    for name, number in site.numbers.items():
+        # A node that the cluster does not list any more cannot be used either.
+        if name not in usable:
             running += space.block(number, now)
     # A cluster lists its jobs in any order, and a decision must not depend on that.
     waiting.sort(key=lambda one: (one.submit_time, one.job_id))

@@ -24,7 +24,7 @@ class ClusterNode(NamedTuple):
     name
         Host name.
     resources
-        Capacity by resource type.
+        Capacity by resource type; empty if the manager's answer is not understood.
     usable
         Whether jobs may be placed on it now.
     why

@@ -116,6 +116,16 @@ def start(number: int, *units: int) -> Start:
     return Start(number, NodeAllocation(nodes, tuple(count for count in units if count)))
 
 
+def test_nodes_that_are_gone_or_not_understood() -> None:
+    """Nothing is placed on them, and nodes without a description are not compared."""
+    cluster = FakeCluster(("a1", "a2"))
+    site = site_of(cluster)
+    check_nodes(site, [ClusterNode("a1", {"core": 4}), ClusterNode("a2", {}, usable=False)])
+    asked = Asked(site, lambda job: job.requested_time, OneSecond(), NoObjective(), driven=True)
+    del cluster.nodes["a2"]
+    assert free(snapshot(cluster.read(), asked, NOW, 1)) == [4, 0]
+
+
 def test_decisions_that_break_a_rule() -> None:
     """Refused: room that is not there, jobs that do not wait or start twice, units that share."""
     cluster = FakeCluster()

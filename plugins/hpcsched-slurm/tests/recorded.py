@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from hpcsched.system.cluster import ClusterJob, ClusterState
-from hpcsched_slurm.reading import Terms, cluster_of
+from hpcsched_slurm.reading import cluster_of
+from hpcsched_slurm.reading_jobs import Terms
 
 FOLDER = Path(__file__).parent
 NOW = 1_795_285_800.0

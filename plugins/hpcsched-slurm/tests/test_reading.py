@@ -4,7 +4,8 @@ import pytest
 from recorded import MIB, NOW, read, said
 
 from hpcsched_slurm.arrays import first_array_number, task_ranges
-from hpcsched_slurm.reading import Terms, cluster_of
+from hpcsched_slurm.reading import cluster_of
+from hpcsched_slurm.reading_jobs import Terms
 
 
 def test_nodes() -> None:
@@ -134,12 +135,36 @@ def test_hardware_threads() -> None:
     assert cpus == {"c1": 28, "c2": 8, "c3": 2, "g1": 2}
 
 
-def test_unknown_objects() -> None:
-    """Objects of another form are not guessed at."""
-    jobs = said("jobs")
-    del jobs[0]["job_state"]
-    with pytest.raises(KeyError):
-        cluster_of(jobs, said("nodes"), Terms("hpcsched", 1000), NOW)
+def test_nodes_that_are_not_understood() -> None:
+    """One warning names them; they are not used, and all others are."""
+    nodes = said("nodes")
+    nodes[0]["cpus"] = nodes[1]["cpus"] = None
+    del nodes[3]["active_features"]
+    state = cluster_of([], nodes, Terms("hpcsched", 1000), NOW)
+    assert [node.usable for node in state.nodes] == [False, False, True, False, True, True]
+    assert [bool(node.resources) for node in state.nodes] == [node.usable for node in state.nodes]
+    assert state.warnings == (
+        "the answer on c[1-2] is not understood (expected a number of cpuefctv, found 'None'):"
+        " no job is placed there",
+        "the answer on g1 is not understood (no field active_features): no job is placed there",
+    )
+    with pytest.raises(ValueError, match="the answer on c1 is not understood"):
+        cluster_of([], nodes[:1], Terms("hpcsched", 1000), NOW)
+
+
+def test_jobs_that_are_not_understood() -> None:
+    """A warning names the first; one that waits is left to Slurm, one that runs keeps its nodes."""
+    change = {"job_state": "PENDING", "priority": 0, "admin_comment": "hpcsched", "nodes": ""}
+    state, jobs = read(**change, cpus="many")
+    assert jobs["1"].held
+    assert jobs["1"].unknown.startswith("something that is not understood: invalid literal")
+    assert len(jobs) == len(read()[1])
+    assert state.warnings[0].startswith("jobs such as 1 are not understood, and left to Slurm: inv")
+    for change in ({"job_state": "RUNNING"}, {"job_state": None}):
+        job = read(**change, cpus="many", nodes="c[1-2],x")[1]["1"]
+        assert (job.phase, job.held) == ("running", False)
+        assert job.placed == {name: {"core": 16, "mem": 64000 * MIB} for name in ("c1", "c2")}
+    assert "1" not in read(job_state="COMPLETED", cpus="many")[1]
 
 
 def test_devices_of_any_type() -> None:

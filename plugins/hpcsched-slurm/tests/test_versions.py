@@ -13,7 +13,8 @@ import pytest
 
 from hpcsched import InputError
 from hpcsched.system.cluster import ClusterJob, ClusterState
-from hpcsched_slurm.reading import Terms, cluster_of
+from hpcsched_slurm.reading import cluster_of
+from hpcsched_slurm.reading_jobs import Terms
 from hpcsched_slurm.versions import check_version, newer_warning, plain_jobs, plain_nodes
 
 RECORDED = {41: "24.05/0.0.41", 42: "24.11/0.0.42", 43: "25.05/0.0.43", 44: "25.11/0.0.44"}
@@ -206,8 +207,24 @@ def test_a_field_that_is_missing_is_named() -> None:
     """An unknown newer version is read, unless it lacks what is needed."""
     assert "v0.0.47 of Slurm is not known here; it is read as v0.0.45" in str(newer_warning(47))
     assert newer_warning(45) is None
-    with pytest.raises(InputError, match=r"nodes of v0\.0\.47 have no field active_features"):
+    with pytest.raises(InputError, match=r"nodes of v0\.0\.47 are not as known: no field active"):
         plain_nodes(47, [{"name": "n1", "state": ["IDLE"]}])
+
+
+@pytest.mark.parametrize("number", RECORDED)
+def test_odd_nodes_and_jobs(number: int) -> None:
+    """One of another form does not keep the others from being read, in all versions."""
+    nodes: list[Any] = answer(number, "slurm-nodes")["nodes"]
+    jobs: list[Any] = answer(number, "slurm-jobs")["jobs"]
+    nodes[0] = {"name": nodes[0]["name"], "state": "IDLE"}
+    nodes[1] = None
+    jobs[0] = {"job_id": jobs[0]["job_id"], "job_state": ["PENDING"], "partition": "p"}
+    state = cluster_of(plain_jobs(number, jobs), plain_nodes(number, nodes), TERMS, LATER)
+    assert len(state.nodes) == len(nodes)
+    assert not state.nodes[0].usable
+    assert all(node.resources for node in state.nodes[2:])
+    assert len(state.jobs) == len(jobs)
+    assert state.jobs[0].unknown.startswith("something that is not understood: no field ")
 
 
 def test_versions_that_cannot_be_read() -> None:

@@ -33,7 +33,7 @@ from hpcsched.slurm.resource_types import resource_type
 from hpcsched.slurm.tres import GRES, counted_in_total, parse_tres
 from hpcsched.slurm.values import NOT_GIVEN, parse_time_limit
 from hpcsched_slurm.arrays import first_array_number
-from hpcsched_slurm.reading import number_of
+from hpcsched_slurm.reading_jobs import number_of
 
 _COMPLETED = re.compile(
     r"JobId=(?P<JobIDRaw>\d+) UserId=.*?\((?P<UID>\d+)\) GroupId=.*?\((?P<GID>\d+)\)"

@@ -6,7 +6,8 @@ from typing import Any, Protocol
 
 from hpcsched.system.cluster import ClusterJob, ClusterState, UnavailableError
 from hpcsched_slurm.params import SlurmParams
-from hpcsched_slurm.reading import Terms, cluster_of
+from hpcsched_slurm.reading import cluster_of
+from hpcsched_slurm.reading_jobs import Terms
 
 
 class Calls(Protocol):
@@ -40,9 +41,8 @@ class Slurm:
         jobs, nodes = self._calls.jobs(), self._calls.nodes()
         try:
             return cluster_of(jobs, nodes, self._terms, time.time())
-        except (KeyError, TypeError, ValueError) as error:
-            text = f"{type(error).__name__}: {error}"
-            raise UnavailableError(f"what Slurm says is not understood: {text}") from error
+        except ValueError as error:
+            raise UnavailableError(f"what Slurm says is not understood: {error}") from error
 
     def start(self, job: ClusterJob, nodes: Sequence[str]) -> None:
         """Have a held job start on nodes; on any that Slurm chooses if none is named.

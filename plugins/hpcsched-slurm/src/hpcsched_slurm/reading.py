@@ -1,353 +1,53 @@
 """From what Slurm says of nodes and jobs, as JSON, to a cluster.
 
 The objects are those of slurmrestd v0.0.38 and of `squeue --json` and `sinfo --json` in Slurm
-22.05, which are alike; `versions` gives those of later versions the same form. Amounts become CPUs
-and bytes; every other resource is counted by its name. As in the history and in files of Slurm, a
-hardware thread is a CPU, and jobs get whole cores.
+22.05, which are alike; `versions` gives those of later versions the same form.
 """
 
-import re
-import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
-from hpcsched.scenario.slurm.site import usable_cpus, usable_memory
-from hpcsched.slurm.gres import Gres, offers, read_gres
-from hpcsched.slurm.host_lists import expand, fold
-from hpcsched.slurm.resource_types import renamed, resource_type, totals
-from hpcsched.system.cluster import ClusterJob, ClusterNode, ClusterState, Ending, Phase
-from hpcsched_slurm.arrays import first_array_number, task_ranges
-from hpcsched_slurm.site_entries import node_pairs
-
-MEBIBYTE = 2**20
-_USABLE = frozenset({"idle", "mixed", "allocated"})
-_CLOSED = frozenset(
-    [
-        "DRAIN",
-        "DOWN",
-        "FAIL",
-        "NOT_RESPONDING",
-        "POWERED_DOWN",
-        "POWERING_DOWN",
-        "MAINT",
-        "RESERVED",
-        "REBOOT_ISSUED",
-        "REBOOT_REQUESTED",
-        "INVALID_REG",
-    ]
-)
-_RUNNING = frozenset(
-    [
-        "RUNNING",
-        "COMPLETING",
-        "SUSPENDED",
-        "CONFIGURING",
-        "STAGE_OUT",
-        "RESIZING",
-        "SIGNALING",
-        "STOPPED",
-    ]
-)
-_PENDING = frozenset({"PENDING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "SPECIAL_EXIT"})
-_KILLED = frozenset({"TIMEOUT", "DEADLINE", "OUT_OF_MEMORY", "PREEMPTED"})
-_TRES = ("tres_per_node", "tres_per_job", "tres_per_socket", "tres_per_task")
-_FEATURES = re.compile(r"[\w.-]+(?:[&|][\w.-]+)*")
-
-
-class Node(NamedTuple):
-    """What of a node decides which jobs may use it.
-
-    `not_understood` are parts of what Slurm says of its generic resources, which are left out.
-    """
-
-    name: str
-    partitions: frozenset[str]
-    features: frozenset[str]
-    gres: tuple[Gres, ...]
-    cpus: int
-    threads: int
-    memory: int
-    not_understood: tuple[str, ...] = ()
-
-
-class Terms(NamedTuple):
-    """How to read jobs: the mark of held jobs, and seconds for a job without a limit."""
-
-    mark: str
-    no_limit: int
+from hpcsched.system.cluster import ClusterJob, ClusterState
+from hpcsched_slurm.reading_jobs import RUNNING, JobReader, Terms
+from hpcsched_slurm.reading_nodes import read_nodes
 
 
 def cluster_of(
     jobs: Iterable[Mapping[str, Any]], nodes: Iterable[Mapping[str, Any]], terms: Terms, now: float
 ) -> ClusterState:
-    """Return the cluster; raises KeyError, TypeError or ValueError where objects are not as known.
+    """Return the cluster; nodes and jobs that are not understood are told of in its warnings.
 
-    `now` is in seconds since 1970.
+    Parameters
+    ----------
+    jobs
+        All jobs.
+    nodes
+        All nodes.
+    terms
+        How to read jobs.
+    now
+        The present instant, in seconds since 1970.
+
+    Raises
+    ------
+    ValueError
+        If no node is understood.
     """
-    listed = list(nodes)
-    known = tuple(node_of(node) for node in listed)
-    usable = tuple(_cluster_node(node, own) for node, own in zip(listed, known, strict=True))
-    reader = _JobReader(known, terms, now)
+    found_nodes = read_nodes(nodes)
+    reader = JobReader(found_nodes.known, terms, now)
     found: list[ClusterJob] = []
     running_tasks: dict[int, int] = {}
     for job in jobs:
-        if job["array_job_id"] and str(job["job_state"]) in _RUNNING:
-            running_tasks[job["array_job_id"]] = running_tasks.get(job["array_job_id"], 0) + 1
+        array = job.get("array_job_id")
+        if array and str(job.get("job_state")) in RUNNING:
+            running_tasks[array] = running_tasks.get(array, 0) + 1
         found += reader.read(job)
     within = tuple(_within_limits(found, reader.most_tasks, running_tasks))
-    return ClusterState(usable, within, warnings_of(known))
-
-
-def warnings_of(nodes: Iterable[Node]) -> tuple[str, ...]:
-    """Return what to tell of nodes: what is left out of them, and what has another name here."""
-    left_out: dict[str, list[str]] = {}
-    names: dict[str, None] = {}
-    for node in nodes:
-        for item in node.not_understood:
-            left_out.setdefault(item, []).append(node.name)
-        names |= dict.fromkeys(one.name for one in node.gres if one.consumed)
     told = (
-        f"the generic resource {item!r} of {fold(where)} is not understood, and left out"
-        for item, where in left_out.items()
+        f"jobs such as {key} are not understood, and left to Slurm: {fault}"
+        for fault, key in reader.faults.items()
     )
-    return (*told, *renamed(names))
-
-
-def node_of(node: Mapping[str, Any]) -> Node:
-    """Return what of a node decides which jobs may use it."""
-    pairs = node_pairs(node)
-    gres, not_understood = read_gres(str(node["gres"]))
-    return Node(
-        str(node["name"]),
-        frozenset(node["partitions"]),
-        frozenset(part for part in str(node["active_features"]).split(",") if part),
-        gres,
-        usable_cpus(pairs),
-        max(1, int(node["threads"])),
-        usable_memory(pairs) * MEBIBYTE,
-        not_understood,
-    )
-
-
-def resources_of(node: Node) -> dict[str, int]:
-    """Return what a node offers, as a scenario declares it."""
-    return {"core": node.cpus, "mem": node.memory, **totals(node.gres)}
-
-
-def _cluster_node(node: Mapping[str, Any], own: Node) -> ClusterNode:
-    state = str(node["state"]).lower()
-    flags = [str(flag).upper() for flag in node["state_flags"]]
-    closed = [flag for flag in flags if flag in _CLOSED]
-    usable = state in _USABLE and not closed
-    why = "" if usable else " ".join([state, *closed, str(node["reason"] or "")]).strip()
-    return ClusterNode(own.name, resources_of(own), usable, why)
-
-
-def number_of(name: str) -> int:
-    """Return a number that always stands for a name, such as a partition's."""
-    return zlib.crc32(name.encode())
-
-
-class _JobReader:
-    """Reads jobs of a cluster with certain nodes."""
-
-    def __init__(self, nodes: tuple[Node, ...], terms: Terms, now: float) -> None:
-        self._nodes = nodes
-        self._terms = terms
-        self._now = now
-        self._threads = max([1, *(node.threads for node in nodes)])
-        self._most_cpus = max([1, *(node.cpus for node in nodes)])
-        self._threads_of = {node.name: node.threads for node in nodes}
-        # Of these, each node has as many for all jobs together as for one.
-        self._shared = {
-            resource_type(one.name) for node in nodes for one in node.gres if not one.consumed
-        }
-        self._usable: dict[tuple[object, ...], frozenset[str] | None] = {}
-        self.most_tasks: dict[int, int] = {}
-
-    def read(self, job: Mapping[str, Any]) -> Iterator[ClusterJob]:
-        """Yield a job, or the tasks of an array that wait, each as a job of its own."""
-        array, task = job["array_job_id"] or 0, job["array_task_id"]
-        if array and task is not None:
-            yield self._job(job, f"{array}_{task}", first_array_number(array) + int(task))
-        elif array and job["array_task_string"]:
-            tasks, most = task_ranges(str(job["array_task_string"]))
-            if most is not None:
-                self.most_tasks[array] = most
-            model = self._job(job, str(array), 0)
-            for number in tasks:
-                yield model._replace(
-                    key=f"{array}_{number}", job_id=first_array_number(array) + number
-                )
-        else:
-            yield self._job(job, str(job["job_id"]), int(job["job_id"]))
-
-    def _job(self, job: Mapping[str, Any], key: str, number: int) -> ClusterJob:
-        units, amounts, asked, whole_memory = self._request(job)
-        phase, why = self._phase(job)
-        started = phase in {"running", "ended"} and bool(job["nodes"])
-        limit = job["time_limit"]
-        return ClusterJob(
-            key,
-            number,
-            phase,
-            str(job["partition"]),
-            int(job["submit_time"]),
-            self._terms.no_limit if limit is None else max(1, int(limit) * 60),
-            units,
-            amounts,
-            scatter=units > 1,
-            exclusive=job["shared"] == "none" or whole_memory,
-            allowed=self._allowed(job, asked),
-            held=phase == "waiting" and self._marked(job),
-            why=why,
-            wanted=expand(str(job["required_nodes"] or "")),
-            start_time=int(job["start_time"]) if started else None,
-            end_time=int(job["end_time"]) if phase == "ended" else None,
-            ending=_ending(job, started=started) if phase == "ended" else None,
-            placed=_placed(job, amounts, self._threads_of) if started else {},
-            user=int(job["user_id"]),
-            group=int(job["group_id"]),
-            application=number_of(str(job["name"])),
-            partition_number=number_of(str(job["partition"])),
-            name=str(job["name"]),
-            unknown=self._unknown(job) if phase in {"waiting", "blocked"} else "",
-        )
-
-    def _marked(self, job: Mapping[str, Any]) -> bool:
-        return not job["priority"] and job["admin_comment"] == self._terms.mark
-
-    def _phase(self, job: Mapping[str, Any]) -> tuple[Phase, str]:
-        state, reason = str(job["job_state"]), str(job["state_reason"])
-        if state in _RUNNING:
-            return "running", ""
-        if state not in _PENDING:
-            return "ended", ""
-        if job["dependency"]:
-            return "blocked", f"waits for {job['dependency']}"
-        if (job["eligible_time"] or 0) > self._now:
-            return "blocked", "may not begin yet"
-        if not job["priority"] and not self._marked(job):
-            return "blocked", f"is held: {reason}"
-        return "waiting", "held for hpcsched" if self._marked(job) else reason
-
-    def _request(
-        self, job: Mapping[str, Any]
-    ) -> tuple[int, dict[str, int], tuple[Gres, ...], bool]:
-        """Return units, what each asks for, the resources with types, and whether for all memory.
-
-        A job has a unit on each of its nodes. Where it asks for more CPUs than a node has, it
-        needs as many nodes as hold them.
-        """
-        cpus = int(job["cpus"] or 1)
-        units = max(1, int(job["node_count"] or 1), -(-cpus // self._most_cpus))
-        # Whole cores: Slurm gives no two jobs threads of one core.
-        each = -(-cpus // (units * self._threads)) * self._threads
-        asked = _gres_per_unit(job, units)
-        per_core, per_node = job["memory_per_cpu"], job["memory_per_node"]
-        memory = 0
-        if per_core:
-            memory = int(per_core) * each
-        elif per_node:
-            memory = int(per_node)
-        counted = {n: amount for n, amount in totals(asked).items() if n not in self._shared}
-        amounts = {"core": each, "mem": memory * MEBIBYTE, **counted}
-        return units, amounts, asked, not memory
-
-    def _allowed(self, job: Mapping[str, Any], asked: tuple[Gres, ...]) -> frozenset[str] | None:
-        """Return the nodes of the job's partitions that have what it asks for; None: all."""
-        excluded = str(job["excluded_nodes"] or "")
-        key = job["partition"], job["features"], excluded, asked
-        if key not in self._usable:
-            partitions = set(str(job["partition"]).split(","))
-            features = str(job["features"] or "")
-            out = set(expand(excluded))
-            names = frozenset(
-                node.name
-                for node in self._nodes
-                if node.partitions & partitions
-                and node.name not in out
-                and _has_features(node.features, features)
-                and offers(node.gres, asked)
-            )
-            self._usable[key] = None if len(names) == len(self._nodes) else names
-        return self._usable[key]
-
-    def _unknown(self, job: Mapping[str, Any]) -> str:
-        """Return what a job asks for that cannot be said of a job here, in words; maybe nothing."""
-        features = str(job["features"] or "")
-        if features and not _FEATURES.fullmatch(features):
-            return f"the constraint {features}"
-        if "&" in features and "|" in features:
-            return f"the constraint {features}"
-        for field in _TRES:
-            for item in read_gres(str(job[field] or "")).not_understood:
-                return f"the generic resource {item}"
-        for field, what in (
-            ("licenses", "licences"),
-            ("resv_name", "a reservation"),
-            ("het_job_id", "being part of a heterogeneous job"),
-            ("burst_buffer", "a burst buffer"),
-        ):
-            if job[field]:
-                return what
-        return ""
-
-
-def _ending(job: Mapping[str, Any], *, started: bool) -> Ending:
-    if not started:
-        return "cancelled"
-    return "killed" if str(job["job_state"]) in _KILLED else "completed"
-
-
-def _has_features(node: frozenset[str], asked: str) -> bool:
-    """Say whether a node has features such as `a&b` or `a|b`."""
-    if not asked or not _FEATURES.fullmatch(asked):
-        return True
-    if "|" in asked:
-        return any(feature in node for feature in asked.split("|"))
-    return all(feature in node for feature in asked.split("&"))
-
-
-def _gres_per_unit(job: Mapping[str, Any], units: int) -> tuple[Gres, ...]:
-    """Return what a job asks for on each of its nodes."""
-    tasks = max(1, int(job["tasks"] or 1))
-    found: list[Gres] = []
-    shares = dict(zip(_TRES, (1.0, 1 / units, 1.0, tasks / units), strict=True))
-    for field, share in shares.items():
-        for one in read_gres(str(job[field] or "")).resources:
-            found.append(one._replace(amount=-int(-one.amount * share // 1)))
-    return tuple(found)
-
-
-def _placed(
-    job: Mapping[str, Any], amounts: Mapping[str, int], threads: Mapping[str, int]
-) -> dict[str, dict[str, int]]:
-    """Return what a job holds on each of its nodes: what Slurm tells, or else what it asked."""
-    names = expand(str(job["nodes"]))
-    details = job.get("job_resources") or {}
-    shares = {str(node["nodename"]): node for node in details.get("allocated_nodes", ())}
-    gres = list(job["gres_detail"] or ())
-    others = {name: amount for name, amount in amounts.items() if name not in {"core", "mem"}}
-    placed: dict[str, dict[str, int]] = {}
-    for k, name in enumerate(names):
-        share = shares.get(name)
-        held = dict(amounts)
-        if share is not None:
-            cpus = _cores(share) * threads.get(name, 1)
-            held = {"core": cpus, "mem": int(share["memory_allocated"]) * MEBIBYTE}
-            held |= totals(read_gres(str(gres[k])).resources) if len(gres) == len(names) else others
-        placed[name] = held
-    return placed
-
-
-def _cores(share: Mapping[str, Any]) -> int:
-    """Return how many cores of a node a job holds."""
-    return sum(
-        str(state).startswith("allocated")
-        for socket in share["sockets"].values()
-        for state in socket["cores"].values()
-    )
+    return ClusterState(found_nodes.cluster, within, (*found_nodes.warnings, *told))
 
 
 def _within_limits(

@@ -18,6 +18,11 @@ OLDEST = 38
 NEWER = range(41, 46)
 """The last parts of the other versions that are known; v0.0.39 and v0.0.40 were not tried."""
 
+FAULT = "fault"
+"""Key of an object that could not be brought into the common form: the reason, in words."""
+FAULTS = (AttributeError, LookupError, TypeError, ValueError)
+"""Errors of objects that are not as known."""
+
 _AS_OLDEST = frozenset({37, OLDEST})
 """Commands of Slurm 22.05 say that they are of v0.0.37, and print the same as v0.0.38."""
 _VERSION = re.compile(r"v0\.0\.(\d+)")
@@ -113,24 +118,33 @@ def newer_warning(number: int) -> str | None:
     return f"version {version_name(number)} of Slurm is not known here; it is read as {newest}"
 
 
+def fault_in_words(error: Exception) -> str:
+    """Return what is wrong with an object that is not as known."""
+    if isinstance(error, KeyError):
+        return f"no field {error.args[0]}"
+    return str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+
+
 def plain_jobs(number: int, jobs: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Return jobs of a version in the form of v0.0.38.
+
+    One that cannot be brought into this form has the reason under the key `FAULT`.
 
     Raises
     ------
     InputError
-        If a field that is needed is missing.
+        If this is so for all of them.
     """
     return _plain(number, jobs, "jobs", _plain_job)
 
 
 def plain_nodes(number: int, nodes: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return nodes of a version in the form of v0.0.38.
+    """Return nodes of a version in the form of v0.0.38; see `plain_jobs`.
 
     Raises
     ------
     InputError
-        If a field that is needed is missing.
+        If none can be brought into this form.
     """
     return _plain(number, nodes, "nodes", _plain_node)
 
@@ -155,7 +169,26 @@ def _plain(
     what: str,
     change: Callable[[Mapping[str, Any]], Mapping[str, Any]],
 ) -> list[Mapping[str, Any]]:
-    return list(listed) if number in _AS_OLDEST else _changed(number, listed, what, change)
+    if number in _AS_OLDEST:
+        return [one if isinstance(one, Mapping) else {FAULT: "no object"} for one in listed]
+    found: list[Mapping[str, Any]] = []
+    faults: list[str] = []
+    for one in listed:
+        try:
+            found.append(change(one))
+        except FAULTS as error:
+            faults.append(fault_in_words(error))
+            known = dict(one) if isinstance(one, Mapping) else {}
+            known = {key: _value(value) for key, value in known.items()}
+            # A state or a name is of use also where something else is not as known.
+            state = known.get("job_state")
+            first = {"job_state": str(state[0])} if isinstance(state, list) and state else {}
+            found.append({**known, **first, FAULT: faults[-1]})
+    # One odd object is no matter; if all are odd, it is the version.
+    if faults and len(faults) == len(found):
+        missing = f"{what} of {version_name(number)} are not as known: {faults[0]}"
+        raise InputError(Finding("missing-field", missing))
+    return found
 
 
 def _changed(

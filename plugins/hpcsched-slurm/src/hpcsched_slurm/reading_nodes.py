@@ -1,0 +1,143 @@
+"""Nodes of a cluster, from what Slurm says of them as JSON.
+
+A CPU is a hardware thread, as in the history and in files of Slurm.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from hpcsched.scenario.slurm.site import usable_cpus, usable_memory
+from hpcsched.slurm.gres import Gres, read_gres
+from hpcsched.slurm.host_lists import fold
+from hpcsched.slurm.resource_types import renamed, totals
+from hpcsched.system.cluster import ClusterNode
+from hpcsched_slurm.site_entries import node_pairs
+from hpcsched_slurm.versions import FAULT, FAULTS, fault_in_words
+
+MEBIBYTE = 2**20
+_USABLE = frozenset({"idle", "mixed", "allocated"})
+_CLOSED = frozenset(
+    [
+        "DRAIN",
+        "DOWN",
+        "FAIL",
+        "NOT_RESPONDING",
+        "POWERED_DOWN",
+        "POWERING_DOWN",
+        "MAINT",
+        "RESERVED",
+        "REBOOT_ISSUED",
+        "REBOOT_REQUESTED",
+        "INVALID_REG",
+    ]
+)
+
+
+class Node(NamedTuple):
+    """What of a node decides which jobs may use it.
+
+    `not_understood` are parts of what Slurm says of its generic resources, which are left out.
+    """
+
+    name: str
+    partitions: frozenset[str]
+    features: frozenset[str]
+    gres: tuple[Gres, ...]
+    cpus: int
+    threads: int
+    memory: int
+    not_understood: tuple[str, ...] = ()
+
+
+class ReadNodes(NamedTuple):
+    """Nodes of a cluster.
+
+    Attributes
+    ----------
+    known
+        Those that are understood.
+    cluster
+        All of them; those that are not understood have no resources and cannot be used.
+    warnings
+        Sentences about parts that are left out or renamed.
+    """
+
+    known: tuple[Node, ...]
+    cluster: tuple[ClusterNode, ...]
+    warnings: tuple[str, ...]
+
+
+def read_nodes(nodes: Iterable[Mapping[str, Any]]) -> ReadNodes:
+    """Return the nodes of a cluster; one that is not understood is named in a warning.
+
+    Raises
+    ------
+    ValueError
+        If none is understood.
+    """
+    known: list[Node] = []
+    cluster: list[ClusterNode] = []
+    faults: dict[str, list[str]] = {}
+    for node in nodes:
+        try:
+            if FAULT in node:
+                raise ValueError(node[FAULT])
+            own = node_of(node)
+            cluster.append(_cluster_node(node, own))
+            known.append(own)
+        except FAULTS as error:
+            name, fault = str(node.get("name", "")), fault_in_words(error)
+            faults.setdefault(fault, []).append(name)
+            cluster.append(ClusterNode(name, {}, usable=False, why=f"not understood: {fault}"))
+    told = [
+        f"the answer on {fold(names)} is not understood ({fault}): no job is placed there"
+        for fault, names in faults.items()
+    ]
+    if faults and not known:
+        raise ValueError("; ".join(told))
+    return ReadNodes(tuple(known), tuple(cluster), (*told, *warnings_of(known)))
+
+
+def warnings_of(nodes: Iterable[Node]) -> tuple[str, ...]:
+    """Return what to tell of nodes: what is left out of them, and what has another name here."""
+    left_out: dict[str, list[str]] = {}
+    names: dict[str, None] = {}
+    for node in nodes:
+        for item in node.not_understood:
+            left_out.setdefault(item, []).append(node.name)
+        names |= dict.fromkeys(one.name for one in node.gres if one.consumed)
+    told = (
+        f"the generic resource {item!r} of {fold(where)} is not understood, and left out"
+        for item, where in left_out.items()
+    )
+    return (*told, *renamed(names))
+
+
+def node_of(node: Mapping[str, Any]) -> Node:
+    """Return what of a node decides which jobs may use it."""
+    pairs = node_pairs(node)
+    gres, not_understood = read_gres(str(node["gres"]))
+    return Node(
+        str(node["name"]),
+        frozenset(node["partitions"]),
+        frozenset(part for part in str(node["active_features"]).split(",") if part),
+        gres,
+        usable_cpus(pairs),
+        max(1, int(node["threads"])),
+        usable_memory(pairs) * MEBIBYTE,
+        not_understood,
+    )
+
+
+def resources_of(node: Node) -> dict[str, int]:
+    """Return what a node offers, as a scenario declares it."""
+    return {"core": node.cpus, "mem": node.memory, **totals(node.gres)}
+
+
+def _cluster_node(node: Mapping[str, Any], own: Node) -> ClusterNode:
+    state = str(node["state"]).lower()
+    flags = [str(flag).upper() for flag in node["state_flags"]]
+    closed = [flag for flag in flags if flag in _CLOSED]
+    usable = state in _USABLE and not closed
+    why = "" if usable else " ".join([state, *closed, str(node["reason"] or "")]).strip()
+    return ClusterNode(own.name, resources_of(own), usable, why)
