@@ -66,7 +66,7 @@ class Following:
         """Read the state of a cluster at `now`, in seconds since the origin."""
         present = set()
         for job in state.jobs:
-            if job.partition not in self.site.partitions:
+            if not self.site.has(job):
                 continue
             present.add(job.job_id)
             if job.phase == "ended":

@@ -7,7 +7,7 @@ from typing import Any
 from hpcsched.errors import Finding, InputError
 from hpcsched.scenario.live import LiveSettings
 from hpcsched.slurm.host_lists import expand
-from hpcsched.system.cluster import ClusterNode
+from hpcsched.system.cluster import ClusterJob, ClusterNode
 from hpcsched.system.system import System
 
 DAY = 86_400
@@ -33,6 +33,10 @@ class Site:
     numbers: Mapping[str, int]
     partitions: frozenset[str]
     origin: int
+
+    def has(self, job: ClusterJob) -> bool:
+        """Return whether a job may run in one of the partitions."""
+        return job.partition in self.partitions or not self.partitions.isdisjoint(job.partitions)
 
     def time(self, instant: float) -> int:
         """Return an instant of the cluster as seconds since the origin, rounded down."""

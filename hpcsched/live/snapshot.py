@@ -13,6 +13,13 @@ from hpcsched.dispatching.problem import (
     WaitingJob,
     waiting_job,
 )
+from hpcsched.live.announced_outages import (
+    closed_now,
+    closing_names,
+    outages_of,
+    returns,
+    within_service,
+)
 from hpcsched.live.site import DAY, Site, shares
 from hpcsched.prediction.correction import Correction
 from hpcsched.prediction.predictor_driver import corrected_run_time
@@ -133,7 +140,8 @@ def snapshot(state: ClusterState, asked: Asked, now: int, round_: int) -> Snapsh
     """Return the dispatching problem of a cluster at `now`, in seconds since the origin.
 
     Resources of jobs in any partition are taken, and so are nodes that are down or drained: plans
-    assume their return in a day. Jobs are in order of arrival.
+    assume their return in a day if the cluster does not say when. Reservations are outages. Jobs
+    are in order of arrival.
     """
     site = asked.site
     space = _Taken(site)
@@ -142,13 +150,14 @@ def snapshot(state: ClusterState, asked: Asked, now: int, round_: int) -> Snapsh
     waiting: list[WaitingJob] = []
     left_out: list[Reason] = []
     beyond: list[ClusterJob] = []
+    outages = outages_of(state.outages, site, now)
     for job in state.jobs:
         if job.phase == "running":
             running += _running(job, job.placed, asked, space, now)
         elif job.phase == "waiting" and not job.held and job.key in asked.starting:
             placed = dict.fromkeys(job.wanted, job.amounts)
             running += _running(job, placed, asked, space, now)
-        elif job.partition not in site.partitions or job.phase == "ended":
+        elif not site.has(job) or job.phase == "ended":
             continue
         elif job.phase == "blocked" or (asked.driven and not job.held):
             left_out.append(Reason(job.job_id, "limit", detail=job.why or "left to the cluster"))
@@ -162,13 +171,21 @@ def snapshot(state: ClusterState, asked: Asked, now: int, round_: int) -> Snapsh
                 left_out.append(Reason(job.job_id, "limit", detail=str(error)))
                 beyond.append(job)
                 continue
+            waits = waiting_job(wanted, asked.predict(wanted), site.system)
+            in_service = within_service(waits, outages, site, now)
+            if in_service is None:
+                detail = closing_names(waits, outages, now)
+                left_out.append(Reason(job.job_id, "outage", detail=detail))
+                continue
             queue[job.job_id] = job
-            waiting.append(waiting_job(wanted, asked.predict(wanted), site.system))
+            waiting.append(in_service)
     usable = {node.name for node in state.nodes if node.usable}
-    for name, number in site.numbers.items():
-        # A node that the cluster does not list any more cannot be used either.
-        if name not in usable:
-            running += space.block(number, now)
+    back = {node.name: node.back for node in state.nodes if not node.usable}
+    # A node that the cluster does not list any more cannot be used either.
+    gone = [name for name in site.names if name not in usable and name not in back]
+    ends = returns(back | dict.fromkeys(gone), site, now, DAY)
+    for number, end in {**closed_now(outages, now), **ends}.items():
+        running += space.block(number, now, end)
     # A cluster lists its jobs in any order, and a decision must not depend on that.
     waiting.sort(key=lambda one: (one.submit_time, one.job_id))
     running.sort(key=lambda one: (one.predicted_end_time, one.job_id))
@@ -181,6 +198,7 @@ def snapshot(state: ClusterState, asked: Asked, now: int, round_: int) -> Snapsh
         asked.objective,
         free_amounts=space.frozen(),
         explain=True,
+        outages=outages,
     )
     return Snapshot(problem, queue, tuple(left_out), tuple(beyond))
 
@@ -201,14 +219,15 @@ class _Taken:
         self.free[:, number] = free - taken
         return tuple(taken.tolist())
 
-    def block(self, number: int, now: int) -> list[RunningJob]:
-        """Take the rest of a node that no job may use, as one job of a day."""
+    def block(self, number: int, now: int, end: int) -> list[RunningJob]:
+        """Take the rest of a node that no job may use until `end`, as one job."""
         rest = self.take(number, tuple(self.free[:, number].tolist()))
         if not any(rest):
             return []
         self._blocks += 1
-        stand_in = Job(-self._blocks, now, Request(1, rest), DAY)
-        return [_in_place(stand_in, (number,), self._site, start=now, end=now + DAY, predicted=DAY)]
+        length = end - now
+        stand_in = Job(-self._blocks, now, Request(1, rest), length)
+        return [_in_place(stand_in, (number,), self._site, start=now, end=end, predicted=length)]
 
     def frozen(self) -> IntArray:
         """Return the remaining amounts, read-only."""

@@ -29,12 +29,36 @@ class ClusterNode(NamedTuple):
         Whether jobs may be placed on it now.
     why
         The manager's reason for an unusable node.
+    back
+        Instant at which an unusable node is expected back; None: unknown.
     """
 
     name: str
     resources: Mapping[str, int]
     usable: bool = True
     why: str = ""
+    back: int | None = None
+
+
+class ClusterOutage(NamedTuple):
+    """Interval in which only jobs of others may use some nodes: a reservation.
+
+    Attributes
+    ----------
+    name
+        The manager's name of it.
+    nodes
+        Names of the nodes.
+    start
+        First instant.
+    end
+        First instant after it.
+    """
+
+    name: str
+    nodes: tuple[str, ...]
+    start: int
+    end: int
 
 
 class ClusterJob(NamedTuple):
@@ -62,6 +86,8 @@ class ClusterJob(NamedTuple):
         Names of the nodes that it is bound to.
     placed
         Allocated amounts by node and resource type, while it runs.
+    partitions
+        Names of all partitions that it may run in; empty: its partition alone.
     unknown
         Part of the request that these terms cannot express, in words: such a job is left to the
         manager's own scheduler.
@@ -91,6 +117,7 @@ class ClusterJob(NamedTuple):
     partition_number: int | None = None
     name: str | None = None
     unknown: str = ""
+    partitions: frozenset[str] = frozenset()
 
 
 class ClusterState(NamedTuple):
@@ -100,11 +127,14 @@ class ClusterState(NamedTuple):
     ----------
     warnings
         Sentences about parts of the manager's answer that are left out or renamed.
+    outages
+        Reservations for jobs of others, current and future.
     """
 
     nodes: tuple[ClusterNode, ...]
     jobs: tuple[ClusterJob, ...]
     warnings: tuple[str, ...] = ()
+    outages: tuple[ClusterOutage, ...] = ()
 
 
 class UnavailableError(HpcschedError):
