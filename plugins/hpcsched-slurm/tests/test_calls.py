@@ -53,6 +53,8 @@ class Handler(BaseHTTPRequestHandler):
             content = json.dumps(self.server.document).encode()
         elif "/nodes" in self.path and self.server.status == 200:
             content = (FOLDER / "nodes.json").read_bytes()
+        elif self.path.endswith("/reservations") and self.server.status == 200:
+            content = json.dumps({**json.loads(content), "reservations": []}).encode()
         self.send_response(self.server.status)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
@@ -88,7 +90,7 @@ def test_reads_and_places(tmp_path: Path) -> None:
         held = next(job for job in state.jobs if job.held)
         slurm.start(held, ["c2", "c3"])
         slurm.hold(held)
-    (_, _, headers, _), _, _, start, hold = server.asked
+    (_, _, headers, _), _, _, _, start, hold = server.asked
     assert (headers["X-SLURM-USER-NAME"], headers["X-SLURM-USER-TOKEN"]) == ("ann", SECRET)
     assert start[:2] == ("POST", f"/slurm/v0.0.38/job/{held.key}")
     assert json.loads(start[3]) == {"nodelist": "c2,c3", "hold": False}
@@ -102,7 +104,7 @@ def test_asks_for_what_has_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         first = slurm.read()
         server.unchanged = True
         assert slurm.read() == first
-        assert all("?update_time=" in asked[1] for asked in server.asked[3:])
+        assert all("?update_time=" in asked[1] for asked in server.asked[4:])
         slurm.hold(first.jobs[0])
         slurm.read()
         assert "?" not in server.asked[-1][1]
@@ -198,6 +200,7 @@ def test_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert [text.strip() for text in log.read_text().splitlines()] == [
         "squeue --json --states=all",
         "sinfo --json",
+        "scontrol show reservations --oneliner",
         f"scontrol update JobId={job.key} ReqNodeList=c2",
         f"scontrol release {job.key}",
         f"scontrol hold {job.key}",

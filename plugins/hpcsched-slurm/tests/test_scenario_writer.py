@@ -36,6 +36,10 @@ class Told:
         """Return the partitions."""
         return self._partitions
 
+    def reservations(self) -> list[Mapping[str, Any]]:
+        """Return no reservations."""
+        return []
+
     def place(self, key: str, nodes: str) -> None:
         """Do nothing."""
 

@@ -14,6 +14,7 @@ from hpcsched import Finding, InputError
 from hpcsched.slurm.slurm_lines import pairs_of, state_blocks
 from hpcsched.system.cluster import RefusedError, UnavailableError
 from hpcsched_slurm.params import SlurmParams
+from hpcsched_slurm.reservations import reservations_of_text
 from hpcsched_slurm.versions import check_version, plain_jobs, plain_nodes
 
 _KEY = re.compile(r"\d+(_\d+)?")
@@ -29,6 +30,7 @@ class Commands:
     def __init__(self, params: SlurmParams) -> None:
         self._timeout = params.timeout
         self._environment = dict(os.environ)
+        self._environment["SLURM_TIME_FORMAT"] = "standard"
         if params.config is not None:
             self._environment["SLURM_CONF"] = params.config
         self._nodes_command = _NODES_COMMANDS[0]
@@ -51,6 +53,10 @@ class Commands:
         # Its text is the same in all versions; Slurm 22.05 has no JSON of partitions.
         text = self._text(["scontrol", "show", "partitions"])
         return [pairs_of(block.text) for block in state_blocks(text)]
+
+    def reservations(self) -> list[Mapping[str, Any]]:
+        """Return all reservations; raises UnavailableError without an answer."""
+        return reservations_of_text(self._text(["scontrol", "show", "reservations", "--oneliner"]))
 
     def place(self, key: str, nodes: str) -> None:
         """Bind a job to nodes, none if the text is empty, and let it start."""

@@ -9,7 +9,6 @@ It reads two kinds of file, and tells them apart by their first line. One is wha
 """
 
 import re
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -34,6 +33,7 @@ from hpcsched.slurm.tres import GRES, counted_in_total, parse_tres
 from hpcsched.slurm.values import NOT_GIVEN, parse_time_limit
 from hpcsched_slurm.arrays import first_array_number
 from hpcsched_slurm.reading_jobs import number_of
+from hpcsched_slurm.reservations import local_instant
 
 _COMPLETED = re.compile(
     r"JobId=(?P<JobIDRaw>\d+) UserId=.*?\((?P<UID>\d+)\) GroupId=.*?\((?P<GID>\d+)\)"
@@ -141,7 +141,7 @@ class SlurmHistory:
         if text["Start"].lower() in NOT_GIVEN or text["End"].lower() in NOT_GIVEN:
             return "never_ran", None
         try:
-            submit, start, end = (_instant(text[name]) for name in ("Submit", "Start", "End"))
+            submit, start, end = (local_instant(text[name]) for name in ("Submit", "Start", "End"))
             units = max(1, int(text["NNodes"]))
             amounts = _amounts(text["AllocTRES"], int(text["NCPUS"]), units)
             limit = parse_time_limit(text["TimelimitRaw"])
@@ -175,11 +175,6 @@ class SlurmHistory:
         if room_for(self._system, job.unit_request, scatter=job.scatter) < units:
             return "larger_than_system", None
         return "", TracedJob(job, end - start)
-
-
-def _instant(text: str) -> int:
-    """Return a time of this machine's place, as Slurm prints it, in seconds since 1970."""
-    return int(time.mktime(time.strptime(text, "%Y-%m-%dT%H:%M:%S")))
 
 
 def _amounts(tres: str, processors: int, units: int) -> dict[str, int]:

@@ -4,10 +4,15 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from hpcsched import InputError
 from hpcsched.system.cluster import ClusterJob, ClusterState, UnavailableError
 from hpcsched_slurm.params import SlurmParams
 from hpcsched_slurm.reading import cluster_of
 from hpcsched_slurm.reading_jobs import Terms
+from hpcsched_slurm.reservations import NO_RESERVATIONS, Reservations, read_reservations
+
+RESERVATIONS_EVERY = 10.0
+"""Seconds between two readings of the reservations."""
 
 
 class Calls(Protocol):
@@ -22,6 +27,9 @@ class Calls(Protocol):
     def partitions(self) -> list[Mapping[str, str]]:
         """Return all partitions as pairs of `scontrol show partitions`."""
 
+    def reservations(self) -> list[Mapping[str, Any]]:
+        """Return all reservations."""
+
     def place(self, key: str, nodes: str) -> None:
         """Bind a job to nodes, none if the text is empty, and let it start."""
 
@@ -35,14 +43,26 @@ class Slurm:
     def __init__(self, calls: Calls, terms: Terms) -> None:
         self._calls = calls
         self._terms = terms
+        self._reservations = NO_RESERVATIONS
+        self._reservations_read = float("-inf")
 
     def read(self) -> ClusterState:
         """Return the cluster; raises UnavailableError where Slurm does not answer as expected."""
-        jobs, nodes = self._calls.jobs(), self._calls.nodes()
+        jobs, nodes, now = self._calls.jobs(), self._calls.nodes(), time.time()
+        if now - self._reservations_read >= RESERVATIONS_EVERY:
+            self._reservations_read, self._reservations = now, self._read_reservations()
         try:
-            return cluster_of(jobs, nodes, self._terms, time.time())
+            return cluster_of(jobs, nodes, self._terms, now, self._reservations)
         except ValueError as error:
             raise UnavailableError(f"what Slurm says is not understood: {error}") from error
+
+    def _read_reservations(self) -> Reservations:
+        try:
+            return read_reservations(self._calls.reservations())
+        except (InputError, UnavailableError) as error:
+            # Slurm itself refuses starts that would reach into a reservation.
+            told = f"the reservations cannot be read, and are left to Slurm: {error}"
+            return Reservations((), (told,))
 
     def start(self, job: ClusterJob, nodes: Sequence[str]) -> None:
         """Have a held job start on nodes; on any that Slurm chooses if none is named.

@@ -10,10 +10,15 @@ from typing import Any
 from hpcsched.system.cluster import ClusterJob, ClusterState
 from hpcsched_slurm.reading_jobs import RUNNING, JobReader, Terms
 from hpcsched_slurm.reading_nodes import read_nodes
+from hpcsched_slurm.reservations import NO_RESERVATIONS, Reservations
 
 
 def cluster_of(
-    jobs: Iterable[Mapping[str, Any]], nodes: Iterable[Mapping[str, Any]], terms: Terms, now: float
+    jobs: Iterable[Mapping[str, Any]],
+    nodes: Iterable[Mapping[str, Any]],
+    terms: Terms,
+    now: float,
+    reservations: Reservations = NO_RESERVATIONS,
 ) -> ClusterState:
     """Return the cluster; nodes and jobs that are not understood are told of in its warnings.
 
@@ -27,13 +32,15 @@ def cluster_of(
         How to read jobs.
     now
         The present instant, in seconds since 1970.
+    reservations
+        Reservations of nodes.
 
     Raises
     ------
     ValueError
         If no node is understood.
     """
-    found_nodes = read_nodes(nodes)
+    found_nodes = read_nodes(nodes, reservations.outages, now)
     reader = JobReader(found_nodes.known, terms, now)
     found: list[ClusterJob] = []
     running_tasks: dict[int, int] = {}
@@ -47,7 +54,8 @@ def cluster_of(
         f"jobs such as {key} are not understood, and left to Slurm: {fault}"
         for fault, key in reader.faults.items()
     )
-    return ClusterState(found_nodes.cluster, within, (*found_nodes.warnings, *told))
+    warnings = (*found_nodes.warnings, *reservations.warnings, *told)
+    return ClusterState(found_nodes.cluster, within, warnings, reservations.outages)
 
 
 def _within_limits(

@@ -10,7 +10,8 @@ from hpcsched.scenario.slurm.site import usable_cpus, usable_memory
 from hpcsched.slurm.gres import Gres, read_gres
 from hpcsched.slurm.host_lists import fold
 from hpcsched.slurm.resource_types import renamed, totals
-from hpcsched.system.cluster import ClusterNode
+from hpcsched.system.cluster import ClusterNode, ClusterOutage
+from hpcsched_slurm.reservations import ONLY_RESERVED, expected_back
 from hpcsched_slurm.site_entries import node_pairs
 from hpcsched_slurm.versions import FAULT, FAULTS, fault_in_words
 
@@ -18,19 +19,24 @@ MEBIBYTE = 2**20
 _USABLE = frozenset({"idle", "mixed", "allocated"})
 _CLOSED = frozenset(
     [
+        "BLOCKED",
         "DRAIN",
         "DOWN",
         "FAIL",
         "NOT_RESPONDING",
-        "POWERED_DOWN",
-        "POWERING_DOWN",
-        "MAINT",
-        "RESERVED",
-        "REBOOT_ISSUED",
-        "REBOOT_REQUESTED",
         "INVALID_REG",
+        *ONLY_RESERVED,
     ]
 )
+_SOON_BACK = frozenset({"POWERING_DOWN", "POWERING_UP", "REBOOT_ISSUED", "REBOOT_REQUESTED"})
+"""Flags of nodes that come back by themselves.
+
+Nodes that are powered down (`POWERED_DOWN`, in the cloud or not) are none of them: Slurm wakes
+them up for a job that is placed there. Those that Slurm has planned for a job (`PLANNED`) and those
+with a job that ends (`COMPLETING`) can be used.
+"""
+SOON = 300
+"""Seconds in which such nodes are assumed to be back."""
 
 
 class Node(NamedTuple):
@@ -67,8 +73,19 @@ class ReadNodes(NamedTuple):
     warnings: tuple[str, ...]
 
 
-def read_nodes(nodes: Iterable[Mapping[str, Any]]) -> ReadNodes:
+def read_nodes(
+    nodes: Iterable[Mapping[str, Any]], outages: tuple[ClusterOutage, ...], now: float
+) -> ReadNodes:
     """Return the nodes of a cluster; one that is not understood is named in a warning.
+
+    Parameters
+    ----------
+    nodes
+        Objects in the form of v0.0.38.
+    outages
+        Reservations.
+    now
+        The present instant, in seconds since 1970.
 
     Raises
     ------
@@ -83,7 +100,7 @@ def read_nodes(nodes: Iterable[Mapping[str, Any]]) -> ReadNodes:
             if FAULT in node:
                 raise ValueError(node[FAULT])
             own = node_of(node)
-            cluster.append(_cluster_node(node, own))
+            cluster.append(_cluster_node(node, own, outages, now))
             known.append(own)
         except FAULTS as error:
             name, fault = str(node.get("name", "")), fault_in_words(error)
@@ -134,10 +151,19 @@ def resources_of(node: Node) -> dict[str, int]:
     return {"core": node.cpus, "mem": node.memory, **totals(node.gres)}
 
 
-def _cluster_node(node: Mapping[str, Any], own: Node) -> ClusterNode:
+def _cluster_node(
+    node: Mapping[str, Any], own: Node, outages: tuple[ClusterOutage, ...], now: float
+) -> ClusterNode:
     state = str(node["state"]).lower()
     flags = [str(flag).upper() for flag in node["state_flags"]]
     closed = [flag for flag in flags if flag in _CLOSED]
-    usable = state in _USABLE and not closed
-    why = "" if usable else " ".join([state, *closed, str(node["reason"] or "")]).strip()
-    return ClusterNode(own.name, resources_of(own), usable, why)
+    soon = [flag for flag in flags if flag in _SOON_BACK]
+    if state in _USABLE and not closed and not soon:
+        return ClusterNode(own.name, resources_of(own))
+    why = " ".join([state, *closed, *soon, str(node["reason"] or "")]).strip()
+    found = ClusterNode(own.name, resources_of(own), usable=False, why=why)
+    if state not in _USABLE:
+        return found
+    if not closed:
+        return found._replace(back=int(now) + SOON)
+    return found if soon else expected_back(found, closed, outages, now)

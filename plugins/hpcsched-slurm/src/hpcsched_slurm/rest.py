@@ -23,6 +23,7 @@ from hpcsched_slurm.versions import (
     plain_jobs,
     plain_nodes,
     plain_partitions,
+    plain_reservations,
     unknown_version,
     version_name,
 )
@@ -81,6 +82,10 @@ class Rest:
     def partitions(self) -> list[Mapping[str, str]]:
         """Return all partitions; raises UnavailableError without an answer."""
         return plain_partitions(self._spoken(), self._list("partitions"))
+
+    def reservations(self) -> list[Mapping[str, Any]]:
+        """Return all reservations; raises UnavailableError without an answer."""
+        return plain_reservations(self._spoken(), self._list("reservations"))
 
     def place(self, key: str, nodes: str) -> None:
         """Bind a job to nodes, none if the text is empty, and let it start."""

@@ -149,6 +149,19 @@ def plain_nodes(number: int, nodes: Iterable[Mapping[str, Any]]) -> list[Mapping
     return _plain(number, nodes, "nodes", _plain_node)
 
 
+def plain_reservations(
+    number: int, reservations: Iterable[Mapping[str, Any]]
+) -> list[Mapping[str, Any]]:
+    """Return reservations of a version in the form of v0.0.38; see `plain_jobs`.
+
+    Raises
+    ------
+    InputError
+        If none can be brought into this form.
+    """
+    return _plain(number, reservations, "reservations", _with_plain_values)
+
+
 def plain_partitions(
     number: int, partitions: Iterable[Mapping[str, Any]]
 ) -> list[Mapping[str, str]]:
@@ -178,8 +191,7 @@ def _plain(
             found.append(change(one))
         except FAULTS as error:
             faults.append(fault_in_words(error))
-            known = dict(one) if isinstance(one, Mapping) else {}
-            known = {key: _value(value) for key, value in known.items()}
+            known = _with_plain_values(one) if isinstance(one, Mapping) else {}
             # A state or a name is of use also where something else is not as known.
             state = known.get("job_state")
             first = {"job_state": str(state[0])} if isinstance(state, list) and state else {}
@@ -204,8 +216,12 @@ def _changed(
         raise InputError(Finding("missing-field", missing)) from None
 
 
+def _with_plain_values(one: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: _value(value) for key, value in one.items()}
+
+
 def _plain_job(job: Mapping[str, Any]) -> Mapping[str, Any]:
-    plain = {key: _value(value) for key, value in job.items()}
+    plain = _with_plain_values(job)
     first, *flags = [str(state) for state in job["job_state"]]
     alone = "none" in job["shared"] or "true" in job.get("exclusive", ())
     return plain | {
@@ -220,7 +236,7 @@ def _plain_job(job: Mapping[str, Any]) -> Mapping[str, Any]:
 def _plain_node(node: Mapping[str, Any]) -> Mapping[str, Any]:
     state, *flags = node["state"]
     features = ",".join(node["active_features"])
-    plain = {key: _value(value) for key, value in node.items()}
+    plain = _with_plain_values(node)
     return plain | {"state": state, "state_flags": flags, "active_features": features}
 
 
