@@ -3,11 +3,11 @@
 Amounts become CPUs and bytes; every other resource is counted by its name. Jobs get whole cores.
 """
 
-import re
 import zlib
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from hpcsched.slurm.constraints import Constraint, parse_constraint
 from hpcsched.slurm.gres import Gres, offers, read_gres
 from hpcsched.slurm.host_lists import expand
 from hpcsched.slurm.resource_types import resource_type, totals
@@ -31,7 +31,8 @@ RUNNING = frozenset(
 _PENDING = frozenset({"PENDING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "SPECIAL_EXIT"})
 _KILLED = frozenset({"TIMEOUT", "DEADLINE", "OUT_OF_MEMORY", "PREEMPTED"})
 _TRES = ("tres_per_node", "tres_per_job", "tres_per_socket", "tres_per_task")
-_FEATURES = re.compile(r"[\w.-]+(?:[&|][\w.-]+)*")
+_SHARED_WITH_SOME = frozenset({"user", "mcs", "topo"})
+"""Ways in which the jobs of some share nodes with each other, and with none else."""
 
 
 class Terms(NamedTuple):
@@ -114,6 +115,7 @@ class JobReader:
             yield self._job(job, f"{array}_{task}", first_array_number(array) + int(task))
         elif array and job["array_task_string"]:
             tasks, most = task_ranges(str(job["array_task_string"]))
+            most = most or job.get("array_max_tasks") or None
             if most is not None:
                 self.most_tasks[array] = most
             model = self._job(job, str(array), 0)
@@ -129,18 +131,19 @@ class JobReader:
         phase, why = self._phase(job)
         started = phase in {"running", "ended"} and bool(job["nodes"])
         limit = job["time_limit"]
+        partitions = str(job["partition"]).split(",")
         return ClusterJob(
             key,
             number,
             phase,
-            str(job["partition"]),
+            partitions[0],
             int(job["submit_time"]),
             self._terms.no_limit if limit is None else max(1, int(limit) * 60),
             units,
             amounts,
             scatter=units > 1,
             exclusive=job["shared"] == "none" or whole_memory,
-            allowed=self._allowed(job, asked),
+            allowed=self._allowed(job, asked, units),
             held=phase == "waiting" and self._marked(job),
             why=why,
             wanted=expand(str(job["required_nodes"] or "")),
@@ -151,9 +154,10 @@ class JobReader:
             user=int(job["user_id"]),
             group=int(job["group_id"]),
             application=number_of(str(job["name"])),
-            partition_number=number_of(str(job["partition"])),
+            partition_number=number_of(partitions[0]),
             name=str(job["name"]),
-            unknown=self._unknown(job) if phase in {"waiting", "blocked"} else "",
+            unknown=self._unknown(job, units) if phase in {"waiting", "blocked"} else "",
+            partitions=frozenset(partitions),
         )
 
     def _marked(self, job: Mapping[str, Any]) -> bool:
@@ -196,42 +200,59 @@ class JobReader:
         amounts = {"core": each, "mem": memory * MEBIBYTE, **counted}
         return units, amounts, asked, not memory
 
-    def _allowed(self, job: Mapping[str, Any], asked: tuple[Gres, ...]) -> frozenset[str] | None:
-        """Return the nodes of the job's partitions that have what it asks for; None: all."""
-        excluded = str(job["excluded_nodes"] or "")
-        key = job["partition"], job["features"], excluded, asked
+    def _allowed(
+        self, job: Mapping[str, Any], asked: tuple[Gres, ...], units: int
+    ) -> frozenset[str] | None:
+        """Return the nodes of the job's partitions that have what it asks for; None: all.
+
+        All nodes of a job must be of one partition: a job of several nodes uses the first of its
+        partitions that has enough of them.
+        """
+        excluded, features = str(job["excluded_nodes"] or ""), str(job["features"] or "")
+        key = job["partition"], features, excluded, asked, units
         if key not in self._usable:
-            partitions = set(str(job["partition"]).split(","))
-            features = str(job["features"] or "")
             out = set(expand(excluded))
-            names = frozenset(
-                node.name
-                for node in self._nodes
-                if node.partitions & partitions
-                and node.name not in out
-                and _has_features(node.features, features)
-                and offers(node.gres, asked)
-            )
+            try:
+                condition = parse_constraint(features, units)
+            except ValueError:  # such a job is left to Slurm
+                condition = Constraint()
+            by_partition = [
+                frozenset(
+                    node.name
+                    for node in self._nodes
+                    if partition in node.partitions
+                    and node.name not in out
+                    and condition.holds(node.features)
+                    and offers(node.gres, asked)
+                )
+                for partition in str(job["partition"]).split(",")
+            ]
+            names = frozenset[str]().union(*by_partition)
+            if units > 1:
+                names = next((one for one in by_partition if len(one) >= units), by_partition[0])
             self._usable[key] = None if len(names) == len(self._nodes) else names
         return self._usable[key]
 
-    def _unknown(self, job: Mapping[str, Any]) -> str:
+    def _unknown(self, job: Mapping[str, Any], units: int) -> str:
         """Return what a job asks for that cannot be said of a job here, in words; maybe nothing."""
         features = str(job["features"] or "")
-        if features and not _FEATURES.fullmatch(features):
-            return f"the constraint {features}"
-        if "&" in features and "|" in features:
+        try:
+            parse_constraint(features, units)
+        except ValueError:
             return f"the constraint {features}"
         for field in _TRES:
             for item in read_gres(str(job[field] or "")).not_understood:
                 return f"the generic resource {item}"
+        if job["shared"] in _SHARED_WITH_SOME:
+            return f"nodes that it shares by {job['shared']} alone"
         for field, what in (
             ("licenses", "licences"),
             ("resv_name", "a reservation"),
             ("het_job_id", "being part of a heterogeneous job"),
             ("burst_buffer", "a burst buffer"),
+            ("contiguous", "contiguous nodes"),
         ):
-            if job[field]:
+            if job.get(field):
                 return what
         return ""
 
@@ -240,15 +261,6 @@ def _ending(job: Mapping[str, Any], *, started: bool) -> Ending:
     if not started:
         return "cancelled"
     return "killed" if str(job["job_state"]) in _KILLED else "completed"
-
-
-def _has_features(node: frozenset[str], asked: str) -> bool:
-    """Say whether a node has features such as `a&b` or `a|b`."""
-    if not asked or not _FEATURES.fullmatch(asked):
-        return True
-    if "|" in asked:
-        return any(feature in node for feature in asked.split("|"))
-    return all(feature in node for feature in asked.split("&"))
 
 
 def _gres_per_unit(job: Mapping[str, Any], units: int) -> tuple[Gres, ...]:
@@ -279,7 +291,8 @@ def _placed(
             cpus = _cores(share) * threads.get(name, 1)
             held = {"core": cpus, "mem": int(share["memory_allocated"]) * MEBIBYTE}
             held |= totals(read_gres(str(gres[k])).resources) if len(gres) == len(names) else others
-        placed[name] = held
+        # Slurm gives the CPUs of a suspended job to others; it keeps memory and devices.
+        placed[name] = held | {"core": 0} if job["job_state"] == "SUSPENDED" else held
     return placed
 
 

@@ -223,10 +223,11 @@ def _with_plain_values(one: Mapping[str, Any]) -> dict[str, Any]:
 def _plain_job(job: Mapping[str, Any]) -> Mapping[str, Any]:
     plain = _with_plain_values(job)
     first, *flags = [str(state) for state in job["job_state"]]
-    alone = "none" in job["shared"] or "true" in job.get("exclusive", ())
+    ways = [*job["shared"], *job.get("exclusive", ())]
+    alone = "none" in ways or "true" in ways
     return plain | {
         "job_state": next((flag for flag in _MORE_THAN_A_STATE if flag in flags), first),
-        "shared": "none" if alone else "",
+        "shared": "none" if alone else next(iter(ways), ""),
         # Processors of tasks are listed here too, and counted elsewhere.
         **{field: _generic(str(job[field] or "")) for field in _TRES},
         "job_resources": _allocated(job["job_resources"]),
