@@ -61,7 +61,7 @@ def parse_constraint(text: str, nodes: int) -> Constraint:
     inner = text.strip()
     if nodes == 1 and inner.startswith("[") and inner.endswith("]") and "&" not in inner:
         inner = inner[1:-1]
-    if not inner:
+    if not text.strip():
         return Constraint()
     # The parser calls itself for each of them.
     if inner.count("(") > _MOST_PARENTHESES:

@@ -61,6 +61,8 @@ def test_brackets_for_one_node() -> None:
     assert parse_constraint("[a*1|b]", 1) == parse_constraint("a|b", 1)
     with pytest.raises(ValueError, match="found '\\[a\\*1&b\\*1\\]'"):
         parse_constraint("[a*1&b*1]", 1)
+    with pytest.raises(ValueError, match="found '\\[\\]'"):
+        parse_constraint("[]", 1)
 
 
 @given(st.text(alphabet="ab&|()[]*2 ", max_size=12), st.integers(1, 3))
