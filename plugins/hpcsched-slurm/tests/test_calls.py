@@ -3,6 +3,7 @@
 import json
 import socketserver
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
@@ -15,6 +16,7 @@ from recorded import FOLDER
 
 from hpcsched import InputError
 from hpcsched.system.cluster import RefusedError, UnavailableError
+from hpcsched_slurm import history_writer
 from hpcsched_slurm.commands import Commands
 from hpcsched_slurm.credentials import read_token
 from hpcsched_slurm.manager import make_slurm
@@ -210,3 +212,19 @@ def test_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for key, nodes in (("1;ls", "c1"), ("1", "c1 c2"), ("--all", "c1")):
         with pytest.raises(RefusedError):
             commands.place(key, nodes)
+
+
+def test_saves_the_history(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The answer of slurmdbd is saved as it is; without accounting there is one clear message."""
+    with serving(tmp_path) as (server, _):
+        command = [f"--rest=unix:{tmp_path}/s", f"--token-file={tmp_path}/token", "--days=2"]
+        assert history_writer.main([*command, f"--out={tmp_path}/one"]) == 0
+        method, path, headers, _ = server.asked[-1]
+        assert (method, path.partition("=")[0]) == ("GET", "/slurmdb/v0.0.38/jobs?start_time")
+        assert time.time() - int(path.partition("=")[2]) == pytest.approx(2 * 86_400, abs=60)
+        assert headers["X-SLURM-USER-TOKEN"] == SECRET
+        assert json.loads((tmp_path / "one").read_text()) == json.loads(server.content)
+        server.content = json.dumps({**json.loads(server.content), "jobs": None}).encode()
+        assert history_writer.main([*command, f"--out={tmp_path}/two"]) == 1
+    assert "error: slurmrestd: slurmdb/jobs: 200" in capsys.readouterr().err
+    assert not (tmp_path / "two").exists()

@@ -1,13 +1,15 @@
 r"""Trace source `slurm-history`: jobs that Slurm has completed.
 
-It reads two kinds of file, and tells them apart by their first line. One is what Slurm's plugin
-`jobcomp/filetxt` writes (`JobCompLoc`): a line a job, without generic resources. The other is what
-`sacct` prints:
+It reads three kinds of file, and tells them apart by their first line. One is what Slurm's plugin
+`jobcomp/filetxt` writes (`JobCompLoc`): a line a job, without generic resources. Another is what
+slurmdbd answers as JSON, which `hpcsched-slurm-history` saves and `sacct --json` prints. The third
+is what `sacct` prints:
 
     sacct --allusers --allocations --parsable2 --starttime=now-30days --format=JobIDRaw,UID,GID,\
     JobName,Partition,State,Submit,Start,End,TimelimitRaw,NNodes,NCPUS,AllocTRES
 """
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -31,9 +33,11 @@ from hpcsched import (
 from hpcsched.slurm.resource_types import resource_type
 from hpcsched.slurm.tres import GRES, counted_in_total, parse_tres
 from hpcsched.slurm.values import NOT_GIVEN, parse_time_limit
+from hpcsched_slurm.accounting_records import record_of
 from hpcsched_slurm.arrays import first_array_number
 from hpcsched_slurm.reading_jobs import number_of
 from hpcsched_slurm.reservations import local_instant
+from hpcsched_slurm.versions import check_version
 
 _COMPLETED = re.compile(
     r"JobId=(?P<JobIDRaw>\d+) UserId=.*?\((?P<UID>\d+)\) GroupId=.*?\((?P<GID>\d+)\)"
@@ -53,7 +57,8 @@ class SlurmHistoryParams(Params):
     """Which history to read."""
 
     path: InputPath = Field(
-        description="The file of `jobcomp/filetxt`, or what sacct printed; ${VAR} is filled in."
+        description="The file of `jobcomp/filetxt`, what sacct printed, or slurmdbd's answer as"
+        " JSON; ${VAR} is filled in."
     )
     last: PositiveDuration | None = Field(
         default=None,
@@ -89,7 +94,7 @@ class SlurmHistory:
         return [self._path]
 
     def jobs(self) -> Iterator[TracedJob]:
-        """Yield the jobs; raises InputError where the file cannot be read or is of neither kind."""
+        """Yield the jobs; raises InputError where the file cannot be read or is of no such kind."""
         self.account = account = TraceAccount()
         found = []
         for record in self._records():
@@ -117,10 +122,14 @@ class SlurmHistory:
     def _records(self) -> Iterator[Mapping[str, str | None] | None]:
         """Yield the fields of each line by their names in sacct; None for one that is no record."""
         try:
-            lines = self._path.read_text(encoding="utf-8", errors="replace").splitlines()
+            text = self._path.read_text(encoding="utf-8", errors="replace")
         except OSError as error:
             message = f"it cannot be read: {error.strerror}"
             raise InputError(Finding("unreadable-file", message, Place(str(self._path)))) from error
+        if text.lstrip().startswith("{"):
+            yield from map(record_of, self._listed(text))
+            return
+        lines = text.splitlines()
         if lines and "|" in lines[0] and not lines[0].startswith("JobId="):
             names = lines[0].split("|")
             missing = sorted(_NEEDED - set(names))
@@ -135,13 +144,27 @@ class SlurmHistory:
             match = _COMPLETED.fullmatch(line.rstrip())
             yield None if match is None else match.groupdict()
 
+    def _listed(self, text: str) -> Sequence[object]:
+        """Return the jobs of an answer of slurmdbd."""
+        try:
+            content = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            message = f"expected slurmdbd's answer as JSON, found {error}"
+            raise InputError(Finding("malformed", message, Place(str(self._path)))) from error
+        check_version(content, str(self._path))
+        listed = content.get("jobs")
+        if not isinstance(listed, list):
+            message = "the answer of slurmdbd has no list of jobs"
+            raise InputError(Finding("malformed", message, Place(str(self._path))))
+        return listed
+
     def _job(self, record: Mapping[str, str | None]) -> tuple[str, TracedJob | None]:
         """Return a job, or the reason why there is none."""
         text = {name: value or "" for name, value in record.items()}
         if text["Start"].lower() in NOT_GIVEN or text["End"].lower() in NOT_GIVEN:
             return "never_ran", None
         try:
-            submit, start, end = (local_instant(text[name]) for name in ("Submit", "Start", "End"))
+            submit, start, end = (_instant(text[name]) for name in ("Submit", "Start", "End"))
             units = max(1, int(text["NNodes"]))
             amounts = _amounts(text["AllocTRES"], int(text["NCPUS"]), units)
             limit = parse_time_limit(text["TimelimitRaw"])
@@ -175,6 +198,11 @@ class SlurmHistory:
         if room_for(self._system, job.unit_request, scatter=job.scatter) < units:
             return "larger_than_system", None
         return "", TracedJob(job, end - start)
+
+
+def _instant(text: str) -> int:
+    """Return a time in seconds since 1970; Slurm prints it so, or as that of this machine."""
+    return int(text) if text.isdecimal() else local_instant(text)
 
 
 def _amounts(tres: str, processors: int, units: int) -> dict[str, int]:

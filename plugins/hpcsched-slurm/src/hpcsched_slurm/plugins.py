@@ -30,7 +30,7 @@ def hpcsched_trace_sources() -> Iterable[Plugin]:
     """Return `slurm-history`."""
     yield Plugin(
         "slurm-history",
-        "jobs that Slurm has completed: its job completion file, or what sacct prints",
+        "jobs that Slurm has completed: its job completion file, or what sacct or slurmdbd tell",
         lambda params, context: SlurmHistory(params, context.system),
         SlurmHistoryParams,
     )

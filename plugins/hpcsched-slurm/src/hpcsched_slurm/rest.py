@@ -87,6 +87,19 @@ class Rest:
         """Return all reservations; raises UnavailableError without an answer."""
         return plain_reservations(self._spoken(), self._list("reservations"))
 
+    def accounting(self, since: int) -> Mapping[str, Any]:
+        """Return slurmdbd's answer on the jobs that ran after `since`, in seconds since 1970.
+
+        Raises
+        ------
+        UnavailableError
+            If there is no answer, or one without jobs: Slurm may have no accounting.
+        """
+        status, content = self._call("GET", f"jobs?start_time={since}", family="slurmdb")
+        if status != http.HTTPStatus.OK or not isinstance(content.get("jobs"), list):
+            raise UnavailableError(f"slurmrestd: slurmdb/jobs: {_errors(content) or status}")
+        return content
+
     def place(self, key: str, nodes: str) -> None:
         """Bind a job to nodes, none if the text is empty, and let it start."""
         self._update(key, {**self._bound_to(nodes), "hold": False})
@@ -162,15 +175,20 @@ class Rest:
         raise RefusedError(text)
 
     def _call(
-        self, method: str, path: str, body: Mapping[str, Any] | None = None
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None = None,
+        *,
+        family: str = "slurm",
     ) -> tuple[int, dict[str, Any]]:
         """Return status and content of an answer, which is of a known version."""
         version = version_name(self._spoken())
-        status, text = self._answer(method, f"/slurm/{version}/{path}", body)
+        status, text = self._answer(method, f"/{family}/{version}/{path}", body)
         if status == http.HTTPStatus.NOT_MODIFIED:
             return status, {}
         if status == http.HTTPStatus.NOT_FOUND:
-            raise unknown_version(f"slurmrestd does not offer {version}")
+            raise unknown_version(f"slurmrestd does not offer /{family}/{version}")
         try:
             content = json.loads(text)
         except ValueError as error:

@@ -217,7 +217,7 @@ def _changed(
 
 
 def _with_plain_values(one: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: _value(value) for key, value in one.items()}
+    return {key: plain_value(value) for key, value in one.items()}
 
 
 def _plain_job(job: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -246,13 +246,13 @@ def _partition(partition: Mapping[str, Any]) -> Mapping[str, str]:
     pairs = {
         "partitionname": partition["name"],
         "nodes": partition["nodes"]["configured"],
-        "maxtime": _value(most["time"]),
+        "maxtime": plain_value(most["time"]),
         "priorityjobfactor": partition["priority"]["job_factor"],
-        "maxnodes": _value(most["nodes"]),
+        "maxnodes": plain_value(most["nodes"]),
         "minnodes": partition["minimums"]["nodes"],
-        "maxcpuspernode": _value(most["cpus_per_node"]),
-        "maxmempernode": _value(most["partition_memory_per_node"]),
-        "maxmempercpu": _value(most["partition_memory_per_cpu"]),
+        "maxcpuspernode": plain_value(most["cpus_per_node"]),
+        "maxmempernode": plain_value(most["partition_memory_per_node"]),
+        "maxmempercpu": plain_value(most["partition_memory_per_cpu"]),
         "allowaccounts": partition["accounts"]["allowed"],
         "denyaccounts": partition["accounts"]["deny"],
         "allowgroups": partition["groups"]["allowed"],
@@ -292,7 +292,7 @@ def _as_text(pairs: Mapping[str, Any]) -> dict[str, str]:
     return {key: str(value) for key, value in pairs.items() if value not in {None, ""}}
 
 
-def _value(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
     """Return a number, or None for one that is missing or infinite; other values as they are."""
     if isinstance(value, dict) and value.keys() >= _NUMBER:
         return value["number"] if value["set"] and not value["infinite"] else None
