@@ -1,17 +1,19 @@
 """Records of slurmdbd as JSON, and the same records from sacct.
 
-No answer of slurmdbd is recorded: these are made by hand, of the form that the OpenAPI document of
-slurmrestd 22.05 (v0.0.38) describes, and that of later versions with the recorded way of writing
-numbers.
+`slurmdb.json` is what slurmrestd 22.05 (v0.0.38) answered, cut to the keys that are read, and
+`sacct.txt` what sacct printed of the same jobs. Answers of later versions are made by hand: the
+same objects, with numbers as in other recorded answers of these versions.
 """
 
 import json
+import re
 import time
+from calendar import timegm
 from pathlib import Path
 from typing import Any
 
 import pytest
-from recorded import MIB
+from recorded import FOLDER, MIB
 from test_history import SACCT, SYSTEM, history
 
 from hpcsched import InputError
@@ -29,8 +31,13 @@ def number(value: int | None) -> dict[str, object]:
 
 def job(*, newer: bool, **changes: Any) -> dict[str, Any]:
     """Return a completed job with 8 CPUs and 2 GPUs on 2 nodes."""
-    tres = [("cpu", "", 8), ("mem", "", 2048), ("node", "", 2), ("billing", "", 8)]
-    tres += [("gres", "gpu", 2), ("gres", "gpu:a100", 2)]
+    tres: list[tuple[str, str, int | None]] = [
+        ("cpu", "", 8),
+        ("mem", "", 2048),
+        ("node", "", 2),
+        ("billing", "", 8),
+    ]
+    tres += [("energy", "", None), ("gres", "gpu", 2), ("gres", "gpu:a100", 2)]
     listed = [{"type": kind, "name": name, "id": 1, "count": n} for kind, name, n in tres]
     usual = {
         "job_id": 5, "user": "root", "group": "root", "name": "x|y", "partition": "main",
@@ -57,6 +64,27 @@ def answer(*jobs: object, newer: bool = True) -> str:
 def local(instant: int) -> str:
     """Return an instant as sacct prints it on this machine."""
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(instant))
+
+
+def test_a_recorded_answer(tmp_path: Path) -> None:
+    """It gives the jobs that sacct printed of the same cluster; sacct has no numbers of tasks."""
+    rows = (FOLDER / "sacct.txt").read_text()
+    instants = re.sub(
+        r"\d{4}-\d\d-\d\dT[\d:]{8}",
+        lambda match: str(timegm(time.strptime(match[0], "%Y-%m-%dT%H:%M:%S"))),
+        rows.replace("|a|b\n", "|a/b\n"),
+    )
+    answered = (FOLDER / "slurmdb.json").read_text().replace('"a|b"', '"a/b"')
+    by_json = history(tmp_path, answered)
+    from_json = list(by_json.jobs())
+    from_sacct = list(history(tmp_path, instants).jobs())
+    assert len(from_json) == 6
+    assert by_json.account.skipped["never_ran"] == 1  # one still ran
+    assert sorted((job._replace(job_id=0), seconds) for job, seconds in from_json) == sorted(
+        (job._replace(job_id=0), seconds) for job, seconds in from_sacct
+    )
+    numbers = {job.job_id for job, _ in from_json}
+    assert numbers == {1, 2, 3, *(first_array_number(4) + task for task in (1, 2, 3))}
 
 
 @pytest.mark.parametrize("newer", [False, True])

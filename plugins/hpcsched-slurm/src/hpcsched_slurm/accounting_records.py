@@ -1,8 +1,7 @@
 """Records of jobs from slurmdbd's JSON, in the terms of `sacct --parsable2`.
 
-The answer of `/slurmdb/v0.0.4x/jobs` and what `sacct --json` prints have the same form. Source: the
-OpenAPI document of slurmrestd v0.0.38, and the objects of later versions, where numbers that may
-be missing are objects.
+The answer of `/slurmdb/v0.0.4x/jobs` and what `sacct --json` prints have the same form. Source: a
+recorded answer of v0.0.38. In later versions, numbers that may be missing are objects.
 """
 
 import grp
@@ -30,7 +29,9 @@ def record_of(job: object) -> Mapping[str, str] | None:
 
 def _record(job: Mapping[str, Any]) -> Mapping[str, str]:
     times, array = job["time"], job.get("array") or {}
-    allocated = {_tres_name(one): int(one["count"]) for one in job["tres"]["allocated"]}
+    # Energy is listed without a count.
+    counted = (one for one in job["tres"]["allocated"] if one["count"] is not None)
+    allocated = {_tres_name(one): int(one["count"]) for one in counted}
     user = str(job.get("user") or job["association"]["user"])
     state = job["state"]["current"]
     limit = plain_value(times["limit"])

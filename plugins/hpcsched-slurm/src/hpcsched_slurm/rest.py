@@ -95,7 +95,9 @@ class Rest:
         UnavailableError
             If there is no answer, or one without jobs: Slurm may have no accounting.
         """
-        status, content = self._call("GET", f"jobs?start_time={since}", family="slurmdb")
+        # v0.0.38 reads times as sacct does, where a number needs this prefix.
+        first = f"uts{since}" if self._spoken() == OLDEST else str(since)
+        status, content = self._call("GET", f"jobs?start_time={first}", family="slurmdb")
         if status != http.HTTPStatus.OK or not isinstance(content.get("jobs"), list):
             raise UnavailableError(f"slurmrestd: slurmdb/jobs: {_errors(content) or status}")
         return content
