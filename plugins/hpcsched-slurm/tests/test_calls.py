@@ -149,6 +149,10 @@ def test_refusals_and_silence(tmp_path: Path) -> None:
         server.content = b"oops"
         with pytest.raises(UnavailableError, match="not JSON"):
             slurm.start(job, ["c1"])
+        asked = len(server.asked)
+        with pytest.raises(RefusedError, match="is no number of a job"):
+            slurm.start(job._replace(key="1/../2"), ["c1"])
+        assert len(server.asked) == asked
     with pytest.raises(UnavailableError):
         slurm.read()
 

@@ -2,11 +2,27 @@
 
 import re
 
+from hpcsched.system.cluster import RefusedError
+
 MOST_TASKS = 2**22
 """More than the tasks that Slurm lets an array have."""
 
 _FIRST = 2**32
+_KEY = re.compile(r"\d+(_\d+)?")
 _RANGE = re.compile(r"(\d+)(?:-(\d+)(?::(\d+))?)?")
+
+
+def checked_key(key: str) -> str:
+    """Return the number of a job or a task (`7_2`) as it is.
+
+    Raises
+    ------
+    RefusedError
+        If it is none; it must not reach a command or an address.
+    """
+    if not _KEY.fullmatch(key):
+        raise RefusedError(f"{key!r} is no number of a job")
+    return key
 
 
 def first_array_number(array: int) -> int:

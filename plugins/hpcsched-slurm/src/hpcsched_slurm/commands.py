@@ -13,11 +13,11 @@ from typing import Any
 from hpcsched import Finding, InputError
 from hpcsched.slurm.slurm_lines import pairs_of, state_blocks
 from hpcsched.system.cluster import RefusedError, UnavailableError
+from hpcsched_slurm.arrays import checked_key
 from hpcsched_slurm.params import SlurmParams
 from hpcsched_slurm.reservations import reservations_of_text
 from hpcsched_slurm.versions import check_version, plain_jobs, plain_nodes
 
-_KEY = re.compile(r"\d+(_\d+)?")
 _NODES = re.compile(r"[A-Za-z0-9._,\-]*")
 _NODES_COMMANDS = (["sinfo", "--json"], ["scontrol", "show", "nodes", "--json"])
 """What lists nodes: the first does in Slurm 22.05, which lacks the second."""
@@ -60,13 +60,15 @@ class Commands:
 
     def place(self, key: str, nodes: str) -> None:
         """Bind a job to nodes, none if the text is empty, and let it start."""
-        self._scontrol("update", f"JobId={_checked(key)}", f"ReqNodeList={_checked_nodes(nodes)}")
-        self._scontrol("release", _checked(key))
+        self._scontrol(
+            "update", f"JobId={checked_key(key)}", f"ReqNodeList={_checked_nodes(nodes)}"
+        )
+        self._scontrol("release", checked_key(key))
 
     def hold(self, key: str) -> None:
         """Hold a job, bound to no node."""
-        self._scontrol("hold", _checked(key))
-        self._scontrol("update", f"JobId={_checked(key)}", "ReqNodeList=")
+        self._scontrol("hold", checked_key(key))
+        self._scontrol("update", f"JobId={checked_key(key)}", "ReqNodeList=")
 
     def _scontrol(self, *arguments: str) -> None:
         done = self._run(["scontrol", *arguments])
@@ -118,12 +120,6 @@ def _listed(content: Mapping[str, Any], what: str, who: str) -> tuple[int, list[
     if not isinstance(found, list):
         raise UnavailableError(f"{who}: the answer has no list of {what}")
     return check_version(content, f"{who} --json"), found
-
-
-def _checked(key: str) -> str:
-    if not _KEY.fullmatch(key):
-        raise RefusedError(f"{key!r} is no number of a job")
-    return key
 
 
 def _checked_nodes(nodes: str) -> str:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from hpcsched import Finding, InputError
 from hpcsched.system.cluster import RefusedError, UnavailableError
+from hpcsched_slurm.arrays import checked_key
 from hpcsched_slurm.credentials import Token, read_token
 from hpcsched_slurm.params import SlurmParams
 from hpcsched_slurm.versions import (
@@ -31,7 +32,6 @@ from hpcsched_slurm.versions import (
 IN_FULL = 10.0
 """Seconds after which a list is read again though Slurm says that nothing has changed."""
 
-_KEY = re.compile(r"\d+(_\d+)?")
 _OFFERED = re.compile(r"/slurm/v0\.0\.(\d+)/jobs/?")
 _DOCUMENTS = ("/openapi/v3", "/openapi")
 _LOG = logging.getLogger("hpcsched.slurm")
@@ -163,8 +163,7 @@ class Rest:
         return found
 
     def _update(self, key: str, change: Mapping[str, Any]) -> None:
-        if not _KEY.fullmatch(key):
-            raise RefusedError(f"{key!r} is no number of a job")
+        checked_key(key)
         # Of a task of an array it says that it failed though it has not; the next look tells.
         self._known.clear()
         status, content = self._call("POST", f"job/{key}", change)
