@@ -25,6 +25,7 @@ MIRRORED = [
     ".",
     "audit",
     "dispatching",
+    "forecast",
     "predictor_evaluation",
     "report",
     "results",

@@ -15,6 +15,7 @@ from hpcsched.cli import (
     diff,
     experiment,
     explain,
+    forecast,
     instances,
     live,
     plot,
@@ -53,6 +54,7 @@ app.command()(verify.verify)
 app.command()(compare.compare)
 app.command()(report.report)
 app.command()(explain.explain)
+app.command()(forecast.forecast)
 app.command()(status.status)
 app.command()(diff.diff)
 app.command()(schema.schema)

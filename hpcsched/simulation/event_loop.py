@@ -30,7 +30,7 @@ from hpcsched.dispatching.core.shared_resource_tables import (
     with_nodes,
     with_rows_of_shared,
 )
-from hpcsched.dispatching.core.state import Batch, BoolArray
+from hpcsched.dispatching.core.state import Batch, BoolArray, Choices, Tables
 from hpcsched.dispatching.core.state_arrays import new_output, new_tables, with_cells, with_rows
 from hpcsched.dispatching.decision import NOTHING
 from hpcsched.dispatching.rules.core_calls import COMPILING_TAKES, LOADING_TAKES
@@ -136,6 +136,21 @@ class EventLoop:
         # The real seconds that the loop has taken in Python, after which of them it is looked for
         # compiled code; it decides on speed alone.
         self._plain_seconds, self._looks_after = 0.0, LOADING_TAKES
+
+    @property
+    def parts(self) -> Parts:
+        """Parts of the simulation."""
+        return self._parts
+
+    @property
+    def choices(self) -> Choices:
+        """Rule and options of the replay."""
+        return self._choices
+
+    @property
+    def tables(self) -> Tables:
+        """Tables of the jobs in the system."""
+        return self._tables
 
     @property
     def waiting(self) -> int:

@@ -1,0 +1,63 @@
+"""The command `hpcsched forecast`."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from hpcsched.cli import app
+
+ROOT = Path(__file__).parents[2]
+SCENARIO = str(ROOT / "scenarios" / "small-easy.yaml")
+FEW = ["--set", "trace.jobs=300", "--samples", "5"]
+
+
+def asked(*options: str) -> str:
+    """Return what the command prints."""
+    result = CliRunner().invoke(app, ["forecast", SCENARIO, *FEW, *options])
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_text_and_figure(tmp_path: Path) -> None:
+    """A line for each job, the supposed one last; a figure beside it."""
+    out = tmp_path / "starts.svg"
+    text = asked("--at", "1d", "--if", "{units: 2, time: 1h}", "--figure", str(out))
+    assert text.startswith("Starts after second ")
+    assert "supposed" in text
+    assert out.read_text().startswith("<svg")
+
+
+def test_json_is_the_same_every_time() -> None:
+    """Quantiles are sorted."""
+    options = ["--at", "30h", "--format", "json", "--quantiles", "0.9,0.1"]
+    first = asked(*options)
+    assert first == asked(*options)
+    content = json.loads(first)
+    assert content["quantiles"] == [0.1, 0.9]
+    assert content["now"] <= 30 * 3600
+    assert content["samples"] == 5
+
+
+def test_evaluation() -> None:
+    """Forecasts and baselines are scored at two instants."""
+    text = asked("--evaluate", "--jobs", "4")
+    assert "requested times" in text
+    assert "an hour before" in text
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--quantiles", "0.5,2"], "numbers from 0 to 1"),
+        (["--at", "soon"], "--at"),
+        (["--if", "four"], "expected a mapping such as"),
+        (["--evaluate", "--figure", "a.svg"], "an evaluation has no figure"),
+    ],
+)
+def test_wrong_usage(options: list[str], message: str) -> None:
+    """The message says what is expected."""
+    result = CliRunner().invoke(app, ["forecast", SCENARIO, *FEW, *options])
+    assert result.exit_code == 2
+    assert message in " ".join(result.stderr.replace("│", " ").split())

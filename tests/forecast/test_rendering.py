@@ -1,0 +1,64 @@
+"""Forecasts and evaluations as text and JSON."""
+
+import json
+
+import pytest
+
+from hpcsched.forecast.evaluation import Evaluation, Scores
+from hpcsched.forecast.forecasting import Forecast, ForecastJob
+from hpcsched.forecast.rendering import (
+    duration_text,
+    evaluation_content,
+    evaluation_table,
+    forecast_content,
+    forecast_table,
+)
+
+FOUND = Forecast(
+    1000,
+    (0.05, 0.5, 0.95),
+    (ForecastJob(7, 400, 2, 7200, (1000, 1042, 1754)), ForecastJob(None, 1000, 1, 60, (1060,) * 3)),
+    3,
+    200,
+)
+SCORES = Evaluation(
+    {"at submission": {"forecast": Scores(4, 0.25, 0.5, 600.0, 400.0, (0.5, 1.0)),
+                       "similar jobs": Scores(4, 0.0, 0.25, 900.0, 900.0)}},
+    10, 6,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(59, "59 s"), (60, "1 min"), (3569, "59 min"), (3570, "1 h"), (86_399, "24 h"),
+     (86_400, "1 d"), (100_000, "1 d 4 h")],
+)  # fmt: skip
+def test_durations(seconds: int, text: str) -> None:
+    """They are rounded to two units at most."""
+    assert duration_text(seconds) == text
+
+
+def test_a_forecast_as_text() -> None:
+    """Times are from now on, and a start at once is said so."""
+    lines = forecast_table(FOUND).as_text().splitlines()
+    assert lines[0] == "Starts after second 1000, with 3 jobs running"
+    assert lines[2].split("  ")[0] == "job"
+    assert lines[3].split() == ["7", "2", "2", "h", "10", "min", "now", "42", "s", "13", "min"]
+    assert lines[4].split()[0] == "supposed"
+
+
+def test_a_forecast_as_json() -> None:
+    """Times are seconds of the trace."""
+    content = json.loads(json.dumps(forecast_content(FOUND)))
+    assert content["jobs"][0]["starts"] == [1000, 1042, 1754]
+    assert content["jobs"][1]["job_id"] is None
+    assert content["quantiles"] == [0.05, 0.5, 0.95]
+
+
+def test_an_evaluation() -> None:
+    """Shares are percent in the table; a single value has no intervals."""
+    first, second = evaluation_table(SCORES).rows
+    assert first == ("at submission", "forecast", 4, 25, 50, 600, 400, 50, 100)
+    assert second[-2:] == (None, None)
+    content = evaluation_content(SCORES)
+    assert content["scores"]["at submission"]["forecast"]["coverage"] == (0.5, 1.0)
