@@ -6,20 +6,32 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hpcsched.cli.output import DataFormat, DataFormatOption, OutFile, emit, json_text
-from hpcsched.cli.shared_options import Force, Overrides, ScenarioFile
+from hpcsched.cli.shared_options import Overrides, ScenarioFile
 
 if TYPE_CHECKING:
     from hpcsched.forecast.forecasting import SupposedJob
     from hpcsched.forecast.prepared_replay import PreparedReplay
 
+app = typer.Typer(
+    name="forecast", help="Forecast when jobs will start.", no_args_is_help=True
+)  # fmt: skip
 
-def forecast(
+Samples = Annotated[int, typer.Option(min=1, help="The number of sampled futures.")]
+
+
+@app.callback()
+def _group() -> None:
+    """Forecast when jobs will start."""
+
+
+@app.command()
+def starts(
     scenario: ScenarioFile,
     *,
     at: Annotated[
         str | None,
         typer.Option(
-            help="The simulated time, such as 90000, 25h or 3d; the last submission by default.",
+            help="A simulated time, such as 25h; the last submission by default.",
             show_default=False,
         ),
     ] = None,
@@ -28,74 +40,83 @@ def forecast(
         typer.Option(
             "--if",
             metavar="JOB",
-            help="A job that might be submitted then: '{units: 4, core: 2, time: 2h, user: 7}'.",
+            help="A job to suppose: '{units: 4, core: 2, time: 2h, user: 7}'.",
             show_default=False,
         ),
     ] = None,
     quantiles: Annotated[
         str, typer.Option(help="The quantiles, from 0 to 1.")
     ] = "0.05,0.25,0.5,0.75,0.95",
-    evaluate: Annotated[
-        bool,
-        typer.Option(
-            "--evaluate",
-            help="Compare forecasts of jobs of the trace with their starts, and with baselines.",
-        ),
-    ] = False,
-    jobs: Annotated[int, typer.Option(min=1, help="With --evaluate: the number of jobs.")] = 400,
-    samples: Annotated[int, typer.Option(min=1, help="The number of sampled futures.")] = 200,
-    seed: Annotated[int, typer.Option(min=0, help="The seed of the samples.")] = 0,
-    figure: Annotated[
+    samples: Samples = 200,
+    format_: DataFormatOption = DataFormat.TEXT,
+    out: Annotated[
         Path | None,
         typer.Option(
-            help="Draw the forecast into this file: .pdf, .svg or .png.", show_default=False
+            help="Write to this file; a figure if it ends in .pdf, .svg or .png.",
+            show_default=False,
         ),
     ] = None,
-    format_: DataFormatOption = DataFormat.TEXT,
-    out: OutFile = None,
     overrides: Overrides = None,
-    force: Force = False,
 ) -> None:
     """Forecast when the jobs that wait at a time will start.
 
-    Run times and later jobs are sampled from the past; the scenario's dispatcher replays each
-    sample.
+    Run times and later jobs are sampled from the past, with the scenario's seed; the scenario's
+    dispatcher replays each sample.
     """
+    from hpcsched.forecast.forecast_text import forecast_content, forecast_table
+    from hpcsched.forecast.forecasting import forecast
+    from hpcsched.forecast.prepared_replay import prepare
+    from hpcsched.report.figures.figure_files import FORMATS
+    from hpcsched.scenario import load_scenario
+
+    shares, time = _shares(quantiles), _time(at)
+    prepared = prepare(load_scenario(scenario, overrides or ()))
+    found = forecast(
+        prepared,
+        int(prepared.columns.submit_time[-1]) if time is None else time,
+        supposed=_supposed(supposed, prepared),
+        quantiles=shares,
+        samples=samples,
+        seed=prepared.scenario.seed,
+    )
+    if out is not None and out.suffix.removeprefix(".") in FORMATS:
+        from hpcsched.forecast.forecast_figure import forecast_figure
+        from hpcsched.report.figures.figure_files import write_figure
+
+        write_figure(forecast_figure(found).chart, out, force=True)
+    elif format_ is DataFormat.JSON:
+        emit(json_text(forecast_content(found)), out)
+    else:
+        emit(forecast_table(found).as_text(), out)
+
+
+@app.command()
+def evaluate(
+    scenario: ScenarioFile,
+    *,
+    jobs: Annotated[int, typer.Option(min=1, help="The number of jobs that are forecast.")] = 400,
+    samples: Samples = 200,
+    format_: DataFormatOption = DataFormat.TEXT,
+    out: OutFile = None,
+    overrides: Overrides = None,
+) -> None:
+    """Compare forecasts with real starts and with baselines.
+
+    The jobs are drawn from those that waited, with the scenario's seed.
+    """
+    from hpcsched.forecast import evaluation
+    from hpcsched.forecast.forecast_text import evaluation_content, evaluation_table
     from hpcsched.forecast.prepared_replay import prepare
     from hpcsched.scenario import load_scenario
 
-    shares = _shares(quantiles)
-    time = _time(at)
-    _check_figure(figure, evaluate=evaluate, force=force)
     prepared = prepare(load_scenario(scenario, overrides or ()))
-    if evaluate:
-        from hpcsched.forecast.evaluation import evaluate as evaluated
-        from hpcsched.forecast.rendering import evaluation_content, evaluation_table
-
-        scores = evaluated(prepared, jobs=jobs, samples=samples, seed=seed)
-        text = evaluation_table(scores).as_text
-        content = evaluation_content(scores)
+    found = evaluation.evaluate(
+        prepared, jobs=jobs, samples=samples, seed=prepared.scenario.seed
+    )  # fmt: skip
+    if format_ is DataFormat.JSON:
+        emit(json_text(evaluation_content(found)), out)
     else:
-        from hpcsched.forecast.forecasting import forecast as forecasted
-        from hpcsched.forecast.rendering import forecast_content, forecast_table
-
-        found = forecasted(
-            prepared,
-            int(prepared.columns.submit_time[-1]) if time is None else time,
-            supposed=_supposed(supposed, prepared),
-            quantiles=shares,
-            samples=samples,
-            seed=seed,
-        )
-        text, content = forecast_table(found).as_text, forecast_content(found)
-        if figure is not None:
-            from hpcsched.forecast.forecast_figure import forecast_figure
-            from hpcsched.report.figures.figure_files import write_figure
-
-            write_figure(forecast_figure(found).chart, figure, force=force)
-    emit(json_text(content) if format_ is DataFormat.JSON else text(), out)
-    if figure is not None:
-        typer.echo(f"wrote {figure}", err=True)
+        emit(evaluation_table(found).as_text(), out)
 
 
 def _shares(text: str) -> tuple[float, ...]:
@@ -119,19 +140,6 @@ def _time(text: str | None) -> int | None:
         return parse_duration(text)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--at") from None
-
-
-def _check_figure(figure: Path | None, *, evaluate: bool, force: bool) -> None:
-    """Check that the figure can be written, before the trace is read."""
-    if figure is None:
-        return
-    from hpcsched.report.figures.figure_files import check_free, format_of
-
-    if evaluate:
-        message = "an evaluation has no figure; leave out --figure or --evaluate"
-        raise typer.BadParameter(message, param_hint="--figure")
-    format_of(figure)
-    check_free(figure, force=force)
 
 
 def _supposed(text: str | None, prepared: "PreparedReplay") -> "SupposedJob | None":

@@ -13,20 +13,24 @@ SCENARIO = str(ROOT / "scenarios" / "small-easy.yaml")
 FEW = ["--set", "trace.jobs=300", "--samples", "5"]
 
 
-def asked(*options: str) -> str:
+def asked(*options: str, command: str = "starts") -> str:
     """Return what the command prints."""
-    result = CliRunner().invoke(app, ["forecast", SCENARIO, *FEW, *options])
+    result = CliRunner().invoke(app, ["forecast", command, SCENARIO, *FEW, *options])
     assert result.exit_code == 0, result.output
     return result.stdout
 
 
 def test_text_and_figure(tmp_path: Path) -> None:
-    """A line for each job, the supposed one last; a figure beside it."""
+    """A line for each job, the supposed one last; a figure by the ending of the file."""
     out = tmp_path / "starts.svg"
-    text = asked("--at", "1d", "--if", "{units: 2, time: 1h}", "--figure", str(out))
+    options = ["--at", "1d", "--if", "{units: 2, time: 1h}"]
+    text = asked(*options)
     assert text.startswith("Starts after second ")
     assert "supposed" in text
+    assert asked(*options, "--out", str(out)) == ""
     assert out.read_text().startswith("<svg")
+    assert asked(*options, "--out", str(tmp_path / "starts.txt")) == ""
+    assert (tmp_path / "starts.txt").read_text() == text
 
 
 def test_json_is_the_same_every_time() -> None:
@@ -42,7 +46,7 @@ def test_json_is_the_same_every_time() -> None:
 
 def test_evaluation() -> None:
     """Forecasts and baselines are scored at two instants."""
-    text = asked("--evaluate", "--jobs", "4")
+    text = asked("--jobs", "4", command="evaluate")
     assert "requested times" in text
     assert "an hour before" in text
 
@@ -53,11 +57,10 @@ def test_evaluation() -> None:
         (["--quantiles", "0.5,2"], "numbers from 0 to 1"),
         (["--at", "soon"], "--at"),
         (["--if", "four"], "expected a mapping such as"),
-        (["--evaluate", "--figure", "a.svg"], "an evaluation has no figure"),
     ],
 )
 def test_wrong_usage(options: list[str], message: str) -> None:
     """The message says what is expected."""
-    result = CliRunner().invoke(app, ["forecast", SCENARIO, *FEW, *options])
+    result = CliRunner().invoke(app, ["forecast", "starts", SCENARIO, *FEW, *options])
     assert result.exit_code == 2
     assert message in " ".join(result.stderr.replace("│", " ").split())

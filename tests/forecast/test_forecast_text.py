@@ -5,14 +5,14 @@ import json
 import pytest
 
 from hpcsched.forecast.evaluation import Evaluation, Scores
-from hpcsched.forecast.forecasting import Forecast, ForecastJob
-from hpcsched.forecast.rendering import (
+from hpcsched.forecast.forecast_text import (
     duration_text,
     evaluation_content,
     evaluation_table,
     forecast_content,
     forecast_table,
 )
+from hpcsched.forecast.forecasting import Forecast, ForecastJob
 
 FOUND = Forecast(
     1000,
