@@ -41,8 +41,9 @@ class Scores(NamedTuple):
         Number of forecasts.
     within_minute, within_ten_minutes
         Shares of forecasts that are at most 1 and 10 minutes off.
-    mean_absolute_error
-        In seconds.
+    mean_absolute_error, median_absolute_error
+        In seconds. The median does not depend on single jobs, such as those behind hundreds of jobs
+        that all fail at once.
     crps
         Mean continuous ranked probability score, in seconds; of a single value it is the absolute
         error.
@@ -54,6 +55,7 @@ class Scores(NamedTuple):
     within_minute: float
     within_ten_minutes: float
     mean_absolute_error: float
+    median_absolute_error: float
     crps: float
     coverage: tuple[float, ...] = ()
 
@@ -231,7 +233,6 @@ def _scores(outcomes: Sequence[_Outcome]) -> Mapping[str, Scores]:
 
 def _single(errors: FloatColumn) -> Scores:
     off = np.abs(errors)
+    minute, ten_minutes = (float((off <= seconds).mean()) for seconds in (60, 600))
     mean = float(off.mean())
-    return Scores(
-        len(off), float((off <= 60).mean()), float((off <= 600).mean()), mean, mean
-    )  # fmt: skip
+    return Scores(len(off), minute, ten_minutes, mean, float(np.median(off)), mean)

@@ -90,6 +90,7 @@ def evaluation_table(found: Evaluation) -> Table:
             ("within 1 min", "%"),
             ("within 10 min", "%"),
             ("mean error", "s"),
+            ("median error", "s"),
             ("CRPS", "s"),
             *((f"in {100 * share:g} % interval", "%") for share in INTERVALS),
         ),
@@ -98,7 +99,7 @@ def evaluation_table(found: Evaluation) -> Table:
             f"Population: drawn from the {found.waited:,} of {found.jobs:,} jobs that waited, after"
             " the first tenth of the trace.",
             "An hour before: at the last submission at least an hour before the start.",
-            "Mean error: mean absolute error of the median. CRPS: mean continuous ranked"
+            "Errors are absolute ones of the forecast median. CRPS: mean continuous ranked"
             " probability score; of a single value it is the absolute error.",
         ),
     )
@@ -115,6 +116,7 @@ def _rows(found: Evaluation) -> Iterator[tuple[Cell, ...]]:
                 100 * scores.within_minute,
                 100 * scores.within_ten_minutes,
                 scores.mean_absolute_error,
+                scores.median_absolute_error,
                 scores.crps,
                 *(None if share is None else 100 * share for share in coverage),
             )

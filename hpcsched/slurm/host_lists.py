@@ -13,7 +13,7 @@ MOST_NAMES = 1_000_000
 _NOTHING = frozenset({"(null)", "n/a", "none assigned"})
 _PARTS = re.compile(r"\[([^\[\]]*)\]")
 _RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
-_LAST_NUMBER = re.compile(r"(.*?)([0-9]{1,9})(\D*)")
+_LAST_NUMBER = re.compile(r"(.*?)([0-9]{1,9})")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
@@ -45,6 +45,8 @@ def expand(text: str) -> tuple[str, ...]:
 def fold(names: Iterable[str]) -> str:
     """Return names as a short list, with ranges of consecutive numbers.
 
+    Only numbers at the end of names are ranges: Slurm reads no text behind the last bracket.
+
     Examples
     --------
     >>> fold(["c1", "c2", "c3", "g1"])
@@ -52,16 +54,13 @@ def fold(names: Iterable[str]) -> str:
     """
     found: list[str] = []
     split = [(name, _LAST_NUMBER.fullmatch(name)) for name in names]
-    for key, members in groupby(split, key=lambda pair: _frame(pair[1])):
+    for key, members in groupby(split, key=lambda pair: _before(pair[1])):
         if key is None:
             found += [name for name, _ in members]
             continue
         numbers = [match[2] for _, match in members if match is not None]
         folded = ",".join(_ranges(numbers))
-        before, after = key
-        found.append(
-            f"{before}{numbers[0]}{after}" if len(numbers) == 1 else f"{before}[{folded}]{after}"
-        )
+        found.append(f"{key}{numbers[0]}" if len(numbers) == 1 else f"{key}[{folded}]")
     return ",".join(found)
 
 
@@ -116,9 +115,9 @@ def _numbers(text: str, most: int) -> list[str]:
     return found
 
 
-def _frame(match: re.Match[str] | None) -> tuple[str, str] | None:
-    """Return the texts around the last number of a name; None without a number."""
-    return None if match is None else (match[1], match[3])
+def _before(match: re.Match[str] | None) -> str | None:
+    """Return the text before the number at the end of a name; None without a number there."""
+    return None if match is None else match[1]
 
 
 def _follows(before: str, number: str) -> bool:

@@ -22,8 +22,8 @@ FOUND = Forecast(
     200,
 )
 SCORES = Evaluation(
-    {"at submission": {"forecast": Scores(4, 0.25, 0.5, 600.0, 400.0, (0.5, 1.0)),
-                       "similar jobs": Scores(4, 0.0, 0.25, 900.0, 900.0)}},
+    {"at submission": {"forecast": Scores(4, 0.25, 0.5, 600.0, 300.0, 400.0, (0.5, 1.0)),
+                       "similar jobs": Scores(4, 0.0, 0.25, 900.0, 700.0, 900.0)}},
     10, 6,
 )  # fmt: skip
 
@@ -58,7 +58,7 @@ def test_a_forecast_as_json() -> None:
 def test_an_evaluation() -> None:
     """Shares are percent in the table; a single value has no intervals."""
     first, second = evaluation_table(SCORES).rows
-    assert first == ("at submission", "forecast", 4, 25, 50, 600, 400, 50, 100)
+    assert first == ("at submission", "forecast", 4, 25, 50, 600, 300, 400, 50, 100)
     assert second[-2:] == (None, None)
     content = evaluation_content(SCORES)
     assert content["scores"]["at submission"]["forecast"]["coverage"] == (0.5, 1.0)

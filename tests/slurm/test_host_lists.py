@@ -66,6 +66,7 @@ def test_expand(text: str, names: tuple[str, ...] | None) -> None:
         (["n098", "n099", "n100"], "n[098-100]"),
         (["n9", "n10", "g"], "n[9-10],g"),
         (["r1n1", "r1n2", "r2n1"], "r1n[1-2],r2n1"),
+        (["b1-ib", "b2-ib"], "b1-ib,b2-ib"),
     ],
 )
 def test_fold(names: list[str], text: str) -> None:
