@@ -85,6 +85,7 @@ def test_quantities_have_units_or_not() -> None:
     """A number is as good as a text; defaults are read in the same way."""
     read = Quantities.model_validate({"positive_duration": "2h", "amount": "1KiB"})
     assert (read.duration, read.positive_duration, read.amount) == (60, 7200, 1024)
+    assert read.positive_amount == 1
     assert Quantities(duration=LARGEST).duration == LARGEST
 
 
