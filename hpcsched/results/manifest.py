@@ -160,12 +160,13 @@ def finish_manifest(
     trace_comments: Sequence[str],
     in_python: Sequence[str] | None = None,
     *,
-    error: BaseException | None = None,
+    error: str | None = None,
 ) -> Manifest:
     """Write the manifest of a run that has ended, and return it.
 
     A trace file that has changed meanwhile makes the run irreproducible. All other files must have
-    been written before: their hashes are taken now. `error` ended the run, if it failed.
+    been written before: their hashes are taken now. `error` is the text of the error that ended the
+    run, if it failed.
 
     Raises
     ------
@@ -185,14 +186,14 @@ def finish_manifest(
             "trace_comments": list(trace_comments),
             "files": file_hashes(folder),
             "in_python": None if in_python is None else list(in_python),
-            "error": None if error is None else _in_words(error),
+            "error": error,
         }
     )
     write_json(folder / MANIFEST, finished.model_dump())
     return finished
 
 
-def _in_words(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """Return an error as text, with its kind if its text alone is not meant for users."""
     if isinstance(error, HpcschedError):
         return str(error)

@@ -14,7 +14,7 @@ from hpcsched.metrics.metric_tables import DownAmounts
 from hpcsched.monitoring.run_state import remove_state
 from hpcsched.results.directory import RunDirectory, create
 from hpcsched.results.files import SCENARIO
-from hpcsched.results.manifest import Status, finish_manifest, start_manifest
+from hpcsched.results.manifest import Status, error_text, finish_manifest, start_manifest
 from hpcsched.results.summary import Breakdown, ChosenObjective, Left, summarize, write_summary
 from hpcsched.results.timing import write_timing
 from hpcsched.runs.assembly import Assembly
@@ -149,7 +149,7 @@ class Run:
             if self._is_running and error is not None:
                 interrupted = isinstance(error, KeyboardInterrupt)
                 status: Status = "interrupted" if interrupted else "failed"
-                told = None if interrupted else error
+                told = None if interrupted else error_text(error)
                 # The error that ended the run tells more than one of its last record.
                 with suppress(InputError, OSError):
                     finish_manifest(self._assembly.folder, self._manifest, status, (), error=told)
@@ -171,7 +171,7 @@ class Run:
             True: a second signal ends the loop at once, not after the present instant.
         """
         status: Status = "failed"
-        failure: BaseException | None = None
+        failure: str | None = None
         try:
             with _stopped_by_signals(loop, insist=insist):
                 loop.run()
@@ -180,14 +180,15 @@ class Run:
             status = "interrupted"
             raise
         except BaseException as error:
-            failure = error
+            # As text: an error that its own frame holds is a cycle, which keeps files open.
+            failure = error_text(error)
             raise
         finally:
             loop.close()
             self._finish(loop, status, failure)
         return RunDirectory.open(self._assembly.folder)
 
-    def _finish(self, loop: RunLoop, status: Status, failure: BaseException | None) -> None:
+    def _finish(self, loop: RunLoop, status: Status, failure: str | None) -> None:
         folder, end = self._assembly.folder, loop.end
         complete = status == "complete"
         summary = self._summary(end, None if complete else end.left)

@@ -12,7 +12,7 @@ import pytest
 from hpcsched.cli import main
 from hpcsched.errors import PluginError
 from hpcsched.monitoring.run_state import read_state, write_state
-from hpcsched.results.manifest import finish_manifest, read_manifest, start_manifest
+from hpcsched.results.manifest import error_text, finish_manifest, read_manifest, start_manifest
 from hpcsched.results.run_process import this_process
 from tests.monitoring.test_state_views import STATE
 from tests.slow_runs import COMMAND, seen_under_way
@@ -159,10 +159,10 @@ def test_a_run_without_a_state(tmp_path: Path, capsys: pytest.CaptureFixture[str
 def test_a_run_that_failed_early(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Its error is told, on one line of the text."""
     folder = begun(tmp_path / "failed")
-    error = PluginError("solver x: no licence\nask for one")
+    error = error_text(PluginError("solver x: no licence\nask for one"))
     finish_manifest(folder, read_manifest(folder), "failed", (), error=error)
     content, text = status(folder, capsys)
-    assert (content["status"], content["error"]) == ("failed", str(error))
+    assert (content["status"], content["error"]) == ("failed", error)
     assert "  error     solver x: no licence; ask for one\n" in f"{text}\n"
 
 

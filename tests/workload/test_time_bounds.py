@@ -3,6 +3,8 @@
 2³² s are 4,294,967,296 s; 2⁵³ s are 9,007,199,254,740,992 s.
 """
 
+import gc
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -133,6 +135,22 @@ def test_transforms(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(tmp_path, trace) == 1
     said = capsys.readouterr().err
     assert "trace: job 2: expected a submit time of at most" in said
+
+
+def test_a_run_that_fails_closes_its_trace(tmp_path: Path) -> None:
+    """At once, not when memory is next tidied up: nothing holds the error in a cycle."""
+    (tmp_path / "t.swf").write_text(swf(10, 60, 100))
+    trace = "{source: swf, path: t.swf, transforms: [{name: shift, by: 4294967290}]}"
+    gc.collect()
+    gc.disable()
+    try:
+        assert run(tmp_path, trace) == 1
+        open_files = [
+            one for one in gc.get_objects() if isinstance(one, io.BufferedReader) and not one.closed
+        ]
+        assert "t.swf" not in {Path(str(one.name)).name for one in open_files}
+    finally:
+        gc.enable()
 
 
 def test_a_sum_that_is_too_large() -> None:
