@@ -175,8 +175,9 @@ def read_state(folder: Path) -> RunState | None:
     path = folder / STATE
     try:
         content = read_json(path)
-    except InputError:
-        if not path.exists():  # a run that ends takes it away, perhaps at this moment
+    except InputError as error:
+        # A run writes it and takes it away at any moment: whether it is there now says nothing.
+        if isinstance(error.__cause__, FileNotFoundError):
             return None
         raise
     found = content.get("format")
