@@ -4,24 +4,20 @@ Findings about a value of an axis point at that value in the experiment's file.
 """
 
 import os
-import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
-from hpcsched.errors import Finding, InputError, Place, PluginError
+from hpcsched.errors import Finding, InputError, PluginError
 from hpcsched.experiment.axes import Axis, Position, positions
 from hpcsched.experiment.cell import Cell, make_cell, replica_seed
-from hpcsched.experiment.declaration import ExperimentDeclaration, clash
+from hpcsched.experiment.declaration import ExperimentDeclaration
+from hpcsched.experiment.declared_file import DeclaredSetting, cell_name, told_apart, validated
+from hpcsched.experiment.matrix import clash
 from hpcsched.plugins import manager
 from hpcsched.plugins.registry import Registry
-from hpcsched.scenario.choices import Chooser
 from hpcsched.scenario.document import Document, parse_document, read_text
-from hpcsched.scenario.faults import faults_of
 from hpcsched.scenario.key_path import KeyPath, parse_key_path, show_key_path
 from hpcsched.scenario.loading import LoadedScenario, check_document
 from hpcsched.scenario.overrides import Override
@@ -30,8 +26,6 @@ from hpcsched.scenario.review import missing_inputs, review
 
 KEYS = ("matrix", "scenario")
 """Keys that distinguish an experiment's file from a scenario, which has neither."""
-
-_LONGEST_NAME = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,21 +37,6 @@ class Experiment:
     axes: tuple[Axis, ...]
     cells: tuple[Cell, ...] = field(repr=False)
     warnings: tuple[Finding, ...] = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class _DeclaredSetting(Setting):
-    """A setting in the experiment's file, at the key path `at` of that file.
-
-    A key path that leads nowhere is told at the key, whatever the value: `source` is its place.
-    """
-
-    at: KeyPath
-    places: Positions
-
-    def place(self, within: KeyPath, *, on_key: bool) -> Place:
-        """Return the place of a key path within the value, or of its key."""
-        return self.places.place((*self.at, *within), on_key=on_key and bool(within))
 
 
 def is_experiment(path: Path) -> bool:
@@ -103,7 +82,7 @@ def read_experiment(
     file = Path(path)
     document = parse_document(read_text(file))
     places = Positions.of(str(path), document)
-    declaration = _declaration(document, places, executor, registry, file)
+    declaration = _declaration(document, places, executor, registry)
     axes = declaration.axes
     _check_given(overrides, axes)
     scenario = parse_document(read_text(Path(declaration.scenario)))
@@ -131,7 +110,7 @@ def read_experiment(
         (findings if finding.severity == "error" else warnings)[finding] = None
     if findings:
         raise InputError(by_position(findings, str(path)))
-    return Experiment(declaration, file, axes, tuple(_told_apart(cells)), tuple(warnings))
+    return Experiment(declaration, file, axes, tuple(told_apart(cells)), tuple(warnings))
 
 
 def _refuse(findings: Sequence[Finding]) -> None:
@@ -144,12 +123,8 @@ def _declaration(
     places: Positions,
     executor: str | None,
     registry: Registry,
-    file: Path,
 ) -> ExperimentDeclaration:
-    findings = [
-        Finding(p.rule, p.message, Place(str(file), *p.mark), show_key_path(p.key))
-        for p in document.problems
-    ]
+    findings: list[Finding] = []
     root = document.value
     if executor is not None and isinstance(root, dict):
         given = parse_document(executor)
@@ -157,28 +132,7 @@ def _declaration(
         place = override_place(f"executor={executor}")
         places.override(("executor",), Setting(("executor",), given.value, place))
         findings += [Finding(p.rule, p.message, place, "executor") for p in given.problems]
-    if findings:
-        raise InputError(by_position(findings, str(file)))
-    known_keys: dict[int, tuple[str, ...]] = {}
-    context = {
-        "folder": file.parent,
-        "environment": os.environ,
-        "choose": Chooser(registry),
-        "known_keys": known_keys,
-    }
-    try:
-        return ExperimentDeclaration.model_validate(root, context=context)
-    except ValidationError as error:
-        found = [
-            Finding(
-                fault.rule,
-                fault.message,
-                places.place(fault.at, on_key=fault.on_key),
-                show_key_path(fault.key),
-            )
-            for fault in faults_of(error, root, known_keys)
-        ]
-        raise InputError(by_position(found, str(file))) from None
+    return validated(ExperimentDeclaration, document, places, registry, findings)
 
 
 def _settings(
@@ -191,7 +145,7 @@ def _settings(
 
     def setting(text: str, value: Any, at: KeyPath, key: KeyPath) -> Setting:
         source = places.place(key, on_key=True)
-        return _DeclaredSetting(parse_key_path(text), value, source, at, places)
+        return DeclaredSetting(parse_key_path(text), value, source, at, places)
 
     for text, value in declaration.set.items():
         at = ("set", text)
@@ -230,32 +184,10 @@ def _replicas(
 ) -> Iterator[Cell]:
     scenario = loaded.scenario
     for replica in range(1, replicas + 1):
-        name = _cell_name(position.labels.values(), replica if replicas > 1 else None)
+        numbered = [f"r{replica}"] if replicas > 1 else []
+        name = cell_name([*position.labels.values(), *numbered])
         update = {"name": name, "seed": replica_seed(scenario.seed, replica)}
         yield make_cell(position.labels, replica, scenario.model_copy(update=update), registry)
-
-
-def _cell_name(labels: Iterable[str], replica: int | None) -> str:
-    """Return the name of a scenario made of labels, cut if it is too long."""
-    parts = [*labels, *([] if replica is None else [f"r{replica}"])]
-    name = re.sub(r"[^A-Za-z0-9._-]+", "-", "_".join(parts)).lstrip("._-") or "cell"
-    return name[:_LONGEST_NAME]
-
-
-def _told_apart(cells: Sequence[Cell]) -> Sequence[Cell]:
-    """Return the cells, after a check that their names differ.
-
-    Raises
-    ------
-    InputError
-        If two cells have the same name.
-    """
-    counts = Counter(cell.name for cell in cells)
-    for cell in cells:
-        if counts[cell.name] > 1:
-            message = f"two cells are called {cell.name!r}; give their axes other 'names'"
-            raise InputError(Finding("duplicate-name", message))
-    return cells
 
 
 def _reviewed_executor(
