@@ -103,10 +103,11 @@ release: $(VENV)/installed-dev ## Build wheels and sdists of all distributions i
 	done
 	HPCSCHED_DIST=$(CURDIR)/dist $(BIN)/pytest -m "" tests/release
 
-schema: $(VENV)/installed-dev ## Write the JSON Schemas of scenarios and experiments anew
+schema: $(VENV)/installed-dev ## Write the JSON Schemas anew
 	HPCSCHED_EXTERNAL_PLUGINS=0 $(BIN)/hpcsched schema --out schemas/scenario.schema.json
 	HPCSCHED_EXTERNAL_PLUGINS=0 $(BIN)/hpcsched schema --of experiment \
 	  --out schemas/experiment.schema.json
+	HPCSCHED_EXTERNAL_PLUGINS=0 $(BIN)/hpcsched schema --of whatif --out schemas/whatif.schema.json
 
 docs: $(VENV)/installed-dev ## Make the documentation as a site, in build/docs
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet docs build/docs

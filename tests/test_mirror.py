@@ -32,6 +32,7 @@ MIRRORED = [
     "scenario",
     "slurm",
     "system",
+    "whatif",
     "workload",
 ]
 """Packages whose modules are each imported by a test of their own package; `.` is the top alone."""

@@ -28,6 +28,7 @@ from hpcsched.cli import (
     trace,
     validate,
     verify,
+    whatif,
 )
 from hpcsched.cli.old_spellings import present_arguments
 from hpcsched.cli.shared_options import Verbose
@@ -56,6 +57,7 @@ app.command()(report.report)
 app.command()(explain.explain)
 app.command()(status.status)
 app.command()(diff.diff)
+app.command()(whatif.whatif)
 app.command()(schema.schema)
 app.add_typer(plugins.app)
 app.add_typer(forecast.app)

@@ -1,4 +1,4 @@
-"""`hpcsched schema`: the JSON Schema of scenarios or experiments, for editors."""
+"""`hpcsched schema`: the JSON Schemas of scenarios, experiments and variations, for editors."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -13,19 +13,25 @@ class Of(StrEnum):
 
     SCENARIO = "scenario"
     EXPERIMENT = "experiment"
+    WHATIF = "whatif"
 
 
 def schema(
     out: OutFile = None,
     of: Annotated[Of, typer.Option("--of", help="The kind of file.")] = Of.SCENARIO,
 ) -> None:
-    """Print the JSON Schema of scenarios or experiments.
+    """Print the JSON Schema of a kind of file, scenarios by default.
 
     Editors complete and check files by it. It includes the installed plugins.
     """
     from hpcsched.experiment.declaration import experiment_schema
     from hpcsched.plugins import manager
     from hpcsched.scenario.scenario_schema import scenario_schema
+    from hpcsched.whatif.variation import variation_schema
 
-    make = scenario_schema if of is Of.SCENARIO else experiment_schema
+    make = {
+        Of.SCENARIO: scenario_schema,
+        Of.EXPERIMENT: experiment_schema,
+        Of.WHATIF: variation_schema,
+    }[of]
     emit(json_text(make(manager.registry())), out)

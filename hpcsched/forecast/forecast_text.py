@@ -6,27 +6,7 @@ from typing import Any
 from hpcsched.forecast.evaluation import INTERVALS, Evaluation
 from hpcsched.forecast.forecasting import Forecast
 from hpcsched.report.tables.report_table import Cell, Table
-
-_DAY, _HOUR, _MINUTE = 86_400, 3600, 60
-
-
-def duration_text(seconds: int) -> str:
-    """Return a duration in days, hours, minutes and seconds, rounded to what matters.
-
-    Examples
-    --------
-    >>> duration_text(42), duration_text(754), duration_text(9000), duration_text(180_000)
-    ('42 s', '13 min', '2 h 30 min', '2 d 2 h')
-    """
-    if seconds < _MINUTE:
-        return f"{seconds} s"
-    if seconds < _HOUR - _MINUTE // 2:
-        return f"{round(seconds / _MINUTE)} min"
-    if seconds < _DAY:
-        hours, minutes = divmod(round(seconds / _MINUTE), 60)
-        return f"{hours} h {minutes} min" if minutes else f"{hours} h"
-    days, hours = divmod(round(seconds / _HOUR), 24)
-    return f"{days} d {hours} h" if hours else f"{days} d"
+from hpcsched.report.tables.table_parts import duration_text
 
 
 def forecast_table(found: Forecast) -> Table:

@@ -63,12 +63,15 @@ class Workload:
         Jobs as columns; None if they were read as records.
     records
         Jobs as records.
+    comments
+        Header comments of the trace.
     """
 
     account: TraceAccount
     read_for: Mapping[str, object]
     batches: tuple[JobColumns, ...] | None = None
     records: tuple[TracedJob, ...] = ()
+    comments: tuple[str, ...] = ()
 
     @cached_property
     def jobs(self) -> tuple[TracedJob, ...]:
@@ -84,7 +87,7 @@ class Workload:
 
     def suits(self, scenario: Scenario) -> bool:
         """Return True if a scenario would read these very jobs."""
-        return self.read_for == _bound_to(scenario)
+        return self.read_for == read_for(scenario)
 
 
 class Figures(Mapping[str, float | None]):
@@ -152,7 +155,8 @@ def read_workload(scenario: Scenario) -> Workload:
             batches = tuple(source.job_columns(RequestNumbers()))
     if batches is None:
         records = tuple(source.jobs())
-    return Workload(source.account, _bound_to(scenario), batches, records)
+    comments = tuple(source.comments)
+    return Workload(source.account, read_for(scenario), batches, records, comments)
 
 
 def replay(scenario: Scenario, workload: Workload | None = None, *, places: bool = False) -> Replay:
@@ -226,7 +230,8 @@ def replay(scenario: Scenario, workload: Workload | None = None, *, places: bool
     return _result(assembly, *_in_python(parts, jobs, places=places), in_python)
 
 
-def _bound_to(scenario: Scenario) -> dict[str, object]:
+def read_for(scenario: Scenario) -> dict[str, object]:
+    """Return the blocks of a scenario on which it depends which jobs are read."""
     return {name: getattr(scenario, name) for name in _BOUND_TO}
 
 

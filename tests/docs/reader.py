@@ -139,7 +139,7 @@ class Reader:
             review(loaded)
             assert block.needs_traces or not missing_inputs(loaded)
             return
-        if "matrix" in value:
+        if "scenario" in value:
             assert block.file is not None
             read_experiment(block.file, warn=True)
             return

@@ -2,11 +2,8 @@
 
 import json
 
-import pytest
-
 from hpcsched.forecast.evaluation import Evaluation, Scores
 from hpcsched.forecast.forecast_text import (
-    duration_text,
     evaluation_content,
     evaluation_table,
     forecast_content,
@@ -26,16 +23,6 @@ SCORES = Evaluation(
                        "similar jobs": Scores(4, 0.0, 0.25, 900.0, 700.0, 900.0)}},
     10, 6,
 )  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(59, "59 s"), (60, "1 min"), (3569, "59 min"), (3570, "1 h"), (86_399, "24 h"),
-     (86_400, "1 d"), (100_000, "1 d 4 h")],
-)  # fmt: skip
-def test_durations(seconds: int, text: str) -> None:
-    """They are rounded to two units at most."""
-    assert duration_text(seconds) == text
 
 
 def test_a_forecast_as_text() -> None:

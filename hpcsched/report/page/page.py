@@ -1,28 +1,20 @@
-"""The report page: one HTML file with tables and interactive figures that needs no network.
+"""The report page: tables and interactive figures of runs in one HTML file.
 
-Vega draws the figures in the browser, from the same descriptions as those of files; `vl-convert`
-brings it along, and it is written into the page. One can zoom, read values off, and hide
-contenders. jinja2 fills in the page, and escapes text from scenarios and traces.
+One can zoom, read values off, and hide contenders. jinja2 escapes text from scenarios and traces.
 """
 
 import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-import vl_convert
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
-
 from hpcsched.report.compared_study import ComparedStudy
+from hpcsched.report.page.html_pages import render
 from hpcsched.report.page.page_figures import interactive, page_figures
 from hpcsched.report.studied_runs import StudiedRun
 from hpcsched.report.tables.comparison_table import comparison_table
 from hpcsched.report.tables.run_comparison import Comparison
 from hpcsched.report.tables.study_tables import TABLES
 from hpcsched.results.solver_rounds import in_words
-from hpcsched.version import __version__
-
-_TEMPLATE = "report.html"
 
 
 class Verdict(NamedTuple):
@@ -68,28 +60,19 @@ def write_page(
     InputError
         A file of a run is damaged.
     """
-    environment = Environment(
-        loader=PackageLoader("hpcsched.report.page"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     contenders = compared.study.contenders
     # Described first: a damaged file ends the command before the page is begun.
     figures = list(page_figures(compared))
     others = [TABLES[name](compared) for name in TABLES]
-    return environment.get_template(_TEMPLATE).render(
+    return render(
+        "report.html",
         title=title,
-        version=__version__,
         runs=[_about(one, verdicts[one.name]) for one in compared.study.runs],
         contenders=contenders,
         warnings=warnings,
         tables=[comparison_table(comparison), *(table for table in others if table.rows)],
         figures=figures,
         drawings={figure.name: interactive(figure.chart, contenders) for figure in figures},
-        # They are the libraries' own texts, which hold no end of a script.
-        vega=Markup(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")),
     )
 
 

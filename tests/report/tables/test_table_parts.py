@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
+import pytest
+
 from hpcsched.metrics.bootstrap import Interval
-from hpcsched.report.tables.table_parts import INTERVAL_NOTE, bounds_note, ends
+from hpcsched.report.tables.table_parts import INTERVAL_NOTE, bounds_note, duration_text, ends
 from tests.report.studies import pair, set_tau, tables_of
 
 
@@ -24,3 +26,13 @@ def test_the_note_on_bounds(tmp_path: Path) -> None:
     assert bounds_note(tables_of(paths)) == ["bounded_slowdown with tau = 10 s."]
     set_tau(paths[0], 60)
     assert bounds_note(tables_of(paths)) == ["bounded_slowdown with tau = 10, 60 s."]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(59, "59 s"), (60, "1 min"), (3569, "59 min"), (3570, "1 h"), (86_399, "24 h"),
+     (86_400, "1 d"), (100_000, "1 d 4 h")],
+)  # fmt: skip
+def test_durations(seconds: int, text: str) -> None:
+    """They are rounded to two units at most."""
+    assert duration_text(seconds) == text

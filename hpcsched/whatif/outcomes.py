@@ -1,0 +1,121 @@
+"""Outcomes of replays: times of each job and figures, kept in a file for each variant."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from hpcsched.experiment.cell import Cell
+from hpcsched.report.tables.job_times import JobTimes
+from hpcsched.results.files import problem
+from hpcsched.results.summary import DEFAULT_TAU
+from hpcsched.runs.replaying import Replay, Workload
+
+_TIMES = ("job_id", "submit_time", "start_time", "end_time")
+_OF_JOBS = ("units", "user", "group", "partition")
+_KEY = b"hpcsched"
+
+
+class Figures(NamedTuple):
+    """Figures of a replay.
+
+    Attributes
+    ----------
+    objective
+        Value of the scenario's objective over all jobs; None if no job ran.
+    metrics
+        Metrics by name.
+    read, skipped, submitted, ran
+        Numbers of records that were read and that gave no job, of jobs, and of jobs that ran.
+    comments
+        Header comments of the trace.
+    """
+
+    objective: float | None
+    metrics: Mapping[str, float | None]
+    read: int
+    skipped: Mapping[str, int]
+    submitted: int
+    ran: int
+    comments: tuple[str, ...]
+
+
+class ReplayOutcome(NamedTuple):
+    """Jobs and figures of a replay.
+
+    Attributes
+    ----------
+    jobs
+        Times of the jobs that ran, by ascending number.
+    attributes
+        Units, user, group and partition of these jobs, `[J]` each; None where unknown.
+    figures
+        Figures of the replay.
+    """
+
+    jobs: JobTimes
+    attributes: Mapping[str, list[Any]]
+    figures: Figures
+
+
+def outcome_table(cell: Cell, replay: Replay, workload: Workload) -> pa.Table:
+    """Return the outcome of a replay as a table, with its figures in the schema's metadata."""
+    names = [name for name in (*_TIMES, *_OF_JOBS) if name in replay.jobs.schema.names]
+    table = replay.jobs.select(names).sort_by("job_id")
+    account = workload.account
+    figures = Figures(
+        replay.objective,
+        dict(replay.metrics),
+        account.read,
+        dict(account.skipped),
+        account.submitted,
+        table.num_rows,
+        workload.comments,
+    )
+    content = {"address": cell.address, "tau": _tau(cell), **figures._asdict()}
+    return table.replace_schema_metadata({_KEY: json.dumps(content).encode()})
+
+
+def write_outcome(path: Path, table: pa.Table) -> None:
+    """Write an outcome atomically.
+
+    Raises
+    ------
+    InputError
+        It cannot be written.
+    """
+    unfinished = path.with_name(f".{path.name}.unfinished")
+    try:
+        pq.write_table(table, unfinished, compression="zstd")
+        unfinished.replace(path)
+    except OSError as error:
+        raise problem("cannot-write", path, f"it cannot be written: {error.strerror}") from error
+
+
+def read_outcome(path: Path, cell: Cell) -> ReplayOutcome | None:
+    """Return the outcome of a cell; None if it is missing, damaged or of another cell."""
+    try:
+        table = pq.read_table(path)
+        content = json.loads(table.schema.metadata[_KEY])
+        if content.pop("address") != cell.address:
+            return None
+        tau = content.pop("tau")
+        figures = Figures(**{**content, "comments": tuple(content["comments"])})
+        ids, submits, starts, ends = (
+            table[name].to_numpy().astype(np.int64) for name in _TIMES
+        )  # fmt: skip
+        attributes = {
+            name: table[name].to_pylist() for name in _OF_JOBS if name in table.schema.names
+        }
+    except (OSError, pa.ArrowException, KeyError, TypeError, ValueError):
+        return None
+    return ReplayOutcome(JobTimes(ids, submits, starts, ends, tau), attributes, figures)
+
+
+def _tau(cell: Cell) -> int:
+    parameters = cell.scenario.metrics.parameters("mean_bounded_slowdown")
+    return int(getattr(parameters, "tau", DEFAULT_TAU))

@@ -1,0 +1,153 @@
+"""Reading of a what-if study: a base scenario and a variation file, to validated variants."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hpcsched.errors import Finding, InputError
+from hpcsched.experiment.axes import label_of, positions
+from hpcsched.experiment.cell import Cell, make_cell
+from hpcsched.experiment.declared_file import DeclaredSetting, cell_name, told_apart, validated
+from hpcsched.plugins import manager
+from hpcsched.plugins.registry import Registry
+from hpcsched.scenario.document import Document, parse_document, read_text
+from hpcsched.scenario.key_path import KeyPath, parse_key_path
+from hpcsched.scenario.loading import check_document
+from hpcsched.scenario.positions import Positions, by_position
+from hpcsched.scenario.review import missing_inputs
+from hpcsched.whatif.variation import Variation
+
+BASE = "base"
+"""Name of the scenario without changes among its variants."""
+
+
+@dataclass(frozen=True, slots=True)
+class WhatIf:
+    """A validated what-if study.
+
+    Attributes
+    ----------
+    name
+        Name of the study.
+    scenario
+        Name of the base scenario.
+    base
+        The scenario without changes.
+    variants
+        The variants in order; `labels` are labels of the changed values by key path.
+    """
+
+    name: str
+    scenario: str
+    base: Cell
+    variants: tuple[Cell, ...] = field(repr=False)
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        """The base and its variants."""
+        return (self.base, *self.variants)
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """A named change of the base scenario."""
+
+    name: str
+    labels: Mapping[str, str]
+    settings: Sequence[DeclaredSetting]
+
+
+def read_whatif(
+    scenario: str | os.PathLike[str],
+    vary: str | os.PathLike[str],
+    overrides: Sequence[str] = (),
+    registry: Registry | None = None,
+) -> WhatIf:
+    """Return the base scenario and its variants.
+
+    Parameters
+    ----------
+    scenario
+        File of the base scenario.
+    vary
+        The variation file.
+    overrides
+        Values of `--set`, which apply to the base and to all variants, before their own changes.
+    registry
+        Installed plugins.
+
+    Raises
+    ------
+    InputError
+        If anything is wrong in either file, with all findings.
+    """
+    registry = manager.registry() if registry is None else registry
+    document = parse_document(read_text(Path(vary)))
+    places = Positions.of(str(vary), document)
+    variation = validated(Variation, document, places, registry)
+    base_document = parse_document(read_text(Path(scenario)))
+
+    def cell(change: _Change) -> Cell:
+        return _cell(base_document, scenario, overrides, change, registry)
+
+    loaded = check_document(base_document, scenario, overrides, registry)
+    base = cell(_Change(BASE, {}, ()))
+    findings: dict[Finding, None] = {}
+    variants = []
+    for change in _changes(variation, places):
+        try:
+            variants.append(cell(change))
+        except InputError as error:
+            findings.update(dict.fromkeys(error.findings))
+    if findings:
+        raise InputError(by_position(findings, str(vary)))
+    if not variants:
+        place = places.place(("exclude",), on_key=True)
+        raise InputError(Finding("bad-value", "every variant is excluded", place, "exclude"))
+    name = variation.name or cell_name([Path(vary).stem])
+    told_apart([base, *variants])
+    return WhatIf(name, loaded.scenario.name, base, tuple(variants))
+
+
+def _cell(
+    document: Document,
+    path: str | os.PathLike[str],
+    overrides: Sequence[str],
+    change: _Change,
+    registry: Registry,
+) -> Cell:
+    loaded = check_document(document, path, [*overrides, *change.settings], registry)
+    missing = missing_inputs(loaded, "error")
+    if missing:
+        raise InputError(missing)
+    scenario = loaded.scenario.model_copy(update={"name": change.name})
+    return make_cell(change.labels, 1, scenario, registry)
+
+
+def _changes(variation: Variation, places: Positions) -> Iterator[_Change]:
+    """Yield the variants: the named ones, then those of the matrix."""
+
+    def setting(text: str, value: Any, at: KeyPath, key: KeyPath) -> DeclaredSetting:
+        return DeclaredSetting(
+            parse_key_path(text), value, places.place(key, on_key=True), at, places
+        )  # fmt: skip
+
+    for n, variant in enumerate(variation.variants):
+        within: KeyPath = ("variants", n, "set")
+        settings = [
+            setting(text, value, (*within, text), (*within, text))
+            for text, value in variant.set.items()
+        ]
+        labels = {text: label_of(value) for text, value in variant.set.items()}
+        yield _Change(variant.name, labels, settings)
+    axes = variation.axes
+    # A matrix without axes has one place, which would be the base.
+    for position in positions(axes, variation.exclude) if axes else ():
+        settings = [
+            setting(text, values[k], ("matrix", n, text, k), ("matrix", n, text))
+            for n, (axis, k) in enumerate(zip(axes, position.steps, strict=True))
+            for text, values in zip(axis.paths, axis.values, strict=True)
+        ]
+        yield _Change(cell_name(position.labels.values()), position.labels, settings)
