@@ -108,6 +108,7 @@ schema: $(VENV)/installed-dev ## Write the JSON Schemas anew
 	HPCSCHED_EXTERNAL_PLUGINS=0 $(BIN)/hpcsched schema --of experiment \
 	  --out schemas/experiment.schema.json
 	HPCSCHED_EXTERNAL_PLUGINS=0 $(BIN)/hpcsched schema --of whatif --out schemas/whatif.schema.json
+	HPCSCHED_EXTERNAL_PLUGINS=0 $(BIN)/hpcsched schema --of tuning --out schemas/tuning.schema.json
 
 docs: $(VENV)/installed-dev ## Make the documentation as a site, in build/docs
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet docs build/docs

@@ -32,6 +32,7 @@ MIRRORED = [
     "scenario",
     "slurm",
     "system",
+    "tuning",
     "whatif",
     "workload",
 ]

@@ -26,6 +26,7 @@ from hpcsched.cli import (
     schema,
     status,
     trace,
+    tune,
     validate,
     verify,
     whatif,
@@ -58,6 +59,7 @@ app.command()(explain.explain)
 app.command()(status.status)
 app.command()(diff.diff)
 app.command()(whatif.whatif)
+app.command()(tune.tune)
 app.command()(schema.schema)
 app.add_typer(plugins.app)
 app.add_typer(forecast.app)

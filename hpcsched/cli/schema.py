@@ -14,24 +14,27 @@ class Of(StrEnum):
     SCENARIO = "scenario"
     EXPERIMENT = "experiment"
     WHATIF = "whatif"
+    TUNING = "tuning"
 
 
 def schema(
     out: OutFile = None,
     of: Annotated[Of, typer.Option("--of", help="The kind of file.")] = Of.SCENARIO,
 ) -> None:
-    """Print the JSON Schema of a kind of file, scenarios by default.
+    """Print the JSON Schema of scenarios or other files.
 
     Editors complete and check files by it. It includes the installed plugins.
     """
     from hpcsched.experiment.declaration import experiment_schema
     from hpcsched.plugins import manager
     from hpcsched.scenario.scenario_schema import scenario_schema
+    from hpcsched.tuning.tuning_space import tuning_schema
     from hpcsched.whatif.variation import variation_schema
 
     make = {
         Of.SCENARIO: scenario_schema,
         Of.EXPERIMENT: experiment_schema,
         Of.WHATIF: variation_schema,
+        Of.TUNING: tuning_schema,
     }[of]
     emit(json_text(make(manager.registry())), out)

@@ -9,8 +9,7 @@ from pathlib import Path
 from hpcsched.errors import InputError
 from hpcsched.experiment.cell import Cell
 from hpcsched.results.directory import RunDirectory
-from hpcsched.results.files import problem
-from hpcsched.results.folder_lock import FolderLock, HeldError
+from hpcsched.results.folder_lock import locked_folder
 
 INDEX = "experiment.json"
 _RUNS = "runs"
@@ -59,16 +58,7 @@ class ExperimentFolder:
         InputError
             If it cannot be written or is locked.
         """
-        try:
-            for name in (_RUNS, _LOGS):
-                (self.path / name).mkdir(parents=True, exist_ok=True)
-            lock = FolderLock(self.path).acquire()
-        except HeldError as held:
-            raise problem("in-use", self.path, f"it is being worked on by {held}") from None
-        except OSError as error:
-            message = f"it cannot be written: {error.strerror}"
-            raise problem("cannot-write", self.path, message) from error
-        with lock:
+        with locked_folder(self.path, _RUNS, _LOGS):
             self._clear()
             self.unfinished.mkdir()
             try:

@@ -10,6 +10,7 @@ import contextlib
 import errno
 import fcntl
 import os
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -17,6 +18,7 @@ from typing import IO, Self
 
 from pydantic import BaseModel, ValidationError
 
+from hpcsched.results.files import problem
 from hpcsched.results.run_process import RunProcess, is_alive, this_process
 
 LOCK = ".lock"
@@ -129,6 +131,35 @@ class FolderLock:
             return os.path.samestat(os.fstat(file.fileno()), self._path.stat())
         except FileNotFoundError:
             return False
+
+
+@contextlib.contextmanager
+def locked_folder(path: Path, *within: str) -> Iterator[None]:
+    """Create and lock a folder of a study, with folders within it.
+
+    Parameters
+    ----------
+    path
+        The folder.
+    within
+        Names of folders in it.
+
+    Raises
+    ------
+    InputError
+        It cannot be written, or another process works on it.
+    """
+    try:
+        for name in ("", *within):
+            (path / name).mkdir(parents=True, exist_ok=True)
+        lock = FolderLock(path).acquire()
+    except HeldError as held:
+        raise problem("in-use", path, f"it is being worked on by {held}") from None
+    except OSError as error:
+        message = f"it cannot be written: {error.strerror}"
+        raise problem("cannot-write", path, message) from error
+    with lock:
+        yield
 
 
 def _holder(file: IO[str]) -> Holder | None:

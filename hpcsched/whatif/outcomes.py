@@ -14,6 +14,7 @@ from hpcsched.report.tables.job_times import JobTimes
 from hpcsched.results.files import problem
 from hpcsched.results.summary import DEFAULT_TAU
 from hpcsched.runs.replaying import Replay, Workload
+from hpcsched.scenario import Scenario
 
 _TIMES = ("job_id", "submit_time", "start_time", "end_time")
 _OF_JOBS = ("units", "user", "group", "partition")
@@ -62,8 +63,22 @@ class ReplayOutcome(NamedTuple):
     figures: Figures
 
 
-def outcome_table(cell: Cell, replay: Replay, workload: Workload) -> pa.Table:
-    """Return the outcome of a replay as a table, with its figures in the schema's metadata."""
+def outcome_table(
+    scenario: Scenario, replay: Replay, workload: Workload, address: str = ""
+) -> pa.Table:
+    """Return the outcome of a replay as a table, with its figures in the schema's metadata.
+
+    Parameters
+    ----------
+    scenario
+        The scenario that was replayed.
+    replay
+        The replay.
+    workload
+        Its jobs.
+    address
+        Address of the cell that the outcome is of, if it is to be kept.
+    """
     names = [name for name in (*_TIMES, *_OF_JOBS) if name in replay.jobs.schema.names]
     table = replay.jobs.select(names).sort_by("job_id")
     account = workload.account
@@ -76,7 +91,7 @@ def outcome_table(cell: Cell, replay: Replay, workload: Workload) -> pa.Table:
         table.num_rows,
         workload.comments,
     )
-    content = {"address": cell.address, "tau": _tau(cell), **figures._asdict()}
+    content = {"address": address, "tau": _tau(scenario), **figures._asdict()}
     return table.replace_schema_metadata({_KEY: json.dumps(content).encode()})
 
 
@@ -100,22 +115,24 @@ def read_outcome(path: Path, cell: Cell) -> ReplayOutcome | None:
     """Return the outcome of a cell; None if it is missing, damaged or of another cell."""
     try:
         table = pq.read_table(path)
-        content = json.loads(table.schema.metadata[_KEY])
-        if content.pop("address") != cell.address:
+        if json.loads(table.schema.metadata[_KEY])["address"] != cell.address:
             return None
-        tau = content.pop("tau")
-        figures = Figures(**{**content, "comments": tuple(content["comments"])})
-        ids, submits, starts, ends = (
-            table[name].to_numpy().astype(np.int64) for name in _TIMES
-        )  # fmt: skip
-        attributes = {
-            name: table[name].to_pylist() for name in _OF_JOBS if name in table.schema.names
-        }
+        return outcome_in(table)
     except (OSError, pa.ArrowException, KeyError, TypeError, ValueError):
         return None
+
+
+def outcome_in(table: pa.Table) -> ReplayOutcome:
+    """Return the outcome in a table that `outcome_table` has made."""
+    content = json.loads(table.schema.metadata[_KEY])
+    del content["address"]
+    tau = content.pop("tau")
+    figures = Figures(**{**content, "comments": tuple(content["comments"])})
+    ids, submits, starts, ends = (table[name].to_numpy().astype(np.int64) for name in _TIMES)
+    attributes = {name: table[name].to_pylist() for name in _OF_JOBS if name in table.schema.names}
     return ReplayOutcome(JobTimes(ids, submits, starts, ends, tau), attributes, figures)
 
 
-def _tau(cell: Cell) -> int:
-    parameters = cell.scenario.metrics.parameters("mean_bounded_slowdown")
+def _tau(scenario: Scenario) -> int:
+    parameters = scenario.metrics.parameters("mean_bounded_slowdown")
     return int(getattr(parameters, "tau", DEFAULT_TAU))

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from threading import Lock
 from time import monotonic
@@ -11,8 +11,7 @@ from time import monotonic
 from hpcsched.errors import HpcschedError
 from hpcsched.experiment.cell import Cell
 from hpcsched.experiment.execution import Outcome
-from hpcsched.results.files import problem
-from hpcsched.results.folder_lock import FolderLock, HeldError
+from hpcsched.results.folder_lock import locked_folder
 from hpcsched.runs.replaying import Workload, read_for, read_workload, replay
 from hpcsched.whatif.outcomes import ReplayOutcome, outcome_table, read_outcome, write_outcome
 
@@ -37,8 +36,7 @@ class WhatIfFolder:
         """Return the outcome of a cell, if it is there."""
         return read_outcome(self.place(cell), cell)
 
-    @contextmanager
-    def locked(self) -> Iterator[None]:
+    def locked(self) -> AbstractContextManager[None]:
         """Create and lock the folder.
 
         Raises
@@ -46,16 +44,7 @@ class WhatIfFolder:
         InputError
             It cannot be written, or another process works on it.
         """
-        try:
-            (self.path / _VARIANTS).mkdir(parents=True, exist_ok=True)
-            lock = FolderLock(self.path).acquire()
-        except HeldError as held:
-            raise problem("in-use", self.path, f"it is being worked on by {held}") from None
-        except OSError as error:
-            message = f"it cannot be written: {error.strerror}"
-            raise problem("cannot-write", self.path, message) from error
-        with lock:
-            yield
+        return locked_folder(self.path, _VARIANTS)
 
 
 class _Group:
@@ -136,7 +125,8 @@ def replay_cells(
         begun = monotonic()
         try:
             with workloads.lent(cell) as workload:
-                table = outcome_table(cell, replay(cell.scenario, workload), workload)
+                done = replay(cell.scenario, workload)
+                table = outcome_table(cell.scenario, done, workload, cell.address)
             write_outcome(folder.place(cell), table)
         except HpcschedError as error:
             return Outcome(cell, "failed", monotonic() - begun, str(error))

@@ -1,1 +1,1 @@
-"""Tests of what-if studies."""
+"""Tests of `hpcsched/whatif`."""
