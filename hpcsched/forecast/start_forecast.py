@@ -1,7 +1,7 @@
 """Forecast of start times at an instant: many futures, each replayed with the same dispatcher."""
 
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, tee
 from typing import NamedTuple
 
 import numpy as np
@@ -114,11 +114,15 @@ def forecast_starts(
     run_times = sampled_run_times(branch, past, samples, draw)
     lags = past.arrivals.lags(branch.submitted, branch.now)
     starts = np.empty((samples, len(wanted)), dtype=np.int64)
+    # Futures of one lag have the same later jobs, which are made once, as far as they are read.
+    unread = {
+        lag: past.arrivals.later(branch.submitted, branch.now, lag) for lag in lags.tolist()
+    }  # fmt: skip
     for number in range(samples):
         later: Iterator[JobColumns] = iter(())
         if len(lags):
             lag = int(lags[draw.integers(len(lags))])
-            later = past.arrivals.later(branch.submitted, branch.now, lag)
+            unread[lag], later = tee(unread[lag])
         if also is not None:
             later = chain((also,), later)
         try:

@@ -5,7 +5,7 @@ numba is not needed for it, so that stored code runs without importing numba.
 
 from collections.abc import Callable, Sequence
 from ctypes import addressof, create_string_buffer
-from functools import cached_property
+from functools import cache, cached_property
 from struct import pack_into, unpack_from
 from typing import Any
 
@@ -19,6 +19,8 @@ from hpcsched.dispatching.core.state_function import StateFunction
 _HEAD = "=qqqqqq"
 _HEAD_SIZE = 48
 _HELD = 1 << 40
+
+_C_CONTIGUOUS, _F_CONTIGUOUS, _ALIGNED, _WRITEABLE = 0x1, 0x2, 0x100, 0x400
 
 _FORMATS = {bool: "=?", int: "=q", float: "=d"}
 
@@ -92,8 +94,16 @@ def _kind_of(value: Any) -> str:
     """Return the kind of a field: its type, and for an array its memory layout."""
     if not isinstance(value, np.ndarray):
         return type(value).__name__
-    flags = value.flags
-    order = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
-    rest = "" if flags.writeable else "r"
-    rest += "" if flags.aligned else "u"
-    return f"{value.dtype.str},{value.ndim},{order},{rest}"
+    return _array_kind(value.dtype, value.ndim, value.flags.num)
+
+
+@cache
+def _array_kind(dtype: np.dtype[Any], dimensions: int, flags: int) -> str:
+    """Return the kind of arrays from the bits of their flags, as NumPy's C interface numbers them.
+
+    A state has a hundred fields, and their kinds are asked for with each batch of jobs.
+    """
+    order = "C" if flags & _C_CONTIGUOUS else "F" if flags & _F_CONTIGUOUS else "A"
+    rest = "" if flags & _WRITEABLE else "r"
+    rest += "" if flags & _ALIGNED else "u"
+    return f"{dtype.str},{dimensions},{order},{rest}"
