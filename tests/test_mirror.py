@@ -26,6 +26,7 @@ MIRRORED = [
     "audit",
     "dispatching",
     "forecast",
+    "gym",
     "predictor_evaluation",
     "report",
     "results",

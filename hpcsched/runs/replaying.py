@@ -227,7 +227,7 @@ def replay(scenario: Scenario, workload: Workload | None = None, *, places: bool
             in_python, parts = (str(why),), begun_anew(assembly, parts)
     # Recorded starts are learned as the trace is read.
     jobs = workload.jobs if parts.recorded is None else assembly.source.jobs()
-    return _result(assembly, *_in_python(parts, jobs, places=places), in_python)
+    return _result(assembly, *replay_in_python(parts, jobs, places=places), in_python)
 
 
 def read_for(scenario: Scenario) -> dict[str, object]:
@@ -263,10 +263,20 @@ class _Records(Observer):
         self.rounds.append(record)
 
 
-def _in_python(
+def replay_in_python(
     parts: Parts, trace: Iterable[TracedJob], *, places: bool
 ) -> tuple[pa.Table, pa.Table]:
-    """Replay event by event; return the tables of jobs and rounds."""
+    """Replay jobs event by event; return the tables of the jobs that ran and of the rounds.
+
+    Parameters
+    ----------
+    parts
+        Parts of the simulation, whose observers are left out.
+    trace
+        The jobs.
+    places
+        Whether the table of jobs says on which nodes they ran.
+    """
     records = _Records()
     Simulation(parts._replace(observers=[records])).run(iter(trace))
     system = parts.system

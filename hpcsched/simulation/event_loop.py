@@ -17,6 +17,7 @@ from hpcsched.dispatching.core.compiled_state import State
 from hpcsched.dispatching.core.compiling import compile_all
 from hpcsched.dispatching.core.event_kernels import advance_by_node, advance_by_slot
 from hpcsched.dispatching.core.machine_state import MachineState, kinds_of
+from hpcsched.dispatching.core.plain_time import PlainTime
 from hpcsched.dispatching.core.shape_arrays import (
     first_shapes,
     most_units,
@@ -33,7 +34,6 @@ from hpcsched.dispatching.core.shared_resource_tables import (
 from hpcsched.dispatching.core.state import Batch, BoolArray, Choices, Tables
 from hpcsched.dispatching.core.state_arrays import new_output, new_tables, with_cells, with_rows
 from hpcsched.dispatching.decision import NOTHING
-from hpcsched.dispatching.rules.core_calls import COMPILING_TAKES, LOADING_TAKES
 from hpcsched.dispatching.rules.orders import ArrivalOrder, QueueOrder
 from hpcsched.dispatching.shapes import shape_of
 from hpcsched.simulation.column_checks import ColumnChecks
@@ -133,9 +133,7 @@ class EventLoop:
         self._admission = SharedResourceAdmission(system)
         self._checks = ColumnChecks(max((outage.end for outage in parts.outages.all), default=0))
         self.stopped = False
-        # The real seconds that the loop has taken in Python, after which of them it is looked for
-        # compiled code; it decides on speed alone.
-        self._plain_seconds, self._looks_after = 0.0, LOADING_TAKES
+        self._plain_time, self._has_looked = PlainTime(), False
 
     @property
     def parts(self) -> Parts:
@@ -231,8 +229,9 @@ class EventLoop:
             began = perf_counter()
             because = loop(state, self._seconds_until(until))
             if self._asking is not None and self.plainly:
-                self._plain_seconds += perf_counter() - began
-                if self._plain_seconds > self._looks_after:
+                self._plain_time.add(perf_counter() - began)
+                looks = self._plain_time.loading_pays and not self._has_looked
+                if looks or self._plain_time.compiling_pays:
                     state = None
                     self._look_for_code(batch)
             if self._is_answered(because, batch):
@@ -259,9 +258,9 @@ class EventLoop:
 
     def _look_for_code(self, batch: Batch) -> None:
         """Compile the loop, or load it, once that pays."""
-        pays = self._plain_seconds > COMPILING_TAKES
+        pays = self._plain_time.compiling_pays
         self.plainly = not (pays or self._is_compiled_for(batch))
-        self._looks_after = COMPILING_TAKES
+        self._has_looked = True
 
     def _seconds_until(self, time: float) -> float:
         """Return the seconds for which the loop may go on; below 0: to the next instant."""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hpcsched.dispatching.rules import core_calls
+from hpcsched.dispatching.core.plain_time import compiled_at_once
 from hpcsched.prediction.requested_time import RequestedTime
 from hpcsched.system.node_outages import Outage, Outages
 from hpcsched.system.system import NodeGroup, System
@@ -103,6 +103,5 @@ def test_compiled_rounds(name: str, data: st.DataObject) -> None:
     simple = rules(name).map(lambda rule: rule._replace(allocator="best-fit", order="fcfs"))
     case = data.draw(cases(simple, feature="none"))
     plain = event_by_event(parts_of(case), case.jobs), reasons_of(case)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(core_calls, "COMPILING_TAKES", -1.0)
+    with compiled_at_once():
         assert (event_by_event(parts_of(case), case.jobs), reasons_of(case)) == plain

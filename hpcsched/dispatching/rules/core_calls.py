@@ -7,6 +7,7 @@ from typing import Any
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.core.compiled import is_compiled, plain
+from hpcsched.dispatching.core.plain_time import PlainTime
 from hpcsched.dispatching.core.problem_state import ProblemState
 from hpcsched.dispatching.core.state import Choices
 from hpcsched.dispatching.decision import Start
@@ -18,10 +19,6 @@ from hpcsched.dispatching.rules.allocator_codes import (
     scarce_resource_mask,
 )
 
-LOADING_TAKES = 1.0
-"""Accumulated real seconds in Python after which loading compiled code from the cache pays."""
-COMPILING_TAKES = 15.0
-"""Accumulated real seconds in Python after which compiling pays."""
 MANY_PLACES = 200_000
 """Jobs × nodes of a round above which compiled code is used in any case."""
 
@@ -51,10 +48,9 @@ class CoreCalls:
         self._asked = PythonAllocator(allocator) if code == codes.EXTERNAL else None
         self._chooses_slots = chooses_slots(allocator)
         self._filled: ProblemState | None = None
-        # The real seconds that calls have taken in Python; it decides on speed alone.
-        self._seconds = 0.0
-        self._looks_after = LOADING_TAKES
+        self._plain_time = PlainTime()
         self._compiled: set[Any] = set()
+        self._looked: set[Any] = set()
 
     def fill(
         self,
@@ -111,7 +107,7 @@ class CoreCalls:
         else:
             began = perf_counter()
             plain(kernel)(filled.state(plainly=True), problem.now)
-            self._seconds += perf_counter() - began
+            self._plain_time.add(perf_counter() - began)
 
     def _is_worth_compiling(
         self, kernel: Any, problem: DispatchingProblem, filled: ProblemState
@@ -123,12 +119,12 @@ class CoreCalls:
         if kernel in self._compiled:
             return True
         jobs = len(problem.queue) + len(problem.running)
-        worth = self._seconds > COMPILING_TAKES or (
+        worth = self._plain_time.compiling_pays or (
             problem.free_slots is None and jobs * problem.system.node_count > MANY_PLACES
         )
-        # Looking for cached code takes time itself, so it is done once.
-        if not worth and self._seconds > self._looks_after:
-            self._looks_after = COMPILING_TAKES
+        # Looking for cached code takes time itself, so it is done once for each kernel.
+        if not worth and kernel not in self._looked and self._plain_time.loading_pays:
+            self._looked.add(kernel)
             worth = is_compiled(kernel, filled.kinds())
         if worth:
             self._compiled.add(kernel)

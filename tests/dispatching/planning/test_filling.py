@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.core.filling_kernels import fill_by_node
+from hpcsched.dispatching.core.plain_time import compiled_at_once
 from hpcsched.dispatching.cp.model_solving import Answer
 from hpcsched.dispatching.decision import Decision, Start
 from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
 from hpcsched.dispatching.problem import WaitingJob
-from hpcsched.dispatching.rules import core_calls
 from hpcsched.dispatching.rules.allocators import KeepScarce
 from hpcsched.dispatching.rules.core_calls import CoreCalls, starts_of
 from hpcsched.system.allocation import NodeAllocation
@@ -192,8 +192,8 @@ def test_against_a_plan_second_by_second(given_round: Round, data: st.DataObject
 
 @pytest.mark.slow
 @pytest.mark.parametrize("aggregated", [False, True])
-def test_compiled(aggregated: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compiled(aggregated: bool) -> None:
     """Compiled code starts the same."""
     problem = make_problem(make_system(8, core=1), IDLE, aggregated=aggregated)
-    monkeypatch.setattr(core_calls, "COMPILING_TAKES", -1.0)
-    assert started(first_only().dispatch(problem)) == [2, 3]
+    with compiled_at_once():
+        assert started(first_only().dispatch(problem)) == [2, 3]

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from hpcsched.dispatching.allocator import Allocator, Room
 from hpcsched.dispatching.core import codes
+from hpcsched.dispatching.core.plain_time import PlainTime, compiled_at_once
 from hpcsched.dispatching.decision import NOTHING
 from hpcsched.dispatching.rules import core_calls
 from hpcsched.dispatching.rules.allocators import FirstFit
@@ -155,9 +156,10 @@ def test_code_is_compiled_where_it_pays(monkeypatch: pytest.MonkeyPatch) -> None
     asked: list[float] = []
 
     def is_compiled(_kernel: Any, _type: Any) -> bool:
-        asked.append(calls._seconds)
+        asked.append(calls._plain_time._seconds)
         return len(asked) == 2
 
+    monkeypatch.setattr(PlainTime, "_of_process", 0.0)
     monkeypatch.setattr(core_calls, "perf_counter", lambda: float(next(clock)))
     monkeypatch.setattr(core_calls, "is_compiled", is_compiled)
     ran: list[str] = []
@@ -181,7 +183,7 @@ def test_code_is_compiled_where_it_pays(monkeypatch: pytest.MonkeyPatch) -> None
 @pytest.mark.slow
 @pytest.mark.parametrize("aggregated", [False, True])
 @pytest.mark.parametrize("explain", [False, True])
-def test_compiled_rounds(aggregated: bool, explain: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compiled_rounds(aggregated: bool, explain: bool) -> None:
     """Compiled code decides as plain Python does, and gives the same reasons."""
     table = """
     job_id  submit_time  units  requested_time  start_time
@@ -197,5 +199,5 @@ def test_compiled_rounds(aggregated: bool, explain: bool, monkeypatch: pytest.Mo
         explain=explain
     )
     expected = [dispatcher.dispatch(given) for dispatcher in dispatchers(FirstFit())]
-    monkeypatch.setattr(core_calls, "COMPILING_TAKES", -1.0)
-    assert [dispatcher.dispatch(given) for dispatcher in dispatchers(FirstFit())] == expected
+    with compiled_at_once():
+        assert [dispatcher.dispatch(given) for dispatcher in dispatchers(FirstFit())] == expected

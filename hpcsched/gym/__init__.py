@@ -1,0 +1,15 @@
+"""Environments of Gymnasium, in which policies for dispatching can be trained (extra `rl`)."""
+
+from hpcsched.registration import OptionalPackage
+
+# Before the imports that need it, so that the message tells how to install it.
+OptionalPackage("hpcsched.gym", "gymnasium", "gymnasium", "rl").require()
+
+from hpcsched.dispatching.rules.scoring_network import (  # noqa: E402
+    ScoringNetwork,
+    parameter_count,
+)
+from hpcsched.gym.choose_job import ChooseJob  # noqa: E402
+from hpcsched.gym.environment import DispatchingEnv  # noqa: E402
+
+__all__ = ["ChooseJob", "DispatchingEnv", "ScoringNetwork", "parameter_count"]

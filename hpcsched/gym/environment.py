@@ -1,0 +1,193 @@
+"""An environment of Gymnasium: episodes of a log, dispatched by the scores of an agent."""
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+
+from hpcsched.dispatching.core.plain_time import compiled_at_once
+from hpcsched.dispatching.rules.job_features import FEATURES, FeatureRows
+from hpcsched.dispatching.rules.policy_order import PolicyOrder
+from hpcsched.errors import Finding, InputError
+from hpcsched.gym.conversation import Conversation, Question
+from hpcsched.results.tables import ArrowTable
+from hpcsched.runs.assembly import Assembly, assemble
+from hpcsched.runs.replaying import read_workload, replay_in_python
+from hpcsched.runs.runner import parts_of
+from hpcsched.scenario import Scenario, load_scenario
+
+Scores = npt.NDArray[np.float32]
+
+
+class DispatchingEnv(gymnasium.Env[FeatureRows, Scores]):
+    """Episodes of consecutive jobs of a scenario's trace, on a system that is empty at first.
+
+    A step is a dispatching round in which two jobs or more wait. The agent sees the features of the
+    first jobs of the queue (`job_features`), and gives each of them a score: the scenario's own
+    dispatcher considers them by descending score. Its `order` must be `policy`. The dispatcher
+    may be `list` with the option `committed` or `committed-backfill`, the protocol of RLScheduler
+    (Zhang et al., SC 2020), or any other that takes an order, such as `easy`.
+
+    The reward is 0 until the last step of an episode, whose reward is the negated objective of the
+    scenario over the jobs of the episode: higher is better. No step shows a real run time.
+
+    Parameters
+    ----------
+    scenario
+        Scenario, or its file.
+    jobs
+        Number of jobs of an episode.
+    part
+        Begin and end of the part of the trace from which episodes are taken, as shares of its jobs:
+        train on one part and test on another.
+    compiled
+        Whether the rules are compiled, which takes some seconds once on a machine. Without it they
+        run in Python, with the same results.
+
+    Attributes
+    ----------
+    observation_space
+        `[window, len(FEATURES)]`, from 0 to 1; the last feature is 0 in rows without a job.
+    action_space
+        `[window]` scores from -1 to 1; those of rows without a job do not matter.
+
+    Raises
+    ------
+    InputError
+        The scenario is wrong, its dispatcher has no order `policy`, or its trace has too few jobs.
+
+    Examples
+    --------
+    >>> import hpcsched.gym
+    >>> env = hpcsched.gym.DispatchingEnv("scenarios/small-policy.yaml", jobs=64)
+    >>> observation, info = env.reset(seed=1)
+    >>> observation.shape
+    (128, 8)
+    """
+
+    def __init__(
+        self,
+        scenario: str | Path | Scenario,
+        *,
+        jobs: int = 256,
+        part: tuple[float, float] = (0.0, 1.0),
+        compiled: bool = True,
+    ) -> None:
+        loaded = scenario if isinstance(scenario, Scenario) else load_scenario(scenario)
+        self._scenario = loaded.model_copy(update={"observers": ()})
+        self._workload = read_workload(self._scenario)
+        count = len(self._workload.jobs)
+        self._length, self._compiled = jobs, compiled
+        self._first, self._last = int(count * part[0]), int(count * part[1]) - jobs
+        if self._first > self._last or self._first < 0 or jobs < 1:
+            message = (
+                f"expected a part of the trace with {jobs} jobs or more; it has {count} jobs, of"
+                f" which the part is {part[0]:g} to {part[1]:g}"
+            )
+            raise InputError(Finding("no-jobs", message, key="trace"))
+        window = _order_of(self._assembled()).window
+        self.observation_space = gymnasium.spaces.Box(0.0, 1.0, (window, len(FEATURES)))
+        self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (window,))
+        self._episode: Conversation[float | None] | None = None
+        self._seen: FeatureRows = np.zeros((window, len(FEATURES)), dtype=np.float32)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[FeatureRows, dict[str, Any]]:
+        """Begin an episode.
+
+        Parameters
+        ----------
+        seed
+            Seed of the random first job.
+        options
+            `first`: index of the first job in the trace, in place of a random one.
+
+        Returns
+        -------
+        tuple
+            The observation, and a mapping with `first` and the `action_mask`.
+        """
+        super().reset(seed=seed)
+        self.close()
+        first = (options or {}).get("first")
+        if first is None:
+            first = int(self.np_random.integers(self._first, self._last + 1))
+        jobs = self._workload.jobs[first : first + self._length]
+        assembly = self._assembled()
+
+        def replayed(ask: Callable[[Any], Any]) -> float | None:
+            _order_of(assembly).score = ask
+            with compiled_at_once() if self._compiled else nullcontext():
+                table, _ = replay_in_python(parts_of(assembly, ()), jobs, places=False)
+            return assembly.objective.measure(ArrowTable(table))
+
+        self._episode = Conversation(replayed)
+        heard = self._episode.hear()
+        if not isinstance(heard, Question):
+            self._episode = None
+            message = f"no two of the jobs {first} to {first + self._length - 1} wait at a time"
+            raise InputError(Finding("no-choice", message, key="trace"))
+        self._seen = heard.content
+        return self._seen, {"first": first, **self._info()}
+
+    def step(self, action: Scores) -> tuple[FeatureRows, float, bool, bool, dict[str, Any]]:
+        """Dispatch a round by scores; go on to the next round with a choice.
+
+        Returns
+        -------
+        tuple
+            Observation, reward, whether the episode is over, False, and a mapping with the
+            `action_mask`; at the end with the `objective`, and an observation of zeros.
+
+        Raises
+        ------
+        gymnasium.error.ResetNeeded
+            If no episode is under way.
+        """
+        if self._episode is None:
+            raise gymnasium.error.ResetNeeded("call reset before step")
+        self._episode.answer(action)
+        heard = self._episode.hear()
+        if isinstance(heard, Question):
+            self._seen = heard.content
+            return self._seen, 0.0, False, False, self._info()
+        self._episode = None
+        self._seen = np.zeros_like(self._seen)
+        reward = 0.0 if heard.value is None else -heard.value
+        return self._seen, reward, True, False, {"objective": heard.value, **self._info()}
+
+    def close(self) -> None:
+        """End the episode that is under way."""
+        if self._episode is not None:
+            self._episode.abandon()
+            self._episode = None
+
+    def action_masks(self) -> npt.NDArray[np.bool_]:
+        """Return for each row of the observation whether there is a job, `[window]`."""
+        return self._seen[:, -1] > 0
+
+    def _info(self) -> dict[str, Any]:
+        return {"action_mask": self.action_masks()}
+
+    def _assembled(self) -> Assembly:
+        return assemble(self._scenario).build_all()
+
+
+def _order_of(assembly: Assembly) -> PolicyOrder:
+    """Return the order of the dispatcher.
+
+    Raises
+    ------
+    InputError
+        It is not `policy`.
+    """
+    order = getattr(assembly.dispatcher, "order", None)
+    if not isinstance(order, PolicyOrder):
+        message = "expected a dispatcher with 'order: policy', such as {name: easy, order: policy}"
+        raise InputError(Finding("no-policy", message, key="dispatcher.order"))
+    return order
