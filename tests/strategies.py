@@ -142,9 +142,9 @@ def _mixed_job(draw, system: System, job_id: int, submit_time: int, run_time: in
         case "nodes":
             one = names.index(home.name) + draw(st.integers(0, home.count - 1))
             nodes = frozenset({one} | draw(st.sets(st.integers(0, len(names) - 1))))
-    scatter = draw(st.sampled_from([False, False, True]))
+    one_unit_per_node = draw(st.sampled_from([False, False, True]))
     room = sum(
-        min(fit, 1) if scatter else fit
+        min(fit, 1) if one_unit_per_node else fit
         for node, (fit, name) in enumerate(zip(fits, names, strict=True))
         if (groups is None or name in groups) and (nodes is None or node in nodes)
     )
@@ -159,7 +159,7 @@ def _mixed_job(draw, system: System, job_id: int, submit_time: int, run_time: in
         node_groups=groups,
         allowed_nodes=nodes,
         exclusive=exclusive,
-        scatter=scatter,
+        one_unit_per_node=one_unit_per_node,
     )
 
 

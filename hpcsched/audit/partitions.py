@@ -107,14 +107,14 @@ def _room_finder(
         request: tuple[int, ...],
         groups: frozenset[str] | None,
         nodes: frozenset[int] | None,
-        scatter: bool,
+        one_unit_per_node: bool,
         n: int,
     ) -> Room:
         per_type = [
             system.capacity[:, r] // amount for r, amount in enumerate(request) if amount > 0
         ]
         fits = np.min(per_type, axis=0)
-        if scatter:
+        if one_unit_per_node:
             fits = np.minimum(fits, 1)
         for wanted in (groups, declared[n].groups):
             if wanted is not None:
@@ -126,7 +126,7 @@ def _room_finder(
     def room(k: int, n: int) -> Room:
         request = tuple(trace.unit_request[k].tolist())
         groups, nodes = trace.node_groups[k], trace.allowed_nodes[k]
-        return find(request, groups, nodes, bool(trace.flags["scatter"][k]), n)
+        return find(request, groups, nodes, bool(trace.flags["one_unit_per_node"][k]), n)
 
     return room
 

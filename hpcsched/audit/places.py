@@ -56,7 +56,7 @@ def check_places(trace: TraceColumns, run: RunColumns, match: Match, system: Sys
             where = system.node_name(int(node[p]))
             job_id = run.job_id[place_row[p]]
             check.found(f"job {job_id}: node: expected one that it may use, found {where}")
-    for p in np.flatnonzero(trace.flags["scatter"][traced] & (units > 1)).tolist():
+    for p in np.flatnonzero(trace.flags["one_unit_per_node"][traced] & (units > 1)).tolist():
         where = system.node_name(int(node[p]))
         job_id = run.job_id[place_row[p]]
         check.found(f"job {job_id}, node {where}: units: expected 1 on each, found {units[p]}")

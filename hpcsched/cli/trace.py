@@ -108,8 +108,8 @@ def generate(
     typer.echo(f"{written.path}: {written.jobs} jobs, {written.size} bytes")
     if written.bound:
         typer.echo(
-            f"warning: {written.bound} jobs are bound to nodes, exclusive or scattered, which SWF"
-            " cannot say: written without",
+            f"warning: {written.bound} jobs are bound to nodes, exclusive or with one unit per"
+            " node, which SWF cannot say: written without",
             err=True,
         )
 

@@ -36,4 +36,4 @@ def shape_of(system: System, request: Request) -> Shape:
     # With the whole capacity free, the fit counts are those of idle nodes.
     on_idle = units_that_fit(system, system.capacity.T, request).astype(np.int64)
     asked = np.array(request.unit_request, dtype=np.int64)
-    return Shape(asked, on_idle, request.exclusive, request.exclusive or request.scatter)
+    return Shape(asked, on_idle, request.exclusive, request.exclusive or request.one_unit_per_node)

@@ -21,7 +21,7 @@ _FACTS = (
     "units",
     "unit_request",
     "exclusive",
-    "scatter",
+    "one_unit_per_node",
     "predicted_run_time",
     "state",
     "rejected_by",
@@ -41,7 +41,7 @@ class JobFacts(NamedTuple):
         As in `Job`.
     unit_request
         Amount per unit by resource type.
-    exclusive, scatter
+    exclusive, one_unit_per_node
         As in `Job`.
     predicted_run_time
         Run time that the dispatcher planned with; None if unknown.
@@ -61,7 +61,7 @@ class JobFacts(NamedTuple):
     units: int
     unit_request: Mapping[str, int]
     exclusive: bool = False
-    scatter: bool = False
+    one_unit_per_node: bool = False
     predicted_run_time: int | None = None
     state: str | None = None
     rejected_by: str | None = None
@@ -89,7 +89,7 @@ def traced_facts(job: Job, resource_types: Sequence[str]) -> JobFacts:
         job.units,
         request,
         job.exclusive,
-        job.scatter,
+        job.one_unit_per_node,
     )
 
 

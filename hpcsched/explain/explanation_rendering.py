@@ -227,7 +227,7 @@ def _request(facts: JobFacts) -> str:
     amounts = [f"{_amount(amount)} {r}" for r, amount in facts.unit_request.items() if amount]
     units = "1 unit" if facts.units == 1 else f"{facts.units} units"
     request = f"{units} of {_listed(amounts) or 'nothing'}"
-    if facts.scatter and facts.units > 1:
+    if facts.one_unit_per_node and facts.units > 1:
         request += ", each on a node of its own"
     if facts.exclusive:
         request += ", on nodes shared with no other job"

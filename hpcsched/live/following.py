@@ -119,7 +119,7 @@ class Following:
         start = now if job.start_time is None else self.site.time(job.start_time)
         waiting = found.waiting
         if len(nodes) != waiting.units:  # the cluster gave it more nodes than it needs
-            request = waiting.request._replace(units=len(nodes), scatter=len(nodes) > 1)
+            request = waiting.request._replace(units=len(nodes), one_unit_per_node=len(nodes) > 1)
             own, predicted = waiting.job._replace(request=request), waiting.predicted_run_time
             waiting = found.waiting = waiting_job(own, predicted, self.site.system)
         found.running = RunningJob(

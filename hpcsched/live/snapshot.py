@@ -112,7 +112,7 @@ def job_of(job: ClusterJob, site: Site) -> Job:
         unit_request=site.system.request(shares(job.amounts, site.system)),
         exclusive=job.exclusive,
         allowed_nodes=allowed,
-        scatter=job.scatter,
+        one_unit_per_node=job.one_unit_per_node,
     )
     if not any(request.unit_request):
         raise NoPlaceError("it asks for nothing that the system has")

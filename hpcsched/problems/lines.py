@@ -6,15 +6,21 @@ written once, however long the job waits and runs.
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from hpcsched.parameters import LARGEST
 from hpcsched.scenario.wording import expected, found
+from hpcsched.workload.job_columns import FORMER_COLUMNS
 
 Whole = Annotated[int, Field(ge=-LARGEST, le=LARGEST)]
 Count = Annotated[int, Field(ge=1, le=LARGEST)]
 Amount = Annotated[int, Field(ge=0, le=2**63 - 1)]
 Node = Annotated[int, Field(ge=0, le=LARGEST)]
+
+
+def _named(name: str) -> AliasChoices:
+    """Return the names by which lines have a key: the present one first."""
+    return AliasChoices(name, *(old for old, new in FORMER_COLUMNS.items() if new == name))
 
 
 class Line(BaseModel):
@@ -39,7 +45,7 @@ class JobLine(Line):
     partition: Whole | None = None
     node_groups: tuple[str, ...] | None = None
     exclusive: bool = False
-    scatter: bool = False
+    one_unit_per_node: bool = Field(False, validation_alias=_named("one_unit_per_node"))
     allowed_nodes: tuple[Node, ...] | None = None
     name: str | None = None
     queue_name: str | None = None

@@ -16,13 +16,14 @@ from hpcsched.errors import InputError
 from hpcsched.metrics.metric import RunTables
 from hpcsched.metrics.metric_tables import Column, DownAmounts
 from hpcsched.results.files import JOBS, ROUNDS, problem
+from hpcsched.workload.job_columns import present_names
 
 
 class ParquetTable:
     """Stream of named columns of a Parquet file, a row group at a time.
 
     A field within a column is named with a dot: `unit_request.core`. Columns are int64, float64 or
-    bool.
+    bool. Columns of earlier versions have their present names.
 
     Parameters
     ----------
@@ -37,7 +38,10 @@ class ParquetTable:
         self._ran_only = ran_only
         with self._open() as file:
             self._metadata = file.metadata
-            self._schema: pa.Schema = file.schema_arrow
+            stored: pa.Schema = file.schema_arrow
+        present = present_names(stored.names)
+        self._stored = dict(zip(present, stored.names, strict=True))
+        self._schema = pa.schema(map(pa.Field.with_name, stored, present), metadata=stored.metadata)
         self.rows: int = self._metadata.num_rows
 
     def check_columns(self, columns: pa.Schema) -> None:
@@ -79,7 +83,7 @@ class ParquetTable:
             self._check(column)
         with self._open() as file:
             try:
-                return _valid(file.read(columns=sorted(columns)))
+                return _valid(file.read(columns=sorted(map(self._stored_name, columns))))
             except (OSError, pa.ArrowException) as error:
                 raise self._damaged(error) from error
 
@@ -113,16 +117,22 @@ class ParquetTable:
         for column in columns:
             self._check(column)
         needed = {*columns, "start_time"} if self._ran_only else {*columns}
+        names = sorted(map(self._stored_name, needed))
         with self._open() as file:
             for group in range(self._metadata.num_row_groups):
                 try:
-                    part = file.read_row_group(group, columns=sorted(needed), use_threads=False)
+                    part = file.read_row_group(group, columns=names, use_threads=False)
                     part = _valid(part)
                 except (OSError, pa.ArrowException) as error:
                     raise self._damaged(error) from error
                 if self._ran_only and part["start_time"].null_count:
                     part = computed("filter", part, computed("is_valid", part["start_time"]))
                 yield part
+
+    def _stored_name(self, column: str) -> str:
+        """Return a column's name in the file, with the field within it."""
+        name, dot, field = column.partition(".")
+        return f"{self._stored.get(name, name)}{dot}{field}"
 
     def _open(self) -> pq.ParquetFile:
         if not self._path.is_file():
@@ -274,7 +284,7 @@ def _told(field: pa.Field | None) -> str:
 
 
 def _valid(table: pa.Table) -> pa.Table:
-    """Return the table, after a check that its strings are valid UTF-8.
+    """Return the table with present names, after a check that its strings are valid UTF-8.
 
     Raises
     ------
@@ -287,7 +297,7 @@ def _valid(table: pa.Table) -> pa.Table:
         except pa.ArrowInvalid as error:
             # Arrow's own message has the column's place among those that were asked for.
             raise pa.ArrowInvalid(f"column {name}: {error}") from error
-    return table
+    return table.rename_columns(present_names(table.column_names))
 
 
 def _value_counts(columns: Iterable[Any]) -> dict[str, int]:

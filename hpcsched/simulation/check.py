@@ -179,7 +179,7 @@ def check_allocation(
         raise ValueError(f"expected an allocation, found {type(allocation).__name__}")
     if placed != request.units:
         raise ValueError(f"expected {request.units} units to be placed, found {placed}")
-    if request.scatter:
+    if request.one_unit_per_node:
         for node, count in zip(allocation.nodes, allocation.units, strict=True):
             if count > 1:
                 raise ValueError(

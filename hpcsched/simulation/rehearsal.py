@@ -138,7 +138,7 @@ def _uniform_request(context: RehearsalContext, jobs: JobColumns) -> tuple[int, 
     free = all(
         request.node_groups is None
         and request.allowed_nodes is None
-        and not (request.exclusive or request.scatter)
+        and not (request.exclusive or request.one_unit_per_node)
         for request in jobs.requests
     )
     asked = {request.unit_request for request in jobs.requests}

@@ -74,7 +74,7 @@ class ClusterJob(NamedTuple):
         Number of units, each on one node.
     amounts
         Request of a unit, by resource type.
-    scatter
+    one_unit_per_node
         Whether each unit needs a node of its own.
     allowed
         Names of the nodes that it may use; None: any.
@@ -101,7 +101,7 @@ class ClusterJob(NamedTuple):
     requested_time: int
     units: int
     amounts: Mapping[str, int]
-    scatter: bool = False
+    one_unit_per_node: bool = False
     exclusive: bool = False
     allowed: frozenset[str] | None = None
     held: bool = False

@@ -21,7 +21,7 @@ class Request(NamedTuple):
         Numbers of the nodes that may be used; None: any.
     exclusive
         Whether other jobs are kept off its nodes.
-    scatter
+    one_unit_per_node
         Whether each unit needs a node of its own, which units of other jobs may share (PBS:
         `place=scatter`).
     shared_requests
@@ -33,7 +33,7 @@ class Request(NamedTuple):
     node_groups: frozenset[str] | None = None
     allowed_nodes: frozenset[int] | None = None
     exclusive: bool = False
-    scatter: bool = False
+    one_unit_per_node: bool = False
     shared_requests: tuple[tuple[str, int], ...] = ()
 
 

@@ -40,8 +40,8 @@ def units_that_fit(system: System, available: IntArray, request: Request) -> Int
     available
         Free amounts by resource type and node, `[R, N]`, or over `T` steps of time `[R, T, N]`.
     request
-        An exclusive request fits on idle nodes only; of a scattered one at most one unit fits on a
-        node.
+        An exclusive request fits on idle nodes only. With `one_unit_per_node`, at most one unit
+        fits on a node.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def units_that_fit(system: System, available: IntArray, request: Request) -> Int
     if fits is None:
         raise ValueError("a unit must ask for at least one resource type")
     # At most one unit a node, whatever else is free there.
-    if request.scatter:
+    if request.one_unit_per_node:
         fits = np.minimum(fits, 1)
     if request.exclusive:
         capacity = system.capacity.T if available.ndim == 2 else system.capacity.T[:, np.newaxis]
@@ -82,7 +82,9 @@ def slots_per_node(system: System, unit_request: tuple[int, ...]) -> IntArray:
     return units_that_fit(system, system.capacity.T, Request(1, unit_request))
 
 
-def room_for(system: System, unit_request: tuple[int, ...], *, scatter: bool = False) -> int:
+def room_for(
+    system: System, unit_request: tuple[int, ...], *, one_unit_per_node: bool = False
+) -> int:
     """Return the number of units of this request that fit on the idle system.
 
     Parameters
@@ -91,10 +93,10 @@ def room_for(system: System, unit_request: tuple[int, ...], *, scatter: bool = F
         The system.
     unit_request
         Amounts of a unit, `[R]`.
-    scatter
+    one_unit_per_node
         Count at most one unit on each node.
     """
-    unit = Request(1, unit_request, scatter=scatter)
+    unit = Request(1, unit_request, one_unit_per_node=one_unit_per_node)
     return int(units_that_fit(system, system.capacity.T, unit).sum())
 
 

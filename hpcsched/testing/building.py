@@ -52,7 +52,7 @@ def make_jobs(system: System, table: str) -> list[TracedJob]:
     the other. By default it is submitted at 0 and has one unit. Columns with the names of resource
     types hold the amounts per unit; without any, a unit asks for one of the first type.
     `node_groups` are names and `allowed_nodes` node numbers with commas between them; `exclusive`
-    and `scatter` are `yes` or `no`.
+    and `one_unit_per_node` are `yes` or `no`.
 
     Parameters
     ----------

@@ -74,12 +74,12 @@ def _anything(random: Random) -> Request:
     request = random.choice([(1, 0, 0), (4, 4, 0), (8, 16, 0), (0, 12, 0), (2, 8, 1), (3, 24, 0)])
     groups = random.choice([None, None, None, frozenset({"gpu"}), frozenset({"gpu", "fat"})])
     exclusive = random.random() < 0.15
-    scatter = random.random() < 0.2
+    one_unit_per_node = random.random() < 0.2
     if groups is None and random.random() < 0.2:
         able = [n for n, has in enumerate(MIXED.capacity) if (has >= request).all()]
         nodes = frozenset(random.sample(able, (len(able) + 1) // 2))
-        return Request(1, request, None, nodes, exclusive, scatter)
-    return Request(1, request, groups, None, exclusive, scatter)
+        return Request(1, request, None, nodes, exclusive, one_unit_per_node)
+    return Request(1, request, groups, None, exclusive, one_unit_per_node)
 
 
 def _jobs(

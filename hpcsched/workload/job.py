@@ -73,9 +73,9 @@ class Job(NamedTuple):
         return self.request.exclusive
 
     @property
-    def scatter(self) -> bool:
+    def one_unit_per_node(self) -> bool:
         """True if each unit needs a node of its own; see `Request`."""
-        return self.request.scatter
+        return self.request.one_unit_per_node
 
     @property
     def shared_requests(self) -> tuple[tuple[str, int], ...]:

@@ -112,7 +112,7 @@ def test_attempts_of_which_jobs_are_known() -> None:
     assert attempts.node.tolist()[-7:] == [0, 1, 2, 1, 2, 1, 0]
     assert attempts.node_units.tolist()[-7:] == [1] * 7
     assert attempts.submit_time.tolist()[7:] == [0, 20, 0]
-    assert attempts.flags["scatter"].tolist()[7:] == [True, False, True]
+    assert attempts.flags["one_unit_per_node"].tolist()[7:] == [True, False, True]
     assert attempts.demand[7:] == [run.demand[0], run.demand[6], run.demand[0]]
     assert attempts.ran.tolist() == [True] * 10
     assert attempts.rejected_by.tolist() == [""] * 10

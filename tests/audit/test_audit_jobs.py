@@ -142,7 +142,7 @@ def requests(wanted: TracedJob, demand: float, changed: Changed, /, **in_trace: 
         ({"units": 3}, "units: expected 2, found 3"),
         ({"requested_time": 100}, "requested_time: expected 101, found 100"),
         ({"exclusive": True}, "exclusive: expected False, found True"),
-        ({"scatter": True}, "scatter: expected False, found True"),
+        ({"one_unit_per_node": True}, "one_unit_per_node: expected False, found True"),
         ({"unit_request": (2, 2, 0)}, "unit_request of mem: expected 1, found 2"),
     ],
 )

@@ -91,8 +91,8 @@ TWO_NODES = Partition("two", nodes_per_user=2)
         (small(units=9, allowed_nodes=frozenset({0, 3})), REST, SIZE),
         (small(units=4, allowed_nodes=frozenset({0, 3})), ON_THIN, ""),
         (small(units=5, allowed_nodes=frozenset({0, 3})), ON_THIN, SIZE),
-        (small(units=4, scatter=True), REST, ""),
-        (small(units=5, scatter=True), REST, SIZE),
+        (small(units=4, one_unit_per_node=True), REST, ""),
+        (small(units=5, one_unit_per_node=True), REST, SIZE),
         # Units of 3 cores: one on each node. Of 1 core and 32 mem: two on node 3, none elsewhere.
         (job(1, 0, 4, (3, 0, 0), 5), REST, ""),
         (job(1, 0, 5, (3, 0, 0), 5), REST, SIZE),

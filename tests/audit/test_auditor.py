@@ -106,8 +106,8 @@ def _too_large_for_node(rows: Rows) -> None:
     rows[0]["nodes"], rows[0]["node_units"] = [0, 1], [1, 2]
 
 
-def _no_scatter(rows: Rows) -> None:
-    rows[0]["scatter"] = False
+def _no_one_unit_per_node(rows: Rows) -> None:
+    rows[0]["one_unit_per_node"] = False
 
 
 def _drop(rows: Rows) -> None:
@@ -157,7 +157,7 @@ TAMPERED: list[tuple[Callable[[Rows], None], str]] = [
     (_no_units, "job 3, node 1: units: expected at least 1, found 0"),
     (_too_large_for_node, "job 1, node thin-1: core: expected at most 4, its capacity, found 8"),
     (_too_large_for_node, "job 1, node thin-1: units: expected 1 on each, found 2"),
-    (_no_scatter, "job 1: scatter: expected True, found False"),
+    (_no_one_unit_per_node, "job 1: one_unit_per_node: expected True, found False"),
     (_drop, "job 5: expected in the run, found only in the trace"),
     (_drop, "jobs completed: expected 6, found 7"),
     (_double, "job 7: expected once in the run, found 2 times"),

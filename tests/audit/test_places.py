@@ -68,7 +68,7 @@ def test_right_places() -> None:
         ),
         (
             [job(1, {0: 1, 2: 2}), job(2, {1: 2})],
-            {"scatter": True},
+            {"one_unit_per_node": True},
             ["job 1, node fat-0: units: expected 1 on each, found 2"],
         ),
     ],

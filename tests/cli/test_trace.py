@@ -229,8 +229,8 @@ def test_generate_says_what_it_had_to_leave_out(
     out, err = capsys.readouterr()
     assert out.startswith("new.swf: 3 jobs, ")
     assert err == (
-        "warning: 3 jobs are bound to nodes, exclusive or scattered, which SWF cannot say: written"
-        " without\n"
+        "warning: 3 jobs are bound to nodes, exclusive or with one unit per node, which SWF"
+        " cannot say: written without\n"
     )
 
 

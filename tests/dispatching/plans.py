@@ -69,7 +69,7 @@ class Seconds:
         """Return how many units of a job each node can hold in every second, `[T, N]`."""
         asked = [(r, amount) for r, amount in enumerate(job.unit_request) if amount]
         units: IntArray = np.min([self.free[:, :, r] // amount for r, amount in asked], axis=0)
-        if job.scatter:
+        if job.one_unit_per_node:
             units = np.minimum(units, 1)
         if job.exclusive:
             units[(self.free != self.capacity).any(axis=2)] = 0
@@ -395,7 +395,7 @@ def _any_job(rng: random.Random, system: System, number: int) -> TracedJob:
             request,
             allowed_nodes=allowed,
             exclusive=exclusive,
-            scatter=rng.random() < 0.15,
+            one_unit_per_node=rng.random() < 0.15,
         )
         if Seconds(system, 0, 0).units(job.job.request).sum() >= job.job.units:
             return job

@@ -172,7 +172,9 @@ def test_counted_units_against_seconds(given_round: Round, data: st.DataObject) 
     """How many units of a job fit now, after each end, and in the end is as in a naive plan."""
     problem, seconds = given_round.problem, given_round.in_seconds()
     jobs = [*problem.queue, *(job.waiting for job in problem.running)]
-    countable = [job for job in jobs if not (job.request.exclusive or job.request.scatter)]
+    countable = [
+        job for job in jobs if not (job.request.exclusive or job.request.one_unit_per_node)
+    ]
     assume(countable)
     job = data.draw(st.sampled_from(countable))
     counted = counted_units(problem._replace(queue=(job,)), overdue=True)

@@ -17,7 +17,7 @@ def test_units_on_idle_nodes() -> None:
 
 def test_one_unit_per_node() -> None:
     """Only one unit counts on each node, and units cannot be planned by number."""
-    shape = shape_of(SYSTEM, Request(2, (2,), scatter=True))
+    shape = shape_of(SYSTEM, Request(2, (2,), one_unit_per_node=True))
     assert shape.on_idle.tolist() == [1, 1]
     assert (shape.exclusive, shape.uncountable) == (False, True)
 

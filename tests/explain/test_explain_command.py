@@ -282,7 +282,7 @@ def test_a_run_that_was_broken_off(ran: Ran) -> None:
 
 
 PLACED = """\
-job_id,submit_time,run_time,requested_time,units,exclusive,scatter
+job_id,submit_time,run_time,requested_time,units,exclusive,one_unit_per_node
 1,0,10,10,2,true,true
 2,0,10,10,1,true,true
 3,0,10,10,2,false,true
@@ -291,7 +291,7 @@ job_id,submit_time,run_time,requested_time,units,exclusive,scatter
 
 
 def test_how_units_lie_on_nodes(ran: Ran, tmp_path: Path) -> None:
-    """Whether a job is scattered, which says nothing of a single unit, and exclusive."""
+    """Whether a job has one unit per node, which says nothing of a single unit, and exclusive."""
     (tmp_path / "placed.csv").write_text(PLACED)
     ran.run("trace={source: table, path: placed.csv}")
     apart, alone = ", each on a node of its own", ", on nodes shared with no other job"
@@ -304,14 +304,14 @@ def test_how_units_lie_on_nodes(ran: Ran, tmp_path: Path) -> None:
         assert ran.text(job)[1] == f"It asked for {said}, for up to 10 s."
     found = [ran.json(job)["job"] for job in (1, 2, 3, 4)]
     assert [one["exclusive"] for one in found] == [True, True, False, False]
-    assert [one["scatter"] for one in found] == [True, True, True, False]
+    assert [one["one_unit_per_node"] for one in found] == [True, True, True, False]
 
 
 def test_what_a_trace_tells_of_how_units_lie() -> None:
     """The same of a job that had not left the system, from the trace."""
-    job = Job(1, 0, Request(2, (1,), exclusive=True, scatter=True), 10)
+    job = Job(1, 0, Request(2, (1,), exclusive=True, one_unit_per_node=True), 10)
     facts = traced_facts(job, ("core",))
-    assert (facts.exclusive, facts.scatter, facts.state) == (True, True, None)
+    assert (facts.exclusive, facts.one_unit_per_node, facts.state) == (True, True, None)
 
 
 def test_a_job_that_was_running_when_the_run_was_broken_off(ran: Ran) -> None:

@@ -171,21 +171,21 @@ def test_an_exclusive_job_that_waits_for_a_node_in_part_free(dispatcher):
 
 @dispatchers()
 def test_units_on_nodes_of_their_own(dispatcher):
-    """B, D and F are scattered: two units each, which need a node each.
+    """B, D and F have one unit per node: two units, which need a node each.
 
     A has all of node-0 until 3, so B and D wait, though node-1 has room for all of their units. C
-    asks for as much as B, need not be scattered, and starts there. At 3 both nodes take a unit of B
+    asks for as much as B, may share a node, and starts there. At 3 both nodes take a unit of B
     and of D, beside E. One core is left, of node-0: enough for G, which ends by the shadow time of
     F at 5, when B leaves a core on each.
     """
     system = alike(2, core=4)
     jobs = (
         job("A", submit_time=0, units=1, run_time=3, unit_request=(4,)),
-        job("B", submit_time=1, units=2, run_time=2, scatter=True),
+        job("B", submit_time=1, units=2, run_time=2, one_unit_per_node=True),
         job("C", submit_time=1, units=2, run_time=2),
-        job("D", submit_time=2, units=2, run_time=3, unit_request=(2,), scatter=True),
+        job("D", submit_time=2, units=2, run_time=3, unit_request=(2,), one_unit_per_node=True),
         job("E", submit_time=2, units=1, run_time=5),
-        job("F", submit_time=3, units=2, run_time=1, scatter=True),
+        job("F", submit_time=3, units=2, run_time=1, one_unit_per_node=True),
         job("G", submit_time=3, units=1, run_time=2),
     )
     check(
@@ -205,12 +205,12 @@ def test_units_on_nodes_of_their_own(dispatcher):
 
 
 @dispatchers()
-def test_a_scattered_job_that_is_alone(dispatcher):
-    """B is scattered and exclusive: it waits for two idle nodes, of which it holds all."""
+def test_an_exclusive_job_with_one_unit_per_node(dispatcher):
+    """B is exclusive, with one unit per node: it waits for two idle nodes and holds both whole."""
     system = alike(3, core=2)
     jobs = (
         job("A", submit_time=0, units=3, run_time=2),
-        job("B", submit_time=0, units=2, run_time=3, exclusive=True, scatter=True),
+        job("B", submit_time=0, units=2, run_time=3, exclusive=True, one_unit_per_node=True),
         job("C", submit_time=1, units=2, run_time=3),
     )
     check(

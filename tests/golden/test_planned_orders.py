@@ -87,13 +87,13 @@ def test_joint_now_packs_large_units_first(orders):
     assert placed(dispatcher, problem) == {1: {0: 1, 1: 1}, 2: {0: 1, 1: 1}}
 
 
-def test_joint_now_packs_scattered_jobs_before_others_of_their_size():
+def test_joint_now_packs_one_unit_per_node_before_others_of_their_size():
     """Job 2 needs both nodes, of two cores each. If job 1 came first, it would fill node 0."""
     system = alike(2, core=2)
     problem = make_problem(
         system,
         """
-        job_id  units  core  requested_time  scatter
+        job_id  units  core  requested_time  one_unit_per_node
         1       2      1     10              no
         2       2      1     10              yes
         """,

@@ -67,7 +67,7 @@ def test_equal_nodes_come_by_number(allocator):
     """Of 40 nodes every other one has a core left, of two."""
     odd = ",".join(str(node) for node in range(1, 40, 2))
     table = f"""
-        job_id  units  core  requested_time  start_time  allowed_nodes  scatter
+        job_id  units  core  requested_time  start_time  allowed_nodes  one_unit_per_node
         1       20     1     9               0           {odd}          yes
         2       3      1     9               -           {odd}          no
     """
@@ -168,7 +168,7 @@ def test_balanced_by_turns(units, nodes):
     """
     mic, gpu = {"core": 4, "mic": 1}, {"core": 4, "gpu": 5}
     table = f"""
-        job_id  units    core  gpu  requested_time  start_time  scatter
+        job_id  units    core  gpu  requested_time  start_time  one_unit_per_node
         1       2        0     3    9               0           yes
         2       {units}  1     0    9               -           no
     """

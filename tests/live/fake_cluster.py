@@ -37,7 +37,7 @@ class FakeCluster:
         self.run_times[key] = run_time
         self.jobs[key] = ClusterJob(
             key, number, "waiting", "main", int(self.time), 3600, units, {"core": cores},
-            scatter=units > 1, held=held,
+            one_unit_per_node=units > 1, held=held,
         )  # fmt: skip
 
     def now(self) -> float:

@@ -78,7 +78,7 @@ def test_two_nodes(tmp_path: Path) -> None:
     made.driver.run(Limits(seconds=60, until_idle=True))
     assert cluster.calls[0] == ("start", "1", ("a1", "a2"))
     record = made.recorder.jobs[1]
-    assert record.job.scatter
+    assert record.job.one_unit_per_node
     assert record.allocation == NodeAllocation((0, 1), (1, 1))
 
 

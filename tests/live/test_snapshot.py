@@ -152,5 +152,5 @@ def test_jobs_of_several_nodes() -> None:
     cluster.submit(2, 1, 10, units=3)
     found = shot(cluster)
     (job,) = found.problem.queue
-    assert (job.units, job.job.scatter) == (2, True)
+    assert (job.units, job.job.one_unit_per_node) == (2, True)
     assert [one.key for one in found.beyond] == ["2"]

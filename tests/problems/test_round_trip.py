@@ -90,6 +90,16 @@ def test_a_job_that_changes():
     check([problem, changed, moved._replace(objective=OBJECTIVE), problem], problem.system)
 
 
+def test_a_line_of_an_earlier_version() -> None:
+    """`one_unit_per_node` was called `scatter`."""
+    table = "job_id run_time units one_unit_per_node\n1 9 2 yes\n"
+    problem = make_problem(make_system(), table)._replace(objective=OBJECTIVE)
+    line = Encoder(aggregated=False).encode(problem)
+    former = line.replace(b'"one_unit_per_node":true', b'"scatter":true')
+    assert former != line
+    assert plain(Decoder(problem.system, None, OBJECTIVE).decode(former)) == plain(problem)
+
+
 def test_numbers_of_numpy():
     """Plugins may bring them; in the file they are whole numbers."""
     problem = make_problem(make_system(), "job_id run_time\n1 9\n")._replace(objective=OBJECTIVE)

@@ -233,7 +233,7 @@ def conflicts(system: System, placed: Sequence[tuple[Job, Placement]]) -> list[s
         wrong += [
             f"node {node}: {units} units of job {job.job_id}, which needs a node for each"
             for job, units in here
-            if job.scatter and units > 1
+            if job.one_unit_per_node and units > 1
         ]
         wrong += [
             f"node {node}: job {job.job_id} may not use group {name}"

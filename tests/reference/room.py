@@ -59,7 +59,7 @@ def fits(system: System, free: Free, job: Job) -> list[int]:
         pairs = zip(row, job.unit_request, strict=True)
         # A closed node has nothing left, and what a job holds there before it closes is below that.
         count = max(min(have // want for have, want in pairs if want), 0)
-        if job.scatter:
+        if job.one_unit_per_node:
             count = min(count, 1)
         if job.exclusive and row != list(map(int, system.capacity[node])):
             count = 0

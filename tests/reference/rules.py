@@ -265,13 +265,13 @@ class Round:
     def countable(self) -> bool:
         """Say whether all that wait ask for the same, of which any unit is as good as any other."""
         shapes = {
-            (j.unit_request, j.node_groups, j.allowed_nodes, j.exclusive, j.scatter)
+            (j.unit_request, j.node_groups, j.allowed_nodes, j.exclusive, j.one_unit_per_node)
             for j in self.queue
         }
         return (
             len(shapes) == 1
             and not self.closed
-            and not (self.queue[0].exclusive or self.queue[0].scatter)
+            and not (self.queue[0].exclusive or self.queue[0].one_unit_per_node)
         )
 
     def reserve_for_all(self, waiting: Sequence[Job]) -> None:

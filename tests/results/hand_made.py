@@ -97,7 +97,7 @@ def job(job_id: int, submit: int, units: int, request: tuple[int, ...], run_time
 
 
 JOBS = (
-    Placed(job(1, 0, 3, (4, 2, 0), 100, scatter=True), 0, {0: 1, 1: 1, 2: 1}),
+    Placed(job(1, 0, 3, (4, 2, 0), 100, one_unit_per_node=True), 0, {0: 1, 1: 1, 2: 1}),
     Placed(job(2, 0, 2, (1, 8, 1), 50, user=7), 0, {3: 2}),
     Placed(job(3, 10, 4, (2, 1, 0), 3700), 100, {0: 2, 1: 2}),
     Placed(job(4, 20, 1, (1, 1, 0), 20_000, node_groups=frozenset({"thin"})), 100, {2: 1}),

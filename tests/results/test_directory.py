@@ -47,7 +47,7 @@ def test_round_trip(tmp_path: Path) -> None:
     row = {row["job_id"]: row for row in pq.read_table(run.path / "jobs.parquet").to_pylist()}
     assert row[2]["nodes"] == [3] and row[2]["node_units"] == [2] and row[2]["user"] == 7
     assert row[4]["node_groups"] == ["thin"] and row[5]["exclusive"] and row[1]["user"] is None
-    assert row[1]["scatter"] and not row[2]["scatter"]
+    assert row[1]["one_unit_per_node"] and not row[2]["one_unit_per_node"]
     assert row[8]["state"] == "rejected" and row[8]["nodes"] is row[8]["run_time"] is None
 
 

@@ -225,9 +225,9 @@ def test_more_exclusive_units_than_the_node_holds():
 
 
 @pytest.mark.parametrize("aggregated", [False, True])
-def test_two_units_of_a_scattered_job_on_a_node(aggregated):
+def test_two_units_on_a_node_of_a_job_with_one_per_node(aggregated):
     """They are refused by the names of job and node, on nodes and on slots."""
-    job = traced(1, 0, 2, 5, scatter=True)
+    job = traced(1, 0, 2, 5, one_unit_per_node=True)
     slot_map = SlotMap(np.array([2, 2]))
     decision = Decision((start(1, (1,), (2,)),))
     if aggregated:

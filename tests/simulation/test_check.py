@@ -25,7 +25,7 @@ SYSTEM = System(
 JOBS = (
     traced(1, 0, 2, 9),
     traced(2, 0, 1, 9, exclusive=True),
-    traced(3, 0, 2, 9, scatter=True),
+    traced(3, 0, 2, 9, one_unit_per_node=True),
     traced(4, 0, 1, 9, allowed_nodes=frozenset({0})),
     traced(5, 0, 1, 9, node_groups=frozenset({"b"})),
 )

@@ -32,20 +32,20 @@ def test_units_that_fit_on_an_idle_system(workload):
 def test_units_that_fit_beside_others(data):
     """What is taken on a node leaves room for fewer units, and for no exclusive job.
 
-    Of a scattered job there is one unit at most.
+    Of a job with one unit per node there is one at most.
     """
     system = data.draw(mixed_systems())
     rows = [[data.draw(st.integers(0, amount)) for amount in node] for node in system.capacity]
     available = np.array(rows, dtype=np.int64).T
-    exclusive, scatter = data.draw(st.booleans()), data.draw(st.booleans())
+    exclusive, one_unit_per_node = data.draw(st.booleans()), data.draw(st.booleans())
     request = tuple(data.draw(st.lists(
         st.integers(0, 3), min_size=len(system.totals), max_size=len(system.totals)
     ).filter(any)))  # fmt: skip
-    job = traced(0, 0, 1, 1, request, exclusive=exclusive, scatter=scatter).job
+    job = traced(0, 0, 1, 1, request, exclusive=exclusive, one_unit_per_node=one_unit_per_node).job
     expected = []
     for row, capacity in zip(rows, system.capacity.tolist(), strict=True):
         room = min(row[r] // amount for r, amount in enumerate(request) if amount)
-        room = min(room, 1) if scatter else room
+        room = min(room, 1) if one_unit_per_node else room
         expected.append(0 if exclusive and row != capacity else room)
     assert units_that_fit(system, available, job).tolist() == expected
 

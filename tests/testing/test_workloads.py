@@ -28,7 +28,7 @@ def test_bring_out_what_goes_wrong() -> None:
     """Among few jobs there is everything that dispatchers get wrong."""
     mixed = [traced for workload in WORKLOADS for traced in workload.jobs if not workload.uniform]
     assert any(job.exclusive for job, _ in mixed)
-    assert any(job.scatter and job.units > 1 for job, _ in mixed)
+    assert any(job.one_unit_per_node and job.units > 1 for job, _ in mixed)
     assert any(job.node_groups for job, _ in mixed)
     assert any(run_time == 0 for _, run_time in mixed)
     assert any(run_time > job.requested_time for job, run_time in mixed)

@@ -8,6 +8,7 @@ from hpcsched.workload.job_columns import (
     NUMBERED,
     UNIT_REQUEST,
     bounded_request,
+    present_names,
 )
 from tests.builders import traced
 
@@ -38,7 +39,7 @@ def test_a_request_comes_back_as_it_was_written() -> None:
         "node_groups": ["cpu", "gpu"],
         "allowed_nodes": [9, 10],
         "exclusive": True,
-        "scatter": False,
+        "one_unit_per_node": False,
     }
     assert bounded_request(3, (2, 50), told, (("licence", 1),)) == REQUEST
 
@@ -48,4 +49,11 @@ def test_what_a_column_takes_from_a_record() -> None:
     job = traced(7, 0, 1, 60, (2, 50), user=5, queue=1).job
     assert (JOB_ID.get(job), UNIT_REQUEST.get(job)) == (7, (2, 50))
     assert [getattr(job, name) for name in NUMBERED] == [5, None, None, 1, None]
-    assert FLAGS == ("exclusive", "scatter")
+    assert FLAGS == ("exclusive", "one_unit_per_node")
+
+
+def test_a_former_column_has_its_present_name() -> None:
+    """Unless the present name is there too, which comes first."""
+    assert present_names(["job_id", "scatter"]) == ["job_id", "one_unit_per_node"]
+    both = ["one_unit_per_node", "scatter"]
+    assert present_names(both) == both

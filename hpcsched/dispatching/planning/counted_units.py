@@ -60,7 +60,7 @@ def can_be_counted(problem: DispatchingProblem, step: int) -> bool:
     """
     first = problem.queue[0].request
     # Their units are not interchangeable between nodes, or need more than room on nodes.
-    if first.exclusive or first.scatter or problem.system.shared_resources:
+    if first.exclusive or first.one_unit_per_node or problem.system.shared_resources:
         return False
     key = shape_key(first)
     if any(shape_key(job.request) != key for job in problem.queue):

@@ -17,7 +17,7 @@ from hpcsched.system.request import Request, ShapeKey, shape_key
 from hpcsched.system.space import units_that_fit
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job, TracedJob
-from hpcsched.workload.job_columns import BOUNDS
+from hpcsched.workload.job_columns import BOUNDS, present_names
 from hpcsched.workload.readers.iso_times import WallTime, iso_instant, wall_instant
 from hpcsched.workload.readers.policies import UnusableError
 from hpcsched.workload.readers.quantities import duration, instant, whole_number
@@ -26,8 +26,6 @@ from hpcsched.workload.readers.table_rows import open_rows
 from hpcsched.workload.readers.table_source_params import LABELS, TableColumns, TableParams
 
 REQUEST_PREFIX = "unit_request."
-FIELDS = {"one_unit_per_node": "scatter"}
-"""The columns of `jobs.parquet` that keys of a scenario call otherwise."""
 
 _NOT_GIVEN = (None, "", "-1", -1)
 _TRUTH = {"true": True, "false": False, "1": True, "0": False}
@@ -125,7 +123,7 @@ class TableSource(RecordSource):
             node_groups=self._node_groups(row),
             allowed_nodes=self._allowed_nodes(row),
             exclusive=self._truth(row, "exclusive"),
-            scatter=self._truth(row, "scatter"),
+            one_unit_per_node=self._truth(row, "one_unit_per_node"),
         )
         job = Job(
             job_id,
@@ -152,17 +150,18 @@ class TableSource(RecordSource):
         """Return the column of each field that has one."""
         given = self._params.columns
         columns: dict[str, str] = {}
-        for key in TableColumns.model_fields:
-            name, field = getattr(given, key), FIELDS.get(key, key)
+        stored = dict(zip(present_names(self._rows.names), self._rows.names, strict=True))
+        for field in TableColumns.model_fields:
+            name = getattr(given, field)
             if name is not None:
-                self._check_there(name, f"trace.columns.{key}")
+                self._check_there(name, f"trace.columns.{field}")
                 columns[field] = name
             elif (
-                key not in given.model_fields_set
-                and field in self._rows.names
+                field not in given.model_fields_set
+                and field in stored
                 and getattr(self._params.constants, field, None) is None
             ):
-                columns[field] = field
+                columns[field] = stored[field]
         # Where both are there, what the scenario names is meant, or else the run time.
         if given.start_time or given.end_time:
             columns.pop("run_time", None)

@@ -26,7 +26,6 @@ class TableColumns(Params):
 
     A field that is not named is read from the column of its own name, if there is one; null
     prevents that.
-    `one_unit_per_node` is read from a column `scatter`, as in `jobs.parquet`.
     """
 
     former_keys: ClassVar = {"scatter": "one_unit_per_node"}

@@ -13,7 +13,7 @@ from hpcsched.system.request import is_constrained
 from hpcsched.workload.job import Job
 from hpcsched.workload.trace_source import TraceSource
 
-BOUND = "bound to nodes, exclusive or scattered"
+BOUND = "bound to nodes, exclusive or with one unit per node"
 NAMES = "a name"
 QUEUE_NAMES = "the name of a queue or partition"
 NUMBERS = "a number of a user, group, application, queue or partition"
@@ -35,7 +35,7 @@ class Written:
     size
         Bytes.
     bound
-        Number of jobs that are bound to node groups or nodes, exclusive or scattered.
+        Number of jobs that are bound to node groups or nodes, exclusive or with one unit per node.
     lost
         Number of jobs by kind of lost information; a job counts once for each kind.
     """

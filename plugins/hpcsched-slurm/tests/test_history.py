@@ -40,7 +40,7 @@ def test_job_completion_file(tmp_path: Path) -> None:
     found = history(tmp_path, line(name="my job", limit="UNLIMITED"), no_limit=500)
     ((job, run_time),) = found.jobs()
     assert (run_time, job.units, job.unit_request) == (30, 2, (10, 100 * MIB, 0))
-    assert job.scatter
+    assert job.one_unit_per_node
     assert (job.user, job.name, job.requested_time) == (1001, "my job", 500)
 
 

@@ -49,7 +49,7 @@ def test_what_runs() -> None:
     cores = {name: amounts["core"] for name, amounts in jobs["10"].placed.items()}
     assert cores == {"c1": 14, "c2": 4, "c3": 1, "g1": 1}
     assert jobs["3"].placed["g3"]["gpu"] == 1
-    assert jobs["3"].scatter
+    assert jobs["3"].one_unit_per_node
     assert jobs["5"].placed == {"g1": {"core": 1, "mem": 100 * MIB, "gpu": 2}}
 
 
@@ -119,7 +119,7 @@ def test_all_memory() -> None:
 def test_more_cores_than_a_node() -> None:
     """A job that asks for more cores than a node has needs several nodes."""
     job = read(job_state="PENDING", nodes="", cpus=40, node_count=1)[1]["1"]
-    assert (job.units, job.amounts["core"], job.scatter) == (3, 14, True)
+    assert (job.units, job.amounts["core"], job.one_unit_per_node) == (3, 14, True)
 
 
 def test_hardware_threads() -> None:

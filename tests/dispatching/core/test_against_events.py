@@ -116,7 +116,7 @@ def test_equal_units(
 @tries(250)
 @given(workload=mixed_workloads(max_jobs=12), dispatcher=dispatchers(), chosen=settings)
 def test_unlike_units(workload: Workload, dispatcher: Dispatcher, chosen: dict[str, Any]) -> None:
-    """Jobs that ask for unlike units, some of them exclusive, scattered or bound to nodes."""
+    """Jobs that ask for unlike units, some of them exclusive, one per node or bound to nodes."""
     simulated = parts(workload.system, dispatcher, **chosen)
     jobs = requesting(workload)
     assert in_compiled_code(simulated, jobs) == event_by_event(simulated, jobs)

@@ -109,7 +109,7 @@ def test_equal_units(
 def test_unlike_units(
     rule: str, workload: Workload, chosen: dict[str, Any], data: st.DataObject
 ) -> None:
-    """Jobs that ask for unlike units, some of them exclusive, scattered or bound to nodes."""
+    """Jobs that ask for unlike units, some of them exclusive, one per node or bound to nodes."""
     make, jobs = data.draw(RULES[rule]), in_queues(data, workload)
     told = [
         run(parts(workload.system, make(), **chosen), jobs) for run in (plainly, event_by_event)

@@ -87,7 +87,7 @@ def test_equal_units(
 def test_unlike_units(
     workload: Workload, dispatcher: Dispatcher, chosen: dict[str, Any], data: Any
 ) -> None:
-    """Unlike units, some of them exclusive, scattered or bound to nodes."""
+    """Unlike units, some of them exclusive, one per node or bound to nodes."""
     jobs, held = data.draw(held_jobs(requesting(workload), workload.system))
     simulated = parts(workload.system, dispatcher, **chosen, **held)
     assert in_compiled_code(simulated, jobs, plainly=True) == event_by_event(simulated, jobs)

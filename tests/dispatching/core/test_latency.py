@@ -52,7 +52,7 @@ def test_equal_units(
 def test_unlike_units(
     workload: Workload, dispatcher: Dispatcher, chosen: dict[str, Any], latency: Latency
 ) -> None:
-    """Unlike units, some of them exclusive, scattered or bound to nodes."""
+    """Unlike units, some of them exclusive, one per node or bound to nodes."""
     simulated = parts(workload.system, dispatcher, latency=latency, **chosen)
     jobs = requesting(workload)
     assert in_compiled_code(simulated, jobs, plainly=True) == event_by_event(simulated, jobs)

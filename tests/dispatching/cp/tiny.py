@@ -63,7 +63,7 @@ def tiny_data(draw, size: Size = SMALL) -> ModelData:
             else min(capacity[n][r] // request[r] for r in range(types) if request[r])
             for n in range(nodes)
         ]
-        if draw(st.sampled_from([False, False, True])):  # as of a scattered job
+        if draw(st.sampled_from([False, False, True])):  # one unit per node
             room = [min(most, 1) for most in room]
         units.append(draw(st.integers(1, min(size.units, sum(room)))))
         requests.append(request)

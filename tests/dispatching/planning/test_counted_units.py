@@ -46,7 +46,7 @@ def test_units_on_nodes() -> None:
 
 def test_only_jobs_of_one_shape_can_be_counted() -> None:
     """Different amounts per unit, whole nodes and one unit per node cannot."""
-    header = "job_id units run_time core exclusive scatter\n"
+    header = "job_id units run_time core exclusive one_unit_per_node\n"
     for rows, counted in (
         ("1 1 9 2 no no\n2 5 3 2 no no", True),
         ("1 1 9 2 no no\n2 5 3 1 no no", False),

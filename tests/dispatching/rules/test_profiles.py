@@ -32,7 +32,7 @@ def plan_with(problem, held):
     """Return a new plan in which these reservations are made."""
     first = problem.queue[0].request
     alike = len({shape_key(job.request) for job in problem.queue}) == 1
-    alike = alike and not (first.exclusive or first.scatter)
+    alike = alike and not (first.exclusive or first.one_unit_per_node)
     places = {job.job_id: where for job, (_, where) in held if where is not None}
     plan = RoundPlan(problem, ALLOCATORS["first-fit"], places, alike=alike)
     plan.open()

@@ -138,7 +138,7 @@ def test_damaged_workloads(data: bytes) -> None:
 
 FIELDS = (
     "job_id", "submit_time", "start_time", "end_time", "run_time", "requested_time", "units",
-    "user", "queue", "name", "node_groups", "allowed_nodes", "exclusive", "scatter",
+    "user", "queue", "name", "node_groups", "allowed_nodes", "exclusive", "one_unit_per_node",
     "unit_request.core", "unit_request.gpu",
 )  # fmt: skip
 CELLS = st.sampled_from(

@@ -249,14 +249,19 @@ def test_where_jobs_may_run(tmp_path: Path) -> None:
         "0,5,5,1,,,maybe": "column 'exclusive': expected true or false",
     }.items():
         assert message in fault(write(tmp_path, header + row), system=system)
-    header = "submit_time,run_time,requested_time,units,scatter\n"
+    header = "submit_time,run_time,requested_time,units,one_unit_per_node\n"
     source, jobs = read(
         write(tmp_path, header + "0,5,5,3,true\n0,5,5,4,1\n0,5,5,4,0\n"), system=system
     )
-    assert jobs == [traced(1, 0, 3, 5, (1,), scatter=True), traced(3, 0, 4, 5, (1,))]
+    assert jobs == [traced(1, 0, 3, 5, (1,), one_unit_per_node=True), traced(3, 0, 4, 5, (1,))]
     assert source.account.skipped == {"larger_than_system": 1}
     assert source.uniform_request is None
-    message = "column 'scatter': expected true or false"
+    former = header.replace("one_unit_per_node", "scatter")
+    assert read(write(tmp_path, former + "0,5,5,3,true\n0,5,5,4,0\n"), system=system)[1] == [
+        traced(1, 0, 3, 5, (1,), one_unit_per_node=True),
+        traced(2, 0, 4, 5, (1,)),
+    ]
+    message = "column 'one_unit_per_node': expected true or false"
     assert message in fault(write(tmp_path, header + "0,5,5,1,no"), system=system)
 
 

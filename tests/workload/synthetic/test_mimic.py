@@ -206,10 +206,10 @@ def test_further_requests_need_room():
     jobs = [
         traced(1, 0, 2, 10, (1, 0), node_groups=frozenset({"plain"})),
         traced(2, 9, 2, 10, (1, 0), exclusive=True, allowed_nodes=frozenset({1, 2})),
-        traced(3, 9, 2, 10, (1, 0), scatter=True),
+        traced(3, 9, 2, 10, (1, 0), one_unit_per_node=True),
     ]
     found = {
-        (job.unit_request, job.node_groups, job.exclusive, job.allowed_nodes, job.scatter)
+        (job.unit_request, job.node_groups, job.exclusive, job.allowed_nodes, job.one_unit_per_node)
         for job, _ in mimic(of=Counted(jobs), system=system, requests=asked, jobs=50).jobs()
     }
     assert found == {

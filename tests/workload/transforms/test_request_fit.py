@@ -17,7 +17,7 @@ def test_room() -> None:
 
 def test_a_node_for_each_unit() -> None:
     """Two nodes have room for two such units."""
-    assert ROOMS.room_for(Request(1, (1,), scatter=True)) == 2
+    assert ROOMS.room_for(Request(1, (1,), one_unit_per_node=True)) == 2
 
 
 def test_the_largest_amount_with_which_units_fit() -> None:
@@ -29,7 +29,7 @@ def test_the_largest_amount_with_which_units_fit() -> None:
 
 def test_units_that_fit_with_no_amount() -> None:
     """Three units on nodes of their own, of which there are two."""
-    assert ROOMS.most_of(Request(3, (1,), scatter=True), 0, 9) == 0
+    assert ROOMS.most_of(Request(3, (1,), one_unit_per_node=True), 0, 9) == 0
 
 
 def test_another_amount() -> None:

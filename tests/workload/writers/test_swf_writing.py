@@ -154,19 +154,19 @@ def test_reading_names(tmp_path: Path) -> None:
 
 
 def test_what_a_log_cannot_say_is_counted(tmp_path: Path) -> None:
-    """Jobs bound to nodes, exclusive or scattered are written without that, each counted once."""
+    """Jobs are written without bounds to nodes or on sharing, and each is counted once."""
     jobs = [
         traced(1, 0, 1, 60, (1, 0), node_groups=frozenset({"node"}), exclusive=True),
         traced(2, 0, 1, 60, (1, 0), allowed_nodes=frozenset({0})),
         traced(3, 0, 1, 60, (1, 0), exclusive=True),
         traced(4, 0, 1, 60, (1, 0)),
-        traced(5, 0, 2, 60, (1, 0), scatter=True),
+        traced(5, 0, 2, 60, (1, 0), one_unit_per_node=True),
     ]
     path = tmp_path / "log.swf"
     result = written(path, jobs)
     assert (result.jobs, result.bound) == (5, 4)
     found = [job for job, _ in source_of(path, SYSTEM).jobs()]
-    assert [(job.exclusive, job.scatter) for job in found] == [(False, False)] * 5
+    assert [(job.exclusive, job.one_unit_per_node) for job in found] == [(False, False)] * 5
 
 
 def test_packed_logs_have_the_same_bytes(tmp_path: Path) -> None:

@@ -164,7 +164,7 @@ def test_a_workload_by_hand(tmp_path: Path) -> None:
     }
     assert (result.path, result.jobs, result.size) == (path, 2, path.stat().st_size)
     assert result.lost == {
-        "bound to nodes, exclusive or scattered": 1,
+        "bound to nodes, exclusive or with one unit per node": 1,
         "a name": 1,
         "the name of a queue or partition": 1,
         "a number of a user, group, application, queue or partition": 1,
@@ -181,7 +181,7 @@ def test_what_a_table_and_a_log_cannot_say(tmp_path: Path) -> None:
     assert written(write_table, tmp_path / "a.parquet", [JOB, PLAIN]).lost == shared_resources
     result = written(write_swf, tmp_path / "a.swf", [JOB, PLAIN])
     assert result.lost == {
-        **shared_resources, "bound to nodes, exclusive or scattered": 1, "a name": 1,
+        **shared_resources, "bound to nodes, exclusive or with one unit per node": 1, "a name": 1,
         "the name of a queue or partition": 1,
     }  # fmt: skip
     assert result.bound == 1
@@ -200,7 +200,7 @@ def test_a_table_by_hand(tmp_path: Path) -> None:
         "unit_request": {"core": 1, "mem": 50}, "user": 3, "group": None, "application": None,
         "queue": None, "partition": None, "name": "a b", "queue_name": "long",
         "partition_name": None, "node_groups": ["node"], "allowed_nodes": None, "exclusive": True,
-        "scatter": False,
+        "one_unit_per_node": False,
     }  # fmt: skip
     assert second["exclusive"] is False
     assert table(path).comments == ["UnixStartTime: 5", "Note: made up"]

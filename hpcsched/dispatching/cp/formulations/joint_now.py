@@ -128,8 +128,8 @@ class JointNow:
 def _pack(data: ModelData, classes: list[IntArray], chosen: list[dict[int, int]]) -> IntArray:
     """Put the units of each class onto its nodes: large units first, each where least is left.
 
-    Among equally large units those of scattered jobs come first, as they need the most nodes. Jobs
-    of which a unit found no room are left without any.
+    Among equally large units those of jobs with one unit per node come first, as they need the most
+    nodes. Jobs of which a unit found no room are left without any.
     """
     placed = np.zeros((data.job_count, data.node_count), dtype=np.int64)
     free = data.available.copy()

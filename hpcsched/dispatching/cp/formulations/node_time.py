@@ -5,7 +5,7 @@ constraint but cumulatives, which every solver has. Nodes are numbered 0 … N �
 
 - s[i] ∈ [0, H − d[i]]: the start of job i;
 - g[i, j]: the node of its unit j, one that can hold it when idle; g[i, j] ≤ g[i, j + 1], as units
-  of a job are alike and several may share a node; < where the job is scattered;
+  of a job are alike and several may share a node; < where the job has one unit per node;
 - z[i, j] = H · g[i, j] + s[i]: the unit's place on the line. As a job ends by H, no unit spills
   onto the next node;
 - for each resource type, cumulative([z[i, j]], [d[i]], [requests[i]], C) with the capacity C of the

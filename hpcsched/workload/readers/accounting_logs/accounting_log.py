@@ -229,14 +229,14 @@ class AccountingLogSource(RecordSource):
             self.changes.append("uneven_nodes")
         return found
 
-    def request_for(self, found: EqualUnits, *, scatter: bool) -> tuple[int, ...]:
+    def request_for(self, found: EqualUnits, *, one_unit_per_node: bool) -> tuple[int, ...]:
         """Return the request of each unit.
 
         Parameters
         ----------
         found
             The units of a job.
-        scatter
+        one_unit_per_node
             Whether each unit needs a node of its own.
 
         Raises
@@ -245,10 +245,10 @@ class AccountingLogSource(RecordSource):
             If the units do not fit on the idle system.
         """
         request = self.system.request(found.amounts)
-        room = self._rooms.get((request, scatter))
+        room = self._rooms.get((request, one_unit_per_node))
         if room is None:
-            room = room_for(self.system, request, scatter=scatter)
-            self._rooms[request, scatter] = room
+            room = room_for(self.system, request, one_unit_per_node=one_unit_per_node)
+            self._rooms[request, one_unit_per_node] = room
         self.check_room(found.units, room, found.amounts)
         return request
 

@@ -132,12 +132,12 @@ class PbsAccountingSource(AccountingLogSource):
         queue = said.get("queue", "")
         place = said.get("Resource_List.place", "").split(":")
         # What is said of chunks does not hold of units that are something else.
-        scatter = units.per_node and units.units > 1 and not _SCATTERED.isdisjoint(place)
+        one_unit_per_node = units.per_node and units.units > 1 and not _SCATTERED.isdisjoint(place)
         request = Request(
             units=units.units,
-            unit_request=self.request_for(units, scatter=scatter),
+            unit_request=self.request_for(units, one_unit_per_node=one_unit_per_node),
             exclusive=not _EXCLUSIVE.isdisjoint(place),
-            scatter=scatter,
+            one_unit_per_node=one_unit_per_node,
         )
         job = Job(
             number,

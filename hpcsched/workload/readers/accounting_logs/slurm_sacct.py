@@ -154,12 +154,12 @@ class SlurmSacctSource(AccountingLogSource):
         totals, nodes = self._amounts(row)
         units = self.units_of(totals, nodes)
         names = self.names
-        scatter = units.per_node and units.units > 1  # so many nodes were not fewer
+        one_unit_per_node = units.per_node and units.units > 1  # so many nodes were not fewer
         qos, partition = row.get("qos", ""), row.get("partition", "")
         request = Request(
             units=units.units,
-            unit_request=self.request_for(units, scatter=scatter),
-            scatter=scatter,
+            unit_request=self.request_for(units, one_unit_per_node=one_unit_per_node),
+            one_unit_per_node=one_unit_per_node,
         )
         job = Job(
             number,

@@ -176,7 +176,7 @@ class SlurmHistory:
                 unit_request=self._system.request(
                     {k: v for k, v in amounts.items() if k in self._system.resource_types}
                 ),
-                scatter=units > 1,
+                one_unit_per_node=units > 1,
             )
             job = Job(
                 number,
@@ -195,7 +195,10 @@ class SlurmHistory:
             return "never_ran", None
         if not any(job.unit_request):
             return "larger_than_system", None
-        if room_for(self._system, job.unit_request, scatter=job.scatter) < units:
+        if (
+            room_for(self._system, job.unit_request, one_unit_per_node=job.one_unit_per_node)
+            < units
+        ):
             return "larger_than_system", None
         return "", TracedJob(job, end - start)
 

@@ -141,7 +141,7 @@ class JobReader:
             self._terms.no_limit if limit is None else max(1, int(limit) * 60),
             units,
             amounts,
-            scatter=units > 1,
+            one_unit_per_node=units > 1,
             exclusive=job["shared"] == "none" or whole_memory,
             allowed=self._allowed(job, asked, units),
             held=phase == "waiting" and self._marked(job),

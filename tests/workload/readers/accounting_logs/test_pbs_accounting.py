@@ -98,7 +98,7 @@ def test_a_job(tmp_path: Path) -> None:
     assert (job.submit_time, job.requested_time, first.run_time) == (1709280000, 7200, 3600)
     assert (job.user, job.group, job.queue, job.partition) == (1, 1, 1, None)
     assert (job.name, job.queue_name, job.exclusive) == ("my first job", "batch", True)
-    assert not job.scatter  # a single unit is on a node of its own anyway
+    assert not job.one_unit_per_node  # a single unit is on a node of its own anyway
     job = second.job
     assert (job.user, job.group, job.queue) == (1, 2, 2)
     assert (job.name, job.queue_name, job.exclusive) == ("my job", "long", False)
@@ -114,9 +114,9 @@ def test_chunks_on_hosts_of_their_own(place: str, scatter: bool, tmp_path: Path)
     """They are units on nodes of their own, and need as many nodes; other units are not."""
     said = {"Resource_List_select": "2:ncpus=4", "Resource_List_place": place}
     _, (traced,) = read_pbs(tmp_path, pbs_record("1", **said))
-    assert (traced.job.units, traced.job.scatter) == (2, scatter)
+    assert (traced.job.units, traced.job.one_unit_per_node) == (2, scatter)
     _, (traced,) = read_pbs(tmp_path, pbs_record("1", **said), mapping="one_each")
-    assert (traced.job.units, traced.job.scatter) == (8, False)
+    assert (traced.job.units, traced.job.one_unit_per_node) == (8, False)
     one_node = System((NodeGroup("n", 1, {"core": 16, "mem": 64 * GIB}),))
     source, jobs = read_pbs(tmp_path, pbs_record("1", **said), system=one_node)
     assert len(jobs) == (0 if scatter else 1)

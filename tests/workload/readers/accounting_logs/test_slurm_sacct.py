@@ -216,9 +216,13 @@ def test_units_on_nodes_of_their_own(tmp_path: Path) -> None:
         sacct_row("3", NNodes="3", NCPUS="10", ReqMem=""),
     )
     _, jobs = read_sacct(tmp_path, one, two, uneven)
-    assert [(job.units, job.scatter) for job, _ in jobs] == [(1, False), (2, True), (10, False)]
+    assert [(job.units, job.one_unit_per_node) for job, _ in jobs] == [
+        (1, False),
+        (2, True),
+        (10, False),
+    ]
     _, jobs = read_sacct(tmp_path, one, two, mapping="one_each")
-    assert not any(job.scatter for job, _ in jobs)
+    assert not any(job.one_unit_per_node for job, _ in jobs)
     seven = sacct_row("4", NNodes="7", NCPUS="7", ReqMem="")  # on six nodes of 16 cores
     source, jobs = read_sacct(tmp_path, seven)
     assert (jobs, source.account.skipped) == ([], {"larger_than_system": 1})
