@@ -139,6 +139,7 @@ class Driver:
         self._journal = journal
         self._seen: object = None
         self._last_round = float("-inf")
+        self._looked = 0.0
         self._unavailable = False
         self._rounds = 0
         self._failures = Failures(pace.placement_timeout)
@@ -172,6 +173,7 @@ class Driver:
 
     def step(self) -> bool:
         """Look once, and hold a round if one is due; return True if the cluster could be read."""
+        self._looked = self._clock.now()
         try:
             state = self._manager.read()
         except UnavailableError as error:
@@ -241,7 +243,7 @@ class Driver:
                 self._manager.start(by_key[entry.job], entry.nodes)
             except RefusedError as error:
                 made = False
-                journal.outcome(entry, refused=str(error))
+                journal.outcome(entry, self._round_trip(), str(error))
                 self._failures.add(entry.job, now)
                 self._say(f"job {entry.job} could not be started: {error}")
             except UnavailableError as error:
@@ -249,7 +251,7 @@ class Driver:
                 made = False
                 break
             else:
-                journal.outcome(entry)
+                journal.outcome(entry, self._round_trip())
         if not made:
             self._seen = None
         return made
@@ -257,6 +259,10 @@ class Driver:
     def names(self, nodes: tuple[int, ...]) -> tuple[str, ...]:
         """Return the names of nodes by their numbers."""
         return tuple(self._following.site.names[node] for node in nodes)
+
+    def _round_trip(self) -> float:
+        """Return the seconds since the present look began."""
+        return self._clock.now() - self._looked
 
     def _take_back(self, state: ClusterState, now: float, journal: Journal) -> None:
         """Take back the jobs that were to start and have not, or were put back since."""
@@ -276,10 +282,10 @@ class Driver:
             try:
                 self._manager.hold(by_key[entry.job])
             except (RefusedError, UnavailableError) as error:
-                journal.outcome(entry, refused=str(error))
+                journal.outcome(entry, self._round_trip(), str(error))
                 self._say(f"job {entry.job} could not be taken back: {error}")
             else:
-                journal.outcome(entry)
+                journal.outcome(entry, self._round_trip())
                 self._failures.add(entry.job, now)
                 self._say(f"job {entry.job} did not start in time, and is taken back")
 

@@ -105,9 +105,21 @@ class Journal:
             self._note(entry._asdict())
         return entries
 
-    def outcome(self, entry: Entry, refused: str = "") -> None:
-        """Write the outcome of a change: made, or refused with a reason."""
-        line: dict[str, Any] = {"of": entry.number, "outcome": "refused" if refused else "made"}
+    def outcome(self, entry: Entry, after: float, refused: str = "") -> None:
+        """Write the outcome of a change: made, or refused with a reason.
+
+        Parameters
+        ----------
+        entry
+            The change.
+        after
+            Round trip: seconds from the beginning of the look that led to the change to the
+            cluster's answer.
+        refused
+            Reason why the cluster did not make it; empty if it did.
+        """
+        outcome = "refused" if refused else "made"
+        line: dict[str, Any] = {"of": entry.number, "outcome": outcome, "after": round(after, 3)}
         self._write(line | ({"why": refused} if refused else {}))
         self._note(line)
 

@@ -14,8 +14,8 @@ from hpcsched.system.cluster import (
 class FakeCluster:
     """Nodes of 4 cores; jobs run for as long as is said, from a second after they are started.
 
-    What is in `refuses` is not started; what is in `ignores` is said to be and is not. While
-    `away`, nobody answers.
+    What is in `refuses` is not started; what is in `ignores` is said to be and is not. Reading and
+    starting take `answers_in` seconds each. While `away`, nobody answers.
     """
 
     def __init__(self, nodes: Sequence[str] = ("a1", "a2")) -> None:
@@ -27,6 +27,7 @@ class FakeCluster:
         self.refuses: set[str] = set()
         self.ignores: set[str] = set()
         self.away = False
+        self.answers_in = 0.0
         self.warnings: tuple[str, ...] = ()
 
     def submit(
@@ -63,12 +64,14 @@ class FakeCluster:
         """Return the cluster."""
         if self.away:
             raise UnavailableError("nobody answers")
+        self.time += self.answers_in
         nodes = [ClusterNode(name, {"core": 4}, usable) for name, usable in self.nodes.items()]
         return ClusterState(tuple(nodes), tuple(self.jobs.values()), self.warnings)
 
     def start(self, job: ClusterJob, nodes: Sequence[str]) -> None:
         """Start a held job."""
         self._check()
+        self.time += self.answers_in
         self.calls.append(("start", job.key, tuple(nodes)))
         if job.key in self.refuses or not self.jobs[job.key].held:
             raise RefusedError(f"job {job.key} has changed")

@@ -1,11 +1,13 @@
 """The driver on a made-up cluster: it places what is held, and copes with what goes wrong."""
 
+import json
 import time
 from pathlib import Path
 
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.live.driver import Limits
+from hpcsched.live.journal import NAME
 from hpcsched.system.allocation import NodeAllocation
 from tests.live.fake_cluster import FakeCluster
 from tests.live.sessions import ORIGIN, session
@@ -171,6 +173,19 @@ def test_a_new_driver_goes_on(tmp_path: Path) -> None:
     assert [call[1] for call in cluster.calls] == ["1", "2", "3", "4", "5", "6"]
     # What the first had started is recorded, as the journal tells that it was ours.
     assert set(later.recorder.jobs) == {1, 2, 3, 4, 5, 6}
+
+
+def test_round_trips(tmp_path: Path) -> None:
+    """The journal has the seconds from the beginning of a look to the answer on each start."""
+    cluster = FakeCluster()
+    cluster.submit(1, 3, 20)
+    cluster.submit(2, 3, 20)
+    cluster.answers_in = 0.25
+    cluster.refuses.add("2")
+    session(cluster, tmp_path).driver.run(Limits(seconds=15))
+    lines = [json.loads(line) for line in (tmp_path / NAME).read_text().splitlines()]
+    outcomes = [(line["outcome"], line["after"]) for line in lines if "of" in line]
+    assert outcomes == [("made", 0.5), ("refused", 0.75)]  # one reading, one or two starts
 
 
 def test_cancelled_jobs(tmp_path: Path) -> None:

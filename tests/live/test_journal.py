@@ -19,9 +19,9 @@ def test_reads_what_it_wrote(tmp_path: Path) -> None:
     first, second, third = journal.intend(
         5.0, 1, [("start", "1", ["a"]), ("start", "2", ["b", "c"]), ("start", "3", ["a"])]
     )
-    journal.outcome(first)
-    journal.outcome(second, refused="it is gone")
-    journal.outcome(third)
+    journal.outcome(first, 0.2)
+    journal.outcome(second, 0.3, "it is gone")
+    journal.outcome(third, 0.4)
     journal.intend(6.0, 2, [("hold", "3", [])])
     journal.close()
     again = Journal(tmp_path)

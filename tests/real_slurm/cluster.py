@@ -29,16 +29,23 @@ NOBODY = 65534
 
 
 class NodeKind(NamedTuple):
-    """Some identical nodes: their names as Slurm writes them, cores, MiB of memory, and GPUs."""
+    """Identical nodes: their names as Slurm writes them, cores, MiB of memory, GPUs of a type."""
 
     names: str
     cores: int
     memory: int
     gpus: int = 0
+    gpu_type: str = "a100"
 
 
 SIX = (NodeKind("c[1-3]", 16, 64000), NodeKind("g[1-3]", 8, 128000, 4))
 """Six nodes of two kinds."""
+TWO_GPU_TYPES = (
+    NodeKind("c[1-3]", 16, 64000),
+    NodeKind("g[1-2]", 8, 128000, 4),
+    NodeKind("t1", 8, 128000, 4, "2080ti"),
+)
+"""Six nodes of three kinds; the name of a GPU type begins with a digit, as `2080ti` does."""
 
 
 def missing() -> str:
@@ -129,6 +136,20 @@ class SlurmCluster:
         said = json.loads(self.run("squeue", "--json", "--states=all"))
         listed = versions.plain_jobs(versions.check_version(said, "squeue"), said["jobs"])
         return {job["job_id"]: job for job in listed}
+
+    def jobs_by_key(self) -> dict[str, Mapping[str, Any]]:
+        """Return all jobs that are no array by `squeue`'s name of them: `17`, or `17_2` of a task.
+
+        Tasks that still wait together in the record of their array are left out.
+        """
+        found = {}
+        for number, job in self.jobs().items():
+            array, task = job["array_job_id"], job["array_task_id"]
+            if not array:
+                found[str(number)] = job
+            elif task is not None and not job["array_task_string"]:
+                found[f"{array}_{task}"] = job
+        return found
 
     def version(self) -> tuple[int, int]:
         """Return Slurm's version, such as (22, 5)."""
@@ -259,7 +280,8 @@ class SlurmCluster:
         for k in range(max(kind.gpus for kind in self._kinds)):
             self.run("mknod", str(folder / "dev" / f"gpu{k}"), "c", "1", "3")
         gres = [
-            f"NodeName={kind.names} Name=gpu Type=a100 File={folder}/dev/gpu[0-{kind.gpus - 1}]"
+            f"NodeName={kind.names} Name=gpu Type={kind.gpu_type}"
+            f" File={folder}/dev/gpu[0-{kind.gpus - 1}]"
             for kind in self._kinds
             if kind.gpus
         ]
@@ -320,7 +342,8 @@ class SlurmCluster:
         for kind in self._kinds:
             count = len(expand(kind.names))
             first = [next(ports) for _ in range(count)]
-            gres = f" Gres=gpu:a100:{kind.gpus} Feature=gpu" if kind.gpus else " Feature=cpu"
+            gres = f" Gres=gpu:{kind.gpu_type}:{kind.gpus}" if kind.gpus else ""
+            gres += " Feature=gpu" if kind.gpus else " Feature=cpu"
             yield (
                 f"NodeName={kind.names} NodeHostname=localhost NodeAddr=127.0.0.1"
                 f" Port=[{first[0]}-{first[-1]}] Sockets=1 CoresPerSocket={kind.cores}"

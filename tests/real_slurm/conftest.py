@@ -1,13 +1,14 @@
 """A real Slurm for the tests here, or the reason why there is none."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 
-from tests.real_slurm.cluster import SlurmCluster, missing
+from tests.real_slurm.cluster import SIX, TWO_GPU_TYPES, NodeKind, SlurmCluster, missing
 
 WANTED = "HPCSCHED_TEST_SLURM"
 """Set this environment variable to `1` to have a Slurm started; `make test-slurm` does."""
@@ -17,9 +18,9 @@ def _why_not() -> str:
     return missing() or ("" if os.environ.get(WANTED) == "1" else f"{WANTED} is not 1")
 
 
-@pytest.fixture(scope="session")
-def slurm() -> Iterator[SlurmCluster]:
-    """Give a Slurm of six nodes of two kinds."""
+@contextmanager
+def _started(kinds: Sequence[NodeKind]) -> Iterator[SlurmCluster]:
+    """Start a Slurm with such nodes, or skip the test and say why there is none."""
     why = _why_not()
     if why:
         pytest.skip(f"no Slurm is started: {why}")
@@ -28,5 +29,27 @@ def slurm() -> Iterator[SlurmCluster]:
     with TemporaryDirectory(prefix="hpcsched-slurm-") as name:
         folder = Path(name)
         folder.chmod(0o755)
-        with SlurmCluster(folder / "slurm") as cluster:
+        with SlurmCluster(folder / "slurm", kinds) as cluster:
             yield cluster
+
+
+@pytest.fixture(scope="session")
+def slurm() -> Iterator[SlurmCluster]:
+    """Give a Slurm of six nodes of two kinds."""
+    with _started(SIX) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def slurm_with_gpu_types() -> Iterator[SlurmCluster]:
+    """Give a Slurm of its own with GPUs of two types."""
+    with _started(TWO_GPU_TYPES) as cluster:
+        yield cluster
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print what tests have measured, also those that ran in other processes."""
+    for report in terminalreporter.getreports("passed"):
+        for name, value in report.user_properties:
+            if name == "measured":
+                terminalreporter.write_line(str(value))

@@ -80,11 +80,22 @@ def journalled(scenario: Path) -> dict[str, dict[str, Any]]:
     return {entry["job"]: entry for entry in entries if entry.get("do") == "start"}
 
 
+def round_trips(scenario: Path) -> list[float]:
+    """Return the journal's round trips of the changes that were made, in seconds.
+
+    A round trip is the time from the beginning of a look to the cluster's answer on the change:
+    reading, deciding and placing.
+    """
+    lines = (scenario.parent / "live" / "journal.jsonl").read_text().splitlines()
+    entries = (json.loads(line) for line in lines)
+    return [entry["after"] for entry in entries if entry.get("outcome") == "made"]
+
+
 def check_all_ran(cluster: SlurmCluster, scenario: Path, keys: list[str]) -> None:
     """Check that each job ran once to its end, where the journal says, and not before."""
-    starts, jobs = journalled(scenario), cluster.jobs()
+    starts, jobs = journalled(scenario), cluster.jobs_by_key()
     for key in keys:
-        job = jobs[int(key)]
+        job = jobs[key]
         assert job["job_state"] == "COMPLETED", (key, job["job_state"], job["state_reason"])
         assert sorted(expand(job["nodes"])) == sorted(starts[key]["nodes"]), key
         assert job["start_time"] >= starts[key]["time"] - 1, key
@@ -93,4 +104,4 @@ def check_all_ran(cluster: SlurmCluster, scenario: Path, keys: list[str]) -> Non
         for match in map(_STARTED.match, cluster.history.read_text().splitlines())
         if match is not None
     )
-    assert {key: ended[key] for key in keys} == dict.fromkeys(keys, 1)
+    assert {key: ended[str(jobs[key]["job_id"])] for key in keys} == dict.fromkeys(keys, 1)

@@ -1,4 +1,4 @@
-"""Jobs that sleep, made up from a seed: cores, memory, GPUs, some on two nodes."""
+"""Jobs that sleep, made up from a seed: cores, memory, GPUs, some on two nodes, arrays."""
 
 import random
 from typing import NamedTuple
@@ -34,3 +34,33 @@ def sleep_jobs(count: int, seed: int = 1) -> list[SleepJob]:
             ]
         jobs.append(SleepJob(seconds, tuple(options)))
     return jobs
+
+
+class SleepArray(NamedTuple):
+    """An array: its tasks, the limit of those that run at a time (0: none), and each task."""
+
+    tasks: int
+    limit: int
+    task: SleepJob
+
+
+def short_jobs(count: int, seed: int) -> list[SleepJob]:
+    """Return jobs as `sleep_jobs` does, of 1 to 4 seconds; every other GPU is of a type."""
+    jobs = []
+    for k, job in enumerate(sleep_jobs(count, seed)):
+        type_ = ("", "2080ti:", "", "a100:")[k % 4]
+        options = (option.replace("gpu:", f"gpu:{type_}") for option in job.options)
+        jobs.append(SleepJob(1 + job.seconds % 4, tuple(options)))
+    return jobs
+
+
+def short_arrays() -> list[SleepArray]:
+    """Return arrays of 60 tasks in all, two of them with a limit, one of these with GPUs."""
+    small = ("--time=1", "--mem=1000")
+    gpu = (*small, "--gres=gpu:2080ti:1")
+    return [
+        SleepArray(20, 0, SleepJob(2, (*small, "--cpus-per-task=2"))),
+        SleepArray(10, 0, SleepJob(1, (*small, "--gres=gpu:1"))),
+        SleepArray(15, 4, SleepJob(2, (*small, "--cpus-per-task=4"))),
+        SleepArray(15, 3, SleepJob(1, gpu)),
+    ]

@@ -21,6 +21,7 @@ from hpcsched_slurm.commands import Commands
 from hpcsched_slurm.credentials import read_token
 from hpcsched_slurm.manager import make_slurm
 from hpcsched_slurm.params import SlurmParams
+from hpcsched_slurm.rest import Rest
 
 SECRET = "eyJhbGciOiJIUzI1NiJ9.secret"
 
@@ -216,6 +217,34 @@ def test_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for key, nodes in (("1;ls", "c1"), ("1", "c1 c2"), ("--all", "c1")):
         with pytest.raises(RefusedError):
             commands.place(key, nodes)
+
+
+def test_tasks_of_arrays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where slurmrestd refuses single tasks, `scontrol` changes them with the token's rights."""
+    log = tmp_path / "log"
+    script = tmp_path / "scontrol"
+    script.write_text(f'#!/bin/sh\necho "$SLURM_JWT" "$SLURM_CONF" "$@" >> {log}\n')
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    with serving(tmp_path) as (server, params):
+        server.document = {"paths": {"/slurm/v0.0.42/jobs/": {}}}
+        answer = {"meta": {"plugin": {"data_parser": "data_parser/v0.0.42"}}, "errors": []}
+        server.content = json.dumps(answer).encode()
+        rest = Rest(params.model_copy(update={"config": "/slurm.conf"}))
+        rest.place("7", "c1")
+        rest.place("7_2", "c2")
+        rest.hold("7_2")
+        posted = [path for method, path, _, _ in server.asked if method == "POST"]
+        monkeypatch.setenv("PATH", str(tmp_path / "empty"))
+        with pytest.raises(RefusedError, match="no single task of an array"):
+            rest.place("7_3", "c2")
+    assert posted == ["/slurm/v0.0.42/job/7"]
+    assert log.read_text().splitlines() == [
+        f"{SECRET} /slurm.conf update JobId=7_2 ReqNodeList=c2",
+        f"{SECRET} /slurm.conf release 7_2",
+        f"{SECRET} /slurm.conf hold 7_2",
+        f"{SECRET} /slurm.conf update JobId=7_2 ReqNodeList=",
+    ]
 
 
 def test_saves_the_history(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

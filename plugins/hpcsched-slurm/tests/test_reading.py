@@ -74,6 +74,30 @@ def test_limits_of_arrays() -> None:
     assert [job.held for job in state.jobs] == [True, True, False, False, False]
 
 
+def test_limits_of_arrays_whose_tasks_are_apart() -> None:
+    """Released tasks count before the held ones, also when no tasks wait together any more."""
+    (first, second, third), terms = (
+        [dict(said("jobs")[0]) for _ in range(3)],
+        Terms("hpcsched", 1000),
+    )
+    array = {"array_job_id": 20, "array_task_string": "", "array_max_tasks": 2}
+    held = {"job_state": "PENDING", "priority": 0, "admin_comment": "hpcsched", "nodes": ""}
+    first |= array | held | {"job_id": 20, "array_task_id": 3}
+    second |= (
+        array | held | {"job_id": 21, "array_task_id": 1, "job_state": "RUNNING", "nodes": "c1"}
+    )
+    third |= (
+        array | held | {"job_id": 22, "array_task_id": 2, "priority": 9, "required_nodes": "c2"}
+    )
+    state = cluster_of([first, second, third], said("nodes"), terms, NOW)
+    assert [(job.key, job.phase) for job in state.jobs] == [
+        ("20_3", "blocked"), ("20_1", "running"), ("20_2", "waiting"),
+    ]  # fmt: skip
+    second["job_state"] = "COMPLETED"
+    state = cluster_of([first, second, third], said("nodes"), terms, NOW)
+    assert [job.phase for job in state.jobs] == ["waiting", "ended", "waiting"]
+
+
 @pytest.mark.parametrize(
     ("changes", "phase", "held"),
     [

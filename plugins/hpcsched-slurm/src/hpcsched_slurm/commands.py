@@ -14,6 +14,7 @@ from hpcsched import Finding, InputError
 from hpcsched.slurm.slurm_lines import pairs_of, state_blocks
 from hpcsched.system.cluster import RefusedError, UnavailableError
 from hpcsched_slurm.arrays import checked_key
+from hpcsched_slurm.credentials import VARIABLE, Token
 from hpcsched_slurm.params import SlurmParams
 from hpcsched_slurm.reservations import reservations_of_text
 from hpcsched_slurm.versions import check_version, plain_jobs, plain_nodes
@@ -27,9 +28,20 @@ _DOWN = re.compile(r"unable to contact|timed out|connection refused|connect fail
 class Commands:
     """The commands `squeue`, `sinfo` and `scontrol`; raises InputError where one is missing."""
 
-    def __init__(self, params: SlurmParams) -> None:
+    def __init__(self, params: SlurmParams, token: Token | None = None) -> None:
+        """Prepare the commands.
+
+        Parameters
+        ----------
+        params
+            Where Slurm's configuration is, and how long to wait.
+        token
+            Token with whose rights the commands act; None: with those of the process.
+        """
         self._timeout = params.timeout
         self._environment = dict(os.environ)
+        if token is not None:
+            self._environment[VARIABLE] = token.reveal()
         self._environment["SLURM_TIME_FORMAT"] = "standard"
         if params.config is not None:
             self._environment["SLURM_CONF"] = params.config

@@ -1,6 +1,7 @@
 """Tokens for slurmrestd: from a file that only its owner may read, or from the environment.
 
-A token is never written anywhere, and never given to a program as an argument.
+A token is never written anywhere, and never given to a program as an argument: commands get it in
+their environment.
 """
 
 import os
@@ -22,7 +23,7 @@ class Token:
         return "Token(...)"
 
     def reveal(self) -> str:
-        """Return the token, for the header of a request and nothing else."""
+        """Return the token, for the header of a request or the environment of a command only."""
         return self._secret
 
 

@@ -30,7 +30,8 @@ class SlurmParams(Params):
     )
     config: str | None = Field(
         default=None,
-        description="Slurm's slurm.conf for the commands; SLURM_CONF or Slurm's own if not given.",
+        description="Slurm's slurm.conf for the commands, which also change tasks of arrays where"
+        " 'rest' is given; SLURM_CONF or Slurm's own if not given.",
     )
     mark: str = Field(
         default="hpcsched",
@@ -59,8 +60,6 @@ class SlurmParams(Params):
     def _check_use(self) -> Self:
         if self.rest is None and (self.token_file is not None or self.user is not None):
             raise ValueError("'token_file' and 'user' are for 'rest', which is not given")
-        if self.rest is not None and self.config is not None:
-            raise ValueError("'config' is for the commands, which are not used where 'rest' is")
         return self
 
     @property

@@ -63,11 +63,23 @@ def _within_limits(
 ) -> Iterator[ClusterJob]:
     """Yield jobs, those tasks blocked that an array's own limit does not let run now."""
     room = {array: limit - running.get(array, 0) for array, limit in most.items()}
-    for job in jobs:
-        array = int(job.key.partition("_")[0])
-        if "_" in job.key and array in room and job.phase == "waiting":
-            room[array] -= 1
-            if room[array] < 0:
-                yield job._replace(phase="blocked", held=False, why="JobArrayTaskLimit")
-                continue
-        yield job
+    listed = list(jobs)
+    waiting = [
+        job for job in listed if job.phase == "waiting" and "_" in job.key and _array(job) in room
+    ]
+    # Tasks that were released to nodes are next, wherever they are listed.
+    waiting.sort(key=lambda job: job.held or not job.wanted)
+    over: set[str] = set()
+    for job in waiting:
+        room[_array(job)] -= 1
+        if room[_array(job)] < 0:
+            over.add(job.key)
+    for job in listed:
+        if job.key in over:
+            yield job._replace(phase="blocked", held=False, why="JobArrayTaskLimit")
+        else:
+            yield job
+
+
+def _array(job: ClusterJob) -> int:
+    return int(job.key.partition("_")[0])

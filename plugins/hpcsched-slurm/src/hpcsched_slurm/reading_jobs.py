@@ -111,11 +111,13 @@ class JobReader:
 
     def _read(self, job: Mapping[str, Any]) -> Iterator[ClusterJob]:
         array, task = job["array_job_id"] or 0, job["array_task_id"]
+        # Every task tells it: the record of those that wait together ends with the last of them.
+        if array and job.get("array_max_tasks"):
+            self.most_tasks[array] = job["array_max_tasks"]
         if array and task is not None:
             yield self._job(job, f"{array}_{task}", first_array_number(array) + int(task))
         elif array and job["array_task_string"]:
             tasks, most = task_ranges(str(job["array_task_string"]))
-            most = most or job.get("array_max_tasks") or None
             if most is not None:
                 self.most_tasks[array] = most
             model = self._job(job, str(array), 0)

@@ -7,12 +7,13 @@ import logging
 import re
 import socket
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from hpcsched import Finding, InputError
 from hpcsched.system.cluster import RefusedError, UnavailableError
 from hpcsched_slurm.arrays import checked_key
+from hpcsched_slurm.commands import Commands
 from hpcsched_slurm.credentials import Token, read_token
 from hpcsched_slurm.params import SlurmParams
 from hpcsched_slurm.versions import (
@@ -104,11 +105,31 @@ class Rest:
 
     def place(self, key: str, nodes: str) -> None:
         """Bind a job to nodes, none if the text is empty, and let it start."""
-        self._update(key, {**self._bound_to(nodes), "hold": False})
+        if self._takes(key):
+            self._update(key, {**self._bound_to(nodes), "hold": False})
+        else:
+            self._by_command(lambda commands: commands.place(key, nodes))
 
     def hold(self, key: str) -> None:
         """Hold a job, bound to no node."""
-        self._update(key, {**self._bound_to(""), "hold": True})
+        if self._takes(key):
+            self._update(key, {**self._bound_to(""), "hold": True})
+        else:
+            self._by_command(lambda commands: commands.hold(key))
+
+    def _takes(self, key: str) -> bool:
+        """Return whether slurmrestd changes this job: from v0.0.41 on, it refuses single tasks."""
+        return "_" not in key or self._spoken() == OLDEST
+
+    def _by_command(self, change: Callable[[Commands], None]) -> None:
+        """Make a change by `scontrol`, with the rights of the token."""
+        self._known.clear()
+        try:
+            change(Commands(self._params, self._token))
+        except InputError as error:
+            # Other jobs can still be driven.
+            told = "slurmrestd changes no single task of an array in this version of Slurm"
+            raise RefusedError(f"{told}, and {error}") from error
 
     def _bound_to(self, nodes: str) -> dict[str, Any]:
         """Return the field of an update that binds a job to nodes."""
