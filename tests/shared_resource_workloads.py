@@ -64,5 +64,5 @@ def audited(dispatcher, workload: Workload, **more):
     records = list(recorder.jobs.values())
     audit_replay(records, workload.jobs, workload.system)
     assert len(records) == len(workload.jobs)
-    assert {record.rejected_by for record in records} <= {None, "over_pool"}
+    assert {record.rejected_by for record in records} <= {None, "over_shared_resource"}
     return recorder

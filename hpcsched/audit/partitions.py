@@ -74,7 +74,7 @@ def _check_refusals(
         found = str(run.rejected_by[row])
         # Beyond its partition, a job may have been refused by the dispatcher, or for the shared
         # resources.
-        if found != expected and (expected or found not in ("dispatcher", "over_pool")):
+        if found != expected and (expected or found not in ("dispatcher", "over_shared_resource")):
             job_id = run.job_id[row]
             check.found(
                 f"job {job_id}: rejected_by: expected {expected or 'nothing'},"

@@ -62,7 +62,7 @@ def check_shared_resource_figures(
         check.notes.append("shared resources were not worked out again: jobs were left running")
         yield check
         return
-    stated = summary.get("pools", {})
+    stated = summary.get("shared_resources", {})
     for resource in system.shared_resources:
         course = course_of(resource, trace, run, match, system)
         begin = min(run.submit_time.tolist(), default=0)
@@ -70,7 +70,7 @@ def check_shared_resource_figures(
         for name, expected in _figures(resource, course, begin, end).items():
             compare(
                 check,
-                f"pools.{resource.name}.{name}",
+                f"shared_resources.{resource.name}.{name}",
                 expected,
                 stated.get(resource.name, {}).get(name),
             )

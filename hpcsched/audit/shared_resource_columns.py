@@ -1,4 +1,4 @@
-"""Check of the rows of `pools.parquet` against the jobs and the declared capacities."""
+"""Check of the rows of `shared_resources.parquet` against the jobs and the declared capacities."""
 
 from collections.abc import Iterator
 
@@ -10,6 +10,7 @@ from hpcsched.audit.shared_resource_checks import changes_between, course_of, dr
 from hpcsched.audit.violations import Check
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.files import SHARED_RESOURCES
+from hpcsched.results.former_names import stored_file
 from hpcsched.results.tables import ParquetTable
 from hpcsched.system.system import System
 
@@ -32,7 +33,7 @@ def check_recorded_shared_resources(
         "what is drawn from shared resources and what they offer, worked out again, agrees"
     )
     names = [resource.name for resource in system.shared_resources]
-    table = ParquetTable(run.path / SHARED_RESOURCES).read("time", "drawn", "offered")
+    table = ParquetTable(stored_file(run.path, SHARED_RESOURCES)).read("time", "drawn", "offered")
     named = [[field.name for field in table.schema.field(what).type] for what in _LEVELS]
     check.expect("shared resources", [names, names], named)
     if named != [names, names]:

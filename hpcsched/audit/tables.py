@@ -17,7 +17,7 @@ from hpcsched.system.system import System
 def expect_columns(run: RunDirectory, system: System) -> None:
     """Check that each table of a run has the columns that a run writes.
 
-    `pools.parquet` is left to the check of shared resources, which knows its columns.
+    `shared_resources.parquet` is left to the check of shared resources, which knows its columns.
 
     Raises
     ------

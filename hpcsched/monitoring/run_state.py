@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from hpcsched.errors import InputError
 from hpcsched.results.files import STATE, problem, read_json, write_text
@@ -116,7 +116,7 @@ class RunState(BaseModel):
         Number of rounds, and their decision times.
     resources
         Capacity and use by resource type.
-    pools, nodes
+    shared_resources, nodes
         Shared resources, and nodes out of service, if the scenario has any.
     solver
         Number of rounds that asked a solver, by status.
@@ -139,7 +139,9 @@ class RunState(BaseModel):
     rounds: int
     decision_time: DecisionTimes
     resources: dict[str, ResourceState]
-    pools: dict[str, SharedResourceState] = {}
+    shared_resources: dict[str, SharedResourceState] = Field(
+        {}, validation_alias=AliasChoices("shared_resources", "pools")
+    )
     solver: dict[str, int] = {}
     nodes: NodesState | None = None
 

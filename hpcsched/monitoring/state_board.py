@@ -203,7 +203,7 @@ class StateBoard:
             rounds=figures.rounds,
             decision_time=figures.decision_times,
             resources=self._resources(figures, down),
-            pools=self._drawn(figures),
+            shared_resources=self._drawn(figures),
             solver=dict(sorted(figures.statuses.items())),
             nodes=self._nodes(down),
         )

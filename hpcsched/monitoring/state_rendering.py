@@ -38,7 +38,7 @@ def state_rows(state: RunState) -> Iterator[tuple[str, str]]:
     yield from solver_rows(solver_rounds(state.solver))
     for name, resource in state.resources.items():
         yield name, _resource(resource)
-    for name, shared in state.pools.items():
+    for name, shared in state.shared_resources.items():
         drawn, offered = amount(shared.drawn), amount(shared.capacity)
         yield name, f"{drawn} drawn, of {offered} offered ({_drawn(shared)})"
     if state.nodes is not None:
@@ -55,8 +55,8 @@ def state_line(state: RunState) -> str:
     parts.append(f"{state.waiting:,} waiting, {state.running:,} running, {state.ended:,} ended")
     free = (f"{name} {_free(resource)}" for name, resource in state.resources.items())
     parts.append(f"free: {', '.join(free)}")
-    if state.pools:
-        drawn = (f"{name} {_drawn(shared)}" for name, shared in state.pools.items())
+    if state.shared_resources:
+        drawn = (f"{name} {_drawn(shared)}" for name, shared in state.shared_resources.items())
         parts.append(f"drawn: {', '.join(drawn)}")
     if state.nodes is not None:
         parts.append(f"{state.nodes.down:,} nodes out of service")

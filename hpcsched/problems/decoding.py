@@ -106,7 +106,7 @@ class Decoder:
         )
 
     def _waiting(self, line: JobLine, where: str, now: int) -> WaitingJob:
-        request = bounded_request(line.units, line.unit_request, vars(line), line.pool_requests)
+        request = bounded_request(line.units, line.unit_request, vars(line), line.shared_requests)
         job = Job(
             line.job_id,
             line.submit_time,
@@ -173,7 +173,7 @@ class Decoder:
         }
         if unknown:
             raise ValueError(
-                f"{where}.pool_requests: expected names of the system's shared resources,"
+                f"{where}.shared_requests: expected names of the system's shared resources,"
                 f" found {min(unknown)!r}"
             )
         stay = longest_stay(shared_resources, most_draw(self._system, request))

@@ -93,5 +93,5 @@ def _job(waiting: WaitingJob) -> dict[str, Any]:
         if value is not None and value is not False:
             content[column.name] = column.told(value)
     if request.shared_requests:
-        content["pool_requests"] = request.shared_requests
+        content["shared_requests"] = request.shared_requests
     return content

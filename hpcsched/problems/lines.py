@@ -50,7 +50,9 @@ class JobLine(Line):
     name: str | None = None
     queue_name: str | None = None
     partition_name: str | None = None
-    pool_requests: tuple[tuple[str, Amount], ...] = ()
+    shared_requests: tuple[tuple[str, Amount], ...] = Field(
+        (), validation_alias=AliasChoices("shared_requests", "pool_requests")
+    )
 
 
 class PlacedLine(Line):

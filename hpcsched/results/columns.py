@@ -90,7 +90,7 @@ JOB_COLUMNS = (
         "what rejected it, if it was: the `dispatcher`, or at submission a rule of"
         " [partitions](site.md#partitions): `no_partition`, `over_partition_time`,"
         " `larger_than_partition`, `over_nodes_per_user`; or for the sake of"
-        " [shared resources](shared-resources.md): `over_pool`",
+        " [shared resources](shared-resources.md): `over_shared_resource`",
         nullable=True,
     ),
     *_of_job(*WHOSE, NAME),

@@ -22,6 +22,7 @@ from hpcsched.results.files import (
     read_json,
 )
 from hpcsched.results.folder_lock import LOCK, FolderLock, HeldError
+from hpcsched.results.former_names import present_summary
 from hpcsched.results.manifest import Manifest, read_manifest
 from hpcsched.results.solver_rounds import SolverRounds, solver_rounds
 from hpcsched.results.tables import ParquetTable
@@ -167,7 +168,7 @@ class RunDirectory:
 
     @cached_property
     def summary(self) -> dict[str, Any]:
-        """Content of `summary.json`.
+        """Content of `summary.json`, by its present names.
 
         Raises
         ------
@@ -179,7 +180,7 @@ class RunDirectory:
         for key, kind in (("jobs", dict), ("metrics", dict), ("rounds", dict)):
             if not isinstance(content.get(key), kind):
                 raise problem("damaged-file", path, f"it is damaged: {key!r} is missing")
-        return content
+        return present_summary(content)
 
     @cached_property
     def solver_rounds(self) -> SolverRounds:

@@ -18,11 +18,17 @@ USAGE = "usage.parquet"
 STATE = "state.json"
 OUTAGES = "outages.parquet"
 INTERRUPTIONS = "interruptions.parquet"
-SHARED_RESOURCES = "pools.parquet"
+SHARED_RESOURCES = "shared_resources.parquet"
 ADVICE = "advice.jsonl"
 
 KNOWN = (SCENARIO, MANIFEST, JOBS, ROUNDS, SUMMARY, TIMING)
-OPTIONAL = (EVENTS, REASONS, USAGE, STATE, OUTAGES, INTERRUPTIONS, SHARED_RESOURCES, ADVICE)
+FORMER_FILES = {SHARED_RESOURCES: "pools.parquet"}
+"""Names of files in runs of earlier versions."""
+
+OPTIONAL = (
+    *(EVENTS, REASONS, USAGE, STATE, OUTAGES, INTERRUPTIONS, SHARED_RESOURCES, ADVICE),
+    *FORMER_FILES.values(),
+)
 """Files that only some runs have, and the state of a run in progress."""
 
 

@@ -72,7 +72,7 @@ def outages_schema() -> pa.Schema:
 
 
 def shared_resources_schema(system: System) -> pa.Schema:
-    """Return the columns of `pools.parquet`: a row for each change of an amount.
+    """Return the columns of `shared_resources.parquet`: a row for each change of an amount.
 
     From second `time` on, `drawn` is the amount that jobs draw from each shared resource and
     `offered` the amount that it offers, in the shared resource's own unit.

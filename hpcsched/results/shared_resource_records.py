@@ -11,6 +11,7 @@ from hpcsched.dispatching.problem import RunningJob, WaitingJob
 from hpcsched.metrics.metric_tables import Column
 from hpcsched.metrics.shared_resource_figures import shared_resource_figures
 from hpcsched.results.files import SHARED_RESOURCES
+from hpcsched.results.former_names import stored_file
 from hpcsched.results.parquet_schemas import shared_resources_schema
 from hpcsched.results.record_file import RecordFile, transposed, whole
 from hpcsched.results.tables import ParquetTable
@@ -31,7 +32,7 @@ class _Level(NamedTuple):
 
 
 class SharedResourceRecorder(Observer):
-    """Observer that writes `pools.parquet`: a row whenever an amount drawn or offered changes.
+    """Observer that writes `shared_resources.parquet`: a row for each change of an amount.
 
     The first row is of the first submission, the last of the last end. Starts and ends of one
     instant are one change. Equal runs give equal bytes.
@@ -125,7 +126,7 @@ def shared_resource_summary(folder: Path, system: System) -> dict[str, dict[str,
     Raises
     ------
     InputError
-        If `pools.parquet` is damaged.
+        If `shared_resources.parquet` is damaged.
     """
     names = [resource.name for resource in system.shared_resources]
     time, drawn, offered = shared_levels(folder, names)
@@ -157,9 +158,9 @@ def shared_levels(
     Raises
     ------
     InputError
-        If `pools.parquet` is damaged.
+        If `shared_resources.parquet` is damaged.
     """
-    table = ParquetTable(folder / SHARED_RESOURCES)
+    table = ParquetTable(stored_file(folder, SHARED_RESOURCES))
     columns = ["time", *(f"{what}.{name}" for what in ("drawn", "offered") for name in names)]
     parts = [np.concatenate(column) for column in zip(*table.batches(*columns), strict=True)]
     if not parts:

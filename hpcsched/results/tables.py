@@ -16,6 +16,7 @@ from hpcsched.errors import InputError
 from hpcsched.metrics.metric import RunTables
 from hpcsched.metrics.metric_tables import Column, DownAmounts
 from hpcsched.results.files import JOBS, ROUNDS, problem
+from hpcsched.results.former_names import present_table
 from hpcsched.workload.job_columns import present_names
 
 
@@ -23,7 +24,7 @@ class ParquetTable:
     """Stream of named columns of a Parquet file, a row group at a time.
 
     A field within a column is named with a dot: `unit_request.core`. Columns are int64, float64 or
-    bool. Columns of earlier versions have their present names.
+    bool. What earlier versions called otherwise has its present name.
 
     Parameters
     ----------
@@ -297,7 +298,7 @@ def _valid(table: pa.Table) -> pa.Table:
         except pa.ArrowInvalid as error:
             # Arrow's own message has the column's place among those that were asked for.
             raise pa.ArrowInvalid(f"column {name}: {error}") from error
-    return table.rename_columns(present_names(table.column_names))
+    return present_table(table)
 
 
 def _value_counts(columns: Iterable[Any]) -> dict[str, int]:

@@ -16,6 +16,7 @@ from hpcsched.results.files import (
     ROUNDS,
     SHARED_RESOURCES,
 )
+from hpcsched.results.former_names import stored_file
 from hpcsched.results.manifest import package_versions
 from hpcsched.results.tables import ParquetTable
 from hpcsched.simulation.event_log import FILE_NAME as EVENTS
@@ -62,7 +63,7 @@ def compare_replay(run: RunDirectory, again: RunDirectory) -> AuditReport:
     ]
     if not run.partial:
         for name, key in _OPTIONAL_TABLES.items():
-            if (run.path / name).is_file() or (again.path / name).is_file():
+            if any(stored_file(one.path, name).is_file() for one in (run, again)):
                 checks.append(_check_rows(run, again, name, key))
         checks.append(_check_summary(run, again))
         if (run.path / EVENTS).is_file() or (again.path / EVENTS).is_file():
@@ -91,8 +92,8 @@ def _check_rows(run: RunDirectory, again: RunDirectory, name: str, key: str) -> 
     """Check that a table has the rows of the replay's, without times by the clock."""
     check = Check(f"replayed: {name} has the same rows, but for measured times")
     tables = [
-        ParquetTable(one.path / name).whole() if (one.path / name).is_file() else None
-        for one in (again, run)
+        ParquetTable(path).whole() if path.is_file() else None
+        for path in (stored_file(one.path, name) for one in (again, run))
     ]
     expected, found = (None if table is None else _without_times(table) for table in tables)
     if expected is None or found is None:

@@ -184,7 +184,7 @@ class ReplayLoop:
         if assembly.scenario.outages is not None:
             more["outages"] = outage_figures(assembly.folder, assembly.outages, system)
         if system.shared_resources:
-            more["pools"] = shared_resource_summary(assembly.folder, system)
+            more["shared_resources"] = shared_resource_summary(assembly.folder, system)
         if assembly.recorded is not None:
             more["recorded_starts"] = asdict(assembly.recorded.figures)
         if plan is not None and complete:

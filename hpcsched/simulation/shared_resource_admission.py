@@ -14,7 +14,7 @@ from hpcsched.system.shared_resources import longest_stay
 from hpcsched.system.system import IntArray, System
 from hpcsched.workload.job_batches import JobColumns, NeedsPythonError
 
-_OVER_POOL = REFUSALS.index("over_pool")
+_OVER_SHARED_RESOURCE = REFUSALS.index("over_shared_resource")
 
 _Asked = tuple[int, int, tuple[tuple[str, int], ...]]
 """Number of a job's request, its units, and the draws that the trace states."""
@@ -67,7 +67,7 @@ class SharedResourceAdmission:
             return
         refused = batch.refused[first:last]
         never = batch.predicted[first:last] > self._of_batch[first:last]
-        refused[never & (refused < 0)] = _OVER_POOL
+        refused[never & (refused < 0)] = _OVER_SHARED_RESOURCE
 
     def _stay(self, request: Request) -> int:
         draw = most_draw(self._system, request)

@@ -100,8 +100,8 @@ def test_an_account_that_balances() -> None:
             ["clipped for memory: expected 0, found 1"],
         ),
         (
-            lambda jobs: jobs.update(rejected_by={"over_pool": 1}),
-            ["jobs rejected_by: expected {'dispatcher': 1}, found {'over_pool': 1}"],
+            lambda jobs: jobs.update(rejected_by={"over_shared_resource": 1}),
+            ["jobs rejected_by: expected {'dispatcher': 1}, found {'over_shared_resource': 1}"],
         ),
     ],
 )  # fmt: skip

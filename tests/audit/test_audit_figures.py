@@ -219,7 +219,7 @@ def test_loss_with_rejected_jobs(rejected_wait: bool, more: int) -> None:
     """What the dispatcher rejected may have waited until the end, for 3 cores; the rest did not."""
     rejected = [
         row(job(4, 12, 1, (3, 0, 0), 10), None),
-        row(job(5, 1, 1, (1, 0, 0), 10), None, rejected_by="over_pool"),
+        row(job(5, 1, 1, (1, 0, 0), 10), None, rejected_by="over_shared_resource"),
     ]
     run = run_columns([*WAITING, *rejected], SYSTEM)
     lost = lost_amounts(run, SYSTEM, rejected_wait=rejected_wait, down=None)

@@ -118,7 +118,7 @@ def test_refusals(traced: TracedJob, partition: Partition, reason: str) -> None:
 
 def test_refused_beyond_the_partition() -> None:
     """Dispatcher and shared resources may refuse a job that its partition does not have to."""
-    for by in ("dispatcher", "over_pool"):
+    for by in ("dispatcher", "over_shared_resource"):
         assert refusal(small(), by, REST) == []
         expected = f"job 1: rejected_by: expected larger_than_partition, found {by}"
         assert refusal(small(units=17), by, REST) == [expected]

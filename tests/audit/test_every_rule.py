@@ -262,11 +262,15 @@ CASES = [
     # Shared resources
     Case("site", text("capacity: 80", "capacity: 30"), "to be drawn where jobs start, found"),
     Case("site", text("capacity: 90", "capacity: 91"), "from a second on, drawn and offered"),
-    Case("site", rows("pools.parquet", lambda r: r.pop()), "rows: expected"),
+    Case("site", rows("shared_resources.parquet", lambda r: r.pop()), "rows: expected"),
     Case(
         "site", text("name: power", "name: heat"), "shared resources: expected [['heat'], ['heat']]"
     ),
-    Case("site", figures("pools", "power", energy=1), "pools.power.energy: expected"),
+    Case(
+        "site",
+        figures("shared_resources", "power", energy=1),
+        "shared_resources.power.energy: expected",
+    ),
     Case("site", low_power, "expected it to draw at most 10, found 20"),
     # Outages
     Case("site", job(9, start_time=299, end_time=309), "is out of service from 300 to 310"),

@@ -107,7 +107,16 @@ def test_decisions_that_take_time() -> None:
     rows = [
         job(1, 1, 10, 6, submit=0, places={0: 4, 1: 2}),
         job(6, None, None, 1, submit=4, places={}, state="rejected", rejected_by="dispatcher"),
-        job(5, None, None, 99, submit=9, places={}, state="rejected", rejected_by="over_pool"),
+        job(
+            5,
+            None,
+            None,
+            99,
+            submit=9,
+            places={},
+            state="rejected",
+            rejected_by="over_shared_resource",
+        ),
         job(3, 19, 24, 3, submit=6),
         job(2, 14, 25, 4, submit=3, places={1: 4}),
         job(3, 13, 16, 3, submit=6, state="requeued"),
@@ -157,7 +166,16 @@ def test_a_job_without_length_in_a_round_of_its_own() -> None:
     """It holds all of its node until the round is over; job 2 was rejected and holds nothing."""
     rows = [
         job(1, 0, 0, 2, submit=0, exclusive=True),
-        job(2, None, None, 1, submit=0, places={}, state="rejected", rejected_by="over_pool"),
+        job(
+            2,
+            None,
+            None,
+            1,
+            submit=0,
+            places={},
+            state="rejected",
+            rejected_by="over_shared_resource",
+        ),
         job(3, 0, 9, 1, submit=0, places={1: 1}),
     ]
     assert_bounds(rows, [Left(0, 0, (0, 0), (3, 3))])

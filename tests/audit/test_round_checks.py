@@ -147,7 +147,7 @@ def test_what_happened() -> None:
     """
     rows = [
         Row(1, 2, 9, submit=2),
-        Row(2, submit=3, state="rejected", rejected_by="over_pool"),
+        Row(2, submit=3, state="rejected", rejected_by="over_shared_resource"),
         Row(3, submit=4, state="rejected", rejected_by="dispatcher"),
         Row(4, 30, 30, submit=5),
         Row(5, 6, 8, submit=6, state="failed"),

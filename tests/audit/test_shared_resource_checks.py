@@ -239,17 +239,19 @@ def test_figures(rows: list[Row], figures: dict[str, Any]) -> None:
         (check,) = check_shared_resource_figures(stated, *of, partial=False)
         return check.violations
 
-    assert said(pools={"power": figures}) == []
+    assert said(shared_resources={"power": figures}) == []
     for name, value in figures.items():
         wrong = {**figures, name: 7}
-        message = f"pools.power.{name}: expected {value!r}, found 7"
-        assert said(pools={"power": wrong}) == [message]
+        message = f"shared_resources.power.{name}: expected {value!r}, found 7"
+        assert said(shared_resources={"power": wrong}) == [message]
     missing = [
-        f"pools.power.{name}: expected {value!r}, found None"
+        f"shared_resources.power.{name}: expected {value!r}, found None"
         for name, value in figures.items()
         if value is not None
     ]
-    assert said() == said(pools={}) == said(pools={"heat": figures}) == missing
+    assert (
+        said() == said(shared_resources={}) == said(shared_resources={"heat": figures}) == missing
+    )
 
 
 def test_figures_that_are_not_worked_out() -> None:
@@ -275,7 +277,7 @@ def recorded(folder: Path, rows: Sequence[Row], levels: Sequence[Level]) -> list
             "offered": pa.array([{"power": amount} for amount in columns[2]], kind),
         }
     )
-    run = directory(folder, pools=table)
+    run = directory(folder, shared_resources=table)
     trace, *rest = arguments(rows, COMES_AGAIN)
     return [
         text

@@ -45,7 +45,7 @@ NAMED = {
     "definitions.<metric>.parameters": "parameter",
     "utilization_by_resource": "type",
     "outages.lost_amounts": "type",
-    "pools": "pool",
+    "shared_resources": "resource",
     "outages.node_seconds_down": "kind",
     "loss_of_capacity_by_resource": "type",
     "percentiles": "quantity",
@@ -96,7 +96,7 @@ def test_columns_of_optional_files():
     """Every column is described, in order, and no other."""
     assert described("outages.parquet") == outages_schema().names
     system = System((NodeGroup("node", 1, {"core": 1}),), {}, (SharedResource("power", 1),))
-    assert described("pools.parquet") == shared_resources_schema(system).names
+    assert described("shared_resources.parquet") == shared_resources_schema(system).names
     assert described("interruptions.parquet") == interruptions_schema().names
     assert described("reasons.parquet") == reasons_schema().names
     assert described("usage.parquet") == usage_schema().names
@@ -122,7 +122,7 @@ def test_summary_keys(scenario, tmp_path):
     figures = outage_figures(tmp_path, down, scenario.system.build())
     found |= dict.fromkeys(key_paths({"outages": figures}))
     found |= dict.fromkeys(
-        key_paths({"pools": {"power": dict.fromkeys(SharedResourceFigures._fields, 0)}})
+        key_paths({"shared_resources": {"power": dict.fromkeys(SharedResourceFigures._fields, 0)}})
     )
     found |= dict.fromkeys(key_paths({"recorded_starts": asdict(RecordedFigures())}))
     jobs = job_account(account, {}, Left(1, 1), {"dispatcher": 1})

@@ -120,7 +120,7 @@ def test_a_job_is_charged_for_all_nodes_that_it_may_be_alone_on():
     resource = SharedResource("power", 20, Draw(per_node=10))
     system = System((NodeGroup("node", 4, {"core": 4}),), {}, (resource,))
     recorder = replay(system, easy(), (traced(1, 0, 8, 5, (1,)), traced(2, 0, 2, 5, (4,))))
-    assert recorder.jobs[1].rejected_by == "over_pool"
+    assert recorder.jobs[1].rejected_by == "over_shared_resource"
     assert recorder.start_times == {1: None, 2: 0}
 
 

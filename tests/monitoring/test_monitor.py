@@ -101,7 +101,7 @@ def test_shared_resources_and_outages() -> None:
             s.now,
             s.nodes and s.nodes.down,
             s.resources["core"].free,
-            (s.pools["power"].drawn, s.pools["power"].capacity),
+            (s.shared_resources["power"].drawn, s.shared_resources["power"].capacity),
         )
         for s in view.states
     ]

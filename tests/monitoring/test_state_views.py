@@ -59,7 +59,7 @@ def with_shared_resources_and_outages() -> RunState:
         "licence": SharedResourceState(capacity=0, drawn=2),
     }
     nodes = NodesState(count=1200, down=3)
-    return fresh().model_copy(update={"pools": shared_resources, "nodes": nodes})
+    return fresh().model_copy(update={"shared_resources": shared_resources, "nodes": nodes})
 
 
 def test_shared_resources_and_nodes_out_of_service() -> None:

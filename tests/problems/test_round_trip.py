@@ -14,6 +14,7 @@ from hpcsched.problems.decoding import Decoder
 from hpcsched.problems.encoding import Encoder
 from hpcsched.problems.files import InstancesFile, write_instances
 from hpcsched.problems.header import Selection
+from hpcsched.problems.lines import JobLine
 from hpcsched.problems.recording import record
 from hpcsched.scenario import load_scenario
 from hpcsched.testing import make_problem, make_system
@@ -91,7 +92,11 @@ def test_a_job_that_changes():
 
 
 def test_a_line_of_an_earlier_version() -> None:
-    """`one_unit_per_node` was called `scatter`."""
+    """`one_unit_per_node` was called `scatter`, `shared_requests` `pool_requests`."""
+    assert JobLine.model_validate_json(
+        '{"job_id":1,"submit_time":0,"units":1,"unit_request":[1],"requested_time":9,'
+        '"predicted_run_time":9,"pool_requests":[["licence",2]]}'
+    ).shared_requests == (("licence", 2),)
     table = "job_id run_time units one_unit_per_node\n1 9 2 yes\n"
     problem = make_problem(make_system(), table)._replace(objective=OBJECTIVE)
     line = Encoder(aggregated=False).encode(problem)

@@ -39,7 +39,7 @@ def test_all_dispatchers_are_tried():
 @pytest.fixture(scope="module")
 def dispatchers(tmp_path_factory):
     """Return what gives a dispatcher by name, on any system; those that solvers need stay open."""
-    folder = tmp_path_factory.mktemp("pools")
+    folder = tmp_path_factory.mktemp("shared_resources")
 
     assemblies = {}
 

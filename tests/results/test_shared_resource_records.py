@@ -65,8 +65,8 @@ def test_what_is_drawn(scenario: Path, tmp_path: Path) -> None:
     jobs = {row["job_id"]: row for row in result.jobs.to_pylist()}
     starts = {number: row["start_time"] for number, row in jobs.items()}
     assert starts == {1: 0, 2: 1, 3: 21, 4: None, 5: 4}
-    assert jobs[4]["rejected_by"] == "over_pool"
-    levels = pq.read_table(tmp_path / "run" / "pools.parquet").to_pylist()
+    assert jobs[4]["rejected_by"] == "over_shared_resource"
+    levels = pq.read_table(tmp_path / "run" / "shared_resources.parquet").to_pylist()
     power = [(row["time"], row["drawn"]["power"], row["offered"]["power"]) for row in levels]
     assert power == [
         (0, 15, 60),
@@ -81,7 +81,7 @@ def test_what_is_drawn(scenario: Path, tmp_path: Path) -> None:
     licences = [row["drawn"]["licence"] for row in levels]
     assert licences == [1, 3, 4, 3, 3, 2, 2, 0]
     energy = 15 + 40 * 3 + 50 * 5 + 40 * 3 + 30 * 9 + 25 * 4
-    assert result.summary["pools"]["power"] == {
+    assert result.summary["shared_resources"]["power"] == {
         "energy": energy,
         "mean": energy / 25,
         "peak": 50,
@@ -89,7 +89,7 @@ def test_what_is_drawn(scenario: Path, tmp_path: Path) -> None:
         "over_cap_energy": 20,
         "over_cap_peak": 10,
     }
-    assert result.summary["jobs"]["rejected_by"] == {"over_pool": 1}
+    assert result.summary["jobs"]["rejected_by"] == {"over_shared_resource": 1}
     assert audit_directory(RunDirectory.open(tmp_path / "run")).ok
 
 
@@ -108,20 +108,22 @@ def test_what_an_audit_finds(scenario: Path, tmp_path: Path) -> None:
     tamper_jobs(RunDirectory.open(folder), starts_sooner)
     found = messages(audit_directory(RunDirectory.open(folder)))
     assert "second 13: expected at most 30 to be drawn where jobs start, found 55" in found
-    assert "pools.power.peak: expected 55, found 50" in found
+    assert "shared_resources.power.peak: expected 55, found 50" in found
 
 
 def test_a_figure_that_is_not_right(scenario: Path, tmp_path: Path) -> None:
     """Each figure of a shared resource is worked out again."""
     folder = tmp_path / "run"
     result = run(load_scenario(scenario), folder)
-    for name, value in result.summary["pools"]["power"].items():
+    for name, value in result.summary["shared_resources"]["power"].items():
         summary = folder / "summary.json"
         before = summary.read_bytes()
         wrong = {name: value + 1}
-        tamper_json(summary, lambda content, wrong=wrong: content["pools"]["power"].update(wrong))
+        tamper_json(
+            summary, lambda content, wrong=wrong: content["shared_resources"]["power"].update(wrong)
+        )
         found = messages(audit_directory(RunDirectory.open(folder)))
-        assert f"pools.power.{name}: expected {value}, found {value + 1}" in found
+        assert f"shared_resources.power.{name}: expected {value}, found {value + 1}" in found
         summary.write_bytes(before)
 
 
@@ -133,10 +135,12 @@ def test_shared_resources_are_told_by_node(scenario: Path) -> None:
 
 
 def test_equal_runs_give_equal_bytes(scenario: Path, tmp_path: Path) -> None:
-    """So does `pools.parquet`."""
+    """So does `shared_resources.parquet`."""
     for name in ("one", "two"):
         run(load_scenario(scenario), tmp_path / name)
-    one, two = ((tmp_path / name / "pools.parquet").read_bytes() for name in ("one", "two"))
+    one, two = (
+        (tmp_path / name / "shared_resources.parquet").read_bytes() for name in ("one", "two")
+    )
     assert one == two
 
 
@@ -157,7 +161,7 @@ def test_columns_of_a_log_that_are_of_shared_resources(scenario: Path, tmp_path:
     write(tmp_path, lines)
     loaded = load_scenario(scenario, ["trace.unit=null"])
     result = run(loaded, tmp_path / "run")
-    assert result.summary["pools"]["licence"]["peak"] == 3
+    assert result.summary["shared_resources"]["licence"]["peak"] == 3
     assert result.summary["jobs"]["completed"] == 3
 
 

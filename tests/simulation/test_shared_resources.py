@@ -232,7 +232,7 @@ def test_reasons_of_other_jobs_stand_where_a_start_is_put_off():
 def test_jobs_that_can_never_run(resource, run_time, rejected):
     """They are refused at submission, with a reason of their own."""
     record = replay(system(resource), easy(), (traced(1, 0, 2, run_time, (1,)),)).jobs[1]
-    assert record.rejected_by == ("over_pool" if rejected else None)
+    assert record.rejected_by == ("over_shared_resource" if rejected else None)
 
 
 def test_shared_resources_together():
@@ -244,7 +244,7 @@ def test_shared_resources_together():
     short, long = traced(1, 0, 2, 4, (1,)), traced(2, 0, 2, 5, (1,))
     recorder = replay(system(*both), easy(), (short, long))
     assert recorder.start_times == {1: 6, 2: None}
-    assert recorder.jobs[2].rejected_by == "over_pool"
+    assert recorder.jobs[2].rejected_by == "over_shared_resource"
 
 
 def test_a_cap_that_falls_while_a_decision_is_awaited():

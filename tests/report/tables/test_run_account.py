@@ -71,7 +71,7 @@ def test_losses_are_in_node_hours() -> None:
 )
 def test_shared_resources(drawn: dict[str, Any], expected: str) -> None:
     """Time above the offer is told where there is any."""
-    assert added(pools={"power": drawn}) == [f"  drawn from power: {expected}"]
+    assert added(shared_resources={"power": drawn}) == [f"  drawn from power: {expected}"]
 
 
 def test_rounds_with_a_solver() -> None:

@@ -38,7 +38,7 @@ def test_speed_of_a_unit() -> None:
 
 
 def test_flops_are_counted_by_size() -> None:
-    """3 and 4 units are of one class, 5 of the next; draws from pools do not make a shape."""
+    """3 and 4 units are of one class, 5 of the next; shared requests do not make a shape."""
     tally = counted(
         traced(1, 0, 3, 60, (1, 0, 0)),
         traced(2, 0, 4, 60, (1, 0, 0), shared_requests=(("licence", 1),)),
