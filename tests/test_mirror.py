@@ -25,6 +25,7 @@ MIRRORED = [
     ".",
     "audit",
     "dispatching",
+    "first_look",
     "forecast",
     "gym",
     "predictor_evaluation",

@@ -16,6 +16,7 @@ from hpcsched.cli import (
     experiment,
     explain,
     forecast,
+    init,
     instances,
     live,
     plot,
@@ -26,6 +27,7 @@ from hpcsched.cli import (
     schema,
     status,
     trace,
+    try_log,
     tune,
     validate,
     verify,
@@ -50,6 +52,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command()(run.run)
+app.command("try")(try_log.try_log)
+app.command()(init.init)
 app.command()(validate.validate)
 app.command()(experiment.experiment)
 app.command()(verify.verify)

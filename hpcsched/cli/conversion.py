@@ -5,16 +5,10 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from hpcsched.cli.log_files import LogSource, format_of, source_of
-from hpcsched.errors import Finding, InputError, Place
-from hpcsched.parameters import LARGEST
-from hpcsched.runs.assembly import Assembly, assemble
-from hpcsched.scenario.document import Document
-from hpcsched.scenario.loading import check_document
+from hpcsched.first_look.log_assembly import assembly_of_log
+from hpcsched.first_look.log_files import LogSource, format_of, source_of
+from hpcsched.runs.assembly import Assembly
 from hpcsched.version import __version__
-from hpcsched.workload.readers.swf_params import types_in_records
-from hpcsched.workload.readers.table_rows import open_rows
-from hpcsched.workload.readers.table_source import REQUEST_PREFIX
 from hpcsched.workload.trace_source import TraceAccount
 from hpcsched.workload.writers.batsim_writing import write_batsim
 from hpcsched.workload.writers.swf_writing import write_swf
@@ -26,8 +20,6 @@ _WRITERS: Mapping[LogSource, tuple[str, Callable[..., Written]]] = {
     LogSource.BATSIM: ("Batsim's format", write_batsim),
     LogSource.TABLE: ("the table", write_table),
 }
-_NODES = 1000
-"""Number of nodes, each with 2⁵³ of everything: the largest system possible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,52 +86,6 @@ def convert_trace(
             for what, count in written.lost.items()
         ),
     )
-
-
-def assembly_of_log(trace: Path, source: LogSource, overrides: Sequence[str]) -> Assembly:
-    """Return a scenario with a log as its trace and a system that has room for every job.
-
-    Parameters
-    ----------
-    trace
-        The log.
-    source
-        Trace source that reads it.
-    overrides
-        Overrides of the scenario.
-
-    Raises
-    ------
-    InputError
-        There is no such log, or an override is not valid.
-    """
-    if not trace.exists():
-        raise InputError(Finding("path-not-found", f"there is no file {trace}", Place(str(trace))))
-    # Jobs that do not fit would be skipped, and a conversion must lose none.
-    resources = dict.fromkeys(_resource_types(trace, source), LARGEST)
-    values = {
-        "name": "log",
-        "system": {"groups": [{"name": "node", "count": _NODES, "resources": resources}]},
-        "trace": {
-            "source": str(source),
-            "path": str(trace.absolute()),
-            "zero_run_time": "keep",
-            "over_requested_time": "keep",
-        },
-        "dispatcher": "reject",
-    }
-    return assemble(check_document(Document(values), trace, overrides).scenario)
-
-
-def _resource_types(trace: Path, source: LogSource) -> Sequence[str]:
-    """Return the resource types in a log; cores if it names none."""
-    found: Sequence[str] = ()
-    if source == LogSource.SWF:
-        found = types_in_records(trace)
-    elif source == LogSource.TABLE:
-        names = open_rows(trace, ",").names
-        found = [n.removeprefix(REQUEST_PREFIX) for n in names if n.startswith(REQUEST_PREFIX)]
-    return found or ["core"]
 
 
 def _account_lines(written: Written, account: TraceAccount) -> Iterator[str]:

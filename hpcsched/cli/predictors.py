@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from hpcsched.cli.output import TableFormat, TableFormatOption
-from hpcsched.cli.shared_options import Force, Overrides, ScenarioFile
+from hpcsched.cli.shared_options import Force, Overrides
 
 app = typer.Typer(name="predictors", help="Evaluate run-time predictors.", no_args_is_help=True)
 
@@ -18,7 +18,9 @@ def _group() -> None:
 
 @app.command()
 def evaluate(
-    scenario: ScenarioFile,
+    scenario: Annotated[
+        Path, typer.Argument(metavar="TRACE", help="A scenario, or a log.", show_default=False)
+    ],
     *,
     predictors: Annotated[
         str,
@@ -45,13 +47,15 @@ def evaluate(
     Nothing is dispatched. The scenario's own predictor and requested-time are always among them.
     """
     from hpcsched.cli.output import emit, tables_text
+    from hpcsched.first_look.first_look import document_of
     from hpcsched.predictor_evaluation import rendering
     from hpcsched.predictor_evaluation.figures import predictor_figures, shares
     from hpcsched.predictor_evaluation.predicting import predict_trace
     from hpcsched.predictor_evaluation.predictor_selection import choose
     from hpcsched.predictor_evaluation.writing import check_folder, write_evaluation
 
-    chosen = choose(scenario, overrides or (), predictors)
+    document = document_of(scenario, lambda line: typer.echo(line, err=True))
+    chosen = choose(scenario, overrides or (), predictors, document)
     # Before predictors are asked, which may take minutes.
     if out is not None:
         check_folder(out, force=force)

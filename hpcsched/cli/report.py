@@ -56,10 +56,10 @@ def report(
 
 def _verdict(run: "RunDirectory") -> "Verdict":
     """Audit a run; the verdict is `not checked` if it cannot be audited, as without its trace."""
-    from hpcsched.cli.auditing import audit_directory
     from hpcsched.errors import HpcschedError
     from hpcsched.report.page.page import Verdict
     from hpcsched.report.tables.audit_lines import audit_lines
+    from hpcsched.runs.auditing import audit_directory
 
     try:
         found = audit_directory(run)

@@ -5,8 +5,22 @@ from typing import Annotated
 
 import typer
 
+
+def _no_log(path: Path) -> Path:
+    """Refuse a log where a scenario is expected, with the command that replays it."""
+    # Only a file that is not called like a scenario is looked into.
+    if path.suffix not in (".yaml", ".yml"):
+        from hpcsched.first_look.log_recognition import refuse_log
+
+        refuse_log(path)
+    return path
+
+
 ScenarioFile = Annotated[
-    Path, typer.Argument(metavar="SCENARIO", help="The scenario file.", show_default=False)
+    Path,
+    typer.Argument(
+        metavar="SCENARIO", help="The scenario file.", show_default=False, callback=_no_log
+    ),
 ]
 OneRun = Annotated[
     Path,

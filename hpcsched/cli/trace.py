@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hpcsched.cli.fetching import fetch
-from hpcsched.cli.log_files import LogSource, is_scenario
 from hpcsched.cli.old_spellings import JsonFlag, OutArgument, chosen_path, table_format
 from hpcsched.cli.output import OutFile, TableFormat, TableFormatOption
 from hpcsched.cli.shared_options import Force, Overrides, ScenarioFile
 from hpcsched.cli.system_from import system_from
+from hpcsched.first_look.log_files import LogSource, is_scenario
 from hpcsched.version import __version__
 from hpcsched.workload.wait_classes import WaitClass
 
@@ -33,7 +33,7 @@ MostJobs = Annotated[
 def info(
     scenarios: Annotated[
         list[Path],
-        typer.Argument(metavar="SCENARIO...", help="Scenarios with traces.", show_default=False),
+        typer.Argument(metavar="TRACE...", help="Scenarios, or logs.", show_default=False),
     ],
     format_: TableFormatOption = TableFormat.TEXT,
     out: OutFile = None,
@@ -184,13 +184,15 @@ def _recorded_waits(path: Path, by: WaitClass, overrides: list[str] | None, *, j
 
 
 def _assembled(path: Path, overrides: list[str] | None) -> "Assembly":
-    """Return the parts of a scenario; raise InputError where an input file is missing."""
+    """Return the parts of a scenario, or of one for a log; raise InputError without its files."""
     from hpcsched.errors import InputError
+    from hpcsched.first_look.first_look import document_of
     from hpcsched.runs.assembly import assemble
-    from hpcsched.scenario import read_scenario
+    from hpcsched.scenario.loading import check_document
     from hpcsched.scenario.review import missing_inputs
 
-    loaded = read_scenario(path, overrides or ())
+    document = document_of(path, lambda line: typer.echo(line, err=True))
+    loaded = check_document(document, path, overrides or ())
     missing = missing_inputs(loaded, "error")
     if missing:
         raise InputError(missing)

@@ -44,12 +44,14 @@ def validate(
     from hpcsched.cli.sarif import sarif_content
     from hpcsched.errors import Finding, InputError
     from hpcsched.experiment.reading import is_experiment, read_experiment
+    from hpcsched.first_look.log_recognition import refuse_log
     from hpcsched.scenario.loading import read_scenario
     from hpcsched.scenario.review import review
 
     found: list[Finding] = []
     for file in files:
         try:
+            refuse_log(file)
             if is_experiment(file):
                 found.extend(read_experiment(file, warn=True).warnings)
             else:

@@ -29,7 +29,12 @@ class Chosen:
     predictors: dict[str, Predictor | Oracle]
 
 
-def choose(path: Path, overrides: Sequence[str] = (), named: str = "") -> Chosen:
+def choose(
+    path: Path,
+    overrides: Sequence[str] = (),
+    named: str = "",
+    document: Document | None = None,
+) -> Chosen:
     """Return the scenario's predictor, then the named ones, then the baseline.
 
     Each predictor has the seed that it would have in a run of the scenario. A choice that occurs
@@ -44,6 +49,8 @@ def choose(path: Path, overrides: Sequence[str] = (), named: str = "") -> Chosen
     named
         List in YAML without its brackets: names, or mappings with parameters, such as
         `last-two, {name: inflated, of: last-two, factor: 2}`.
+    document
+        Document of the scenario; None: that of its file.
 
     Raises
     ------
@@ -52,7 +59,8 @@ def choose(path: Path, overrides: Sequence[str] = (), named: str = "") -> Chosen
     PluginError
         If a plugin fails.
     """
-    document = parse_document(read_text(path))
+    if document is None:
+        document = parse_document(read_text(path))
     own = check_document(document, path, overrides)
     missing = list(_missing(own, ("trace", "predictor")))
     if missing:

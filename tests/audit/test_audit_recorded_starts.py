@@ -7,8 +7,8 @@ import pytest
 
 from hpcsched.audit.columns import match
 from hpcsched.audit.recorded_starts import check_recorded_starts, due_times
-from hpcsched.cli.auditing import audit_directory
 from hpcsched.results.directory import RunDirectory
+from hpcsched.runs.auditing import audit_directory
 from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
 from tests.builders import alike

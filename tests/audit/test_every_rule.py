@@ -16,8 +16,8 @@ import pytest
 
 import hpcsched.audit
 from hpcsched.audit.violations import AuditReport, Check
-from hpcsched.cli.auditing import audit_directory
 from hpcsched.results.directory import RunDirectory
+from hpcsched.runs.auditing import audit_directory
 from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
 from tests.results import hand_made as by_hand

@@ -19,9 +19,9 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
-from hpcsched.cli.auditing import audit_directory
 from hpcsched.errors import HpcschedError
 from hpcsched.results.directory import RunDirectory
+from hpcsched.runs.auditing import audit_directory
 from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
 from tests.audit.test_every_rule import FAILURES, JOBS, SITE, swf_lines

@@ -76,6 +76,8 @@ def test_wheels_work_outside_the_project(clean: Path, tmp_path: Path) -> None:
     )
     assert "20 completed" in _run(clean / "hpcsched", "run", scenario, "--out", "run", cwd=tmp_path)
     assert "not ok" not in _run(clean / "hpcsched", "verify", "run", cwd=tmp_path)
+    tried = _run(clean / "hpcsched", "try", "--example", "--jobs", "50", cwd=tmp_path)
+    assert "50 completed" in tried
     listed = _run(clean / "hpcsched", "plugins", "list", cwd=tmp_path)
     for name in PLUGINS:
         assert name.replace("_", "-") in listed

@@ -8,9 +8,9 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from hpcsched.cli.auditing import audit_directory
 from hpcsched.errors import InputError
 from hpcsched.results.directory import RunDirectory
+from hpcsched.runs.auditing import audit_directory
 from hpcsched.runs.runner import RunResult, run
 from hpcsched.scenario import load_scenario
 from tests.results.hand_made import messages, tamper_json

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from hpcsched.audit.violations import AuditReport
-from hpcsched.cli.auditing import audit_directory
 from hpcsched.results.directory import RunDirectory
 from hpcsched.runs.assembly import assemble
+from hpcsched.runs.auditing import audit_directory
 from hpcsched.runs.runner import parts_of, run
 from hpcsched.scenario import Scenario, load_scenario
 from tests.results.hand_made import messages, tamper_jobs, tamper_json

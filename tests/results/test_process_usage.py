@@ -6,11 +6,11 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from hpcsched.cli.auditing import audit_directory
 from hpcsched.dispatching.decision import NOTHING, Decision
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.results import process_usage
 from hpcsched.results.process_usage import ProcessUsage, resident_memory
+from hpcsched.runs.auditing import audit_directory
 from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.records import RoundRecord

@@ -5,13 +5,13 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from hpcsched.cli.auditing import audit_directory
 from hpcsched.dispatching.decision import Decision, Start
 from hpcsched.errors import InputError
 from hpcsched.problems.files import InstancesFile
 from hpcsched.problems.recording import record as save
 from hpcsched.results.directory import RunDirectory
 from hpcsched.runs.assembly import assemble
+from hpcsched.runs.auditing import audit_directory
 from hpcsched.runs.runner import parts_of, run
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.check import check_decision

@@ -7,8 +7,8 @@ from hpcsched.results.parquet_schemas import STATES
 from hpcsched.results.solver_rounds import in_words, solver_rounds
 
 
-def account_lines(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the account of a run's jobs, then its metrics with their units and parameters.
+def account_of_jobs(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the account of a run's jobs: each was completed, or skipped with a reason.
 
     Parameters
     ----------
@@ -21,9 +21,20 @@ def account_lines(summary: Mapping[str, Any]) -> Iterator[str]:
     for what in ("skipped", "clipped", "changed"):
         for reason, count in jobs.get(what, {}).items():
             yield f"  {count} {what}: {reason}"
+
+
+def account_lines(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the account of a run's jobs, then its metrics with their units and parameters.
+
+    Parameters
+    ----------
+    summary
+        Content of the run's `summary.json`.
+    """
+    yield from account_of_jobs(summary)
     if "outages" in summary:
         yield _lost_line(summary["outages"])
-    for rule, count in jobs["rejected_by"].items():
+    for rule, count in summary["jobs"]["rejected_by"].items():
         yield f"  {count} rejected: {rule}"
     # Metrics of plugins may have longer names than those built in.
     width = max(map(len, summary["metrics"]))

@@ -1,14 +1,23 @@
 """Audits of run directories against their scenario, system and trace."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from tempfile import TemporaryDirectory
 
-if TYPE_CHECKING:
-    from hpcsched.audit.violations import AuditReport
-    from hpcsched.results.directory import RunDirectory
+from hpcsched.audit.auditor import audit
+from hpcsched.audit.declared import Charge, Declared, Definition
+from hpcsched.audit.violations import AuditReport
+from hpcsched.dispatching.hyper.dispatcher import Hyper
+from hpcsched.results.directory import RunDirectory
+from hpcsched.results.files import problem
+from hpcsched.results.manifest import ON_A_CLUSTER
+from hpcsched.runs.assembly import assemble
+from hpcsched.runs.replay_comparison import compare_replay, why_not_replayed
+from hpcsched.runs.runner import run as run_scenario
+from hpcsched.scenario import load_scenario
+from hpcsched.scenario.review import not_reproducible
 
 
-def audit_directory(run: "RunDirectory") -> "AuditReport":
+def audit_directory(run: RunDirectory) -> AuditReport:
     """Audit a run.
 
     Raises
@@ -17,15 +26,6 @@ def audit_directory(run: "RunDirectory") -> "AuditReport":
         The run was made on a real cluster, its scenario is not valid here, or its trace cannot be
         read.
     """
-    from hpcsched.audit.auditor import audit
-    from hpcsched.audit.declared import Charge, Declared, Definition
-    from hpcsched.dispatching.hyper.dispatcher import Hyper
-    from hpcsched.results.files import problem
-    from hpcsched.results.manifest import ON_A_CLUSTER
-    from hpcsched.runs.assembly import assemble
-    from hpcsched.scenario import load_scenario
-    from hpcsched.scenario.review import not_reproducible
-
     if ON_A_CLUSTER in run.manifest.not_reproducible_because:
         message = "it was made on a real cluster: there is no trace to check it against"
         raise problem("live-run", run.path, message)
@@ -65,7 +65,7 @@ def audit_directory(run: "RunDirectory") -> "AuditReport":
     )
 
 
-def replay_directory(run: "RunDirectory") -> "AuditReport | str":
+def replay_directory(run: RunDirectory) -> AuditReport | str:
     """Run the scenario of a run again, and compare the two runs.
 
     Returns
@@ -78,13 +78,6 @@ def replay_directory(run: "RunDirectory") -> "AuditReport | str":
     InputError
         The scenario is not valid here, or its trace cannot be read.
     """
-    from tempfile import TemporaryDirectory
-
-    from hpcsched.runs.assembly import assemble
-    from hpcsched.runs.replay_comparison import compare_replay, why_not_replayed
-    from hpcsched.runs.runner import run as run_scenario
-    from hpcsched.scenario import load_scenario
-
     scenario = load_scenario(run.scenario_path)
     why = why_not_replayed(run, assemble(scenario).distributions())
     if why is not None:

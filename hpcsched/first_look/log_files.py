@@ -1,8 +1,9 @@
-"""Formats of log files by the endings of their names."""
+"""Log files: their formats by the endings of their names, and the one that comes along."""
 
 from enum import StrEnum
 from pathlib import Path
 
+import hpcsched
 from hpcsched.errors import Finding, InputError, Place
 
 
@@ -69,3 +70,23 @@ def format_of(path: Path) -> LogSource:
             Place(str(path)),
         )
     )
+
+
+_EXAMPLE = "small-cluster.swf.gz"
+_PACKAGE = Path(hpcsched.__file__).parent
+_FOLDERS = (_PACKAGE / "traces", _PACKAGE.parent / "scenarios" / "traces")
+"""Folders of the log: in an installed package, in a checkout."""
+
+
+def example_log() -> Path:
+    """Return the path of the log that comes with hpcsched.
+
+    Raises
+    ------
+    InputError
+        It was not installed.
+    """
+    for folder in _FOLDERS:
+        if (folder / _EXAMPLE).is_file():
+            return folder / _EXAMPLE
+    raise InputError(Finding("missing-file", f"the example {_EXAMPLE} was not installed"))

@@ -1,0 +1,105 @@
+"""`hpcsched try`: a log replayed under several dispatchers, without a scenario."""
+
+from contextlib import nullcontext
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated
+
+import typer
+
+from hpcsched.cli.output import TableFormat, TableFormatOption, tables_text
+
+_JOBS = 5000
+
+
+def try_log(
+    log: Annotated[
+        Path | None,
+        typer.Argument(metavar="LOG", help="The log, plain or gzip.", show_default=False),
+    ] = None,
+    *,
+    dispatchers: Annotated[
+        str, typer.Option(metavar="NAMES", help="Dispatchers or queue orders, by commas.")
+    ] = "easy,sjf,order-search",
+    objective: Annotated[
+        str | None,
+        typer.Option(help="The objective; bounded_slowdown by default.", show_default=False),
+    ] = None,
+    jobs: Annotated[
+        int, typer.Option(min=0, help="The number of jobs, the first ones; 0: all.")
+    ] = _JOBS,
+    nodes: Annotated[
+        int | None,
+        typer.Option(min=1, help="The number of nodes of the machine.", show_default=False),
+    ] = None,
+    cores: Annotated[
+        int | None, typer.Option(min=1, help="The number of cores a node.", show_default=False)
+    ] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option(help="Write scenarios and runs into this folder.", show_default=False),
+    ] = None,
+    example: Annotated[
+        bool, typer.Option("--example", help="Try the log that comes with hpcsched.")
+    ] = False,
+    format_: TableFormatOption = TableFormat.TEXT,
+) -> None:
+    """Replay a log under several dispatchers, without a scenario.
+
+    The format is recognised by the log's content, and the machine taken from its header. Each run
+    is audited. Exits with 1 if an audit finds a violation.
+    """
+    from hpcsched.first_look.first_look import (
+        look_at,
+        look_lines,
+        try_scenarios,
+        write_scenarios,
+    )
+    from hpcsched.first_look.first_look_text import account_text, content_of, tried_table
+    from hpcsched.first_look.log_files import example_log
+    from hpcsched.report.tables.audit_lines import check_lines
+
+    if (log is None) == (not example):
+        raise typer.BadParameter("expected a log, or --example")
+    names = [name.strip() for name in dispatchers.split(",") if name.strip()]
+    path = example_log() if log is None else log
+    look = look_at(
+        path, names, objective=objective, jobs=jobs or None, nodes=nodes, cores=cores
+    )  # fmt: skip
+    # What is told on the way is no part of a table that another program reads.
+    for line in look_lines(look):
+        typer.echo(line, err=format_ is not TableFormat.TEXT)
+    with TemporaryDirectory() if save is None else nullcontext(save) as folder:
+        scenarios = write_scenarios(look, Path(folder))
+        tried = list(
+            try_scenarios(
+                scenarios,
+                Path(folder) / "runs",
+                begun=lambda label: typer.echo(f"{label} ...", err=True),
+            )
+        )
+        if format_ is TableFormat.TEXT:
+            for line in account_text(tried):
+                typer.echo(line)
+            typer.echo()
+        table = tried_table(tried)
+        typer.echo(tables_text([table], format_, lambda: content_of(look, tried)))
+    bad = [one for one in tried if not one.audit.ok]
+    for one in bad:
+        for line in check_lines(one.audit):
+            typer.echo(f"{one.label}: {line}", err=True)
+    if format_ is TableFormat.TEXT:
+        _tell_next(path, save, names, example=example)
+    if bad:
+        raise typer.Exit(1)
+
+
+def _tell_next(log: Path, save: Path | None, names: list[str], *, example: bool) -> None:
+    """Print what to type next."""
+    if save is not None:
+        typer.echo(f"scenarios and runs in {save}: hpcsched run {save / names[0]}.yaml")
+        page = save / "report.html"
+        typer.echo(f"a page with figures: hpcsched report {save / 'runs'} --out {page}")
+    else:
+        what = "--example" if example else str(log)
+        typer.echo(f"the scenarios that do the same: hpcsched try {what} --save DIR")

@@ -1,0 +1,214 @@
+"""A first look at a log: scenarios made for it, their runs, and the audits of these."""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hpcsched.audit.violations import AuditReport
+from hpcsched.errors import Finding, InputError, Place
+from hpcsched.first_look.log_recognition import SCENARIOS, format_of_log, recognised
+from hpcsched.first_look.machine import (
+    Machine,
+    given_machine,
+    machine_for,
+    machine_from_header,
+    need_of,
+)
+from hpcsched.first_look.trial_scenarios import (
+    Contender,
+    TrialLog,
+    contenders,
+    scenario_text,
+    trace_values,
+)
+from hpcsched.parameters import LARGEST
+from hpcsched.plugins import manager
+from hpcsched.results.directory import RunDirectory
+from hpcsched.runs.assembly import assemble
+from hpcsched.runs.auditing import audit_directory
+from hpcsched.runs.runner import run
+from hpcsched.scenario import load_scenario
+from hpcsched.scenario.document import Document, parse_document, read_text
+from hpcsched.scenario.loading import check_document
+from hpcsched.workload.trace_source import recorded_waits
+
+
+class Look(NamedTuple):
+    """A log, a machine for it, and dispatchers to be tried.
+
+    Attributes
+    ----------
+    log
+        The log.
+    machine
+        The machine.
+    contenders
+        The dispatchers.
+    objective
+        Name of the objective; None: the default.
+    """
+
+    log: TrialLog
+    machine: Machine
+    contenders: Sequence[Contender]
+    objective: str | None
+
+
+class Tried(NamedTuple):
+    """The run of a dispatcher, and its audit.
+
+    Attributes
+    ----------
+    label
+        Name of the dispatcher.
+    directory
+        The run.
+    audit
+        What the audit found.
+    """
+
+    label: str
+    directory: RunDirectory
+    audit: AuditReport
+
+    @property
+    def objective(self) -> float | None:
+        """Value of the scenario's objective; None if no job ran."""
+        value: float | None = self.directory.summary["objective"]["value"]
+        return value
+
+    def metric(self, name: str) -> float | None:
+        """Return a metric of the run; None where it has none."""
+        value: float | None = self.directory.summary["metrics"].get(name)
+        return value
+
+
+def look_at(
+    path: Path,
+    dispatchers: Sequence[str],
+    *,
+    objective: str | None = None,
+    jobs: int | None = None,
+    nodes: int | None = None,
+    cores: int | None = None,
+) -> Look:
+    """Return the look at a log that is to be taken.
+
+    Parameters
+    ----------
+    path
+        The log.
+    dispatchers
+        Names of dispatchers, or of queue orders.
+    objective
+        Name of the objective; None: the default.
+    jobs
+        Largest number of jobs; None is all.
+    nodes, cores
+        Number of nodes, and of cores of each, in place of those that are found.
+
+    Raises
+    ------
+    InputError
+        The log cannot be read or is of no known format, or a name is unknown.
+    """
+    if not path.exists():
+        raise InputError(Finding("path-not-found", f"there is no file {path}", Place(str(path))))
+    registry = manager.registry()
+    chosen = contenders(dispatchers, registry)
+    if objective is not None and objective not in registry.all_names("objective"):
+        known = ", ".join(sorted(registry.all_names("objective")))
+        message = f"expected an objective: {known}; found {objective!r}"
+        raise InputError(Finding("unknown-plugin", message, key="--objective"))
+    log = TrialLog(path, format_of_log(path), jobs)
+    found = _machine(log)
+    if nodes is not None:
+        found = given_machine(nodes, cores, found)
+    elif cores is not None:
+        found = found._replace(cores=cores)
+    return Look(log, found, chosen, objective)
+
+
+def document_of(path: Path, tell: Callable[[str], None] = lambda _: None) -> Document:
+    """Return the document of a scenario; for a log, that of a scenario made for it.
+
+    Parameters
+    ----------
+    path
+        A scenario or a log.
+    tell
+        Called with what is assumed about a log.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read.
+    """
+    if path.suffix in SCENARIOS or not path.exists() or recognised(path) is None:
+        return parse_document(read_text(path))
+    look = look_at(path, ("easy",))
+    for line in look_lines(look):
+        tell(line)
+    return parse_document(scenario_text(look.contenders[0], look.log, look.machine, None))
+
+
+def look_lines(look: Look) -> Iterator[str]:
+    """Yield what is known of a log before it is replayed."""
+    machine = look.machine
+    cores = "core" if machine.cores == 1 else "cores"
+    yield f"{look.log.path.name}: {look.log.format.called}"
+    yield f"machine: {machine.nodes} nodes with {machine.cores} {cores} each, {machine.basis}"
+    if look.log.jobs is not None:
+        yield f"jobs: at most the first {look.log.jobs}"
+
+
+def write_scenarios(look: Look, folder: Path) -> list[tuple[Contender, Path]]:
+    """Write the scenario of each dispatcher into a folder, and return their paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for one in look.contenders:
+        path = folder / f"{one.label}.yaml"
+        text = scenario_text(one, look.log, look.machine, look.objective)
+        path.write_text(text, encoding="utf-8")
+        written.append((one, path))
+    return written
+
+
+def try_scenarios(
+    scenarios: Sequence[tuple[Contender, Path]],
+    folder: Path,
+    *,
+    begun: Callable[[str], None] = lambda _: None,
+) -> Iterator[Tried]:
+    """Run scenarios into folders of their own, audit each, and yield what came out.
+
+    Parameters
+    ----------
+    scenarios
+        The dispatchers with their scenarios.
+    folder
+        Folder of the run directories.
+    begun
+        Called with the label of each dispatcher before its run.
+    """
+    for one, path in scenarios:
+        begun(one.label)
+        result = run(load_scenario(path), folder / one.label, force=True)
+        yield Tried(one.label, result.directory, audit_directory(result.directory))
+
+
+def _machine(log: TrialLog) -> Machine:
+    """Return the machine of the log's header, or one that is just large enough for its jobs."""
+    enough: dict[str, Any] = {"name": "node", "count": 1000, "resources": {"core": LARGEST}}
+    values = {
+        "name": "log",
+        "system": {"groups": [enough]},
+        "trace": trace_values(log),
+        "dispatcher": "reject",
+    }
+    source = assemble(check_document(Document(values), log.path).scenario).source
+    waits = recorded_waits(source)
+    need = need_of(source.jobs(), waits)
+    if not need.job:
+        raise InputError(Finding("no-jobs", "it has no job that ran", Place(str(log.path))))
+    return machine_from_header(source.comments) or machine_for(need)

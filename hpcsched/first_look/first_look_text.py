@@ -1,0 +1,69 @@
+"""What a first look at a log has found, as a table and sentences."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from hpcsched.first_look.first_look import Look, Tried
+from hpcsched.report.tables.report_table import Cell, Table
+from hpcsched.report.tables.run_account import account_of_jobs
+from hpcsched.report.tables.table_parts import plain
+
+_METRICS = ("mean_wait_time", "mean_bounded_slowdown", "utilization")
+BEST = "*"
+"""Mark of the best dispatcher."""
+
+
+def account_text(tried: Sequence[Tried]) -> Iterator[str]:
+    """Yield the account of the log's records, which is the same for all runs."""
+    yield from account_of_jobs(tried[0].directory.summary)
+
+
+def tried_table(tried: Sequence[Tried]) -> Table:
+    """Return the dispatchers by ascending objective, the best marked."""
+    objective = tried[0].directory.summary["objective"]["name"]
+    first = tried[0].objective
+    ranked = sorted(tried, key=_rank)
+    rows: list[tuple[Cell, ...]] = []
+    for place, one in enumerate(ranked):
+        value = one.objective
+        change = None if value is None or not first else 100 * (value / first - 1)
+        metrics = (one.metric(name) for name in _METRICS)
+        audit = "ok" if one.audit.ok else "not ok"
+        mark = BEST if place == 0 and value is not None else ""
+        rows.append((mark, one.label, value, change, *metrics, audit))
+    return Table(
+        "tried",
+        f"Dispatchers by {objective}",
+        (
+            *plain("", "dispatcher", "objective"),
+            (f"than_{tried[0].label}", "%"),
+            ("mean_wait_time", "s"),
+            *plain("mean_bounded_slowdown", "utilization", "audit"),
+        ),
+        tuple(rows),
+        (f"The objective is {objective}: lower is better. {BEST} is the best.",),
+    )
+
+
+def content_of(look: Look, tried: Sequence[Tried]) -> dict[str, Any]:
+    """Return the look for JSON."""
+    return {
+        "log": str(look.log.path),
+        "format": look.log.format.source,
+        "machine": look.machine._asdict(),
+        "jobs": tried[0].directory.summary["jobs"],
+        "objective": tried[0].directory.summary["objective"]["name"],
+        "dispatchers": [
+            {
+                "name": one.label,
+                "objective": one.objective,
+                "metrics": one.directory.summary["metrics"],
+                "audit": one.audit.ok,
+            }
+            for one in sorted(tried, key=_rank)
+        ],
+    }
+
+
+def _rank(one: Tried) -> tuple[bool, float]:
+    return one.objective is None, one.objective or 0.0

@@ -1,0 +1,159 @@
+"""Formats of logs by their content."""
+
+import gzip
+import json
+import re
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from hpcsched.errors import Finding, InputError, Place
+
+SCENARIOS = (".yaml", ".yml")
+"""Endings of the names of scenarios, which are taken for scenarios whatever is in them."""
+
+_LOOKED_AT = 1 << 16
+_GZIP = b"\x1f\x8b"
+_PARQUET = b"PAR1"
+_PBS = re.compile(r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;[A-Za-z];")
+_NUMBER = re.compile(r"[-+]?\d+(\.\d*)?([eE][-+]?\d+)?")
+_SWF_FIELDS = 18
+
+
+class LogFormat(NamedTuple):
+    """Format of a log.
+
+    Attributes
+    ----------
+    source
+        Name of the trace source that reads it.
+    called
+        The format in words.
+    """
+
+    source: str
+    called: str
+
+
+SWF = LogFormat("swf", "Standard Workload Format")
+BATSIM = LogFormat("batsim", "a workload of Batsim")
+SACCT = LogFormat("slurm-sacct", "output of Slurm's sacct")
+PBS = LogFormat("pbs-accounting", "an accounting log of PBS")
+TABLE = LogFormat("table", "a table")
+
+
+def recognised(path: Path) -> LogFormat | None:
+    """Return the format of a log, plain or gzip; None if the file is no log that is known.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read.
+    """
+    beginning = _beginning(path)
+    if beginning.startswith(_PARQUET):
+        return TABLE
+    text = beginning.decode("utf-8", errors="replace").removeprefix("\ufeff")
+    lines = [line for line in text.splitlines() if line.strip()]
+    return next((one for one, fits in _FITS.items() if lines and fits(lines)), None)
+
+
+def format_of_log(path: Path) -> LogFormat:
+    """Return the format of a log from which a scenario can be made without further information.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, is no log that is known, or a table, whose columns must be named.
+    """
+    found = recognised(path)
+    place = Place(str(path))
+    if found is None:
+        known = ", ".join(one.called for one in (SWF, BATSIM, SACCT, PBS))
+        message = f"expected a log of a known format: {known}; it is none of these"
+        raise InputError(Finding("unknown-format", message, place))
+    if found is TABLE:
+        message = (
+            "it is a table, whose columns a scenario must name: see the trace source 'table' in"
+            " docs/exchange.md"
+        )
+        raise InputError(Finding("unknown-format", message, place))
+    return found
+
+
+def refuse_log(path: Path) -> None:
+    """Check that a file that should be a scenario is no log.
+
+    Raises
+    ------
+    InputError
+        It is a log; the message says what to type.
+    """
+    if path.suffix in SCENARIOS or not path.is_file():
+        return
+    found = recognised(path)
+    if found is not None:
+        message = (
+            f"this is a trace ({found.called}), and a scenario is expected;"
+            f" 'hpcsched try {path}' replays it"
+        )
+        raise InputError(Finding("trace-not-scenario", message, Place(str(path))))
+
+
+def _beginning(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            beginning = file.read(_LOOKED_AT)
+        if not beginning.startswith(_GZIP):
+            return beginning
+        with gzip.open(path) as unpacked:
+            return unpacked.read(_LOOKED_AT)
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        message = f"it cannot be read: {reason}"
+        raise InputError(Finding("missing-file", message, Place(str(path)))) from None
+
+
+def _is_sacct(lines: Sequence[str]) -> bool:
+    return "JobID" in lines[0].split("|") and "|" in lines[0]
+
+
+def _is_pbs(lines: Sequence[str]) -> bool:
+    return _PBS.match(lines[0]) is not None
+
+
+def _is_batsim(lines: Sequence[str]) -> bool:
+    text = "\n".join(lines)
+    if not text.lstrip().startswith("{"):
+        return False
+    try:
+        content = json.loads(text)
+    except ValueError:
+        # Longer than what is looked at.
+        return '"jobs"' in text or '"profiles"' in text
+    return isinstance(content, dict) and {"jobs", "profiles"} <= set(content)
+
+
+def _is_swf(lines: Sequence[str]) -> bool:
+    # Comments of an archive's log may be longer than what is looked at.
+    record = next((line for line in lines if not line.lstrip().startswith(";")), None)
+    if record is None:
+        return True
+    fields = record.split()
+    # More where the header announces amounts by resource type.
+    return len(fields) >= _SWF_FIELDS and all(map(_NUMBER.fullmatch, fields))
+
+
+def _is_table(lines: Sequence[str]) -> bool:
+    return lines[0].count(",") >= 2 and ":" not in lines[0]
+
+
+_FITS: Mapping[LogFormat, Callable[[Sequence[str]], bool]] = {
+    SACCT: _is_sacct,
+    PBS: _is_pbs,
+    BATSIM: _is_batsim,
+    SWF: _is_swf,
+    TABLE: _is_table,
+}
+"""Formats of text, each with the test of a file's first lines; the first that fits is meant."""

@@ -1,0 +1,144 @@
+"""Scenarios for a first look at a log: one for each dispatcher, as commented YAML."""
+
+import json
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hpcsched.errors import Finding, InputError
+from hpcsched.experiment.declared_file import cell_name
+from hpcsched.first_look.log_recognition import BATSIM, PBS, SACCT, SWF, LogFormat
+from hpcsched.first_look.machine import Machine
+from hpcsched.plugins.registry import Registry
+
+_LENIENT: Mapping[str, tuple[str, str]] = {
+    "missing_requested_time": ("run_time", "a job without a requested time asked for what it took"),
+    "malformed": ("skip", "damaged lines are counted and left out"),
+    "unsorted": ("sort", "lines may be in any order"),
+}
+"""Policies by key of a trace source: value, and what it means."""
+
+_MORE: Mapping[LogFormat, Mapping[str, tuple[str, str]]] = {
+    SWF: {"unit": ("{core: 1}", "each requested processor is one core")},
+    BATSIM: {},
+    SACCT: {
+        "unknown_resource_type": ("ignore", "memory and devices are left out"),
+        "time_zone": ("UTC", "the zone of the log's clocks, for local times"),
+    },
+    PBS: {"unknown_resource_type": ("ignore", "memory and devices are left out")},
+}
+
+
+class TrialLog(NamedTuple):
+    """A log as scenarios name it.
+
+    Attributes
+    ----------
+    path
+        The log.
+    format
+        Its format.
+    jobs
+        Largest number of jobs; None is all.
+    """
+
+    path: Path
+    format: LogFormat
+    jobs: int | None
+
+
+class Contender(NamedTuple):
+    """A dispatcher that is tried.
+
+    Attributes
+    ----------
+    label
+        Its name in tables, and of its scenario's file.
+    declared
+        What a scenario says of it.
+    """
+
+    label: str
+    declared: str
+
+
+def contenders(names: Sequence[str], registry: Registry) -> list[Contender]:
+    """Return dispatchers by their names; the name of a queue order means a list in that order.
+
+    Raises
+    ------
+    InputError
+        A name is unknown, or given twice.
+    """
+    dispatchers = set(registry.all_names("dispatcher"))
+    orders = set(registry.all_names("queue_order"))
+    findings = []
+    for name in dict.fromkeys(names):
+        if name not in dispatchers | orders:
+            near = get_close_matches(name.lower(), sorted(dispatchers | orders), 1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            message = f"no dispatcher or queue order is called {name!r}{hint}"
+            findings.append(Finding("unknown-plugin", message, key="--dispatchers"))
+        if names.count(name) > 1:
+            findings.append(
+                Finding("duplicate-name", f"{name!r} is given twice", key="--dispatchers")
+            )
+    if findings:
+        raise InputError(findings)
+    return [
+        Contender(name, name if name in dispatchers else f"{{name: list, order: {name}}}")
+        for name in names
+    ]
+
+
+def trace_values(log: TrialLog) -> dict[str, Any]:
+    """Return the trace of a log, with policies that pass over its flaws, as plain values."""
+    values: dict[str, Any] = {"source": log.format.source, "path": str(log.path.absolute())}
+    if log.jobs is not None:
+        values["jobs"] = log.jobs
+    for key, (value, _) in {**_LENIENT, **_MORE[log.format]}.items():
+        values[key] = {"core": 1} if key == "unit" else value
+    return values
+
+
+def scenario_text(
+    contender: Contender, log: TrialLog, machine: Machine, objective: str | None
+) -> str:
+    """Return the scenario of a dispatcher as commented YAML.
+
+    Parameters
+    ----------
+    contender
+        The dispatcher.
+    log
+        The log.
+    machine
+        The machine.
+    objective
+        Name of the objective; None: the default.
+    """
+    stem = log.path.name.partition(".")[0]
+    jobs = [] if log.jobs is None else [f"  jobs: {log.jobs}"]
+    policies = [
+        f"  {key}: {value}  # {meaning}"
+        for key, (value, meaning) in {**_LENIENT, **_MORE[log.format]}.items()
+    ]
+    lines = [
+        f"# {contender.label} on {log.path.name}, as 'hpcsched try' replays it.",
+        f"name: {cell_name([stem, contender.label])}",
+        "system:",
+        f"  # {machine.basis}",
+        "  groups:",
+        f"    - {{name: node, count: {machine.nodes}, resources: {{core: {machine.cores}}}}}",
+        "trace:",
+        f"  source: {log.format.source}",
+        # JSON's quotes are YAML's, whatever a path has in it.
+        f"  path: {json.dumps(str(log.path.absolute()), ensure_ascii=False)}",
+        *jobs,
+        *policies,
+        "predictor: requested-time  # what users ask for",
+        f"dispatcher: {contender.declared}",
+        *([] if objective is None else [f"objective: {objective}"]),
+    ]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,89 @@
+"""A log is replayed without a scenario; each run is audited."""
+
+from pathlib import Path
+
+import pytest
+
+import hpcsched
+from hpcsched.errors import InputError
+from hpcsched.first_look.first_look import (
+    document_of,
+    look_at,
+    look_lines,
+    try_scenarios,
+    write_scenarios,
+)
+from hpcsched.first_look.first_look_text import account_text, content_of, tried_table
+from hpcsched.scenario.loading import check_document
+from tests.first_look import samples
+
+
+@pytest.mark.parametrize(
+    ("text", "machine"),
+    [
+        (samples.SWF, (4, 2)),
+        (samples.SACCT, (1, 4)),
+        (samples.PBS, (1, 4)),
+        (samples.BATSIM, (2, 1)),
+    ],
+)
+def test_logs_of_several_formats(tmp_path: Path, text: str, machine: tuple[int, int]) -> None:
+    """Each is replayed, and every job runs."""
+    look = look_at(samples.written(tmp_path, text), ["easy"])
+    assert look.machine[:2] == machine
+    (tried,) = try_scenarios(write_scenarios(look, tmp_path / "made"), tmp_path / "runs")
+    jobs = tried.directory.summary["jobs"]
+    assert jobs["completed"] == jobs["submitted"] > 0
+    assert tried.audit.ok
+
+
+def test_the_scenarios_do_the_same(tmp_path: Path) -> None:
+    """What was written gives the figures of the table, the best first."""
+    look = look_at(samples.written(tmp_path, samples.SWF), ["easy", "sjf", "ljf"], objective="af")
+    scenarios = write_scenarios(look, tmp_path / "made")
+    tried = list(try_scenarios(scenarios, tmp_path / "runs"))
+    for (_, path), one in zip(scenarios, tried, strict=True):
+        assert hpcsched.replay(hpcsched.load_scenario(path)).objective == one.objective
+    table = tried_table(tried)
+    values = [row[2] for row in table.rows]
+    assert values == sorted(values, key=float)
+    assert [row[0] for row in table.rows] == ["*", "", ""]
+    assert content_of(look, tried)["machine"]["nodes"] == 4
+    assert next(account_text(tried)).startswith("80 records read, 80 jobs submitted")
+
+
+def test_what_is_told(tmp_path: Path) -> None:
+    """The format, the machine with its basis, and the number of jobs."""
+    look = look_at(samples.written(tmp_path, samples.SWF), ["easy"], jobs=20, nodes=9)
+    assert list(look_lines(look)) == [
+        "log: Standard Workload Format",
+        "machine: 9 nodes with 2 cores each, as given",
+        "jobs: at most the first 20",
+    ]
+
+
+def test_a_document_for_a_log(tmp_path: Path) -> None:
+    """Commands that need a trace take a log in place of a scenario."""
+    log, told = samples.written(tmp_path, samples.SWF), list[str]()
+    scenario = check_document(document_of(log, told.append), log).scenario
+    assert scenario.trace.plugin_name == "swf"
+    assert told[0] == "log: Standard Workload Format"
+    own = samples.written(tmp_path, "name: own\n", "own.yaml")
+    assert document_of(own).value == {"name": "own"}
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        (None, {}, "there is no file"),
+        (samples.HEADER, {}, "no job that ran"),
+        (samples.SWF, {"objective": "best"}, "expected an objective"),
+    ],
+)
+def test_refused(tmp_path: Path, text: str | None, options: dict, message: str) -> None:
+    """In one message."""
+    log = tmp_path / "log"
+    if text is not None:
+        samples.written(tmp_path, text)
+    with pytest.raises(InputError, match=message):
+        look_at(log, ["easy"], **options)

@@ -1,0 +1,70 @@
+"""Logs are recognised by their content, whatever their names are."""
+
+from pathlib import Path
+
+import pytest
+
+from hpcsched.errors import InputError
+from hpcsched.first_look import log_recognition as found
+from tests.first_look import samples
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (samples.SWF, found.SWF),
+        (samples.RECORDS, found.SWF),
+        ("; a header alone\n" * 9000, found.SWF),
+        ("\n\n" + samples.RECORDS.replace("\n", " 4 1024\n"), found.SWF),
+        (samples.SACCT, found.SACCT),
+        (samples.PBS, found.PBS),
+        (samples.BATSIM, found.BATSIM),
+        (samples.TABLE, found.TABLE),
+        (samples.SCENARIO, None),
+        ("# A page\n\nwith words, commas, and more: text\n", None),
+        ('{"version": 2}', None),
+        ("1 2 3\n", None),
+        ("", None),
+    ],
+)
+def test_by_content(
+    tmp_path: Path, text: str, expected: found.LogFormat | None, *, packed: bool
+) -> None:
+    """Plain or packed."""
+    assert found.recognised(samples.written(tmp_path, text, packed=packed)) == expected
+
+
+def test_parquet(tmp_path: Path) -> None:
+    """A table by its first bytes."""
+    path = tmp_path / "jobs"
+    path.write_bytes(b"PAR1\x00\xff")
+    assert found.recognised(path) == found.TABLE
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [(samples.SCENARIO, "expected a log of a known format"), (samples.TABLE, "must name")],
+)
+def test_what_no_scenario_can_be_made_for(tmp_path: Path, text: str, message: str) -> None:
+    """It is told what is known, or what is needed."""
+    with pytest.raises(InputError, match=message):
+        found.format_of_log(samples.written(tmp_path, text))
+
+
+def test_a_file_that_is_damaged(tmp_path: Path) -> None:
+    """It is named."""
+    path = samples.written(tmp_path, samples.SWF, packed=True)
+    path.write_bytes(path.read_bytes()[:40])
+    with pytest.raises(InputError, match="log: error: it cannot be read"):
+        found.recognised(path)
+
+
+def test_a_log_where_a_scenario_is_expected(tmp_path: Path) -> None:
+    """The command that replays it is told; other files are left to the reader of scenarios."""
+    log = samples.written(tmp_path, samples.SWF, "log.swf")
+    with pytest.raises(InputError, match=r"'hpcsched try .*log\.swf' replays it"):
+        found.refuse_log(log)
+    found.refuse_log(samples.written(tmp_path, samples.SCENARIO, "scenario.txt"))
+    found.refuse_log(samples.written(tmp_path, samples.SWF, "named.yaml"))
+    found.refuse_log(tmp_path / "missing.swf")

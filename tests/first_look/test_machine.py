@@ -1,0 +1,71 @@
+"""Machines for logs, by hand."""
+
+import pytest
+
+from hpcsched.first_look.machine import (
+    Machine,
+    Need,
+    given_machine,
+    machine_for,
+    machine_from_header,
+    need_of,
+)
+from hpcsched.system.request import Request
+from hpcsched.workload.job import Job, TracedJob
+
+
+@pytest.mark.parametrize(
+    ("comments", "nodes", "cores"),
+    [
+        (["MaxNodes: 100", "MaxProcs: 100"], 100, 1),
+        (["MaxNodes: 144", "MaxProcs: 1152"], 144, 8),
+        (["MaxProcs: 430"], 430, 1),
+        (["MaxNodes: 16"], 16, 1),
+        (["MaxNodes: 3", "MaxProcs: 8"], 8, 1),
+    ],
+)
+def test_from_a_header(comments: list[str], nodes: int, cores: int) -> None:
+    """Processors are split evenly among nodes, where that can be done."""
+    machine = machine_from_header(comments)
+    assert machine is not None
+    assert machine[:2] == (nodes, cores)
+    assert comments[0] in machine.basis
+
+
+def test_a_header_without_a_machine() -> None:
+    """Nothing is made up from it."""
+    assert machine_from_header(["Computer: unknown", "MaxJobs: 7"]) is None
+
+
+def job(number: int, submit: int, units: int, cores: int, run_time: int) -> TracedJob:
+    """Return a job."""
+    return TracedJob(Job(number, submit, Request(units, (cores,)), 100), run_time)
+
+
+def test_what_jobs_need() -> None:
+    """Two jobs of 4 and 6 cores run together from second 5 on; a third begins as one ends."""
+    jobs = [job(1, 0, 2, 2, 20), job(2, 0, 6, 1, 10), job(3, 15, 5, 1, 10)]
+    assert need_of(jobs, {1: 0, 2: 5, 3: 0}) == Need(2, 6, 10)
+    assert need_of(jobs, None) == Need(2, 6, None)
+
+
+@pytest.mark.parametrize(
+    ("need", "machine", "words"),
+    [
+        (Need(2, 6, 10), (5, 2), "used at a time, 10 cores"),
+        (Need(1, 6, None), (6, 1), "the largest job, 6 cores"),
+        (Need(4, 6, 5), (2, 4), "the largest job, 6 cores"),
+    ],
+)
+def test_a_machine_that_is_large_enough(need: Need, machine: tuple[int, int], words: str) -> None:
+    """Units fit on nodes, and jobs on the machine."""
+    found = machine_for(need)
+    assert found[:2] == machine
+    assert words in found.basis
+
+
+def test_a_machine_that_is_given() -> None:
+    """Cores are those that were found, unless they are given too."""
+    found = Machine(5, 8, "assumed")
+    assert given_machine(3, None, found) == (3, 8, "as given")
+    assert given_machine(3, 2, found) == (3, 2, "as given")

@@ -1,0 +1,85 @@
+"""The command `hpcsched try`, and other commands that are given a log."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from hpcsched.cli import app, main
+from tests.first_look import samples
+from tests.real_traces import KTH_SP2, trace
+
+
+def asked(*arguments: str, code: int = 0) -> str:
+    """Return what a command prints."""
+    result = CliRunner().invoke(app, [*arguments])
+    assert result.exit_code == code, result.output
+    return result.stdout
+
+
+def test_a_log_without_yaml(tmp_path: Path) -> None:
+    """The format, the machine, the account, the best dispatcher, and what to type next."""
+    log = samples.written(tmp_path, samples.SWF, "log.swf")
+    text = asked("try", str(log), "--dispatchers", "easy,sjf")
+    assert "log.swf: Standard Workload Format\n" in text
+    assert "machine: 4 nodes with 2 cores each, from the log's header" in text
+    assert "80 records read, 80 jobs submitted: 80 completed\n" in text
+    assert "Dispatchers by mean_bounded_slowdown\n" in text
+    assert f"hpcsched try {log} --save DIR" in text
+
+
+def test_saved_scenarios_run(tmp_path: Path) -> None:
+    """The folder has a scenario and a run for each dispatcher."""
+    log = samples.written(tmp_path, samples.SWF, "log.swf")
+    save = tmp_path / "saved"
+    content = json.loads(
+        asked("try", str(log), "--dispatchers", "easy,sjf", "--save", str(save), "--format", "json")
+    )
+    assert {path.name for path in save.glob("*.yaml")} == {"easy.yaml", "sjf.yaml"}
+    again = tmp_path / "again"
+    asked("run", str(save / "sjf.yaml"), "--out", str(again))
+    value = json.loads((again / "summary.json").read_text())["objective"]["value"]
+    by_name = {one["name"]: one for one in content["dispatchers"]}
+    assert by_name["sjf"]["objective"] == value
+    assert by_name["sjf"]["audit"] is True
+
+
+def test_the_example() -> None:
+    """Without a log."""
+    text = asked("try", "--example", "--dispatchers", "easy", "--jobs", "200")
+    assert "200 jobs submitted: 200 completed" in text
+
+
+@pytest.mark.parametrize("arguments", [["try"], ["try", "log.swf", "--example"]])
+def test_a_log_or_the_example(arguments: list[str]) -> None:
+    """One of the two."""
+    asked(*arguments, code=2)
+
+
+@pytest.mark.parametrize(
+    "command", [["run"], ["validate"], ["forecast", "starts"], ["trace", "generate", "--out", "x"]]
+)
+def test_a_log_in_place_of_a_scenario(
+    tmp_path: Path, command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One message says what it is, and what to type."""
+    log = samples.written(tmp_path, samples.SWF, "log.swf")
+    assert main([*command, str(log)]) == 1
+    out, err = capsys.readouterr()
+    assert (out + err).count("this is a trace (Standard Workload Format)") == 1
+    assert f"'hpcsched try {log}'" in out + err
+
+
+def test_statistics_of_a_log(tmp_path: Path) -> None:
+    """Commands about a trace take it as it is."""
+    log = samples.written(tmp_path, samples.SWF, "log.swf")
+    assert "submitted" in asked("trace", "info", str(log))
+    assert "mean absolute error" in asked("predictors", "evaluate", str(log))
+
+
+def test_a_log_of_the_archive() -> None:
+    """The machine of KTH-SP2 is that of its header; flawed records are counted."""
+    text = asked("try", str(trace(KTH_SP2)), "--dispatchers", "easy,sjf", "--jobs", "2000")
+    assert "machine: 100 nodes with 1 core each" in text
+    assert "2000 jobs submitted: 2000 completed" in text
