@@ -8,11 +8,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from hpcsched.cli.auditing import audit_directory
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.files import JOBS, SHARED_RESOURCES, SUMMARY
 from hpcsched.results.former_names import present_summary, present_table, stored_file
 from hpcsched.results.tables import rejection_counts
+from hpcsched.runs.auditing import audit_directory
 from hpcsched.runs.replay_comparison import compare_replay
 from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
