@@ -225,16 +225,20 @@ class PSF:
         """Return PαSF."""
         return specific_response_time(jobs, self.alpha)
 
-    def planned_ratio(self, jobs: Sequence[WaitingJob], now: int, level: float) -> PlannedCost:
-        """Return the linearised cost: the numerator less `level` times the denominator.
+    def planned_ratio(
+        self, jobs: Sequence[WaitingJob], now: int, dinkelbach_parameter: float
+    ) -> PlannedCost:
+        """Return the linearised cost: the numerator less the parameter times the denominator.
 
         Returns
         -------
         PlannedCost
-            Cost of planned starts; negative for plans of a ratio below `level`.
+            Cost of planned starts; negative for plans of a ratio below `dinkelbach_parameter`.
         """
         amounts = np.array([float(job.demand) for job in jobs])
-        specific = SpecificCost(self.alpha, level, amounts, wait_times(jobs, now).astype(float))
+        specific = SpecificCost(
+            self.alpha, dinkelbach_parameter, amounts, wait_times(jobs, now).astype(float)
+        )
         return PlannedCost(*_no_terms(jobs), specific=specific)
 
 

@@ -14,18 +14,18 @@ FloatArray = npt.NDArray[np.float64]
 
 
 class SpecificCost(NamedTuple):
-    """PαSF, a ratio of sums over jobs, linearised at a level: `Σ upper[i] − level · Σ lower[i]`.
+    """PαSF, a ratio of sums over jobs, linearised: `Σ upper[i] − λ · Σ lower[i]`.
 
     `upper[i]` = amounts[i] · (α+1)/(α+2) · (F^(α+2) − Q^(α+2)) and `lower[i]` = amounts[i] ·
     (F^(α+1) − Q^(α+1)), with Q = waits[i] + starts[i], the total wait of job `i`, and F its
     response time (Goponenko et al., DEBS 2024, equation (6)). Of two plans with a ratio near
-    `level`, the one that costs less has the lower ratio (Dinkelbach, 1967).
+    λ, the one that costs less has the lower ratio (Dinkelbach, 1967).
 
     Attributes
     ----------
     alpha
         Exponent of the priority.
-    level
+    dinkelbach_parameter
         Dinkelbach parameter, in seconds.
     amounts
         Demand of each job, `[J]`.
@@ -34,7 +34,7 @@ class SpecificCost(NamedTuple):
     """
 
     alpha: float
-    level: float
+    dinkelbach_parameter: float
     amounts: FloatArray
     waits: FloatArray
 
@@ -62,7 +62,7 @@ class SpecificCost(NamedTuple):
     def ratio(self, starts: IntArray, run_times: IntArray) -> float:
         """Return PαSF of planned jobs, in seconds; 0 if the denominator is 0.
 
-        A plan with a lower ratio has a negative cost at a level of this one, and a plan of minimal
+        A plan with a lower ratio has a negative cost with λ at this one, and a plan of minimal
         cost at its own ratio has the minimal ratio (Dinkelbach, 1967). The ratio differs from the
         metric by rounding alone.
 
@@ -76,7 +76,7 @@ class SpecificCost(NamedTuple):
         Returns
         -------
         float
-            The ratio, independent of `level`.
+            The ratio, independent of λ.
         """
         upper, lower = self.sums(starts, run_times)
         return upper / lower if lower else 0.0
@@ -153,7 +153,7 @@ class PlannedCost(NamedTuple):
             cost += self.makespan * float((starts + run_times).max())
         if self.specific is not None:
             upper, lower = self.specific.sums(starts, run_times)
-            cost += upper - self.specific.level * lower
+            cost += upper - self.specific.dinkelbach_parameter * lower
         return cost
 
 
@@ -241,10 +241,12 @@ class Plannable(Protocol):
 
 @runtime_checkable
 class PlannableRatio(Protocol):
-    """Protocol of an objective that is a ratio of sums, which planners minimise at a level."""
+    """Protocol of an objective that is a ratio of sums, which planners minimise linearised."""
 
-    def planned_ratio(self, jobs: Sequence[WaitingJob], now: int, level: float) -> PlannedCost:
-        """Return the cost of planned starts of the jobs for a ratio near `level`.
+    def planned_ratio(
+        self, jobs: Sequence[WaitingJob], now: int, dinkelbach_parameter: float
+    ) -> PlannedCost:
+        """Return the cost of planned starts of the jobs for a ratio near `dinkelbach_parameter`.
 
         Parameters
         ----------
@@ -252,7 +254,7 @@ class PlannableRatio(Protocol):
             Jobs to plan, `[J]`.
         now
             Simulated time, in seconds.
-        level
+        dinkelbach_parameter
             Dinkelbach parameter, in the objective's unit.
 
         Returns

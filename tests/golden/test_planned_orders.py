@@ -41,9 +41,9 @@ def test_least_area_over_weight_first(objective, first, queue_length):
 
 
 @pytest.mark.parametrize(
-    ("level", "first"), [(0, "C"), (1, "C"), (1.1, "C"), (1.15, "D"), (2, "D")]
+    ("parameter", "first"), [(0, "C"), (1, "C"), (1.1, "C"), (1.15, "D"), (2, "D")]
 )
-def test_a_ratio_is_judged_around_what_it_came_to_in_the_run(level, first):
+def test_a_ratio_is_judged_around_what_it_came_to_in_the_run(parameter, first):
     """P²SF is 3/4 · Σ (F⁴ − Q⁴) / Σ (F³ − Q³), with Q the wait and F the response time.
 
     A runs from 0 to 6, and B, which came at 1, from 6 to 8: Q and F are 0 and 6, and 5 and 7. So
@@ -53,7 +53,7 @@ def test_a_ratio_is_judged_around_what_it_came_to_in_the_run(level, first):
     - C, D: 3/4 · ((81 − 1) + (81 − 16)) = 108.75, and (27 − 1) + (27 − 8) = 45.
     - D, C: 3/4 · (1 + (256 − 16)) = 180.75, and 1 + (64 − 8) = 57.
 
-    The second costs 72 − 12 · level more, which is less than nothing beyond a level of 6: not at
+    The second costs 72 − 12 · λ more, which is less than nothing beyond λ = 6: not at
     5.31, nor at 1.1 times that, 5.84, but at 1.15 times that, 6.11.
     """
     system = alike(1, core=1)
@@ -61,7 +61,7 @@ def test_a_ratio_is_judged_around_what_it_came_to_in_the_run(level, first):
     dispatcher = declared(
         system,
         "{name: order-search, orders: [fcfs, sjf], budget: 0,"
-        f" surrogate_objective: {{dinkelbach_parameter: {level}}}}}",
+        f" surrogate_objective: {{dinkelbach_parameter: {parameter}}}}}",
         "objective: psf",
     )
     starts = replay(system, dispatcher, jobs).start_times

@@ -83,6 +83,16 @@ dispatcher:
   pursuit: {patience: 1h, shortest: 10, growth: 0.1, level: 0.8, carry: true, bias: 2}
 """
 
+CP = """\
+name: cp
+system:
+  groups:
+    - {name: node, count: 2, resources: {core: 4}}
+trace: {source: table, path: jobs.csv, unit: {core: 1}}
+dispatcher: {name: cp, level: 0.8}
+objective: psf
+"""
+
 ROWS = """\
 submit_time,run_time,requested_time,units,alone
 0,10,10,2,true
@@ -117,6 +127,7 @@ OLD = {
             ("dispatcher.pursuit.bias", "'bias' is now called 'front_bias'"),
         ],
     ),
+    "cp": (CP, [("dispatcher.level", "'level' is now called 'dinkelbach_parameter'")]),
     "table": (
         TABLE,
         [

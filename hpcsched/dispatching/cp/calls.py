@@ -139,12 +139,12 @@ class Calls:
         better = plans.add(plans.planner.plan(in_planned_order(answer.plan), answer.plan))
         assert plans.best is not None and answer.objective is not None
         least = answer.status == "optimal"
-        # A better plan moves the level, and with it the model: what was least there proves nothing
+        # A better plan moves λ, and with it the model: what was least there proves nothing
         # here.
         ends = least and not (objective.moves and better)
         proved = ends and asked.data.cost(plans.best.starts) <= answer.objective
         if objective.moves and least and not proved:
-            call = call._replace(status="feasible")  # the least at a level, not the least level
+            call = call._replace(status="feasible")  # the least cost at λ, not the least λ
         value, bound = objective.reported(asked, answer.plan.starts, answer.objective, answer.bound)
         self.made.append(call._replace(objective=value, bound=bound))
         return _Found(better, least, proved)

@@ -162,7 +162,7 @@ def _make_any_objective(
     method: Method, params: ImproveParams, context: Context, search: OrderSearch | None = None
 ) -> PlanningDispatcher:
     """Return a dispatcher of aggregated resources for any objective that plans can be made for."""
-    objective = search_objective(context.objective, params.level)
+    objective = search_objective(context.objective, params.dinkelbach_parameter)
     improver = None
     if params.solver != NONE:
         improver = _improver(Hcp19(), params, context, method, search)

@@ -1,6 +1,6 @@
 """Parameters of the CP dispatchers."""
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -194,14 +194,16 @@ class Pcp21Params(PaperParams):
 class ImproveParams(PlanAllParams):
     """Parameters that `cp` and `best-of` share."""
 
+    former_keys: ClassVar = {"level": "dinkelbach_parameter"}
+
     queue_length: int = Field(
         200, ge=1, description="How many jobs to plan at most, the first by priority."
     )
-    level: float | None = Field(
+    dinkelbach_parameter: float | None = Field(
         None,
         ge=0,
-        description="Around which share of the ratio so far plans are judged, for an objective that"
-        " is a ratio of sums (psf); null: by the ratio of the planned jobs alone.",
+        description="Share of the ratio so far around which plans are compared, for an objective"
+        " that is a ratio of sums (psf); null: by the ratio of the planned jobs alone.",
     )
 
 

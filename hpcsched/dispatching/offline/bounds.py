@@ -15,8 +15,8 @@ from hpcsched.dispatching.offline.multiplier_kernels import Multipliers, least_w
 from hpcsched.dispatching.offline.offline_trace import (
     LinearisedObjective,
     Trace,
-    at_level,
     least_demands,
+    linearised_at,
 )
 from hpcsched.dispatching.planned_cost import FloatArray
 from hpcsched.dispatching.planning.cost_kernels import Costs, find_costs, least_of_each
@@ -26,7 +26,7 @@ ROUNDS = 60
 """Number of updates of the Lagrangian multipliers."""
 
 LEVELS = 16
-"""Number of bisection steps over levels (Dinkelbach parameters) of a ratio of sums."""
+"""Number of bisection steps over Dinkelbach parameters of a ratio of sums."""
 
 MOST_EDGES = 1 << 14
 """Maximum number of pieces of time with a multiplier of their own."""
@@ -205,21 +205,21 @@ def _lagrangian_bounds(
 
 
 def _ratio_bound(trace: Trace, linearised: LinearisedObjective, starts: IntArray) -> Bound:
-    """Return the largest level found at which no plan costs less than 0.
+    """Return the largest Dinkelbach parameter found at which no plan costs less than 0.
 
-    A ratio of sums of a plan is below a level just where the plan costs less than 0 at it.
+    A ratio of sums of a plan is below λ just where the plan costs less than 0 at λ.
     """
     value = trace.measure(starts)
     if value is None:
         return Bound(0.0, "each job by itself")
     low, high = 0.0, value
     for _ in range(60):
-        level = (low + high) / 2
-        _, least = least_of_each(at_level(linearised, level).costs)
+        dinkelbach_parameter = (low + high) / 2
+        _, least = least_of_each(linearised_at(linearised, dinkelbach_parameter).costs)
         if _safe(float(least.sum()), float(np.abs(least).sum())) >= 0:
-            low = level
+            low = dinkelbach_parameter
         else:
-            high = level
+            high = dinkelbach_parameter
     best = low
     for resource in _resources(trace):
         best = max(best, _level_with_multipliers(trace, linearised, starts, resource, (low, value)))
@@ -231,15 +231,15 @@ def _level_with_multipliers(
     linearised: LinearisedObjective,
     starts: IntArray,
     resource: _Resource,
-    levels: tuple[float, float],
+    between: tuple[float, float],
 ) -> float:
-    """Return the largest level, from the first to the second, that is found to be a lower bound.
+    """Return the largest lower bound found, from the first to the second value.
 
     Good multipliers are looked for at the first, where each job by itself costs 0, and kept for the
     rest.
     """
-    low, high = levels
-    costs = at_level(linearised, low).costs
+    low, high = between
+    costs = linearised_at(linearised, low).costs
     first = _multipliers_around(trace, resource, costs, starts)
     if first is None:
         return low
@@ -248,14 +248,14 @@ def _level_with_multipliers(
         _lagrangian_bounds(resource, costs, cheapest, first, ROUNDS // 2), key=itemgetter(0)
     )
     for _ in range(LEVELS):
-        level = (low + high) / 2
-        costs = at_level(linearised, level).costs
+        dinkelbach_parameter = (low + high) / 2
+        costs = linearised_at(linearised, dinkelbach_parameter).costs
         cheapest, _ = least_of_each(costs)
         cost, _ = next(_lagrangian_bounds(resource, costs, cheapest, multipliers, 1))
         if cost >= 0:
-            low = level
+            low = dinkelbach_parameter
         else:
-            high = level
+            high = dinkelbach_parameter
     return low
 
 

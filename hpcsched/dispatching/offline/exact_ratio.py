@@ -1,13 +1,13 @@
-"""Small traces with CP-SAT where the objective is a ratio of sums: level by level.
+"""Small traces with CP-SAT where the objective is a ratio of sums, by Dinkelbach's method.
 
-At a level λ a plan costs Σ upper − λ · Σ lower, and it costs less than 0 just where its ratio is
-below λ. So the least cost at the ratio of the best plan at hand is asked for, the plan found gives
-the next level, and once no plan costs less than 0 the ratio is the least there is (Dinkelbach, "On
-nonlinear fractional programming", Management Science 13, 1967). A bound of the cost bounds the
-ratio: where no plan costs less than −b, none has a ratio below λ − b / Σ lower, and Σ lower is
-least where every job starts when it is submitted.
+At a Dinkelbach parameter λ a plan costs Σ upper − λ · Σ lower, and it costs less than 0 just where
+its ratio is below λ. So the least cost at the ratio of the best plan at hand is asked for, the plan
+found gives the next λ, and once no plan costs less than 0 the ratio is the least there is
+(Dinkelbach, "On nonlinear fractional programming", Management Science 13, 1967). A bound of the
+cost bounds the ratio: where no plan costs less than −b, none has a ratio below λ − b / Σ lower, and
+Σ lower is least where every job starts when it is submitted.
 
-What a job costs at a level may fall with its start, so that jobs may start later than they could. A
+What a job costs at λ may fall with its start, so that jobs may start later than they could. A
 start is modelled second by second where few are possible, and by linear pieces otherwise (see
 `SpecificCostFunctions`); the bound allows for what the pieces lose.
 """
@@ -21,7 +21,12 @@ import numpy as np
 from ortools.sat.python import cp_model
 
 from hpcsched.dispatching.offline.exact_cost import add_room, parts_of_trace, solved
-from hpcsched.dispatching.offline.offline_trace import LinearisedObjective, Trace, at_level, ratio
+from hpcsched.dispatching.offline.offline_trace import (
+    LinearisedObjective,
+    Trace,
+    linearised_at,
+    ratio,
+)
 from hpcsched.dispatching.planned_cost import SpecificCost
 from hpcsched.dispatching.planning.cost_kernels import (
     Costs,
@@ -41,7 +46,7 @@ MOST_JOBS = 40
 """Traces of more jobs are not given to the solver."""
 
 MOST_LEVELS = 8
-"""How many levels are tried at most; each has half of the effort that is left."""
+"""Maximum number of Dinkelbach parameters; each has half of the effort that is left."""
 
 _SHARE = 0.25
 """The part of the solver's effort that ratios get: after it little is gained and nothing proved."""
@@ -53,7 +58,7 @@ _LARGEST = 1 << 42
 """What all curves of a model together may amount to; the rest is rounded away."""
 
 _GAIN = 1e-12
-"""A level that is lower by less, relatively, is the last."""
+"""A Dinkelbach parameter that is lower by less, relatively, is the last."""
 
 _ERROR = 1e-11
 """What rounding may have added to a bound, as a share of the size of its terms."""
@@ -69,7 +74,7 @@ class ExactRatio(NamedTuple):
     bound
         Lower bound of the ratio.
     statuses
-        Number of parts of the trace by outcome, at the last level.
+        Number of parts of the trace by outcome, at the last Dinkelbach parameter.
     """
 
     starts: IntArray
@@ -77,8 +82,8 @@ class ExactRatio(NamedTuple):
     statuses: Counter[str]
 
 
-class _AtLevel(NamedTuple):
-    """The result at one level: starts, `[J]`, a bound of the cost, and outcomes of the parts."""
+class _Solved(NamedTuple):
+    """The result at one λ: starts, `[J]`, a bound of the cost, and outcomes of the parts."""
 
     starts: IntArray
     bound: float
@@ -88,41 +93,41 @@ class _AtLevel(NamedTuple):
 def solve_ratio(
     trace: Trace, linearised: LinearisedObjective, starts: IntArray, effort: float
 ) -> ExactRatio:
-    """Solve a trace level by level (Dinkelbach).
+    """Solve a trace by Dinkelbach's method.
 
     Parameters
     ----------
     trace
         The trace, as arrays.
     linearised
-        The ratio, as a cost around a level.
+        The ratio, as a linearised cost.
     starts
         Starts of a known plan in seconds, `[J]`: the warm start.
     effort
-        The solver's deterministic time; `_SHARE` of it is used for all levels together.
+        The solver's deterministic time; `_SHARE` of it is for all values of λ together.
     """
-    best, level, bound = starts, ratio(trace, linearised, starts), 0.0
+    best, dinkelbach_parameter, bound = starts, ratio(trace, linearised, starts), 0.0
     statuses: Counter[str] = Counter()
     left = _SHARE * effort
     for _ in range(MOST_LEVELS):
-        # Half of the rest for each level: the first levels gain most, and the last one must still
+        # Half of the rest for each parameter: the first ones gain most, and the last one must still
         # prove.
         left /= 2
-        costs = at_level(linearised, level).costs
-        found = _solve_level(trace, costs, best, left)
+        costs = linearised_at(linearised, dinkelbach_parameter).costs
+        found = _solve_linearised(trace, costs, best, left)
         statuses = found.statuses
         least = _sums_at_submission(costs)[1]
         if least > 0:
-            bound = max(bound, level + min(found.bound, 0.0) / least)
+            bound = max(bound, dinkelbach_parameter + min(found.bound, 0.0) / least)
         value = ratio(trace, linearised, found.starts)
-        if value >= level * (1 - _GAIN):
+        if value >= dinkelbach_parameter * (1 - _GAIN):
             break
-        best, level = found.starts, value
+        best, dinkelbach_parameter = found.starts, value
     return ExactRatio(best, bound, statuses)
 
 
-def _solve_level(trace: Trace, costs: Costs, starts: IntArray, effort: float) -> _AtLevel:
-    """Solve all parts at the level of the costs, beginning with a plan that is known."""
+def _solve_linearised(trace: Trace, costs: Costs, starts: IntArray, effort: float) -> _Solved:
+    """Solve all parts at the parameter of the costs, beginning with a plan that is known."""
     better, bound, statuses = starts.copy(), 0.0, Counter[str]()
     now = np.empty(trace.job_count)
     find_costs(costs, starts, now)
@@ -142,7 +147,7 @@ def _solve_level(trace: Trace, costs: Costs, starts: IntArray, effort: float) ->
         bound += at_least
         if found is not None:
             better[part] = found
-    return _AtLevel(better, bound, statuses)
+    return _Solved(better, bound, statuses)
 
 
 def _latest(costs: Costs, part: IntArray, known: float, least: np.ndarray) -> IntArray:
@@ -173,12 +178,14 @@ def _latest(costs: Costs, part: IntArray, known: float, least: np.ndarray) -> In
 
 def _sums_at_submission(costs: Costs) -> tuple[float, float]:
     """Return Σ upper and Σ lower where every job starts when it is submitted."""
-    specific = SpecificCost(costs.alpha, costs.level, costs.amounts, np.zeros(len(costs.amounts)))
+    specific = SpecificCost(
+        costs.alpha, costs.dinkelbach_parameter, costs.amounts, np.zeros(len(costs.amounts))
+    )
     return specific.sums(np.zeros_like(costs.submit), costs.run_times)
 
 
 class _Model:
-    """A part of a trace at a level: the jobs' delays after their submissions, and their curves."""
+    """A part of a trace at one λ: the jobs' delays after their submissions, and their curves."""
 
     def __init__(self, trace: Trace, costs: Costs, part: IntArray, latest: IntArray) -> None:
         self._trace, self._part = trace, part
@@ -187,7 +194,9 @@ class _Model:
         )
         self._delays = latest - self._costs.submit
         amounts = self._costs.amounts
-        specific = SpecificCost(costs.alpha, costs.level, amounts, np.zeros(len(part)))
+        specific = SpecificCost(
+            costs.alpha, costs.dinkelbach_parameter, amounts, np.zeros(len(part))
+        )
         curves = SpecificCostFunctions(specific, self._costs.run_times, 1)
         self._shapes: list[Shape] = curves.shapes(self._delays, _PIECES)
         reach = sum(shape.reach for shape in self._shapes)
@@ -222,9 +231,9 @@ class _Model:
         """Return a bound of the jobs' cost, given one of the model's objective."""
         upper, lower = _sums_at_submission(self._costs)
         lost = sum(shape.lost(self._scale, 1) for shape in self._shapes)
-        level = self._costs.level
-        size = upper + level * lower + abs(objective) / self._scale
-        return upper - level * lower + objective / self._scale - lost - _ERROR * size
+        dinkelbach_parameter = self._costs.dinkelbach_parameter
+        size = upper + dinkelbach_parameter * lower + abs(objective) / self._scale
+        return upper - dinkelbach_parameter * lower + objective / self._scale - lost - _ERROR * size
 
 
 def _curve_of(

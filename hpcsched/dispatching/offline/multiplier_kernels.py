@@ -46,7 +46,7 @@ def _least(
     """Return a lower bound of a job's cost plus price, and a start that costs little more.
 
     From one edge to the next, of its start or its end, the price of the job is linear in the start.
-    Its cost is linear too but for a turn at `free`, or, around a level, falls until `cheapest`
+    Its cost is linear too but for a turn at `free`, or, for a ratio, falls until `cheapest`
     and then grows; so the least over such a piece is no less than the sum of the least of each.
     """
     edges, last = multipliers.edges, len(multipliers.edges)

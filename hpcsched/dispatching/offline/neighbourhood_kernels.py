@@ -117,7 +117,7 @@ def _costs_of_jobs(jobs: IntArray, costs: Costs) -> Costs:
         costs.makespan,
         costs.discount_time_constant,
         costs.alpha,
-        costs.level,
+        costs.dinkelbach_parameter,
         np.empty(count, np.float64),
         np.empty(count, np.int64),
         np.empty(count, np.int64),

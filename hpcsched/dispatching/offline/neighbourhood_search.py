@@ -4,7 +4,12 @@ import numpy as np
 
 from hpcsched.dispatching.offline.initial_schedules import OfflineSchedule, shifted
 from hpcsched.dispatching.offline.neighbourhood_kernels import Pass, search_neighbourhoods
-from hpcsched.dispatching.offline.offline_trace import LinearisedObjective, Trace, at_level, ratio
+from hpcsched.dispatching.offline.offline_trace import (
+    LinearisedObjective,
+    Trace,
+    linearised_at,
+    ratio,
+)
 from hpcsched.dispatching.planning.cost_kernels import Costs, least_of_each, total
 
 WIDTHS = (8, 16, 32)
@@ -50,7 +55,7 @@ def large_neighbourhood_search(
             if linearised.ratio:
                 # Dinkelbach: the cost at the incumbent's ratio is below 0 just for plans of a lower
                 # ratio.
-                linearised = at_level(linearised, value)
+                linearised = linearised_at(linearised, value)
             seeds = random.permutation(trace.job_count)
             trial, left = _passed(trace, linearised.costs, best, Pass(seeds, width, left, state))
             plan = shifted(trace, trial)

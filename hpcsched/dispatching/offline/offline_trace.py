@@ -165,8 +165,8 @@ def _no_cost(count: int) -> PlannedCost:
 class LinearisedObjective(NamedTuple):
     """An objective as a cost: its value is `factor` · (cost) + `offset`.
 
-    For a ratio of sums the cost is that at the costs' own level, and the value has the level's
-    sign: the ratio is below the level just where the cost is below 0.
+    For a ratio of sums the cost is that at the costs' own Dinkelbach parameter λ, and the value
+    has its sign: the ratio is below λ just where the cost is below 0.
 
     Attributes
     ----------
@@ -226,9 +226,13 @@ def linearised_objective(trace: Trace) -> LinearisedObjective:
     return linearised
 
 
-def at_level(linearised: LinearisedObjective, level: float) -> LinearisedObjective:
-    """Return the cost of a ratio of sums around another level (Dinkelbach parameter)."""
-    return linearised._replace(costs=linearised.costs._replace(level=level))
+def linearised_at(
+    linearised: LinearisedObjective, dinkelbach_parameter: float
+) -> LinearisedObjective:
+    """Return the cost of a ratio of sums at another Dinkelbach parameter."""
+    return linearised._replace(
+        costs=linearised.costs._replace(dinkelbach_parameter=dinkelbach_parameter)
+    )
 
 
 def ratio(trace: Trace, linearised: LinearisedObjective, starts: IntArray) -> float:

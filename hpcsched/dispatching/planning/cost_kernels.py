@@ -16,7 +16,7 @@ class Costs(NamedTuple):
     """Start-time cost functions of `J` jobs, in seconds.
 
     The cost of a job is `Σ weights[t, j] · late[t]` with `late[t]` = max(start − free[t, j], 0),
-    and, for a ratio of sums, `amounts[j] · ((α+1)/(α+2) · (F^(α+2) − Q^(α+2)) − level · (F^(α+1) −
+    and, for a ratio of sums, `amounts[j] · ((α+1)/(α+2) · (F^(α+2) − Q^(α+2)) − λ · (F^(α+1) −
     Q^(α+1)))` with Q = start − submit[j] and F = Q + run_times[j]. If τ = `discount_time_constant`
     is not 0, `late` is discounted: τ · (1 − exp(−late / τ)). To the sum over jobs is added
     `makespan` · last end.
@@ -31,7 +31,7 @@ class Costs(NamedTuple):
         Discount time constant of lateness, in seconds; 0: no discount.
     alpha
         α of the ratio of sums (PαSF).
-    level
+    dinkelbach_parameter
         Dinkelbach parameter: the ratio around which the cost is linearised.
     amounts
         Factor of each job in the ratio of sums, `[J]`; 0: the job's cost is its lateness alone.
@@ -44,7 +44,7 @@ class Costs(NamedTuple):
     makespan: float
     discount_time_constant: float
     alpha: float
-    level: float
+    dinkelbach_parameter: float
     amounts: FloatArray
     submit: IntArray
     run_times: IntArray
@@ -100,7 +100,7 @@ def cost_at(j: int, start: int, costs: Costs) -> float:
         wait = float(start - costs.submit[j])
         high = _power_difference(wait, costs.run_times[j], a + 1.0)
         low = _power_difference(wait, costs.run_times[j], a)
-        cost += costs.amounts[j] * (a / (a + 1.0) * high - costs.level * low)
+        cost += costs.amounts[j] * (a / (a + 1.0) * high - costs.dinkelbach_parameter * low)
     return cost
 
 
@@ -108,11 +108,11 @@ def cost_at(j: int, start: int, costs: Costs) -> float:
 def cheapest_start(j: int, low: int, costs: Costs) -> int:
     """Return the start of least cost of job `j`, from `low` on, in seconds.
 
-    Lateness only grows. A ratio around a level first falls, where waiting adds to the ratio's
+    Lateness only grows. A ratio, linearised at λ, first falls, where waiting adds to the ratio's
     denominator by more, and then grows: the age of each second of the run is weighed by a function
     that falls up to one age and grows beyond it. The minimum is found by bisection.
     """
-    if costs.amounts[j] == 0.0 or costs.level <= 0.0:
+    if costs.amounts[j] == 0.0 or costs.dinkelbach_parameter <= 0.0:
         return low
     first, high, step = low, low + 1, 1
     while step < _FARTHEST and cost_at(j, high + 1, costs) < cost_at(j, high, costs):
@@ -198,7 +198,7 @@ def costs_of(
         float(cost.makespan),
         float(discount_time_constant),
         0.0 if specific is None else float(specific.alpha),
-        0.0 if specific is None else float(specific.level),
+        0.0 if specific is None else float(specific.dinkelbach_parameter),
         np.zeros(len(submit)) if specific is None else specific.amounts.astype(np.float64),
         submit,
         run_times,

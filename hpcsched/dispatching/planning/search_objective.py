@@ -1,13 +1,12 @@
 """Search objectives: the value that plans are compared by, and the cost that leads to better ones.
 
-A sum over jobs is its own cost. A ratio of sums is made linear at a level (see `SpecificCost`):
-either its value for the incumbent, which is followed down as plans get better (Dinkelbach,
-1967), or a share of its value over the run so far.
+A sum over jobs is its own cost. A ratio of sums is linearised at a Dinkelbach parameter
+(see `SpecificCost`): either its value for the incumbent, which is followed down as plans get better
+(Dinkelbach, 1967), or a share of its value over the run so far.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -27,7 +26,7 @@ from hpcsched.errors import Finding, InputError
 from hpcsched.system.system import IntArray
 
 
-class Level:
+class DinkelbachParameter:
     """The ratio of sums over the jobs started so far, which gives the Dinkelbach parameter.
 
     Parameters
@@ -44,8 +43,8 @@ class Level:
         self._upper = self._lower = 0.0
 
     def cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
-        """Return the cost of planned starts around the present level, for a round at `now`."""
-        # Before anything has started there is no ratio: at level 0 the numerator alone counts.
+        """Return the cost of planned starts, linearised at the present parameter."""
+        # Before anything has started there is no ratio: at parameter 0 the numerator counts alone.
         ratio = self._upper / self._lower if self._lower else 0.0
         return self._objective.planned_ratio(jobs, now, self._share * ratio)
 
@@ -73,14 +72,14 @@ class SearchObjective:
     ----------
     cost_of
         Returns the cost of planned starts of some jobs from a time on.
-    level
+    dinkelbach_parameter
         The ratio over the run so far, where the cost is linearised around it.
     moves
         Whether a better plan makes another model, in which a still better one may be found.
     """
 
     cost_of: CostOf
-    level: Level | None = None
+    dinkelbach_parameter: DinkelbachParameter | None = None
     moves: ClassVar[bool] = False
 
     def value(self, selection: Selection, starts: IntArray) -> float:
@@ -122,10 +121,10 @@ class SearchObjective:
 
     def add(self, problem: DispatchingProblem, starts: Sequence[Start]) -> None:
         """Add the jobs that start now to the ratio so far, if there is one."""
-        if self.level is not None:
+        if self.dinkelbach_parameter is not None:
             started = {start.job_id for start in starts}
             jobs = [job for job in problem.queue if job.job_id in started]
-            self.level.add(jobs, problem.now)
+            self.dinkelbach_parameter.add(jobs, problem.now)
 
 
 class ModelCost(SearchObjective):
@@ -139,7 +138,7 @@ class ModelCost(SearchObjective):
 class OwnRatio(SearchObjective):
     """A ratio of sums over the planned jobs alone (Goponenko et al., DEBS 2024, section 2.3).
 
-    The cost is that at level 0.
+    The cost is that at parameter 0.
     """
 
     moves: ClassVar[bool] = True
@@ -156,7 +155,9 @@ class OwnRatio(SearchObjective):
         plan's.
         """
         starts = np.zeros(selection.data.job_count, dtype=np.int64) if best is None else best
-        specific = _specific(selection.cost)._replace(level=self.value(selection, starts))
+        specific = _specific(selection.cost)._replace(
+            dinkelbach_parameter=self.value(selection, starts)
+        )
         return selection.cost._replace(specific=specific)
 
     def reported(
@@ -164,8 +165,8 @@ class OwnRatio(SearchObjective):
     ) -> Reported:
         """Return the ratio of the starts, and a lower bound of the ratio.
 
-        Where no plan costs less than `bound` at a level λ, numerator ≥ λ · denominator + bound, and
-        the denominator is least if all jobs start now.
+        Where no plan costs less than `bound` at λ, numerator ≥ λ · denominator + bound, and the
+        denominator is least if all jobs start now.
         """
         specific = _specific(priced.cost)
         ratio = None if objective is None else self.value(priced, starts)
@@ -175,17 +176,17 @@ class OwnRatio(SearchObjective):
         below = min(priced.bound(bound) - priced.error_bound, 0.0)
         now = np.zeros(priced.data.job_count, dtype=np.int64)
         _, least = specific.sums(now, run_times(priced.jobs))
-        return Reported(ratio, specific.level + below / least if least else None)
+        return Reported(ratio, specific.dinkelbach_parameter + below / least if least else None)
 
 
-def search_objective(objective: Objective, level: float | None) -> SearchObjective:
+def search_objective(objective: Objective, dinkelbach_parameter: float | None) -> SearchObjective:
     """Return the search objective of a scenario's objective.
 
     Parameters
     ----------
     objective
         The scenario's objective.
-    level
+    dinkelbach_parameter
         Dinkelbach parameter of a ratio of sums, as a share of the ratio over the run so far; None:
         the ratio over the planned jobs alone. Without effect for other objectives.
 
@@ -198,9 +199,9 @@ def search_objective(objective: Objective, level: float | None) -> SearchObjecti
         return SearchObjective(objective.planned_cost)
     if not isinstance(objective, PlannableRatio):
         raise no_cost(objective)
-    if level is None:
-        return OwnRatio(partial(objective.planned_ratio, level=0.0))
-    so_far = Level(objective, level)
+    if dinkelbach_parameter is None:
+        return OwnRatio(lambda jobs, now: objective.planned_ratio(jobs, now, 0.0))
+    so_far = DinkelbachParameter(objective, dinkelbach_parameter)
     return SearchObjective(so_far.cost, so_far)
 
 

@@ -356,6 +356,6 @@ def _priced(selection: Selection, cost: PlannedCost, *, curves: bool = True) -> 
     offset = cost.constant
     if specific is not None and cost.specific is not None:  # curves begin with 0
         upper, lower = cost.specific.sums(np.zeros(len(jobs), dtype=np.int64), run_times(jobs))
-        offset += upper - cost.specific.level * lower
+        offset += upper - cost.specific.dinkelbach_parameter * lower
     bound = error_bound_of(cost, data, shapes, scale)
     return selection._replace(data=data, cost=cost, scale=scale, offset=offset, error_bound=bound)

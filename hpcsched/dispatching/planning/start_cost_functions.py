@@ -1,8 +1,9 @@
 """Start-time cost functions for models: piecewise linear, in whole numbers.
 
-A job's share of PαSF around a level (`SpecificCost`) first falls with its start, ever faster, then
-ever slower, and then grows: it is concave up to its inflection and convex from there. It becomes
-linear pieces between breakpoints: one a step where there are few steps, else as many as pay.
+A job's share of PαSF at a Dinkelbach parameter λ (`SpecificCost`) first falls with its start, ever
+faster, then ever slower, and then grows: it is concave up to its inflection and convex from there.
+It becomes linear pieces between breakpoints: one a step where there are few steps, else as many as
+pay.
 """
 
 from bisect import bisect_right
@@ -122,12 +123,12 @@ class Shape(NamedTuple):
 
 
 class SpecificCostFunctions:
-    """The shares of jobs in PαSF's sums around a level, as functions of their starts in steps.
+    """The shares of jobs in PαSF's sums at a Dinkelbach parameter λ, by their starts in steps.
 
-    With Q = wait + start and F = Q + run time, a share is amount · ((α+1)/(α+2) · P(α+2) − level ·
-    P(α+1)), where P(p) = F^p − Q^p; see `SpecificCost`. Its slope has the sign of P(α+1) − level ·
-    P(α), and its bend that of (α+1) · P(α) − α · level · P(α−1). Both are negative up to some start
-    and positive from there, as P(p) over P(p−1) grows with Q; where Q is the level, they are
+    With Q = wait + start and F = Q + run time, a share is amount · ((α+1)/(α+2) · P(α+2) − λ ·
+    P(α+1)), where P(p) = F^p − Q^p; see `SpecificCost`. Its slope has the sign of P(α+1) − λ ·
+    P(α), and its bend that of (α+1) · P(α) − α · λ · P(α−1). Both are negative up to some start
+    and positive from there, as P(p) over P(p−1) grows with Q; where Q is λ, they are
     positive.
 
     Parameters
@@ -224,7 +225,7 @@ class SpecificCostFunctions:
 
     def _first(self, holds: Callable[[IntArray], npt.NDArray[np.bool_]]) -> IntArray:
         """Return each job's first step from which on a condition holds, by bisection, `[J]`."""
-        late = np.maximum(self._specific.level - self._specific.waits, 0.0)
+        late = np.maximum(self._specific.dinkelbach_parameter - self._specific.waits, 0.0)
         high = np.ceil(late / self._step).astype(np.int64)
         low = np.zeros_like(high)
         while (low < high).any():
@@ -244,23 +245,23 @@ class SpecificCostFunctions:
 
     def _share(self, starts: IntArray) -> FloatArray:
         """Return the shares, `[J, K]`."""
-        a, level = self._specific.alpha + 1, self._specific.level
+        a, dinkelbach_parameter = self._specific.alpha + 1, self._specific.dinkelbach_parameter
         upper = a / (a + 1) * self._differences(starts, a + 1)
-        return self._amounts * (upper - level * self._differences(starts, a))
+        return self._amounts * (upper - dinkelbach_parameter * self._differences(starts, a))
 
     def _slope(self, starts: IntArray) -> FloatArray:
         """Return the shares' slopes, `[J, K]`, by the second."""
-        a, level = self._specific.alpha + 1, self._specific.level
+        a, dinkelbach_parameter = self._specific.alpha + 1, self._specific.dinkelbach_parameter
         upper, lower = self._differences(starts, a), self._differences(starts, a - 1)
-        return a * self._amounts * (upper - level * lower)
+        return a * self._amounts * (upper - dinkelbach_parameter * lower)
 
     def _bend(self, starts: IntArray) -> FloatArray:
         """Return a value with the sign of the shares' second derivatives, `[J, K]`."""
-        a, level = self._specific.alpha, self._specific.level
+        a, dinkelbach_parameter = self._specific.alpha, self._specific.dinkelbach_parameter
         if a <= 1:  # F^(α−1) − Q^(α−1) is not positive
             return np.ones(starts.shape)
         lower = self._differences(starts, a - 1)
-        return (a + 1) * self._differences(starts, a) - a * level * lower
+        return (a + 1) * self._differences(starts, a) - a * dinkelbach_parameter * lower
 
     @property
     def _amounts(self) -> FloatArray:

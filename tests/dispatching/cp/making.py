@@ -110,7 +110,7 @@ def improving(
     method: Method = "best",
     *,
     objective: Any = None,
-    level: float | None = None,
+    dinkelbach_parameter: float | None = None,
     orders: tuple[str, ...] = ("fcfs", "laf"),
     weighted: bool = False,
     limits: Limits = SOME,
@@ -122,7 +122,7 @@ def improving(
     """Return a dispatcher that improves on list plans of the first jobs by arrival."""
     dispatcher = asking(
         Hcp19(),
-        search_objective(objective or AF(), level),
+        search_objective(objective or AF(), dinkelbach_parameter),
         method,
         ORDERS["fcfs"],
         options=SelectionOptions("all", length, 1.5, curves=False, few=LITTLE),

@@ -191,7 +191,7 @@ def test_calls_end_where_the_best_is_proved() -> None:
 
 
 def test_a_ratio_is_followed_down() -> None:
-    """Each better plan makes another model, at a lower level, with its part of the work."""
+    """Each better plan makes another model, at a lower λ, with its part of the work."""
     problem = queue()
     orders = [[1, 2, 3, 0, 4], [1, 0, 2, 3, 4], [1, 0, 2, 3, 4]]
     answers = iter(orders)
@@ -263,10 +263,14 @@ def test_a_solver_without_answers_costs_no_job(method: Method) -> None:
 def test_from_nothing() -> None:
     """Without list plans, the first model is at the ratio that no plan gets below."""
     problem = queue()
-    for objective, level in ((AF(), None), (PSF(2), None), (PSF(2), 0.8)):
+    for objective, dinkelbach_parameter in ((AF(), None), (PSF(2), None), (PSF(2), 0.8)):
         solver = Scripted(lambda task: InProcess().solve(task, None))
         decision = improving(
-            objective=objective, level=level, solver=solver, orders=(), limits=Budget(0.1)
+            objective=objective,
+            dinkelbach_parameter=dinkelbach_parameter,
+            solver=solver,
+            orders=(),
+            limits=Budget(0.1),
         ).dispatch(problem)
         assert solver.tasks[0].hint is None
         assert decision.starts
@@ -329,7 +333,7 @@ def backwards(task: Task) -> Answer:
 SEARCH_OBJECTIVES: dict[str, dict[str, Any]] = {
     "sum": {"objective": BoundedSlowdown()},
     "own ratio": {"objective": PSF(2)},
-    "ratio so far": {"objective": PSF(2), "level": 0.8},
+    "ratio so far": {"objective": PSF(2), "dinkelbach_parameter": 0.8},
 }
 
 

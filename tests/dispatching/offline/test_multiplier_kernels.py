@@ -23,7 +23,7 @@ cheapest_start = plain(cost_kernels.cheapest_start)
 class Paying(NamedTuple):
     """A job: its submission, run time and demand, and its cost per second of waiting after `free`.
 
-    `amount` is its factor in a ratio of sums with α = 1 and a level of 20.
+    `amount` is its factor in a ratio of sums with α = 1 and λ = 20.
     """
 
     submit: int

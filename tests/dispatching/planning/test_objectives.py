@@ -111,7 +111,7 @@ def test_the_mean_of_plans_is_the_metric() -> None:
 @given(
     problem=problems(),
     objective=st.one_of(sums(), st.sampled_from([PSF(2), PSF(0.5), PSF(3)])),
-    level=st.floats(0, 1000),
+    dinkelbach_parameter=st.floats(0, 1000),
     step=st.sampled_from([1, 10]),
     largest=st.sampled_from([1 << 20, 1 << 28, 1 << 50]),
     narrow=st.booleans(),
@@ -121,7 +121,7 @@ def test_models_order_plans_up_to_the_stated_bound(
     *,
     problem: Any,
     objective: Any,
-    level: float,
+    dinkelbach_parameter: float,
     step: int,
     largest: int,
     narrow: bool,
@@ -131,7 +131,7 @@ def test_models_order_plans_up_to_the_stated_bound(
 
     def cost_of(jobs: Any) -> Any:
         if isinstance(objective, PlannableRatio):
-            return objective.planned_ratio(jobs, problem.now, level)
+            return objective.planned_ratio(jobs, problem.now, dinkelbach_parameter)
         return objective.planned_cost(jobs, problem.now)
 
     selection = selected(problem, cost_of, step=step, largest=largest)
@@ -194,12 +194,14 @@ def test_no_scale_at_all_is_an_overflow() -> None:
 
 
 @tries(60)
-@given(problem=problems(), level=st.floats(0, 1000), drawn=st.data())
-def test_repriced_is_what_would_have_been_selected(problem: Any, level: float, drawn: Any) -> None:
+@given(problem=problems(), dinkelbach_parameter=st.floats(0, 1000), drawn=st.data())
+def test_repriced_is_what_would_have_been_selected(
+    problem: Any, dinkelbach_parameter: float, drawn: Any
+) -> None:
     """But for the horizon, which may stay longer."""
 
     def ratio(jobs: Any) -> Any:
-        return PSF(2).planned_ratio(jobs, problem.now, level)
+        return PSF(2).planned_ratio(jobs, problem.now, dinkelbach_parameter)
 
     before = selected(problem, lambda jobs: AF().planned_cost(jobs, problem.now))
     after, anew = before.repriced(ratio(before.jobs)), selected(problem, ratio)

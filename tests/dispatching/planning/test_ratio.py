@@ -15,11 +15,11 @@ JOBS = st.lists(st.tuples(st.integers(1, 10**6), TIMES, TIMES, st.integers(1, 10
 
 
 @tries(200)
-@given(alpha=st.integers(0, 4), level=st.floats(0, 1e6), jobs=JOBS)
+@given(alpha=st.integers(0, 4), dinkelbach_parameter=st.floats(0, 1e6), jobs=JOBS)
 def test_the_ratio_of_a_plan_is_that_of_exact_arithmetic(
-    alpha: int, level: float, jobs: list[tuple[int, int, int, int]]
+    alpha: int, dinkelbach_parameter: float, jobs: list[tuple[int, int, int, int]]
 ) -> None:
-    """Amounts, waits until now, starts and run times, summed job by job; the level is no part."""
+    """Amounts, waits until now, starts and run times, summed job by job; λ is no part."""
     upper, lower = 0, 0
     for amount, wait, start, run_time in jobs:
         q, f = wait + start, wait + start + run_time
@@ -27,7 +27,9 @@ def test_the_ratio_of_a_plan_is_that_of_exact_arithmetic(
         lower += amount * (f ** (alpha + 1) - q ** (alpha + 1))
     exact = float(Fraction(alpha + 1, alpha + 2) * Fraction(upper, lower))
     amounts, waits, starts, run_times = (np.array(column) for column in zip(*jobs, strict=True))
-    specific = SpecificCost(float(alpha), level, amounts.astype(float), waits.astype(float))
+    specific = SpecificCost(
+        float(alpha), dinkelbach_parameter, amounts.astype(float), waits.astype(float)
+    )
     assert specific.ratio(starts, run_times) == pytest.approx(exact, rel=1e-12)
 
 

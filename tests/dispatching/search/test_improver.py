@@ -9,7 +9,7 @@ from hypothesis import given
 from hpcsched.dispatching.objectives import AF, AWF, PSF, BoundedSlowdown, Makespan, Slowdown
 from hpcsched.dispatching.planning.node_choice import LITTLE
 from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
-from hpcsched.dispatching.planning.search_objective import Level, search_objective
+from hpcsched.dispatching.planning.search_objective import DinkelbachParameter, search_objective
 from hpcsched.dispatching.planning.selection_options import LARGEST, SelectionOptions
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.rules.orders import ArrivalOrder, KeyOrder, shortest_job
@@ -110,18 +110,20 @@ def test_equal_problems_get_equal_decisions() -> None:
 
 
 def test_a_ratio_is_pursued_around_what_it_has_come_to() -> None:
-    """The level is a share of the ratio of the jobs that were started."""
+    """The Dinkelbach parameter is a share of the ratio of the jobs that were started."""
     problem = make_problem(
         make_system(1, core=1),
         "job_id  submit_time  units  core  requested_time\n1       0            1      1     100",
     )
-    level = Level(PSF(2), 0.5)
+    dinkelbach_parameter = DinkelbachParameter(PSF(2), 0.5)
     job = problem.queue[0]
-    assert level.cost([job], 0).specific.level == 0
-    level.add([job], 100)
+    assert dinkelbach_parameter.cost([job], 0).specific.dinkelbach_parameter == 0
+    dinkelbach_parameter.add([job], 100)
     q, f = 100.0, 200.0
     ratio = 0.75 * (f**4 - q**4) / (f**3 - q**3)
-    assert level.cost([job], 100).specific.level == pytest.approx(0.5 * ratio)
+    assert dinkelbach_parameter.cost([job], 100).specific.dinkelbach_parameter == pytest.approx(
+        0.5 * ratio
+    )
 
 
 def test_a_job_that_starts_against_the_plan_counts_in_the_ratio() -> None:
@@ -144,7 +146,7 @@ def test_a_job_that_starts_against_the_plan_counts_in_the_ratio() -> None:
     assert decision.fallback
     specific = dispatcher.objective.cost_of(problems[0].queue, 0).specific
     assert specific is not None
-    assert specific.level == pytest.approx(7.5)
+    assert specific.dinkelbach_parameter == pytest.approx(7.5)
 
 
 LATE = Outages((Outage(10**6, 10**6 + 1, (0,), "maintenance"),))

@@ -26,7 +26,7 @@ MANY = Size(jobs=12, nodes=2, types=2, units=3, run_time=6, capacity=4)
 
 @st.composite
 def costs(draw: Any, data: ModelData) -> PlannedCost:
-    """Draw what plans of some data cost: linear, or a ratio of sums around a level."""
+    """Draw what plans of some data cost: linear, or a ratio of sums, linearised."""
     count = data.job_count
     if draw(st.booleans()):
         return PlannedCost(
@@ -167,24 +167,26 @@ def test_a_search_ends_where_no_change_helps() -> None:
 @tries(100)
 @given(
     alpha=st.integers(1, 3),
-    level=st.integers(0, 50),
+    dinkelbach_parameter=st.integers(0, 50),
     amount=st.integers(1, 9),
     wait=st.integers(0, 60),
     run_time=st.integers(1, 60),
     start=st.integers(0, 60),
 )
 def test_specific_cost_is_that_of_exact_arithmetic(
-    alpha: int, level: int, amount: int, wait: int, run_time: int, start: int
+    alpha: int, dinkelbach_parameter: int, amount: int, wait: int, run_time: int, start: int
 ) -> None:
-    """A job's share of PαSF's sums, around a level, as fractions say."""
+    """A job's share of PαSF's sums, linearised, as fractions say."""
     q, f = wait + start, wait + start + run_time
     upper = Fraction(alpha + 1, alpha + 2) * amount * (f ** (alpha + 2) - q ** (alpha + 2))
     lower = amount * (f ** (alpha + 1) - q ** (alpha + 1))
-    exact = float(upper - level * lower)
-    specific = SpecificCost(float(alpha), float(level), np.array([amount]), np.array([float(wait)]))
+    exact = float(upper - dinkelbach_parameter * lower)
+    specific = SpecificCost(
+        float(alpha), float(dinkelbach_parameter), np.array([amount]), np.array([float(wait)])
+    )
     cost = PlannedCost(np.zeros((0, 1)), np.zeros((0, 1), dtype=np.int64), specific=specific)
     run_times = np.array([run_time])
-    scale = float(upper + level * lower)
+    scale = float(upper + dinkelbach_parameter * lower)
     assert cost.value(np.array([start]), run_times) == pytest.approx(exact, abs=1e-12 * scale)
     of_start = search_costs(cost, run_times, 0)
     assert cost_at(0, start, of_start) == pytest.approx(exact, abs=1e-12 * scale)

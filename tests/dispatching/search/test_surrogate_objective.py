@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hpcsched.dispatching.objectives import AF, AWF, PSF, BoundedSlowdown, Makespan, Slowdown
-from hpcsched.dispatching.planning.search_objective import Level
+from hpcsched.dispatching.planning.search_objective import DinkelbachParameter
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.search.surrogate_objective import (
     Surrogate,
@@ -71,7 +71,7 @@ def test_a_long_queue_is_served_by_area_over_weight(problem: DispatchingProblem)
 
 def test_a_ratio_is_served_in_order_of_arrival(problem: DispatchingProblem) -> None:
     """A ratio of sums has no weights to go by."""
-    served = SurrogateObjective(Level(PSF(), 0.8).cost, surrogate_of(PSF()))
+    served = SurrogateObjective(DinkelbachParameter(PSF(), 0.8).cost, surrogate_of(PSF()))
     assert served.sort(problem) == problem.queue
 
 
