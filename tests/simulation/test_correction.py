@@ -9,12 +9,10 @@ from hpcsched.runs.assembly import assemble
 from hpcsched.runs.runner import parts_of
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.engine import Simulation
-from hpcsched.system.request import Request
 from hpcsched.testing import make_jobs, make_system, sample_workloads
 from hpcsched.workload.job import Job, TracedJob
 from tests.builders import Spy, alike, easy, lists, parts, replay, traced
 
-JOB = Job(1, 0, Request(1, (1,)), 100)
 CORRECTIONS = (OneSecond(), Doubling(), ToRequestedTime())
 
 
@@ -86,30 +84,6 @@ def seen_ends(
     given = {"predictor": Says(predicted), "correction": correction}
     Simulation(parts(alike(4, core=1), Spy(easy(), look), **given)).run(iter(jobs))
     return seen
-
-
-@pytest.mark.parametrize(
-    ("correction", "elapsed", "answer"),
-    [
-        (OneSecond(), 10, 11),
-        (OneSecond(), 100, 101),
-        (Doubling(), 10, 20),
-        (Doubling(), 19, 20),
-        (Doubling(), 20, 40),
-        (Doubling(), 79, 80),
-        (Doubling(), 80, 100),
-        (Doubling(), 99, 100),
-        (Doubling(), 100, 160),
-        (Doubling(), 160, 320),
-        (ToRequestedTime(), 10, 100),
-        (ToRequestedTime(), 99, 100),
-        (ToRequestedTime(), 100, 101),
-        (ToRequestedTime(), 200, 201),
-    ],
-)
-def test_built_in(correction: Correction, elapsed: int, answer: int) -> None:
-    """A job of 100 s requested and 10 s predicted, after some time."""
-    assert correction.correct(JOB, 10, elapsed) == answer
 
 
 # Job 1 is predicted to end at 10 and ends at 95; others come and have a round held meanwhile.
