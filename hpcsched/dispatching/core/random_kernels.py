@@ -25,7 +25,7 @@ def below(count: int, state: IntArray) -> int:
 
 
 @compiled()
-def draw_change(count: int, bias: float, state: IntArray) -> tuple[int, int, int]:
+def draw_change(count: int, front_bias: float, state: IntArray) -> tuple[int, int, int]:
     """Draw a random change of an order: a swap of two jobs, or a move of one.
 
     A move to the adjacent position is a swap, and a swap has the lower position first.
@@ -34,8 +34,8 @@ def draw_change(count: int, bias: float, state: IntArray) -> tuple[int, int, int
     ----------
     count
         Number of jobs in the order.
-    bias
-        Front bias: exponent of the uniform number that selects the first position; 1: uniform.
+    front_bias
+        Exponent of the uniform number that selects the first position; 1: uniform.
     state
         State of the generator, `[1]`; updated.
 
@@ -44,7 +44,7 @@ def draw_change(count: int, bias: float, state: IntArray) -> tuple[int, int, int
     tuple[int, int, int]
         Two positions, and 1 for a swap or 0 for a move from the first to the second.
     """
-    a = int(count * uniform(state) ** bias)
+    a = int(count * uniform(state) ** front_bias)
     b = below(count - 1, state)
     if b >= a:
         b += 1

@@ -19,7 +19,7 @@ from hpcsched.dispatching.offline.offline_trace import (
     linearised_at,
 )
 from hpcsched.dispatching.planned_cost import FloatArray
-from hpcsched.dispatching.planning.cost_kernels import Costs, find_costs, least_of_each
+from hpcsched.dispatching.planning.cost_kernels import StartTimeCosts, find_costs, least_of_each
 from hpcsched.system.system import IntArray
 
 ROUNDS = 60
@@ -83,7 +83,9 @@ def _resources(trace: Trace) -> list[_Resource]:
     ]
 
 
-def _cost_bounds(trace: Trace, costs: Costs, starts: IntArray) -> Iterator[tuple[float, str]]:
+def _cost_bounds(
+    trace: Trace, costs: StartTimeCosts, starts: IntArray
+) -> Iterator[tuple[float, str]]:
     """Yield lower bounds of the cost of all jobs, each with its source."""
     # Also the starting point of the Lagrangian bounds: the same jobs with multipliers of 0.
     cheapest, least = least_of_each(costs)
@@ -124,7 +126,7 @@ def _last_end(trace: Trace, resource: _Resource) -> int:
     return int((trace.submit + -(-areas // resource.capacity)).max())
 
 
-def _weights_at_once(costs: Costs) -> FloatArray:
+def _weights_at_once(costs: StartTimeCosts) -> FloatArray:
     """Return weights, `[J]`, such that jobs cost at least weight · (start − submission).
 
     A term that costs nothing for a while after the submission is left out.
@@ -165,7 +167,7 @@ def _multipliers(edges: IntArray, rates: FloatArray) -> Multipliers:
 
 def _lagrangian_bounds(
     resource: _Resource,
-    costs: Costs,
+    costs: StartTimeCosts,
     cheapest: IntArray,
     multipliers: Multipliers,
     rounds: int,
@@ -260,7 +262,7 @@ def _level_with_multipliers(
 
 
 def _multipliers_around(
-    trace: Trace, resource: _Resource, costs: Costs, starts: IntArray
+    trace: Trace, resource: _Resource, costs: StartTimeCosts, starts: IntArray
 ) -> Multipliers | None:
     """Return multipliers for a curved cost: those for its slopes at a known plan's starts."""
     now, later = np.empty(trace.job_count), np.empty(trace.job_count)

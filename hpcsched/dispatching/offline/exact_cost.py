@@ -20,7 +20,7 @@ import numpy as np
 from ortools.sat.python import cp_model
 
 from hpcsched.dispatching.offline.offline_trace import Trace, least_demands
-from hpcsched.dispatching.planning.cost_kernels import Costs, cost_at, total
+from hpcsched.dispatching.planning.cost_kernels import StartTimeCosts, cost_at, total
 from hpcsched.system.system import IntArray
 
 MOST_JOBS = 200
@@ -59,7 +59,7 @@ class ExactCost(NamedTuple):
     statuses: Counter[str]
 
 
-def solve(trace: Trace, costs: Costs, starts: IntArray, effort: float) -> ExactCost:
+def solve(trace: Trace, costs: StartTimeCosts, starts: IntArray, effort: float) -> ExactCost:
     """Solve a trace part by part.
 
     Parameters
@@ -99,7 +99,7 @@ def parts_of_trace(trace: Trace, starts: IntArray) -> Iterator[IntArray]:
     yield from np.split(np.arange(trace.job_count), cuts)
 
 
-def _cost(costs: Costs, part: IntArray, starts: IntArray) -> float:
+def _cost(costs: StartTimeCosts, part: IntArray, starts: IntArray) -> float:
     """Return the cost of the jobs of a part, with the last end where it is the only part."""
     if costs.makespan:
         return total(costs, starts)
@@ -115,7 +115,7 @@ class _Part(NamedTuple):
 
 
 def _solve_part(
-    trace: Trace, costs: Costs, what: _Part, work: float
+    trace: Trace, costs: StartTimeCosts, what: _Part, work: float
 ) -> tuple[str, IntArray | None, float]:
     """Return how it went, the starts of the best plan found, `[J]`, and a lower bound."""
     part, starts, known = what
@@ -186,7 +186,7 @@ def solved(model: cp_model.CpModel, work: float) -> tuple[cp_model.CpSolver, str
     return solver, _STATUS.get(solver.solve(model), "unknown")
 
 
-def _latest(costs: Costs, j: int, known: float, latest: int) -> int:
+def _latest(costs: StartTimeCosts, j: int, known: float, latest: int) -> int:
     """Return when a job starts at the latest in a plan that costs no more than is known."""
     for weights, free in zip(costs.weights, costs.free, strict=True):
         if weights[j] > 0:
@@ -194,7 +194,7 @@ def _latest(costs: Costs, j: int, known: float, latest: int) -> int:
     return latest
 
 
-def _scale(costs: Costs, part: IntArray, known: float) -> float:
+def _scale(costs: StartTimeCosts, part: IntArray, known: float) -> float:
     """Return the factor of costs before they are rounded down to whole numbers.
 
     Down, so that the model's objective stays below what plans cost and its bound holds. Where all

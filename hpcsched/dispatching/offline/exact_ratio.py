@@ -29,7 +29,7 @@ from hpcsched.dispatching.offline.offline_trace import (
 )
 from hpcsched.dispatching.planned_cost import SpecificCost
 from hpcsched.dispatching.planning.cost_kernels import (
-    Costs,
+    StartTimeCosts,
     cost_at,
     find_costs,
     least_of_each,
@@ -126,7 +126,9 @@ def solve_ratio(
     return ExactRatio(best, bound, statuses)
 
 
-def _solve_linearised(trace: Trace, costs: Costs, starts: IntArray, effort: float) -> _Solved:
+def _solve_linearised(
+    trace: Trace, costs: StartTimeCosts, starts: IntArray, effort: float
+) -> _Solved:
     """Solve all parts at the parameter of the costs, beginning with a plan that is known."""
     better, bound, statuses = starts.copy(), 0.0, Counter[str]()
     now = np.empty(trace.job_count)
@@ -150,7 +152,7 @@ def _solve_linearised(trace: Trace, costs: Costs, starts: IntArray, effort: floa
     return _Solved(better, bound, statuses)
 
 
-def _latest(costs: Costs, part: IntArray, known: float, least: np.ndarray) -> IntArray:
+def _latest(costs: StartTimeCosts, part: IntArray, known: float, least: np.ndarray) -> IntArray:
     """Return the latest start of each job of a part in a plan that costs no more than `known`.
 
     Beyond its cheapest start a job costs more and more: the last start is found by bisection.
@@ -176,7 +178,7 @@ def _latest(costs: Costs, part: IntArray, known: float, least: np.ndarray) -> In
     return latest
 
 
-def _sums_at_submission(costs: Costs) -> tuple[float, float]:
+def _sums_at_submission(costs: StartTimeCosts) -> tuple[float, float]:
     """Return Σ upper and Σ lower where every job starts when it is submitted."""
     specific = SpecificCost(
         costs.alpha, costs.dinkelbach_parameter, costs.amounts, np.zeros(len(costs.amounts))
@@ -187,7 +189,9 @@ def _sums_at_submission(costs: Costs) -> tuple[float, float]:
 class _Model:
     """A part of a trace at one λ: the jobs' delays after their submissions, and their curves."""
 
-    def __init__(self, trace: Trace, costs: Costs, part: IntArray, latest: IntArray) -> None:
+    def __init__(
+        self, trace: Trace, costs: StartTimeCosts, part: IntArray, latest: IntArray
+    ) -> None:
         self._trace, self._part = trace, part
         self._costs = costs._replace(
             amounts=costs.amounts[part], submit=costs.submit[part], run_times=costs.run_times[part]

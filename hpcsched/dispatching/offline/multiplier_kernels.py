@@ -5,7 +5,7 @@ from typing import NamedTuple
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.row_kernels import first_from
 from hpcsched.dispatching.planned_cost import FloatArray
-from hpcsched.dispatching.planning.cost_kernels import Costs, cost_at
+from hpcsched.dispatching.planning.cost_kernels import StartTimeCosts, cost_at
 from hpcsched.system.system import IntArray
 
 
@@ -41,7 +41,7 @@ def _paid_until(time: int, bucket: int, multipliers: Multipliers) -> float:
 
 @compiled()
 def _least(
-    j: int, demand: int, cheapest: int, costs: Costs, multipliers: Multipliers
+    j: int, demand: int, cheapest: int, costs: StartTimeCosts, multipliers: Multipliers
 ) -> tuple[float, int]:
     """Return a lower bound of a job's cost plus price, and a start that costs little more.
 
@@ -96,7 +96,11 @@ def _least(
 
 @compiled()
 def least_with_multipliers(
-    demands: IntArray, cheapest: IntArray, costs: Costs, multipliers: Multipliers, used: FloatArray
+    demands: IntArray,
+    cheapest: IntArray,
+    costs: StartTimeCosts,
+    multipliers: Multipliers,
+    used: FloatArray,
 ) -> tuple[float, float]:
     """Return the least cost plus price of all jobs, each by itself, and the size of its terms.
 

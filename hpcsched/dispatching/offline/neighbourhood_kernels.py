@@ -14,7 +14,7 @@ from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.random_kernels import below, change, draw_change, uniform
 from hpcsched.dispatching.core.row_kernels import first_from
 from hpcsched.dispatching.planned_cost import FloatArray
-from hpcsched.dispatching.planning.cost_kernels import Costs, cost_at
+from hpcsched.dispatching.planning.cost_kernels import StartTimeCosts, cost_at
 from hpcsched.dispatching.planning.list_kernels import OrderTables, go_on, order_tables
 from hpcsched.dispatching.planning.segment_kernels import (
     Content,
@@ -108,10 +108,10 @@ def _of_jobs(jobs: IntArray, begin: int, content: Content) -> Content:
 
 
 @compiled()
-def _costs_of_jobs(jobs: IntArray, costs: Costs) -> Costs:
+def _costs_of_jobs(jobs: IntArray, costs: StartTimeCosts) -> StartTimeCosts:
     """Return the costs of a few jobs, numbered anew."""
     count, terms = len(jobs), len(costs.weights)
-    few = Costs(
+    few = StartTimeCosts(
         np.empty((terms, count), np.float64),
         np.empty((terms, count), np.float64),
         costs.makespan,
@@ -240,7 +240,7 @@ def _search(
 def search_neighbourhoods(
     one_pass: Pass,
     content: Content,
-    costs: Costs,
+    costs: StartTimeCosts,
     least: FloatArray,
     order: IntArray,
     starts: IntArray,

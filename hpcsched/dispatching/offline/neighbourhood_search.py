@@ -10,7 +10,7 @@ from hpcsched.dispatching.offline.offline_trace import (
     linearised_at,
     ratio,
 )
-from hpcsched.dispatching.planning.cost_kernels import Costs, least_of_each, total
+from hpcsched.dispatching.planning.cost_kernels import StartTimeCosts, least_of_each, total
 
 WIDTHS = (8, 16, 32)
 """Number of jobs that are planned anew together, pass by pass."""
@@ -71,7 +71,7 @@ def large_neighbourhood_search(
 
 
 def _passed(
-    trace: Trace, costs: Costs, incumbent: OfflineSchedule, one_pass: Pass
+    trace: Trace, costs: StartTimeCosts, incumbent: OfflineSchedule, one_pass: Pass
 ) -> tuple[OfflineSchedule, int]:
     """Go through all jobs once; return the plan and the rest of the budget."""
     starts, placed = incumbent.starts.copy(), incumbent.placed.copy()

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from hpcsched.dispatching.offline.offline_problem import OfflineProblem
 from hpcsched.dispatching.planned_cost import Plannable, PlannableRatio, PlannedCost
-from hpcsched.dispatching.planning.cost_kernels import Costs, costs_of, total
+from hpcsched.dispatching.planning.cost_kernels import StartTimeCosts, costs_of, total
 from hpcsched.dispatching.planning.list_plans import content_of
 from hpcsched.dispatching.planning.segment_kernels import Content
 from hpcsched.dispatching.planning.selection import Selection, select
@@ -178,7 +178,7 @@ class LinearisedObjective(NamedTuple):
         Whether the objective is a ratio of sums.
     """
 
-    costs: Costs
+    costs: StartTimeCosts
     factor: float
     offset: float
     ratio: bool

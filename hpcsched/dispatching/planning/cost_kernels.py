@@ -12,7 +12,7 @@ _FARTHEST = 1 << 40
 """Search range, in seconds, for the start at which a job's cost is least."""
 
 
-class Costs(NamedTuple):
+class StartTimeCosts(NamedTuple):
     """Start-time cost functions of `J` jobs, in seconds.
 
     The cost of a job is `Σ weights[t, j] · late[t]` with `late[t]` = max(start − free[t, j], 0),
@@ -82,7 +82,7 @@ def cost_of_waiting(
 
 
 @compiled()
-def cost_at(j: int, start: int, costs: Costs) -> float:
+def cost_at(j: int, start: int, costs: StartTimeCosts) -> float:
     """Return the cost of a job at a start.
 
     Parameters
@@ -105,7 +105,7 @@ def cost_at(j: int, start: int, costs: Costs) -> float:
 
 
 @compiled()
-def cheapest_start(j: int, low: int, costs: Costs) -> int:
+def cheapest_start(j: int, low: int, costs: StartTimeCosts) -> int:
     """Return the start of least cost of job `j`, from `low` on, in seconds.
 
     Lateness only grows. A ratio, linearised at λ, first falls, where waiting adds to the ratio's
@@ -129,7 +129,7 @@ def cheapest_start(j: int, low: int, costs: Costs) -> int:
 
 
 @compiled()
-def find_cheapest(costs: Costs, starts: IntArray, least: FloatArray) -> None:
+def find_cheapest(costs: StartTimeCosts, starts: IntArray, least: FloatArray) -> None:
     """Write each job's start of least cost from its submission on, and that cost; both `[J]`."""
     for j in range(len(starts)):
         starts[j] = cheapest_start(j, costs.submit[j], costs)
@@ -137,13 +137,13 @@ def find_cheapest(costs: Costs, starts: IntArray, least: FloatArray) -> None:
 
 
 @compiled()
-def find_costs(costs: Costs, starts: IntArray, found: FloatArray) -> None:
+def find_costs(costs: StartTimeCosts, starts: IntArray, found: FloatArray) -> None:
     """Write the cost of each job at its start into `found`, `[J]`."""
     for j in range(len(starts)):
         found[j] = cost_at(j, starts[j], costs)
 
 
-def total(costs: Costs, starts: IntArray) -> float:
+def total(costs: StartTimeCosts, starts: IntArray) -> float:
     """Return the cost of a plan.
 
     Parameters
@@ -159,7 +159,7 @@ def total(costs: Costs, starts: IntArray) -> float:
     return float(found.sum()) + costs.makespan * end
 
 
-def least_of_each(costs: Costs) -> tuple[IntArray, FloatArray]:
+def least_of_each(costs: StartTimeCosts) -> tuple[IntArray, FloatArray]:
     """Return each job's start of least cost, were it alone, and that cost; both `[J]`."""
     starts, least = np.empty_like(costs.submit), np.empty(len(costs.submit))
     find_cheapest(costs, starts, least)
@@ -168,7 +168,7 @@ def least_of_each(costs: Costs) -> tuple[IntArray, FloatArray]:
 
 def costs_of(
     cost: PlannedCost, submit: IntArray, run_times: IntArray, discount_time_constant: float = 0.0
-) -> Costs:
+) -> StartTimeCosts:
     """Return the start-time cost functions of a planned cost, less its constant part.
 
     Parameters
@@ -192,7 +192,7 @@ def costs_of(
         # A wait that begins after `free` seconds is discounted by them from the start.
         weights *= np.exp(-free / discount_time_constant)
     specific = cost.specific
-    return Costs(
+    return StartTimeCosts(
         weights,
         free,
         float(cost.makespan),

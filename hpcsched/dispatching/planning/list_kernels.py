@@ -16,7 +16,7 @@ from hpcsched.dispatching.core.plan_kernels import units_during
 from hpcsched.dispatching.core.plan_reservation_kernels import earliest, preference
 from hpcsched.dispatching.core.row_kernels import earliest_on_row, reserve_on_row
 from hpcsched.dispatching.planned_cost import FloatArray
-from hpcsched.dispatching.planning.cost_kernels import Costs, cost_at, cost_of_waiting
+from hpcsched.dispatching.planning.cost_kernels import StartTimeCosts, cost_at, cost_of_waiting
 from hpcsched.dispatching.planning.segment_kernels import (
     Content,
     Kept,
@@ -267,7 +267,7 @@ class OrderTables(NamedTuple):
     """
 
     content: Content
-    costs: Costs
+    costs: StartTimeCosts
     least: FloatArray
     kinds: IntArray
     others_end: int
@@ -279,7 +279,7 @@ class OrderTables(NamedTuple):
 @compiled()
 def order_tables(
     content: Content,
-    costs: Costs,
+    costs: StartTimeCosts,
     least: FloatArray,
     kinds: IntArray,
     others_end: int,

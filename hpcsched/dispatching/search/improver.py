@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hpcsched.dispatching.planned_cost import PlannedCost
-from hpcsched.dispatching.planning.cost_kernels import Costs, costs_of
+from hpcsched.dispatching.planning.cost_kernels import StartTimeCosts, costs_of
 from hpcsched.dispatching.planning.explaining import ExecutedPlan
 from hpcsched.dispatching.planning.plan import Plan
 from hpcsched.dispatching.planning.plan_improver import Improved, PlanningRound
@@ -72,7 +72,9 @@ class OrderSearch:
         return [*given.orders, sorted(range(len(places)), key=places.__getitem__)]
 
 
-def search_costs(cost: PlannedCost, run_times: IntArray, discount_time_constant: float) -> Costs:
+def search_costs(
+    cost: PlannedCost, run_times: IntArray, discount_time_constant: float
+) -> StartTimeCosts:
     """Return the start-time cost functions for compiled code; run times in seconds, `[J]`."""
     # Starts count from now in a round, so that jobs were submitted before 0.
     waits = np.zeros_like(run_times) if cost.specific is None else cost.specific.waits

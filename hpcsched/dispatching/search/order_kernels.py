@@ -7,7 +7,7 @@ import numpy as np
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.random_kernels import change, draw_change
 from hpcsched.dispatching.core.state import BoolArray
-from hpcsched.dispatching.planning.cost_kernels import Costs, cheapest_start, cost_at
+from hpcsched.dispatching.planning.cost_kernels import StartTimeCosts, cheapest_start, cost_at
 from hpcsched.dispatching.planning.list_kernels import (
     OrderTables,
     earliest_start,
@@ -33,13 +33,13 @@ class Effort(NamedTuple):
     ----------
     budget
         Number of segments looked through, in making plans, at which the search ends.
-    bias
-        Front bias of moves: how much more often they take a job from the front of the order; 1:
+    front_bias
+        How much more often moves take a job from the front of the order; 1:
         from anywhere alike.
     """
 
     budget: int
-    bias: float
+    front_bias: float
 
 
 class FoundPlan(NamedTuple):
@@ -67,7 +67,7 @@ def _write(first: int, given: IntArray, into: IntArray) -> None:
 
 
 @compiled()
-def _is_like(j: int, i: int, content: Content, costs: Costs) -> bool:
+def _is_like(j: int, i: int, content: Content, costs: StartTimeCosts) -> bool:
     """Say whether two jobs are alike: neither plans nor costs tell them apart."""
     if content.units[j] != content.units[i] or content.run_times[j] != content.run_times[i]:
         return False
@@ -92,7 +92,7 @@ def _is_like(j: int, i: int, content: Content, costs: Costs) -> bool:
 
 
 @compiled()
-def _find_kinds(content: Content, costs: Costs, kinds: IntArray) -> None:
+def _find_kinds(content: Content, costs: StartTimeCosts, kinds: IntArray) -> None:
     """Write the number of the first job that each job is like into `kinds`, `[J]`."""
     for j in range(len(kinds)):
         i = 0
@@ -179,7 +179,7 @@ def _search(
     orders: IntArray,
     content: Content,
     segments: Segments,
-    costs: Costs,
+    costs: StartTimeCosts,
     effort: Effort,
     random: IntArray,
     best_order: IntArray,
@@ -225,7 +225,7 @@ def _search(
     while left > 0 and untried > 0:
         # Also for a change that is drawn again, so that the loop ends.
         left -= 1
-        a, b, swaps = draw_change(count, effort.bias, random)
+        a, b, swaps = draw_change(count, effort.front_bias, random)
         if tried[swaps, a, b] == turn:
             continue
         tried[swaps, a, b] = turn
@@ -255,7 +255,7 @@ def search(
     orders: IntArray,
     content: Content,
     segments: Segments,
-    costs: Costs,
+    costs: StartTimeCosts,
     effort: Effort,
     random: IntArray,
     best: FoundPlan,

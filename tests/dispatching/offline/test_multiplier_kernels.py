@@ -12,7 +12,7 @@ from hpcsched.dispatching.core.compiled import plain
 from hpcsched.dispatching.offline import multiplier_kernels
 from hpcsched.dispatching.offline.multiplier_kernels import Multipliers
 from hpcsched.dispatching.planning import cost_kernels
-from hpcsched.dispatching.planning.cost_kernels import Costs
+from hpcsched.dispatching.planning.cost_kernels import StartTimeCosts
 from tests.strategies import tries
 
 least_with_multipliers = plain(multiplier_kernels.least_with_multipliers)
@@ -41,11 +41,11 @@ def prices(edges: Sequence[int], rates: Sequence[float]) -> Multipliers:
     return Multipliers(np.array(edges), np.array(rates, dtype=np.float64), upto)
 
 
-def costs_of(jobs: Sequence[Paying]) -> Costs:
+def costs_of(jobs: Sequence[Paying]) -> StartTimeCosts:
     """Return the start-time cost functions of jobs."""
     submit = np.array([job.submit for job in jobs])
     free = [job.submit if job.free is None else job.free for job in jobs]
-    return Costs(
+    return StartTimeCosts(
         np.array([[job.weight for job in jobs]], dtype=np.float64),
         np.array([free], dtype=np.float64),
         0.0,

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched.dispatching.core.codes import NEVER
-from hpcsched.dispatching.planning.cost_kernels import Costs
+from hpcsched.dispatching.planning.cost_kernels import StartTimeCosts
 from hpcsched.dispatching.planning.list_kernels import go_on, order_tables, plan_job
 from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.model_data import ModelData
@@ -79,7 +79,9 @@ def test_going_on_from_a_position(data: ModelData, random: python_random.Random)
     content, segments = planner.content, planner.segments()
     ones, none = np.ones((1, count)), np.zeros(count)
     submit, kinds = np.zeros(count, dtype=np.int64), np.arange(count)
-    costs = Costs(ones, np.zeros((1, count)), 3.0, 0.0, 0.0, 0.0, none, submit, data.run_times)
+    costs = StartTimeCosts(
+        ones, np.zeros((1, count)), 3.0, 0.0, 0.0, 0.0, none, submit, data.run_times
+    )
     tables = order_tables(content, costs, none, kinds, 0, segments)
     starts = np.zeros(count, dtype=np.int64)
     go_on(0, -1, np.array(order), np.inf, True, tables, starts, starts)
@@ -144,7 +146,7 @@ def test_jobs_that_are_alike_in_each_others_place_are_no_other_plan() -> None:
     planner = ListPlanner(data)
     content, segments = planner.content, planner.segments()
     known, starts = np.array([0, 3, 8]), np.zeros(3, dtype=np.int64)
-    costs = Costs(np.ones((1, 3)), np.zeros((1, 3)), 0.0, 0.0, 0.0, 0.0, np.zeros(3),
+    costs = StartTimeCosts(np.ones((1, 3)), np.zeros((1, 3)), 0.0, 0.0, 0.0, 0.0, np.zeros(3),
                   np.zeros(3, dtype=np.int64), data.run_times)  # fmt: skip
     for kinds, expected in ((np.array([0, 1, 0]), np.inf), (np.array([0, 1, 2]), 11.0)):
         tables = order_tables(content, costs, np.zeros(3), kinds, 0, segments)
