@@ -15,6 +15,7 @@ RULE = "former-name"
 FORMER_KEYS: Mapping[str, frozenset[str]] = {
     "bias": frozenset({"front_bias"}),
     "carry": frozenset({"warm_start"}),
+    "critical": frozenset({"scarce_resources"}),
     "growth": frozenset({"area_exponent"}),
     "level": frozenset({"dinkelbach_parameter"}),
     "patience": frozenset({"discount_time_constant", "placement_timeout"}),

@@ -180,7 +180,7 @@ def test_balanced_by_turns(units, nodes):
     ("units", "nodes"), [(4, [3]), (8, [0, 3]), (12, [0, 1, 3]), (16, [0, 1, 2, 3])]
 )
 def test_balanced_by_classes(units, nodes):
-    """Node 3 has nothing critical. Of the others each has a class of its own; node 4 is full.
+    """Node 3 has nothing scarce. Of the others each has a class of its own; node 4 is full.
 
     Free are 4/10 of the GPUs on node 0, whose turn is 0.5 / 0.4 = 1.25; 3/10 of the MICs on node 2,
     0.5 / 0.3 = 1.67; on node 1 6/10 of the GPUs and 1/10 of the MICs, 0.35 in the mean, so that its
@@ -202,7 +202,7 @@ def test_balanced_by_classes(units, nodes):
 
 
 def test_balanced_counts_as_critical_what_some_nodes_lack():
-    """All have a MIC, so that this is not critical, and node 0 alone has a GPU: node 1 comes first.
+    """All have a MIC, so that this is not scarce, and node 0 alone has a GPU: node 1 comes first.
 
     If MICs were, node 1 would come at 0.5 / 0.5, and node 0 at 0.5 / 0.75, as all GPUs are there.
     """
@@ -264,8 +264,8 @@ def test_weighted(core, mem, node):
         ("balanced", 0),
         ("weighted", 3),
         ("hybrid", 1),
-        ("{name: hybrid, critical: [core]}", 3),
-        ("{name: balanced, critical: [mem]}", 0),
+        ("{name: hybrid, scarce_resources: [core]}", 3),
+        ("{name: balanced, scarce_resources: [mem]}", 0),
     ],
 )
 def test_one_job_and_six_allocators(allocator, node):
@@ -274,7 +274,7 @@ def test_one_job_and_six_allocators(allocator, node):
     Node 3 has the only GPU, and the job would leave nothing there but that, which nobody wants: it
     weighs nothing. Hybrid takes a node without GPUs first, and of these that of least weight: of 24
     cores and 48 mem it would leave 16/48 of the memory on node 0, 8/24 of the cores on node 1, and
-    memory is wanted. Where GPUs are not critical, node 3 is as good as the others.
+    memory is wanted. Where GPUs are not scarce, node 3 is as good as the others.
     """
     system = system_of(*CORES_AND_MEM, {"core": 4, "mem": 8, "gpu": 1})
     table = """

@@ -91,7 +91,7 @@ def rules(draw: st.DrawFn, name: str | None = None, *, simple: bool = False) -> 
         compression=draw(st.sampled_from(["arrival", "reservation"])),
         share=draw(st.sampled_from([0.0, 0.3, 1.0, 2.5])),
         least_slack=draw(st.integers(0, 4)),
-        critical=draw(st.sampled_from([None, None, (), ("gpu",), ("core", "gpu")])),
+        scarce_resources=draw(st.sampled_from([None, None, (), ("gpu",), ("core", "gpu")])),
     )
 
 
@@ -146,7 +146,7 @@ FEATURES = ("none", "outages", "held back", "late", "both")
 def allocator_of(rule: Rule) -> Allocator:
     """Return the allocator that a rule follows."""
     if rule.allocator in CRITICAL:
-        return CRITICAL[rule.allocator](rule.critical)
+        return CRITICAL[rule.allocator](rule.scarce_resources)
     return builders.ALLOCATORS[rule.allocator]
 
 

@@ -98,11 +98,11 @@ def preference(
     job: Job,
     pressure: Sequence[float],
     *,
-    critical: Sequence[str] | None = None,
+    scarce_resources: Sequence[str] | None = None,
 ) -> list[int]:
     """Return the nodes in the order in which an allocator uses them.
 
-    `critical` are the names of resource types; if there are none, what not every node has is.
+    `scarce_resources` are names of resource types; without any, what not every node has is scarce.
     """
     if allocator in ("weighted", "balanced", "hybrid"):
         nodes = range(len(free))
@@ -111,7 +111,7 @@ def preference(
             ranks = weights(system, free, job, pressure)
         turns = [0.0 for _ in nodes]
         if allocator != "weighted":
-            turns = in_turns(system, free, job, ranks, critical)
+            turns = in_turns(system, free, job, ranks, scarce_resources)
         return sorted(nodes, key=lambda node: (turns[node], ranks[node], node))
 
     def rank(node: int) -> tuple[float, ...]:
@@ -148,19 +148,19 @@ def in_turns(
     free: Free,
     job: Job,
     ranks: Sequence[float],
-    critical: Sequence[str] | None = None,
+    scarce_resources: Sequence[str] | None = None,
 ) -> list[float]:
     """Return when nodes have their turns: 0 for those with nothing scarce that is not asked for.
 
-    Scarce is what is critical, or what not every node has. Nodes that have the same of it are of a
+    Scarce is what is named, or what not every node has. Nodes that have the same of it are of a
     kind.
     """
     has = [[bool(amount) for amount in row] for row in system.capacity]
     scarce = [r for r, want in enumerate(job.unit_request) if not want]
-    if critical is None:
+    if scarce_resources is None:
         scarce = [r for r in scarce if not all(row[r] for row in has)]
     else:
-        scarce = [r for r in scarce if system.resource_types[r] in critical]
+        scarce = [r for r in scarce if system.resource_types[r] in scarce_resources]
     kinds = [tuple(r for r in scarce if row[r]) for row in has]
     counts, turns = fits(system, free, job), [0.0] * len(free)
     for kind in set(kinds) - {()}:

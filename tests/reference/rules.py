@@ -48,7 +48,7 @@ class Rule(NamedTuple):
 
     It is `easy`, `strict`, `greedy` or `backfill`; or, of `promises`, `committed`,
     `committed-backfill`, `relaxed`, `conservative` or `slack`: by which share of its wait, and by
-    how much beside it, a job may be late. Some allocators know of critical resource types.
+    how much beside it, a job may be late. Some allocators know of scarce resource types.
     """
 
     name: str
@@ -59,7 +59,7 @@ class Rule(NamedTuple):
     compression: str = "arrival"
     share: float = 0.0
     least_slack: int = 0
-    critical: Sequence[str] | None = None
+    scarce_resources: Sequence[str] | None = None
 
 
 class Asked(NamedTuple):
@@ -181,7 +181,12 @@ class Round:
         """Return where the allocator places a job."""
         rule = self.rule
         order = preference(
-            rule.allocator, self.system, free, job, self.pressure, critical=rule.critical
+            rule.allocator,
+            self.system,
+            free,
+            job,
+            self.pressure,
+            scarce_resources=rule.scarce_resources,
         )
         return fill(job.units, fits(self.system, free, job), order)
 

@@ -83,6 +83,15 @@ dispatcher:
   pursuit: {patience: 1h, shortest: 10, growth: 0.1, level: 0.8, carry: true, bias: 2}
 """
 
+BALANCED = """\
+name: balanced
+system:
+  groups:
+    - {name: node, count: 2, resources: {core: 4}}
+trace: {source: table, path: jobs.csv, unit: {core: 1}}
+dispatcher: {name: easy, allocator: {name: balanced, critical: [core]}}
+"""
+
 CP = """\
 name: cp
 system:
@@ -126,6 +135,10 @@ OLD = {
             ("dispatcher.pursuit.carry", "'carry' is now called 'warm_start'"),
             ("dispatcher.pursuit.bias", "'bias' is now called 'front_bias'"),
         ],
+    ),
+    "balanced": (
+        BALANCED,
+        [("dispatcher.allocator.critical", "'critical' is now called 'scarce_resources'")],
     ),
     "cp": (CP, [("dispatcher.level", "'level' is now called 'dinkelbach_parameter'")]),
     "table": (

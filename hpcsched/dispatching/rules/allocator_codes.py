@@ -52,10 +52,10 @@ def scarce_resource_mask(system: System, allocator: Allocator) -> BoolArray | No
     """
     if not isinstance(allocator, Weighted | Balanced | Hybrid):
         return None
-    critical = np.zeros(len(system.resource_types), dtype=np.bool_)
+    scarce_resources = np.zeros(len(system.resource_types), dtype=np.bool_)
     if not isinstance(allocator, Weighted):
-        critical[scarce_types(system, allocator.critical)] = True
-    return critical
+        scarce_resources[scarce_types(system, allocator.scarce_resources)] = True
+    return scarce_resources
 
 
 def chooses_slots(allocator: Allocator) -> bool:

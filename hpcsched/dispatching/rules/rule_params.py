@@ -1,7 +1,7 @@
 """Parameters of rule-based dispatchers, queue orders and allocators."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -176,7 +176,9 @@ class RecordedParams(PlacingParams):
 class ScarceResourceParams(Params):
     """Resource types that are reserved for jobs that request them."""
 
-    critical: Annotated[tuple[str, ...] | None, Listed] = Field(
+    former_keys: ClassVar = {"critical": "scarce_resources"}
+
+    scarce_resources: Annotated[tuple[str, ...] | None, Listed] = Field(
         None,
         description="Names of the resource types that count as scarce; if not given, those that"
         " not every node has.",
@@ -195,4 +197,4 @@ class ScarceResourceParams(Params):
         Iterator[str]
             Names in the order of the parameter.
         """
-        return (name for name in self.critical or () if name not in system.resource_types)
+        return (name for name in self.scarce_resources or () if name not in system.resource_types)

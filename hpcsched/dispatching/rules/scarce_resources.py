@@ -3,7 +3,7 @@
 They follow the ideas of A. Netti, C. Galleguillos, Z. Kiziltan, A. Sîrbu and O. Babaoglu,
 Heterogeneity-aware resource allocation in HPC systems, ISC High Performance 2018, not the details
 of their programs: keep jobs off resources that other jobs will need, and consume scarce resources
-evenly. In parameters, scarce resource types are called `critical`.
+evenly.
 """
 
 from collections.abc import Iterator, Sequence
@@ -42,15 +42,15 @@ def review_scarce_types(params: ScarceResourceParams, system: System) -> Iterato
         One error per unknown type.
     """
     for name in params.unknown(system):
-        message = f"{name} cannot be critical: no node group has it"
-        yield Caution("unknown-resource-type", message, "critical", "error")
+        message = f"{name} cannot be scarce: no node group has it"
+        yield Caution("unknown-resource-type", message, "scarce_resources", "error")
 
 
 def _checked_types(params: ScarceResourceParams, system: System) -> tuple[str, ...] | None:
     # The first finding ends the assembly; `hpcsched validate` reports all of them.
     for caution in review_scarce_types(params, system):
         raise InputError(Finding(caution.rule, caution.message, key="dispatcher"))
-    return params.critical
+    return params.scarce_resources
 
 
 @builtin(
@@ -63,15 +63,15 @@ def _checked_types(params: ScarceResourceParams, system: System) -> tuple[str, .
 class Balanced:
     """Allocator that uses nodes without scarce resources first, and the others evenly.
 
-    Scarce are the resource types named as `critical`, or, if none are named, those that not every
-    node has. Nodes without scarce resources other than those that the job requests come first, the
-    fullest first. The others are classified by their scarce types; the classes take turns by
-    weighted round robin, the weight being the free share of their types, the fullest nodes first
-    within a class.
+    Scarce are the resource types named as `scarce_resources`, or, if none are named, those that not
+    every node has. Nodes without scarce resources other than those that the job requests come
+    first, the fullest first. The others are classified by their scarce types; the classes take
+    turns by weighted round robin, the weight being the free share of their types, the fullest nodes
+    first within a class.
 
     Parameters
     ----------
-    critical
+    scarce_resources
         Names of the scarce resource types; None: those that not every node has.
     """
 
@@ -86,13 +86,13 @@ class Balanced:
         """
         return cls(_checked_types(params, context.system))
 
-    def __init__(self, critical: Sequence[str] | None = None) -> None:
-        self.critical = critical
+    def __init__(self, scarce_resources: Sequence[str] | None = None) -> None:
+        self.scarce_resources = scarce_resources
 
     def allocate(self, units: int, room: Room) -> NodeAllocation:
         """Place the units, classes by weighted round robin."""
         ranks = free_share(room)
-        scarce = scarce_types(room.system, self.critical)
+        scarce = scarce_types(room.system, self.scarce_resources)
         return fill(units, room.fits, weighted_round_robin(room, scarce, ranks))
 
 
@@ -127,7 +127,7 @@ class Hybrid:
 
     Parameters
     ----------
-    critical
+    scarce_resources
         Names of the scarce resource types; None: those that not every node has.
     """
 
@@ -142,14 +142,14 @@ class Hybrid:
         """
         return cls(_checked_types(params, context.system))
 
-    def __init__(self, critical: Sequence[str] | None = None) -> None:
-        self.critical = critical
+    def __init__(self, scarce_resources: Sequence[str] | None = None) -> None:
+        self.scarce_resources = scarce_resources
         self._pressure = Pressure()
 
     def allocate(self, units: int, room: Room) -> NodeAllocation:
         """Place the units, classes by weighted round robin, nodes of a class by weight."""
         ranks = weights(units, room, self._pressure.of(room))
-        scarce = scarce_types(room.system, self.critical)
+        scarce = scarce_types(room.system, self.scarce_resources)
         return fill(units, room.fits, weighted_round_robin(room, scarce, ranks))
 
 
@@ -201,7 +201,7 @@ def weights(units: int, room: Room, pressure: Sequence[float]) -> Ranks:
     return left
 
 
-def weighted_round_robin(room: Room, critical: Sequence[int], ranks: Ranks) -> IntArray:
+def weighted_round_robin(room: Room, scarce_resources: Sequence[int], ranks: Ranks) -> IntArray:
     """Return the nodes in order of preference, classes taking turns by their free share.
 
     Class 0 has the nodes without scarce resources beyond those that the job requests; it comes
@@ -211,7 +211,7 @@ def weighted_round_robin(room: Room, critical: Sequence[int], ranks: Ranks) -> I
     ----------
     room
         Free capacity for the job.
-    critical
+    scarce_resources
         Numbers of the scarce resource types.
     ranks
         Ranks of the nodes within their class, `[N]`.
@@ -221,7 +221,7 @@ def weighted_round_robin(room: Room, critical: Sequence[int], ranks: Ranks) -> I
     IntArray
         Permutation of the nodes, `[N]`, best first.
     """
-    unwanted = [r for r in critical if not room.unit_request[r]]
+    unwanted = [r for r in scarce_resources if not room.unit_request[r]]
     has = room.system.capacity[:, unwanted] > 0
     # A class is a bit mask of the scarce types that its nodes have.
     classes = has @ (1 << np.arange(len(unwanted), dtype=np.int64))

@@ -38,12 +38,12 @@ orders = st.one_of(
         st.dictionaries(st.integers(0, 3), st.integers(1, 4), max_size=3),
     ),
 )
-critical = st.sampled_from([None, (), ("gpu",), ("core", "gpu"), ("core", "mem", "gpu")])
+scarce_resources = st.sampled_from([None, (), ("gpu",), ("core", "gpu"), ("core", "mem", "gpu")])
 allocators = st.one_of(
     st.sampled_from(sorted(ALLOCATORS)).map(lambda name: ALLOCATORS[name]),
     st.just(Weighted()),
-    st.builds(Balanced, critical),
-    st.builds(Hybrid, critical),
+    st.builds(Balanced, scarce_resources),
+    st.builds(Hybrid, scarce_resources),
 )
 options = st.sampled_from(sorted(OPTIONS))
 compressions: st.SearchStrategy[Compression] = st.sampled_from(["arrival", "reservation"])

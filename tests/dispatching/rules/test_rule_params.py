@@ -38,5 +38,7 @@ def test_depth_is_for_backfill_alone() -> None:
 
 def test_scarce_types_that_the_system_lacks() -> None:
     """Of two names one is a type of the system."""
-    assert list(ScarceResourceParams(critical=("gpu", "core")).unknown(alike(1, core=4))) == ["gpu"]
+    assert list(
+        ScarceResourceParams(scarce_resources=("gpu", "core")).unknown(alike(1, core=4))
+    ) == ["gpu"]
     assert list(ScarceResourceParams().unknown(alike(1, core=4))) == []

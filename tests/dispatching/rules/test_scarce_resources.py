@@ -13,10 +13,10 @@ from tests.strategies import tries
 
 ALLOCATORS = {
     "balanced": Balanced(),
-    "critical core": Balanced(("core", "gpu")),
+    "scarce core": Balanced(("core", "gpu")),
     "weighted": Weighted(),
     "hybrid": Hybrid(),
-    "hybrid, nothing critical": Hybrid(()),
+    "hybrid, nothing scarce": Hybrid(()),
 }
 
 SYSTEM = System(
@@ -51,7 +51,7 @@ def test_all_units_are_placed_within_what_fits(name, drawn):
 
 
 @pytest.mark.parametrize("allocator", [Balanced(), Hybrid()])
-def test_nodes_without_critical_resources_come_first(allocator):
+def test_nodes_without_scarce_resources_come_first(allocator):
     """Then those that have some take turns, a GPU node first, as nodes rank alike."""
     placed = [placed_on(allocator.allocate(units, room({"core": 1})), 6) for units in (8, 12, 16)]
     assert placed == [[0, 0, 0, 0, 4, 4], [4, 0, 0, 0, 4, 4], [4, 0, 4, 0, 4, 4]]
@@ -69,12 +69,12 @@ def test_the_class_with_more_left_comes_more_often(allocator):
 
 
 @pytest.mark.parametrize("allocator", [Balanced(), Hybrid()])
-def test_a_job_that_asks_for_what_is_critical(allocator):
-    """Nodes with nothing critical beyond what it asks for are one class, GPU nodes included."""
+def test_a_job_that_asks_for_what_is_scarce(allocator):
+    """Nodes with nothing scarce beyond what it asks for are one class, GPU nodes included."""
     assert placed_on(allocator.allocate(3, room({"core": 1, "gpu": 1})), 6) == [2, 1, 0, 0, 0, 0]
 
 
-def test_what_is_critical_can_be_said():
+def test_what_is_scarce_can_be_said():
     """Where only MICs are, nodes with GPUs are as good as those with neither."""
     placed = placed_on(Balanced(("mic",)).allocate(12, room({"core": 1})), 6)
     assert placed == [4, 4, 0, 0, 4, 0]

@@ -28,7 +28,8 @@ dispatcher: DISPATCHER
         "{name: easy, order: {name: expected-wait, other: 60}, backfill_order: null}",
         "{name: easy, order: fcfs, backfill_order: sjf, allocator: weighted}",
         "relaxed",
-        "{name: relaxed, relaxation: 0, order: saf, allocator: {name: hybrid, critical: [core]}}",
+        "{name: relaxed, relaxation: 0, order: saf,"
+        " allocator: {name: hybrid, scarce_resources: [core]}}",
         "conservative",
         "{name: conservative, compression: reservation, allocator: balanced}",
         "slack",
@@ -61,8 +62,8 @@ def test_what_can_be_chosen(dispatcher: str, run_scenario: RunScenario) -> None:
             "expected one of by_queue, by_partition and by_units, found by_queue and by_units",
         ),
         (
-            "{name: easy, allocator: {name: balanced, critical: [gpu]}}",
-            "critical: gpu cannot be critical: no node group has it",
+            "{name: easy, allocator: {name: balanced, scarce_resources: [gpu]}}",
+            "scarce_resources: gpu cannot be scarce: no node group has it",
         ),
     ],
 )
@@ -79,8 +80,8 @@ def test_what_cannot(
     assert said in printed
 
 
-def test_an_unknown_critical_type_is_refused_when_run(run_scenario: RunScenario) -> None:
+def test_an_unknown_scarce_type_is_refused_when_run(run_scenario: RunScenario) -> None:
     """What a review finds is refused by a run, too."""
-    dispatcher = "{name: easy, allocator: {name: hybrid, critical: [gpu]}}"
-    with pytest.raises(InputError, match="error: dispatcher: gpu cannot be critical"):
+    dispatcher = "{name: easy, allocator: {name: hybrid, scarce_resources: [gpu]}}"
+    with pytest.raises(InputError, match="error: dispatcher: gpu cannot be scarce"):
         run_scenario(SCENARIO.replace("DISPATCHER", dispatcher))
