@@ -185,7 +185,7 @@ def _held_up_lines(explanation: Explanation) -> Iterator[str]:
     reserved = [held for held in explanation.held_up if held.kind == "reserved_for"]
     others = [held for held in explanation.held_up if held.kind != "reserved_for"]
     if reserved:
-        yield f"  {_waited(reserved)} for the sake of the room reserved for it: {_held(reserved)}"
+        yield f"  {_waited(reserved)} because of the reservation for it: {_held(reserved)}"
     if others:
         yield f"  {_waited(others)} behind it: {_held(others)}"
     if explanation.passed:

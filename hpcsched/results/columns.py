@@ -89,7 +89,7 @@ JOB_COLUMNS = (
         "text",
         "what rejected it, if it was: the `dispatcher`, or at submission a rule of"
         " [partitions](site.md#partitions): `no_partition`, `over_partition_time`,"
-        " `larger_than_partition`, `over_nodes_per_user`; or for the sake of"
+        " `larger_than_partition`, `over_nodes_per_user`; or the check of"
         " [shared resources](shared-resources.md): `over_shared_resource`",
         nullable=True,
     ),

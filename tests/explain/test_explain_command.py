@@ -157,7 +157,7 @@ def test_the_one_that_holds_up(dispatcher: str, ran: Ran) -> None:
     ]
     assert ran.part(2, STARTED)[0].startswith("at 100 s (90 s after its submission), round 6: in")
     assert ran.part(2, HELD_UP) == [
-        "a job waited for the sake of the room reserved for it: 4 (from 80 s, for 20 s)"
+        "a job waited because of the reservation for it: 4 (from 80 s, for 20 s)"
     ]
     assert lines[-1] == "While it waited, a job was backfilled past it: 3 (at 20 s)"
 
@@ -243,7 +243,7 @@ def test_a_dispatcher_that_leaves_out_jobs(ran: Ran) -> None:
     ran.run("dispatcher=mostly-silent")
     assert ran.part(2, STARTED) == ["at 100 s: the dispatcher gave no reason"]
     assert ran.part(2, HELD_UP) == [
-        "a job waited for the sake of the room reserved for it: 4 (from 80 s, for 20 s)"
+        "a job waited because of the reservation for it: 4 (from 80 s, for 20 s)"
     ]
     assert len(ran.json(4)["waits"]) == 3
 
