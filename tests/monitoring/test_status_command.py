@@ -10,11 +10,7 @@ from pathlib import Path
 import pytest
 
 from hpcsched.cli import main
-from hpcsched.errors import PluginError
-from hpcsched.monitoring.run_state import read_state, write_state
-from hpcsched.results.manifest import error_text, finish_manifest, read_manifest, start_manifest
-from hpcsched.results.run_process import this_process
-from tests.monitoring.test_state_views import STATE
+from hpcsched.monitoring.run_state import read_state
 from tests.slow_runs import COMMAND, seen_under_way
 
 SCENARIO = """\
@@ -45,13 +41,6 @@ def status(folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[dict, str]
     content = json.loads(capsys.readouterr().out)
     assert main(["status", str(folder)]) == 0
     return content, capsys.readouterr().out
-
-
-def begun(folder: Path) -> Path:
-    """Make the directory of a run that has begun, and return it."""
-    folder.mkdir()
-    start_manifest(folder, scenario="looked-at", seed=0, trace_files=[], plugins={})
-    return folder
 
 
 def test_a_complete_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -136,34 +125,6 @@ def test_a_run_that_goes_on_and_is_killed(
     # A new run takes the place of what is left.
     assert main(["run", str(write_scenario(tmp_path, 50)), "--out", str(out), "--force"]) == 0
     assert not (out / "state.json").exists()
-
-
-def test_a_run_on_another_machine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Its process cannot be looked for; its last word is what counts."""
-    folder = begun(tmp_path / "far")
-    process = this_process().model_copy(update={"host": "another.example"})
-    write_state(folder, STATE.model_copy(update={"process": process}))
-    content, text = status(folder, capsys)
-    assert (content["status"], content["process_alive"]) == ("running", None)
-    assert content["seconds_since_written"] > 0
-    assert "another machine" in text
-
-
-def test_a_run_without_a_state(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """It may have begun just now."""
-    content, text = status(begun(tmp_path / "new"), capsys)
-    assert content["status"] == "unknown"
-    assert "left no state" in text
-
-
-def test_a_run_that_failed_early(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Its error is told, on one line of the text."""
-    folder = begun(tmp_path / "failed")
-    error = error_text(PluginError("solver x: no licence\nask for one"))
-    finish_manifest(folder, read_manifest(folder), "failed", (), error=error)
-    content, text = status(folder, capsys)
-    assert (content["status"], content["error"]) == ("failed", error)
-    assert "  error     solver x: no licence; ask for one\n" in f"{text}\n"
 
 
 def test_not_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
