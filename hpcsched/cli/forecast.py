@@ -9,13 +9,23 @@ from hpcsched.cli.output import DataFormat, DataFormatOption, OutFile, emit, jso
 from hpcsched.cli.shared_options import Overrides, ScenarioFile
 
 if TYPE_CHECKING:
-    from hpcsched.forecast.forecasting import SupposedJob
+    from hpcsched.forecast.forecasting import Forecast, SupposedJob
     from hpcsched.forecast.prepared_replay import PreparedReplay
 
 app = typer.Typer(
     name="forecast", help="Forecast when jobs will start.", no_args_is_help=True
 )  # fmt: skip
 
+QUANTILES = "0.05,0.25,0.5,0.75,0.95"
+Quantiles = Annotated[str, typer.Option(help="The quantiles, from 0 to 1.")]
+ForecastOut = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        help="Write to this file; a figure if it ends in .pdf, .svg or .png.",
+        show_default=False,
+    ),
+]
 Samples = Annotated[int, typer.Option(min=1, help="The number of sampled futures.")]
 
 
@@ -44,18 +54,10 @@ def starts(
             show_default=False,
         ),
     ] = None,
-    quantiles: Annotated[
-        str, typer.Option(help="The quantiles, from 0 to 1.")
-    ] = "0.05,0.25,0.5,0.75,0.95",
+    quantiles: Quantiles = QUANTILES,
     samples: Samples = 200,
     format_: DataFormatOption = DataFormat.TEXT,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            help="Write to this file; a figure if it ends in .pdf, .svg or .png.",
-            show_default=False,
-        ),
-    ] = None,
+    out: ForecastOut = None,
     overrides: Overrides = None,
 ) -> None:
     """Forecast when the jobs that wait at a time will start.
@@ -63,13 +65,11 @@ def starts(
     Run times and later jobs are sampled from the past, with the scenario's seed; the scenario's
     dispatcher replays each sample.
     """
-    from hpcsched.forecast.forecast_text import forecast_content, forecast_table
     from hpcsched.forecast.forecasting import forecast
     from hpcsched.forecast.prepared_replay import prepare
-    from hpcsched.report.figures.figure_files import FORMATS
     from hpcsched.scenario import load_scenario
 
-    shares, time = _shares(quantiles), _time(at)
+    shares, time = quantiles_of(quantiles), _time(at)
     prepared = prepare(load_scenario(scenario, overrides or ()))
     found = forecast(
         prepared,
@@ -79,15 +79,7 @@ def starts(
         samples=samples,
         seed=prepared.scenario.seed,
     )
-    if out is not None and out.suffix.removeprefix(".") in FORMATS:
-        from hpcsched.forecast.forecast_figure import forecast_figure
-        from hpcsched.report.figures.figure_files import write_figure
-
-        write_figure(forecast_figure(found).chart, out, force=True)
-    elif format_ is DataFormat.JSON:
-        emit(json_text(forecast_content(found)), out)
-    else:
-        emit(forecast_table(found).as_text(), out)
+    show_forecast(found, format_, out)
 
 
 @app.command()
@@ -119,7 +111,23 @@ def evaluate(
         emit(evaluation_table(found).as_text(), out)
 
 
-def _shares(text: str) -> tuple[float, ...]:
+def show_forecast(found: "Forecast", format_: DataFormat, out: Path | None) -> None:
+    """Print a forecast, or write it to a file: a figure by the ending of its name."""
+    from hpcsched.forecast.forecast_text import forecast_content, forecast_table
+    from hpcsched.report.figures.figure_files import FORMATS
+
+    if out is not None and out.suffix.removeprefix(".") in FORMATS:
+        from hpcsched.forecast.forecast_figure import forecast_figure
+        from hpcsched.report.figures.figure_files import write_figure
+
+        write_figure(forecast_figure(found).chart, out, force=True)
+    elif format_ is DataFormat.JSON:
+        emit(json_text(forecast_content(found)), out)
+    else:
+        emit(forecast_table(found).as_text(), out)
+
+
+def quantiles_of(text: str) -> tuple[float, ...]:
     """Return quantiles in ascending order, each once."""
     try:
         shares = sorted({float(part) for part in text.split(",")})

@@ -5,6 +5,15 @@ from typing import Annotated, NamedTuple
 
 import typer
 
+from hpcsched.cli.forecast import (
+    QUANTILES,
+    ForecastOut,
+    Quantiles,
+    Samples,
+    quantiles_of,
+    show_forecast,
+)
+from hpcsched.cli.output import DataFormat, DataFormatOption
 from hpcsched.cli.shared_options import Force, OneRun, Overrides, ScenarioFile
 
 app = typer.Typer(
@@ -95,6 +104,32 @@ def replay(
     )
     for line in difference_lines(found):
         typer.echo(line)
+
+
+@app.command()
+def forecast(
+    scenario: ScenarioFile,
+    *,
+    quantiles: Quantiles = QUANTILES,
+    samples: Samples = 200,
+    format_: DataFormatOption = DataFormat.TEXT,
+    out: ForecastOut = None,
+    overrides: Overrides = None,
+) -> None:
+    """Forecast when the jobs that wait on the cluster will start.
+
+    Run times and later jobs are sampled from the scenario's trace, the cluster's history; the
+    scenario's dispatcher replays each sample. Nothing is changed.
+    """
+    from hpcsched.forecast.live_forecast import forecast_cluster
+    from hpcsched.scenario import load_scenario
+
+    found = forecast_cluster(
+        load_scenario(scenario, overrides or ()),
+        quantiles=quantiles_of(quantiles),
+        samples=samples,
+    )
+    show_forecast(found, format_, out)
 
 
 class _Ends(NamedTuple):

@@ -48,7 +48,7 @@ class ForecastJob(NamedTuple):
     Attributes
     ----------
     job_id
-        Number of the job; None for one that might be submitted.
+        Number of the job, or its name on a cluster; None for one that might be submitted.
     submit_time
         In seconds.
     units, requested_time
@@ -57,7 +57,7 @@ class ForecastJob(NamedTuple):
         Start time at each quantile, in seconds.
     """
 
-    job_id: int | None
+    job_id: int | str | None
     submit_time: int
     units: int
     requested_time: int

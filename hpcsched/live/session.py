@@ -90,7 +90,7 @@ def run_live(
             stack.callback(journal.close)
         state = manager.read()
         # The origin is fixed by the first look: every later time of the run counts from it.
-        site = site_of(assembly.system, live, _earliest(state))
+        site = site_of(assembly.system, live, earliest_submission(state))
         check_nodes(site, state.nodes)
         predictions = Predictions(assembly.predictor, scenario.predictor.plugin_name)
         learnt = predictions.learn_history(assembly.source.jobs(), site.origin)
@@ -145,7 +145,7 @@ def run_live(
         return run.carry_out(loop, insist=False)
 
 
-def _earliest(state: ClusterState) -> float:
+def earliest_submission(state: ClusterState) -> float:
     """Return the submission of the first job that is left, or else the present instant."""
     submitted = (job.submit_time for job in state.jobs if job.phase != "ended")
     return min([time.time(), *submitted])

@@ -62,6 +62,20 @@ class ReplayBranch:
         sequence, requested, predicted = (tables.jobs[rows, column] for column in columns)
         self.present = PresentJobs(sequence, start, requested, predicted)
 
+    def set_submit_times(self, submit_times: IntArray) -> None:
+        """Set the submit times of the waiting jobs, in the order of their submission.
+
+        Orders by wait time then count waits that began before the replay.
+
+        Parameters
+        ----------
+        submit_times
+            In seconds, not above `now`.
+        """
+        queue = self._rows[self._running :]
+        places = np.argsort(self._loop.tables.jobs[queue, codes.SEQUENCE])
+        self._loop.tables.jobs[queue[places], codes.SUBMIT_TIME] = submit_times
+
     def start_times(
         self, run_times: IntArray, later: Iterable[JobColumns], wanted: IntArray
     ) -> IntArray:
