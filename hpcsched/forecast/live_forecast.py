@@ -81,10 +81,8 @@ def history_of(jobs: Sequence[TracedJob], origin: int) -> History:
     """
     numbers = RequestNumbers()
     moved = (
-        traced._replace(
-            job=traced.job._replace(submit_time=traced.job.submit_time - origin, after=())
-        )
-        for traced in jobs
+        TracedJob(job._replace(submit_time=job.submit_time - origin, after=()), run_time)
+        for job, run_time in jobs
     )
     columns = joined_columns((*columns_of(moved, numbers),) or (NO_JOBS,))
     run_times = RunTimeHistory(columns)

@@ -72,8 +72,8 @@ def waits(path: Path, samples: int = 20) -> dict[str, int]:
 def test_starts_by_hand(tmp_path: Path, now: int) -> None:
     """Both nodes are full; jobs take 500 s, and have been running for 100 s and 300 s.
 
-    The first waiting job gets the node that is free after 200 s, the second the one after 400 s, and
-    the third follows the first.
+    The first waiting job gets the node that is free after 200 s, the second the one that is free
+    after 400 s, and the third follows the first.
     """
     state = [
         running(1, "a1", 4, now - 100), running(2, "a2", 4, now - 300),
