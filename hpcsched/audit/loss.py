@@ -32,7 +32,7 @@ def lost_amounts(
     again = run.state == "requeued"
     waits = ran | (run.rejected_by == "dispatcher") if rejected_wait else ran
     waits = waits & ~again
-    held = held_amounts(run, system)
+    allocated = allocated_amounts(run, system)
     of_outages = () if down is None else (down.start, down.end)
     of_jobs = (run.submit_time[waits], run.start_time[ran], run.end_time[ran])
     # One sorted axis of all instants; `at` maps every event to it.
@@ -51,7 +51,7 @@ def lost_amounts(
             (started, -asked[ran]),
             (requeued, asked[again]),
         )
-        busy = _level(len(instants), (started, held[ran, r]), (ended, -held[ran, r]))
+        busy = _level(len(instants), (started, allocated[ran, r]), (ended, -allocated[ran, r]))
         if down is not None:
             gone = system.capacity[down.node, r]
             busy += _level(len(instants), (closed, gone), (opened, -gone))
@@ -60,17 +60,17 @@ def lost_amounts(
     return lost
 
 
-def held_amounts(run: RunColumns, system: System) -> IntArray:
+def allocated_amounts(run: RunColumns, system: System) -> IntArray:
     """Return the amounts that each job holds while it runs, `[J, R]`.
 
     An exclusive job holds its nodes whole.
     """
-    held = run.units[:, np.newaxis] * run.unit_request
+    allocated = run.units[:, np.newaxis] * run.unit_request
     row = run.place_row
     exists = (run.node >= 0) & (run.node < system.node_count)
-    whole = np.zeros_like(held)
+    whole = np.zeros_like(allocated)
     np.add.at(whole, row[exists], system.capacity[run.node[exists]])
-    return np.where(run.flags["exclusive"][:, np.newaxis], whole, held)
+    return np.where(run.flags["exclusive"][:, np.newaxis], whole, allocated)
 
 
 def _level(count: int, *changes: tuple[IntArray, IntArray]) -> IntArray:

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hpcsched.audit.columns import RunColumns
-from hpcsched.audit.loss import held_amounts
+from hpcsched.audit.loss import allocated_amounts
 from hpcsched.audit.rounds import RoundColumns
 from hpcsched.audit.violations import TOLERANCE, Check
 from hpcsched.results.directory import RunDirectory
@@ -62,14 +62,14 @@ def check_room(
         waiting, free, lost = (
             np.concatenate(parts) for parts in zip(*run.rounds.batches(*columns), strict=True)
         )
-        held, asked = timeline.held[:, r], timeline.asked[:, r]
+        allocated, asked = timeline.allocated[:, r], timeline.asked[:, r]
         least, most = _waiting(timeline, rounds, asked)
         _within(check, f"waiting_amounts.{name}", rounds, (least, most), waiting)
         # The bounds exclude amounts on nodes that are out of service.
         total = int(system.totals[r])
-        least, most = _free(timeline, rounds, held, total - timeline.down[:, r])
+        least, most = _free(timeline, rounds, allocated, total - timeline.down[:, r])
         _within(check, f"free_amounts.{name}", rounds, (least, most), free)
-        amounts = asked, held, system.capacity[:, r]
+        amounts = asked, allocated, system.capacity[:, r]
         expected = _lost(timeline, rounds, amounts, down)
         wrong = np.flatnonzero(~np.isclose(expected, lost, rtol=TOLERANCE, atol=0))
         check.found_many(
@@ -94,7 +94,7 @@ class _Timeline(NamedTuple):
         Masks of the attempts that ran, and that were in the queue, `[J]`.
     rejected
         Round, from 0, that rejected the attempt; the number of rounds if none did, `[J]`.
-    asked, held
+    asked, allocated
         Amounts that an attempt asks for, and holds, `[J, R]`.
     down
         Amounts out of service at each round, `[K, R]`.
@@ -109,7 +109,7 @@ class _Timeline(NamedTuple):
     queued: npt.NDArray[np.bool_]
     rejected: IntArray
     asked: Amounts
-    held: Amounts
+    allocated: Amounts
     down: Amounts
     last: npt.NDArray[np.bool_]
     alone: npt.NDArray[np.bool_]
@@ -142,7 +142,7 @@ def _timeline(run: RunColumns, rounds: RoundColumns, system: System, down: DownT
         run.ran | by_dispatcher,
         rejected,
         asked,
-        held_amounts(run, system),
+        allocated_amounts(run, system),
         gone,
         ~same_after,
         ~same_after & ~same_before,
@@ -169,22 +169,22 @@ def _waiting(line: _Timeline, rounds: RoundColumns, asked: Amounts) -> tuple[Amo
 
 
 def _free(
-    line: _Timeline, rounds: RoundColumns, held: Amounts, total: Amounts
+    line: _Timeline, rounds: RoundColumns, allocated: Amounts, total: Amounts
 ) -> tuple[Amounts, Amounts]:
     """Return the least and the largest amount that may be free after each round.
 
     A zero-length job holds its amounts until the round is over.
     """
     lasting = line.ran & (line.end > line.start)
-    ended = _upto(line.end[lasting], held[lasting], rounds.done)
-    before = _upto(line.start[lasting], held[lasting], rounds.done, "left") - ended
-    after = _upto(line.start[lasting], held[lasting], rounds.done) - ended
+    ended = _upto(line.end[lasting], allocated[lasting], rounds.done)
+    before = _upto(line.start[lasting], allocated[lasting], rounds.done, "left") - ended
+    after = _upto(line.start[lasting], allocated[lasting], rounds.done) - ended
     brief = line.ran & ~lasting
-    at_once = _upto(line.start[brief], held[brief], rounds.done)
-    at_once = at_once - _upto(line.start[brief], held[brief], rounds.done, "left")
-    most_held = after + at_once
-    least_held = np.where(line.alone, most_held, np.where(line.last, after, before))
-    return total - most_held, total - least_held
+    at_once = _upto(line.start[brief], allocated[brief], rounds.done)
+    at_once = at_once - _upto(line.start[brief], allocated[brief], rounds.done, "left")
+    most_allocated = after + at_once
+    least_allocated = np.where(line.alone, most_allocated, np.where(line.last, after, before))
+    return total - most_allocated, total - least_allocated
 
 
 def _lost(
@@ -206,7 +206,7 @@ def _lost(
     down
         Intervals in which nodes are out of service.
     """
-    asked, held, capacity = amounts
+    asked, allocated, capacity = amounts
     queued, ran = line.queued, line.ran
     rejected = line.rejected < len(rounds.now)
     refused_at = rounds.done[line.rejected[rejected]]
@@ -215,7 +215,9 @@ def _lost(
     waits = _upto(line.since[queued], asked[queued], instants)
     waits = waits - _upto(line.start[ran], asked[ran], instants)
     waits = waits - _upto(refused_at, asked[rejected], instants)
-    busy = _upto(line.start[ran], held[ran], instants) - _upto(line.end[ran], held[ran], instants)
+    busy = _upto(line.start[ran], allocated[ran], instants) - _upto(
+        line.end[ran], allocated[ran], instants
+    )
     gone = capacity[down.node]
     busy = busy + _upto(down.start, gone, instants) - _upto(down.end, gone, instants)
     idle = np.minimum(waits, int(capacity.sum()) - busy)[:-1] * np.diff(instants)

@@ -31,7 +31,7 @@ class ProblemSharedResources(NamedTuple):
     draws
         Upper bound on each queued job's draw, `[J, P]`, as if it switched on all of its nodes;
         enough for it to start.
-    held
+    allocated
         Amount that becomes free with the end of each running job, `[K, P]`.
     """
 
@@ -39,7 +39,7 @@ class ProblemSharedResources(NamedTuple):
     shared_resources: tuple[SharedResource, ...]
     free: IntArray
     draws: IntArray
-    held: IntArray
+    allocated: IntArray
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -59,11 +59,11 @@ def shared_resources_of(problem: "DispatchingProblem") -> ProblemSharedResources
     shared_resources = problem.system.shared_resources
     if not shared_resources:
         return None
-    held = allocated_draws(problem)
+    allocated = allocated_draws(problem)
     capacity = [resource.capacity_at(problem.now) for resource in shared_resources]
     # Not clipped at 0: plans add the draws of jobs that end to this balance.
     free = np.array(capacity, dtype=np.int64) - np.array(
-        total(held, len(shared_resources)), dtype=np.int64
+        total(allocated, len(shared_resources)), dtype=np.int64
     )
     draws = [most_draw(problem.system, job.request) for job in problem.queue]
     free.flags.writeable = False
@@ -72,7 +72,7 @@ def shared_resources_of(problem: "DispatchingProblem") -> ProblemSharedResources
         shared_resources,
         free,
         _rows(draws, shared_resources),
-        _rows(held, shared_resources),
+        _rows(allocated, shared_resources),
     )
 
 

@@ -100,7 +100,7 @@ def room_for(
     return int(units_that_fit(system, system.capacity.T, unit).sum())
 
 
-def held_amounts(
+def allocated_amounts(
     system: System, allocation: Allocation, request: Request
 ) -> tuple[list[int], IntArray]:
     """Return the nodes of an allocation and the amounts allocated on each.
@@ -154,7 +154,7 @@ class NodeSpace:
         OvercommitError
             If a node has too little free; then nothing is changed.
         """
-        nodes, amounts = held_amounts(self.system, allocation, request)
+        nodes, amounts = allocated_amounts(self.system, allocation, request)
         free = self.available[:, nodes]
         self._check(nodes, amounts, free)
         if request.exclusive:  # what it holds is whole nodes; what it asks for must fit on them
@@ -175,7 +175,7 @@ class NodeSpace:
 
     def release(self, allocation: Allocation, request: Request) -> None:
         """Release the resources of an allocation."""
-        nodes, amounts = held_amounts(self.system, allocation, request)
+        nodes, amounts = allocated_amounts(self.system, allocation, request)
         self.available[:, nodes] += amounts
 
 

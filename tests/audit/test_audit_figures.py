@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hpcsched.audit.figures import Figures, mean
-from hpcsched.audit.loss import held_amounts, lost_amounts
+from hpcsched.audit.loss import allocated_amounts, lost_amounts
 from hpcsched.system.node_outages import DownTime, Outage, down_time
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing.audit import run_columns
@@ -257,4 +257,4 @@ def test_what_jobs_hold() -> None:
     """An exclusive job holds its nodes, as far as they exist; another what it asks for."""
     exclusive = row(job(1, 0, 2, (1, 1, 0), 5, exclusive=True), 0, {-1: 1, 0: 1, 3: 1, 4: 1, 44: 1})
     run = run_columns([exclusive, row(job(2, 0, 3, (1, 2, 0), 5), 0, {1: 3})], SYSTEM)
-    assert held_amounts(run, SYSTEM).tolist() == [[8, 16 + 64, 2], [3, 6, 0]]
+    assert allocated_amounts(run, SYSTEM).tolist() == [[8, 16 + 64, 2], [3, 6, 0]]

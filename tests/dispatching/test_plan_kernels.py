@@ -22,7 +22,7 @@ from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.dispatching.rules.allocators import FirstFit, KeepScarce
 from hpcsched.system.allocation import SlotAllocation, SlotMap
 from hpcsched.system.request import Request
-from hpcsched.system.space import held_amounts
+from hpcsched.system.space import allocated_amounts
 from hpcsched.system.system import NodeGroup, System
 from tests.builders import alike, traced
 from tests.dispatching.plans import (
@@ -60,8 +60,8 @@ def check_step(
         assert start is not None
         assert plan.earliest(job) == start
         assert plan.reserve(job) == start
-        held = (seconds.free - seconds_of(plan, seconds))[start - seconds.now]
-        allocation = seconds.allocation_of(job, start, held)
+        allocated = (seconds.free - seconds_of(plan, seconds))[start - seconds.now]
+        allocation = seconds.allocation_of(job, start, allocated)
         assert allocation.nodes == seconds.choice(job, start, KeepScarce()).nodes
         seconds.take(job.request, allocation, start, start + job.predicted_run_time)
     assert np.array_equal(seconds_of(plan, seconds), seconds.free)
@@ -111,7 +111,7 @@ def test_starts_take_room_that_is_free_now(given_round: Round) -> None:
         elif action == "reserve":
             plan.reserve(job)
         if allocation is not None:
-            nodes, amounts = held_amounts(given_round.problem.system, allocation, job.request)
+            nodes, amounts = allocated_amounts(given_round.problem.system, allocation, job.request)
             free[:, nodes] -= amounts
             started.append(job.job_id)
         assert np.array_equal(available, free)
@@ -180,7 +180,7 @@ def test_counted_units_against_seconds(given_round: Round, data: st.DataObject) 
     counted = counted_units(problem._replace(queue=(job,)), overdue=True)
     assert counted.free == units_at(seconds, job.request, seconds.now)
     for t in range(len(seconds.free)):
-        more = sum(units for at, units in counted.held if at <= t)
+        more = sum(units for at, units in counted.allocated if at <= t)
         assert counted.free + more == units_at(seconds, job.request, seconds.now + t)
     assert counted.total == units_at(seconds, job.request, seconds.now + len(seconds.free) - 1)
     assert counted.remaining == sum(job.predicted_end_time - problem.now for job in problem.running)

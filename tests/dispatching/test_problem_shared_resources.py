@@ -30,7 +30,7 @@ def test_free_amounts_and_draws() -> None:
     assert shared.names == ("power",)
     assert shared.free.tolist() == [65]
     assert shared.draws.tolist() == [[30]]
-    assert shared.held.tolist() == [[35]]
+    assert shared.allocated.tolist() == [[35]]
     assert list(islice(shared.capacity_from_now(), 2)) == [(4, (100,)), (20, (40,))]
 
 

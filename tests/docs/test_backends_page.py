@@ -91,9 +91,9 @@ def test_the_template_proves_what_ortools_proves(
     data = crowd(4)
     data = replace(
         data,
-        held_until=np.array([3]),
-        held_on=np.array([0]),
-        held=np.array([[2, 1]]),
+        allocated_until=np.array([3]),
+        allocated_on=np.array([0]),
+        allocated=np.array([[2, 1]]),
         horizon=data.horizon + 3,
     )
     template = import_module("hpcsched_cpmpy")

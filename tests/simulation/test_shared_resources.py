@@ -329,7 +329,7 @@ def test_what_a_problem_says_of_shared_resources():
     replay(system(*shared_resources), dispatcher, (traced(0, 0, 2, 5, (1,)), job))
     found = seen[1].shared_resources
     assert found.names == ("power", "licence")
-    assert found.held.tolist() == [[22, 0]]
+    assert found.allocated.tolist() == [[22, 0]]
     assert found.free.tolist() == [28, 3]
     assert found.draws.tolist() == [[24, 2]]
     assert list(found.capacity_from_now()) == [(1, (50, 3)), (6, (30, 3))]

@@ -197,6 +197,6 @@ def _begun_at_once(plan: Plan, selection: Selection) -> Plan:
     # jobs, offers of shared resources and outages stay where they are.
     changes = data.shared_resources is not None and len(data.shared_resources.since) > 1
     changes = changes or data.outages is not None
-    if len(data.held_until) or changes or not len(plan.starts):
+    if len(data.allocated_until) or changes or not len(plan.starts):
         return plan
     return plan._replace(starts=plan.starts - plan.starts.min())

@@ -52,16 +52,16 @@ def aggregated_nodes(
     system = problem.system
     nodes = np.arange(system.node_count)
     outage_intervals = outage_intervals_of(problem, nodes, step)
-    until, on, held = reserved_amounts(
+    until, on, allocated = reserved_amounts(
         nodes, used, releases, problem.now, step, outage_intervals=outage_intervals
     )
     capacity = system.capacity[:, used]
     if inputs.capacity.shape[1] > len(used):
         shares = np.maximum(capacity.sum(axis=1), inputs.capacity[:, -1].max(initial=1))
-        held = np.column_stack((held, np.minimum(held.sum(axis=1), shares[on])))
+        allocated = np.column_stack((allocated, np.minimum(allocated.sum(axis=1), shares[on])))
         capacity = np.column_stack((capacity, shares))
     demands = inputs.units[:, np.newaxis] * inputs.asked
-    since, free = _free(capacity, until, held, outage_intervals)
+    since, free = _free(capacity, until, allocated, outage_intervals)
     common = np.maximum(np.gcd.reduce(demands, axis=0), 1)
     free //= common
     # Rounding can make neighbouring amounts equal; equal ones are one step of the profile.
@@ -72,11 +72,14 @@ def aggregated_nodes(
 
 
 def _free(
-    capacity: IntArray, until: IntArray, held: IntArray, outage_intervals: Sequence[OutageInterval]
+    capacity: IntArray,
+    until: IntArray,
+    allocated: IntArray,
+    outage_intervals: Sequence[OutageInterval],
 ) -> tuple[IntArray, IntArray]:
     """Return the steps at which the free amounts change, `[T]`, and the amounts, `[T, R]`."""
     changes = [(np.zeros(1, dtype=np.int64), capacity.sum(axis=0)[np.newaxis])]
-    changes += [(np.zeros(len(held), dtype=np.int64), -held), (until, held)]
+    changes += [(np.zeros(len(allocated), dtype=np.int64), -allocated), (until, allocated)]
     outages = outage_data(outage_intervals, _ALWAYS)
     if outages is not None:
         closed = capacity[outages.nodes]

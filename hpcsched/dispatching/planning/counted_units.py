@@ -21,7 +21,7 @@ class Counted(NamedTuple):
         Units that fit now.
     total
         Units that fit once nothing runs any more.
-    held
+    allocated
         Pairs of the seconds from now until a release, ascending, and the units that it frees.
     remaining
         Sum of the predicted remaining run times of running jobs, in seconds.
@@ -29,7 +29,7 @@ class Counted(NamedTuple):
 
     free: int
     total: int
-    held: list[tuple[int, int]]
+    allocated: list[tuple[int, int]]
     remaining: int
 
 

@@ -124,17 +124,17 @@ def _close(outages: OutageData, segments: Segments) -> None:
 
 
 def _with_shared_resources(data: ModelData) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """Return the amounts that are not held now, `[R, N + P]`, and the later releases, `[K, R]`.
+    """Return the amounts not allocated now, `[R, N + P]`, and the later releases, `[K, R]`.
 
     Shared resources are rows behind the nodes, with the first resource type alone. Their releases
     may be negative.
     """
     nodes, types, shared_resources = data.node_count, data.type_count, data.shared_resources
     if shared_resources is None:
-        available = np.ascontiguousarray(data.not_held.T)
-        return available, data.held_until, data.held_on, data.held
+        available = np.ascontiguousarray(data.not_allocated.T)
+        return available, data.allocated_until, data.allocated_on, data.allocated
     available = np.zeros((types, nodes + shared_resources.shared_count), dtype=np.int64)
-    available[:, :nodes] = data.not_held.T
+    available[:, :nodes] = data.not_allocated.T
     available[0, nodes:] = shared_resources.free[0]
     more = np.diff(shared_resources.free, axis=0)
     at, of = more.nonzero()
@@ -142,9 +142,9 @@ def _with_shared_resources(data: ModelData) -> tuple[IntArray, IntArray, IntArra
     amounts[:, 0] = more[at, of]
     return (
         available,
-        np.concatenate((data.held_until, shared_resources.since[at + 1])),
-        np.concatenate((data.held_on, nodes + of)),
-        np.concatenate((data.held, amounts)),
+        np.concatenate((data.allocated_until, shared_resources.since[at + 1])),
+        np.concatenate((data.allocated_on, nodes + of)),
+        np.concatenate((data.allocated, amounts)),
     )
 
 

@@ -36,9 +36,9 @@ class ModelData:
     room
         Units of each job that an idle node can hold, `[J, N]`: 0 where they may not go, and at most
         1 for a job with one unit per node.
-    held_until, held_on, held
-        Running jobs hold the amounts `held`, `[K, R]`, not negative, of nodes `held_on` until the
-        steps `held_until`, both `[K]`; ascending, at least 1.
+    allocated_until, allocated_on, allocated
+        Running jobs have the amounts `allocated`, `[K, R]`, not negative, of nodes `allocated_on`
+        until the steps `allocated_until`, both `[K]`; ascending, at least 1.
     weights, free, makespan, curves
         The objective, in whole numbers: Σ weights · max(start, free) over `T` terms of each job,
         `[T, J]`, + makespan · last end, + Σ of each job's start-time cost function, if there are
@@ -64,9 +64,9 @@ class ModelData:
     run_times: IntArray
     capacity: IntArray
     room: IntArray
-    held_until: IntArray
-    held_on: IntArray
-    held: IntArray
+    allocated_until: IntArray
+    allocated_on: IntArray
+    allocated: IntArray
     weights: IntArray
     free: IntArray
     makespan: int
@@ -78,7 +78,7 @@ class ModelData:
     outages: OutageData | None = None
 
     def __post_init__(self) -> None:
-        for name in ("requests", "capacity", "room", "held"):  # as compiled code wants them
+        for name in ("requests", "capacity", "room", "allocated"):  # as compiled code wants them
             object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name)))
 
     @property
@@ -97,18 +97,18 @@ class ModelData:
         return int(self.capacity.shape[1])
 
     @cached_property
-    def not_held(self) -> IntArray:
+    def not_allocated(self) -> IntArray:
         """Capacity less the amounts that running jobs hold now, `[N, R]`, of closed nodes too."""
         left = self.capacity.copy()
-        np.subtract.at(left, self.held_on, self.held)
+        np.subtract.at(left, self.allocated_on, self.allocated)
         return left
 
     @cached_property
     def available(self) -> IntArray:
         """Free amounts now, `[N, R]`; 0 on nodes that are closed."""
         if self.outages is None:
-            return self.not_held
-        available = self.not_held.copy()
+            return self.not_allocated
+        available = self.not_allocated.copy()
         # A closed node offers nothing, even if running jobs hold less than all of it.
         available[self.outages.first_begins(self.node_count) == 0] = 0
         return available
@@ -173,11 +173,11 @@ class ModelData:
         )
 
     @cached_property
-    def held_together(self) -> tuple[tuple[int, IntArray], ...]:
+    def allocated_together(self) -> tuple[tuple[int, IntArray], ...]:
         """Amounts that running jobs hold on all nodes together, `[R]`, by their end in steps."""
-        ends, of_end = np.unique(self.held_until, return_inverse=True)
+        ends, of_end = np.unique(self.allocated_until, return_inverse=True)
         amounts = np.zeros((len(ends), self.type_count), dtype=np.int64)
-        np.add.at(amounts, of_end, self.held)
+        np.add.at(amounts, of_end, self.allocated)
         return tuple(zip(ends.tolist(), amounts, strict=True))
 
     @cached_property
@@ -226,7 +226,7 @@ class ModelData:
             pairs = zip(curves, latest.tolist(), strict=True)
             curves = tuple(curve.until(last) for curve, last in pairs)
         # Releases beyond the last job's end stay within the horizon: models have tasks up to them.
-        horizon = int((latest + self.run_times).max(initial=self.held_until.max(initial=1)))
+        horizon = int((latest + self.run_times).max(initial=self.allocated_until.max(initial=1)))
         return replace(self, horizon=min(horizon, self.horizon), latest=latest, curves=curves)
 
     def _latest_by_terms(self, spare: int) -> IntArray:

@@ -43,14 +43,14 @@ def fault_of(plan: Plan, data: ModelData, *, only_now: bool = False) -> str | No
     for i in jobs:
         if placed[i].sum() != data.units[i]:
             return f"{placed[i].sum()} units of a job of {data.units[i]} are placed"
-    # What is held can only grow where a job starts or a node is closed.
+    # What is allocated can only grow where a job starts or a node is closed.
     outages = data.outages
     closings = set() if outages is None else set(outages.begins.tolist())
     # Hence these instants are enough; every other second is no fuller than the last of them.
     for time in {int(starts[i]) for i in jobs} | closings:
         used = np.zeros_like(data.capacity)
-        held = data.held_until > time
-        np.add.at(used, data.held_on[held], data.held[held])
+        allocated = data.allocated_until > time
+        np.add.at(used, data.allocated_on[allocated], data.allocated[allocated])
         if outages is not None:
             closed = outages.nodes[(outages.begins <= time) & (time < outages.ends)]
             used[closed] += data.capacity[closed]

@@ -14,8 +14,8 @@ from hpcsched.system.system import IntArray
 
 BoolArray = npt.NDArray[np.bool_]
 
-Held = tuple[IntArray, IntArray, IntArray]
-"""`held_until`, `held_on` and `held` of `ModelData`."""
+Allocated = tuple[IntArray, IntArray, IntArray]
+"""`allocated_until`, `allocated_on` and `allocated` of `ModelData`."""
 
 
 class PlanningInput(NamedTuple):
@@ -33,7 +33,7 @@ class PlanningInput(NamedTuple):
         Capacity of each node, `[N, R]`.
     room
         Units of each job that an idle node can hold, `[J, N]`.
-    held
+    allocated
         Amounts that running jobs hold, see `ReservedAmounts`; times in steps.
     remaining
         Sum of the predicted remaining run times of running jobs, in seconds.
@@ -50,7 +50,7 @@ class PlanningInput(NamedTuple):
     asked: IntArray
     capacity: IntArray
     room: IntArray
-    held: Held
+    allocated: Allocated
     remaining: int
     nodes: IntArray | None
     bundles: tuple[int, ...]
@@ -85,7 +85,7 @@ def reserved_amounts(
     step: int,
     *,
     outage_intervals: Sequence[OutageInterval],
-) -> Held:
+) -> Allocated:
     """Return the amounts that running jobs hold, by end and node; equal ends on a node are merged.
 
     A job that still runs when its node goes down holds it until then: the job will be lost.
@@ -140,11 +140,11 @@ def scaled(inputs: PlanningInput) -> PlanningInput:
     common = np.gcd.reduce(inputs.asked, axis=0)
     if (common == 1).all():
         return inputs
-    until, on, amounts = inputs.held
+    until, on, amounts = inputs.allocated
     by_node = on.argsort(kind="stable")
-    held_on = amounts[by_node]
+    allocated_on = amounts[by_node]
     first = np.diff(on[by_node], prepend=-1) > 0
-    before = held_on.cumsum(axis=0) - held_on
+    before = allocated_on.cumsum(axis=0) - allocated_on
     # The running sum goes over all nodes; what came before a node's first entry is taken off.
     before -= before[first][first.cumsum() - 1]  # of the same node
     now = inputs.capacity.copy()
@@ -152,12 +152,12 @@ def scaled(inputs: PlanningInput) -> PlanningInput:
     free = now[on[by_node]] + before
     rounded = np.empty_like(amounts)
     # Rounding the free amount at each time, not each release: rounded releases would not add up.
-    rounded[by_node] = (free + held_on) // common - free // common
+    rounded[by_node] = (free + allocated_on) // common - free // common
     some = rounded.any(axis=1)
     return inputs._replace(
         asked=inputs.asked // common,
         capacity=inputs.capacity // common,
-        held=(until[some], on[some], rounded[some]),
+        allocated=(until[some], on[some], rounded[some]),
     )
 
 
@@ -175,7 +175,7 @@ def with_whole_nodes(inputs: PlanningInput, alone: BoolArray) -> PlanningInput:
     alone
         Whether each job is alone on its nodes (exclusive), `[J]`.
     """
-    until, on, amounts = inputs.held
+    until, on, amounts = inputs.allocated
     shares = int(inputs.capacity.sum(axis=1).max(initial=1))
     units, room = inputs.units.copy(), inputs.room.copy()
     bundles = list(inputs.bundles)
@@ -194,13 +194,13 @@ def with_whole_nodes(inputs: PlanningInput, alone: BoolArray) -> PlanningInput:
         room[i] = room[i] >= bundles[i]
     # A running job's unit holds at least one of any amount, so the sum bounds its shares from
     # above.
-    held = np.column_stack((amounts, np.minimum(amounts.sum(axis=1), shares)))
+    allocated = np.column_stack((amounts, np.minimum(amounts.sum(axis=1), shares)))
     return inputs._replace(
         jobs=tuple(job for job, keep in zip(inputs.jobs, kept, strict=True) if keep),
         units=units[kept],
         asked=np.column_stack((inputs.asked, np.where(alone, shares, 1)))[kept],
         capacity=np.column_stack((inputs.capacity, np.full(len(inputs.capacity), shares))),
         room=room[kept],
-        held=(until, on, held),
+        allocated=(until, on, allocated),
         bundles=tuple(size for size, keep in zip(bundles, kept, strict=True) if keep),
     )

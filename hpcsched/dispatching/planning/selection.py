@@ -195,10 +195,10 @@ def _select_counted(
     if not fitting:
         return None
     jobs = tuple((fitting if options.jobs == "fitting" else by_priority)[: options.length])
-    # One node holds all units; `free` of them are free now, the others are held by running jobs.
+    # One node holds all units; `free` of them are free now, running jobs have the others.
     total = counted.total
-    ends = np.array([end for end, _ in counted.held], dtype=np.int64)
-    amounts = np.array([[units] for _, units in counted.held], dtype=np.int64).reshape(-1, 1)
+    ends = np.array([end for end, _ in counted.allocated], dtype=np.int64)
+    amounts = np.array([[units] for _, units in counted.allocated], dtype=np.int64).reshape(-1, 1)
     until, first = np.unique(in_steps(ends, options.step), return_index=True)
     merged = np.add.reduceat(amounts, first, axis=0) if len(first) else amounts
     inputs = PlanningInput(
@@ -207,7 +207,7 @@ def _select_counted(
         asked=np.ones((len(jobs), 1), dtype=np.int64),
         capacity=np.array([[total]], dtype=np.int64),
         room=np.full((len(jobs), 1), total, dtype=np.int64),
-        held=(until, np.zeros(len(until), dtype=np.int64), merged),
+        allocated=(until, np.zeros(len(until), dtype=np.int64), merged),
         remaining=counted.remaining,
         nodes=None,
         bundles=(0,) * len(jobs),
@@ -286,7 +286,7 @@ def _finish(
     last = -(-inputs.remaining // options.step)
     if not options.worst_case:
         elsewhere = 0 if inputs.aggregated_nodes is None else inputs.aggregated_nodes.last
-        last = int(inputs.held[0].max(initial=elsewhere))
+        last = int(inputs.allocated[0].max(initial=elsewhere))
     shared_resources = shared_resource_data(problem, inputs.jobs, options.step, last * options.step)
     waiting = 0
     if shared_resources is not None:
@@ -306,7 +306,7 @@ def _finish(
         durations,
         inputs.capacity,
         inputs.room,
-        *inputs.held,
+        *inputs.allocated,
         none,
         none,
         0,
@@ -331,9 +331,9 @@ def _priced(selection: Selection, cost: PlannedCost, *, curves: bool = True) -> 
     horizon = data.horizon
     shapes: list[Shape] = []
     if specific is not None:
-        # Once no job gets cheaper by waiting, nothing is held and no node closed, a time at which
-        # nothing runs can be left out of a plan: all that comes later starts sooner by it, and
-        # costs no more.
+        # Once no job gets cheaper by waiting, nothing is allocated and no node closed, a time at
+        # which nothing runs can be left out of a plan: all that comes later starts sooner by it,
+        # and costs no more.
         serial = int(data.run_times.sum())
         horizon = max(horizon, int(specific.turns().max(initial=0)) + serial)
         waiting = 0 if data.shared_resources is None else int(data.shared_resources.allowance.sum())

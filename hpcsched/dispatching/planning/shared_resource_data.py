@@ -103,7 +103,7 @@ def can_be_planned(
 
 
 def shared_resource_data(
-    problem: DispatchingProblem, jobs: Sequence[WaitingJob], step: int, held_until: int
+    problem: DispatchingProblem, jobs: Sequence[WaitingJob], step: int, allocated_until: int
 ) -> SharedResourceData | None:
     """Return the shared resources of a problem for some jobs; None where the system has none.
 
@@ -115,7 +115,7 @@ def shared_resource_data(
         The jobs of the model.
     step
         Seconds in a step.
-    held_until
+    allocated_until
         Seconds from now after which running jobs hold nothing on nodes.
     """
     system, now = problem.system, problem.now
@@ -125,7 +125,9 @@ def shared_resource_data(
     count = len(shared_resources)
     draws = np.array([most_draw(system, job.request) for job in jobs], dtype=np.int64)
     draws = draws.reshape(len(jobs), count)
-    held = np.array(allocated_draws(problem), dtype=np.int64).reshape(len(problem.running), count)
+    allocated = np.array(allocated_draws(problem), dtype=np.int64).reshape(
+        len(problem.running), count
+    )
     ends = np.array([job.predicted_end_time - now for job in problem.running], dtype=np.int64)
     period = period_of(shared_resources)
     settled = max(settled_from(shared_resources) - now, 0)
@@ -136,10 +138,10 @@ def shared_resource_data(
     # Others never wait for an offer to come back, so their plans need no longer horizon.
     needy = (draws > least).any(axis=1)
     allowance = np.where(needy, 2 * -(-period // step) + 2, 0)
-    last = int(ends.max(initial=max(held_until, settled if needy.any() else 0)))
+    last = int(ends.max(initial=max(allocated_until, settled if needy.any() else 0)))
     run_times = np.array([job.predicted_run_time for job in jobs], dtype=np.int64)
     steps = -(-last // step) + int((allowance - (-run_times // step)).sum())
-    since, amounts = _in_steps(*_free(_offered(problem, steps * step), ends, held), step)
+    since, amounts = _in_steps(*_free(_offered(problem, steps * step), ends, allocated), step)
     kept = since < steps
     # No plan needs to go further, where nothing is counted on but what there is at least.
     since = np.append(since[kept], steps)
@@ -168,17 +170,17 @@ def _offered(problem: DispatchingProblem, until: int) -> list[tuple[int, tuple[i
 
 
 def _free(
-    offered: Sequence[tuple[int, tuple[int, ...]]], ends: IntArray, held: IntArray
+    offered: Sequence[tuple[int, tuple[int, ...]]], ends: IntArray, allocated: IntArray
 ) -> tuple[IntArray, IntArray]:
     """Return the times at which free amounts change, in seconds, `[T]`, and the amounts, `[T, P]`.
 
-    `held`, `[K, P]`, is the draw of running jobs until their `ends`, `[K]`, ascending. Amounts are
-    at least 0.
+    `allocated`, `[K, P]`, is the draw of running jobs until their `ends`, `[K]`, ascending. Amounts
+    are at least 0.
     """
     starts = np.array([time for time, _ in offered], dtype=np.int64)
     amounts = np.array([amounts for _, amounts in offered], dtype=np.int64)
     seconds = np.unique(np.concatenate((starts, ends)))
-    drawn = np.vstack((np.cumsum(held[::-1], axis=0)[::-1], np.zeros_like(amounts[:1])))
+    drawn = np.vstack((np.cumsum(allocated[::-1], axis=0)[::-1], np.zeros_like(amounts[:1])))
     free = amounts[np.searchsorted(starts, seconds, side="right") - 1]
     free -= drawn[np.searchsorted(ends, seconds, side="right")]
     return seconds, np.maximum(free, 0)

@@ -29,7 +29,7 @@ def data_with_shared_resource(draw):
     draws = np.array([[draw(st.integers(0, 4))] for _ in range(data.job_count)], dtype=np.int64)
     since = [0, *sorted(draw(st.sets(st.integers(1, 8), max_size=3)))]
     free = [[draw(st.integers(0, 5))] for _ in since[:-1]] + [[4 + draw(st.integers(0, 3))]]
-    last = max(since[-1], int(data.held_until.max(initial=0)))
+    last = max(since[-1], int(data.allocated_until.max(initial=0)))
     shared_resources = SharedResourceData(
         draws,
         np.array(since, dtype=np.int64),
@@ -51,12 +51,12 @@ def fits(data, starts):
             for i, (start, length) in enumerate(zip(starts, data.run_times, strict=True))
             if start <= time < start + length
         ]
-        held = data.held[data.held_until > time].sum() + data.requests[running].sum()
+        allocated = data.allocated[data.allocated_until > time].sum() + data.requests[running].sum()
         free = shared_resources.free[
             [t for t, s in enumerate(shared_resources.since) if s <= time][-1], 0
         ]
         drawn = shared_resources.draws[running].sum()
-        if held > data.capacity.sum() or (drawn and drawn > free):
+        if allocated > data.capacity.sum() or (drawn and drawn > free):
             return False
     return True
 

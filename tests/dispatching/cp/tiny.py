@@ -68,15 +68,15 @@ def tiny_data(draw, size: Size = SMALL) -> ModelData:
         units.append(draw(st.integers(1, min(size.units, sum(room)))))
         requests.append(request)
         rooms.append(room)
-    held = []
+    allocated = []
     free = [list(row) for row in capacity]
     for _ in range(draw(st.integers(0, 3))):
         n = draw(st.integers(0, nodes - 1))
         amount = [draw(st.integers(0, most)) for most in free[n]]
         if any(amount):
-            held.append((draw(st.integers(1, size.run_time)), n, amount))
+            allocated.append((draw(st.integers(1, size.run_time)), n, amount))
             free[n] = [most - taken for most, taken in zip(free[n], amount, strict=True)]
-    held.sort(key=lambda one: one[0])
+    allocated.sort(key=lambda one: one[0])
     run_times = draw(st.lists(st.integers(1, size.run_time), min_size=jobs, max_size=jobs))
     objective = draw(st.sampled_from(["unit", "slowdown", "free", "terms", "makespan"]))
     weights, late, makespan = [[1] * jobs], [[0] * jobs], 0
@@ -101,13 +101,13 @@ def tiny_data(draw, size: Size = SMALL) -> ModelData:
         np.array(run_times, dtype=np.int64),
         np.array(capacity, dtype=np.int64),
         np.array(rooms, dtype=np.int64),
-        np.array([end for end, _, _ in held], dtype=np.int64),
-        np.array([n for _, n, _ in held], dtype=np.int64),
-        np.array([amount for _, _, amount in held], dtype=np.int64).reshape(-1, types),
+        np.array([end for end, _, _ in allocated], dtype=np.int64),
+        np.array([n for _, n, _ in allocated], dtype=np.int64),
+        np.array([amount for _, _, amount in allocated], dtype=np.int64).reshape(-1, types),
         np.array(weights, dtype=np.int64).reshape(-1, jobs),
         np.array(late, dtype=np.int64).reshape(-1, jobs),
         makespan,
-        max((end for end, _, _ in held), default=0) + sum(run_times),
+        max((end for end, _, _ in allocated), default=0) + sum(run_times),
     )
 
 
@@ -122,17 +122,19 @@ def with_outages(draw, size: Size = SMALL) -> ModelData:
         for begin, length, of in draw(st.lists(times, min_size=1, max_size=2))
     ]
     # A job that still runs when its node is closed holds it up to then.
-    until = data.held_until.copy()
+    until = data.allocated_until.copy()
     for begin, _, of in outage_intervals:
-        until[np.isin(data.held_on, of)] = np.minimum(until[np.isin(data.held_on, of)], begin)
+        until[np.isin(data.allocated_on, of)] = np.minimum(
+            until[np.isin(data.allocated_on, of)], begin
+        )
     kept = [k for k in until.argsort(kind="stable") if until[k] > 0]
     serial = int(data.run_times.sum())
     horizon = horizon_after_outages(outage_intervals, int(until.max(initial=0)) + serial, serial)
     return replace(
         data,
-        held_until=until[kept],
-        held_on=data.held_on[kept],
-        held=data.held[kept],
+        allocated_until=until[kept],
+        allocated_on=data.allocated_on[kept],
+        allocated=data.allocated[kept],
         horizon=horizon,
         outages=outage_data(outage_intervals, horizon),
     )
@@ -152,13 +154,16 @@ class _Calendar:
     def __init__(self, data: ModelData) -> None:
         self._requests = data.requests.tolist()
         self._run_times = data.run_times.tolist()
-        last = int(data.held_until.max(initial=0))
+        last = int(data.allocated_until.max(initial=0))
         if data.outages is not None:
             last = max(last, int(data.outages.ends.max()))
         length = last + int(data.run_times.sum())
         self.free = [[list(row) for row in data.capacity.tolist()] for _ in range(length)]
         for end, n, amounts in zip(
-            data.held_until.tolist(), data.held_on.tolist(), data.held.tolist(), strict=True
+            data.allocated_until.tolist(),
+            data.allocated_on.tolist(),
+            data.allocated.tolist(),
+            strict=True,
         ):
             for time in range(end):
                 for r, amount in enumerate(amounts):

@@ -21,7 +21,9 @@ AGGREGATED = Size(nodes=1, types=1, jobs=6, units=3, capacity=6)
 def table(data: ModelData) -> profile.Seconds:
     """Return what is free in each second before any job is planned."""
     free = profile.seconds(data.capacity.tolist(), 2 * data.horizon + 40)
-    for until, n, amounts in zip(data.held_until, data.held_on, data.held, strict=True):
+    for until, n, amounts in zip(
+        data.allocated_until, data.allocated_on, data.allocated, strict=True
+    ):
         on_node = [int(k == n) for k in range(data.node_count)]
         profile.take(free, on_node, amounts.tolist(), 0, int(until))
     outages = data.outages

@@ -59,7 +59,7 @@ def check_closed(problem: DispatchingProblem, selection: Selection) -> None:
         for t in range(data.horizon)
         if closed_by(problem, node, t * step, (t + 1) * step)
     }
-    for until, n in zip(data.held_until.tolist(), data.held_on.tolist(), strict=True):
+    for until, n in zip(data.allocated_until.tolist(), data.allocated_on.tolist(), strict=True):
         assert until >= 1
         assert not any(begin < until for c, begin, _ in data.closed if c == n)
 

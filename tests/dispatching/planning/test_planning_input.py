@@ -23,7 +23,7 @@ def inputs(**changes: Any) -> PlanningInput:
         asked=np.array([[4], [6]]),
         capacity=np.array([[13], [8]]),
         room=np.array([[3, 2], [2, 1]]),
-        held=(none, none, np.empty((0, 1), dtype=np.int64)),
+        allocated=(none, none, np.empty((0, 1), dtype=np.int64)),
         remaining=0,
         nodes=np.arange(2),
         bundles=(0, 0),
@@ -60,10 +60,10 @@ def test_amounts_are_divided_by_what_all_requests_share() -> None:
     Of node 0, 5 are held until 3 and 2 until 7: free are 6, 11 and 13, in twos 3, 5 and 6. So 2 are
     held until 3 and 1 until 7.
     """
-    held = np.array([3, 7]), np.array([0, 0]), np.array([[5], [2]])
-    made = scaled(inputs(held=held))
+    allocated = np.array([3, 7]), np.array([0, 0]), np.array([[5], [2]])
+    made = scaled(inputs(allocated=allocated))
     assert (made.asked.tolist(), made.capacity.tolist()) == ([[2], [3]], [[6], [4]])
-    until, on, amounts = made.held
+    until, on, amounts = made.allocated
     assert (until.tolist(), on.tolist(), amounts.tolist()) == ([3, 7], [0, 0], [[2], [1]])
 
 

@@ -40,9 +40,9 @@ def problems_of(workload: Any) -> list[DispatchingProblem]:
 def units_free(selection: Selection, job: int, time: int) -> list[int]:
     """Return how many units of a job each node of the model has room for at a time."""
     data = selection.data
-    held = data.held_until > time
+    allocated = data.allocated_until > time
     free = data.capacity.copy()
-    np.subtract.at(free, data.held_on[held], data.held[held])
+    np.subtract.at(free, data.allocated_on[allocated], data.allocated[allocated])
     asked = data.requests[job]
     some = asked > 0
     return np.minimum((free[:, some] // asked[some]).min(axis=1), data.room[job]).tolist()
@@ -122,7 +122,7 @@ def test_steps() -> None:
     """Durations are rounded up to whole steps; what is held ends no sooner than it does."""
     data = chosen(make_problem(make_system(1, core=4), TABLE), PLAN_ALL._replace(step=30)).data
     assert data.run_times.tolist() == [1, 1, 1]
-    assert data.held_until.tolist() == [4]
+    assert data.allocated_until.tolist() == [4]
     assert data.horizon == 7
 
 
@@ -140,8 +140,8 @@ def test_worst_case_horizon() -> None:
 def test_overdue_jobs_can_be_overlooked() -> None:
     """Without `overdue`, a job that has outlived its prediction holds nothing."""
     problem = make_problem(make_system(1, core=4), TABLE, now=200)
-    assert chosen(problem).data.held_until.tolist() == [1]
-    assert chosen(problem, PLAN_ALL._replace(overdue=False)).data.held_until.tolist() == []
+    assert chosen(problem).data.allocated_until.tolist() == [1]
+    assert chosen(problem, PLAN_ALL._replace(overdue=False)).data.allocated_until.tolist() == []
 
 
 @pytest.mark.parametrize("aggregated", [True, False])
@@ -152,7 +152,7 @@ def test_slots_and_nodes_agree(aggregated: bool) -> None:
     data = chosen(problem).data
     assert data.totals.tolist() == [4]
     assert data.node_count == (1 if aggregated else 4)
-    assert data.held_until.tolist() == [100]
+    assert data.allocated_until.tolist() == [100]
     assert data.horizon == 160
 
 
@@ -167,7 +167,7 @@ def test_amounts_are_counted_in_what_all_ask_for() -> None:
     data = chosen(make_problem(make_system(1, core=4, mem=1100), table)).data
     assert data.requests.tolist() == [[1, 2], [1, 3]]
     assert data.capacity.tolist() == [[4, 4]]
-    assert data.held.tolist() == [[1, 1]]  # 1,000 MiB are left, room for three times 256
+    assert data.allocated.tolist() == [[1, 1]]  # 1,000 MiB are left, room for three times 256
 
 
 def test_types_that_nobody_asks_for() -> None:

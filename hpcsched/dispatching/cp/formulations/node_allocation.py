@@ -12,15 +12,15 @@ from hpcsched.system.system import IntArray
 class Place(NamedTuple):
     """A resource type of a node that can be short.
 
-    `jobs` may be on the node and ask for the type. `held` is what they cannot have: from when, how
-    long and how much, by running jobs, and all of the node while it is closed.
+    `jobs` may be on the node and ask for the type. `allocated` is what they cannot have: from
+    when, how long and how much, by running jobs, and all of the node while it is closed.
     """
 
     node: int
     resource_type: int
     capacity: int
     jobs: tuple[int, ...]
-    held: tuple[tuple[int, int, int], ...]
+    allocated: tuple[tuple[int, int, int], ...]
 
 
 def most_units(data: ModelData) -> IntArray:
@@ -31,14 +31,14 @@ def most_units(data: ModelData) -> IntArray:
 def scarce_places(data: ModelData) -> Iterator[Place]:
     """Yield the nodes and resource types that the jobs' demands could exceed."""
     most = most_units(data)
-    held: list[list[int]] = [[] for _ in range(data.node_count)]
-    for k, n in enumerate(data.held_on.tolist()):
-        held[n].append(k)
+    allocated: list[list[int]] = [[] for _ in range(data.node_count)]
+    for k, n in enumerate(data.allocated_on.tolist()):
+        allocated[n].append(k)
     closed: dict[int, list[tuple[int, int]]] = {}
     for n, begin, end in data.closed:
         closed.setdefault(n, []).append((begin, end))
     asked = most.T @ data.requests  # at most, by all jobs together, [N, R]
-    np.add.at(asked, data.held_on, data.held)
+    np.add.at(asked, data.allocated_on, data.allocated)
     # Once is enough, however often a node is closed: any job beside a closure makes the node
     # scarce.
     asked[list(closed)] += data.capacity[list(closed)]
@@ -47,9 +47,9 @@ def scarce_places(data: ModelData) -> Iterator[Place]:
         if len(jobs):
             capacity = int(data.capacity[n, r])
             taken = [
-                (0, int(data.held_until[k]), int(data.held[k, r]))
-                for k in held[n]
-                if data.held[k, r] > 0
+                (0, int(data.allocated_until[k]), int(data.allocated[k, r]))
+                for k in allocated[n]
+                if data.allocated[k, r] > 0
             ]
             taken += [
                 (begin, end - begin, capacity) for begin, end in closed.get(n, ()) if capacity

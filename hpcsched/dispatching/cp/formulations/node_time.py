@@ -148,7 +148,9 @@ def _line(data: ModelData, r: int, places: list[list[Variable]], demands: IntArr
             tasks.append((horizon * n, horizon, missing))
     tasks += [
         (horizon * int(n), min(int(end), horizon), int(amount))  # not on to the next node
-        for end, n, amount in zip(data.held_until, data.held_on, data.held[:, r], strict=True)
+        for end, n, amount in zip(
+            data.allocated_until, data.allocated_on, data.allocated[:, r], strict=True
+        )
         if amount and usable[n]
     ]
     tasks += [

@@ -83,7 +83,7 @@ class Pcp19:
                 for i in place.jobs
                 for copy in present[i][place.node]
             ]
-            tasks += [(*held, True) for held in place.held]
+            tasks += [(*allocated, True) for allocated in place.allocated]
             begins, durations, amounts, copies = (list(part) for part in zip(*tasks, strict=True))
             constraints.append(
                 cp.CumulativeOptional(

@@ -106,6 +106,6 @@ def _dominates(data: ModelData, one: int, other: int) -> bool:
     more = wanted[:, np.newaxis] * there > asked[:, np.newaxis] * here
     if (more & (data.room > 0)).any():
         return False
-    on, held = data.held_on, data.held
-    less = held[:, other] * there[on] > held[:, one] * here[on]
-    return not (less | ((held[:, other] > 0) & (held[:, one] == 0))).any()
+    on, allocated = data.allocated_on, data.allocated
+    less = allocated[:, other] * there[on] > allocated[:, one] * here[on]
+    return not (less | ((allocated[:, other] > 0) & (allocated[:, one] == 0))).any()

@@ -89,7 +89,7 @@ class Pcp4:
                     taken[key] = cp.intvar(0, asked * int(most[i, place.node]))
                     constraints.append(taken[key] == asked * count)
                 tasks.append((starts[i], int(data.run_times[i]), taken[key]))
-            tasks += place.held
+            tasks += place.allocated
             begins, durations, amounts = (list(part) for part in zip(*tasks, strict=True))
             constraints.append(
                 cp.Cumulative(begins, durations, demand=amounts, capacity=place.capacity)

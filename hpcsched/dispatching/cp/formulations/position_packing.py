@@ -158,21 +158,24 @@ def usable_nodes(data: ModelData, r: int) -> BoolArray:
 
 
 def taken_positions(data: ModelData, r: int, stride: int) -> dict[int, list[Box]]:
-    """Return, by node, positions that no job can have: held, not there, or closed for a while."""
+    """Return positions by node that no job can have: allocated, missing, or closed for a while."""
     usable = usable_nodes(data, r)
-    held: dict[int, dict[int, int]] = {}
+    allocated: dict[int, dict[int, int]] = {}
     for end, n, amount in zip(
-        data.held_until.tolist(), data.held_on.tolist(), data.held[:, r].tolist(), strict=True
+        data.allocated_until.tolist(),
+        data.allocated_on.tolist(),
+        data.allocated[:, r].tolist(),
+        strict=True,
     ):
         if amount and usable[n]:
-            of_node = held.setdefault(n, {})
+            of_node = allocated.setdefault(n, {})
             until = min(end, data.horizon)  # there is nothing to keep apart beyond
             of_node[until] = of_node.get(until, 0) + amount
     taken: dict[int, list[Box]] = {}
     for n in usable.nonzero()[0].tolist():
         low, boxes = 0, []
         # The latest end lowest, so that what is free of the node is in one piece at any time.
-        for end, amount in sorted(held.get(n, {}).items(), reverse=True):
+        for end, amount in sorted(allocated.get(n, {}).items(), reverse=True):
             boxes.append(Box(0, end, low, low + amount))
             low += amount
         capacity = int(data.capacity[n, r])

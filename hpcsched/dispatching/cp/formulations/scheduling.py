@@ -1,4 +1,4 @@
-"""The scheduling part that formulations share: starts, held amounts, the objective.
+"""The scheduling part that formulations share: starts, allocated amounts, the objective.
 
 In the papers' notation (Galleguillos et al., CP 2021, section 2.2): s(τᵢ) is `starts[i]`, d(τᵢ)
 `run_times[i]`, with now as time 0 and eoh as `horizon`.
@@ -118,7 +118,11 @@ def cumulatives(data: ModelData, starts: Sequence[Variable]) -> list[Any]:
             for start, run_time, demand in zip(starts, data.run_times, demands[:, r], strict=True)
             if demand
         ]
-        tasks += [(0, end, int(held[r])) for end, held in data.held_together if held[r]]
+        tasks += [
+            (0, end, int(allocated[r]))
+            for end, allocated in data.allocated_together
+            if allocated[r]
+        ]
         tasks += [
             (begin, end - begin, int(closed[r]))
             for begin, end, closed in data.closed_together
@@ -230,13 +234,13 @@ def disjunctions(data: ModelData, starts: Sequence[Variable]) -> list[Any]:
         for group in sorted(groups)
         if len(group) > 2 or (len(group) == 2 and group not in known)
     ]
-    held_until_then = data.held_together
+    allocated_until_then = data.allocated_together
     soonest = np.zeros(data.job_count, dtype=np.int64)
-    held = np.zeros(data.type_count, dtype=np.int64)
-    # From the last end back: at any time all that ends later is held.
-    for end, amounts in reversed(held_until_then):
-        held = held + amounts
-        waits = (demands + held > data.totals).any(axis=1)
+    allocated = np.zeros(data.type_count, dtype=np.int64)
+    # From the last end back: at any time all that ends later is allocated.
+    for end, amounts in reversed(allocated_until_then):
+        allocated = allocated + amounts
+        waits = (demands + allocated > data.totals).any(axis=1)
         soonest = np.where(waits, np.maximum(soonest, end), soonest)
     constraints += [
         start >= first for start, first in zip(starts, soonest.tolist(), strict=True) if first

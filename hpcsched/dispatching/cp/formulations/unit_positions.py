@@ -196,7 +196,7 @@ def packed(
     """
     constraints = cumulatives(data, starts)
     constraints += disjunctions(data, starts)
-    last_end = int(data.held_until.max(initial=0))
+    last_end = int(data.allocated_until.max(initial=0))
     crossed = int(data.run_times.sum()) + last_end > data.horizon
     for r in types:
         units = [

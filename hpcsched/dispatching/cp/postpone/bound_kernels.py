@@ -218,7 +218,7 @@ def _run_by_energy(
     time at which all is done.
     """
     free = problem.total[g]
-    started, held = 0, len(problem.releases)
+    started, allocated = 0, len(problem.releases)
     done = search.state[DONE]
     for k in range(done):
         i = search.by_end[k]
@@ -230,7 +230,7 @@ def _run_by_energy(
         if problem.releases[h] <= time:
             break
         free -= problem.released[h, g]
-        held = h
+        allocated = h
     at, total = float(time), 0.0
     for k in range(count):
         j = search.sorted_jobs[k]
@@ -241,8 +241,8 @@ def _run_by_energy(
             if started < done:
                 i = search.by_end[started]
                 until = search.start[i] + problem.run_times[i]
-            if held < len(problem.releases):
-                until = min(until, problem.releases[held])
+            if allocated < len(problem.releases):
+                until = min(until, problem.releases[allocated])
             # While others hold all of it nothing is done, and time goes on to the next release.
             if until > at and free > 0:
                 spent = left / free
@@ -265,8 +265,8 @@ def _run_by_energy(
                     break
                 free += problem.demand[i, g]
                 started += 1
-            while held < len(problem.releases) and problem.releases[held] <= until:
-                free += problem.released[held, g]
-                held += 1
+            while allocated < len(problem.releases) and problem.releases[allocated] <= until:
+                free += problem.released[allocated, g]
+                allocated += 1
         total += search.slopes[j] * (moment / energy - problem.run_times[j] / 2.0)
     return total, at

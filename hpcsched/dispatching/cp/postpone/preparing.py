@@ -66,8 +66,8 @@ def prepare(data: ModelData, terms: Terms, fixed: IntArray) -> Given:
     room = np.ascontiguousarray(room[np.ix_(jobs, nodes)])
     shared = _shared(data, mode)
     times, used = _taken(data, shared, fixed)
-    ends = [end for end, _ in data.held_together]
-    held = _held(data, nodes, mode)
+    ends = [end for end, _ in data.allocated_together]
+    allocated = _allocated(data, nodes, mode)
     closed = _closures(data, nodes, mode)
     # Only where less is taken can a job start that could not before.
     falls = np.r_[False, (np.diff(used, axis=0) < 0).any(axis=1)]
@@ -79,7 +79,9 @@ def prepare(data: ModelData, terms: Terms, fixed: IntArray) -> Given:
     most = np.maximum.accumulate(total - used, axis=0)  # free so far, at most
     requests = np.ascontiguousarray(data.requests[jobs])
     # Running and queued jobs share the keys: nodes are alike whoever holds them.
-    keys = np.unique(np.vstack((requests, held[2])), axis=0, return_inverse=True)[1].reshape(-1)
+    keys = np.unique(np.vstack((requests, allocated[2])), axis=0, return_inverse=True)[1].reshape(
+        -1
+    )
     problem = Problem(
         mode,
         mode in (search_tables.COUNTS, search_tables.POSITIONS),
@@ -101,10 +103,10 @@ def prepare(data: ModelData, terms: Terms, fixed: IntArray) -> Given:
         np.ascontiguousarray(np.diff(most, axis=0)),
         np.ascontiguousarray(data.capacity[nodes]),
         _classes(room, data.capacity[nodes], closed),
-        held[0],
-        held[1],
+        allocated[0],
+        allocated[1],
         keys[len(jobs) :].astype(np.int64),
-        held[2],
+        allocated[2],
         *closed,
         np.array(sorted(events), dtype=np.int64),
         np.ascontiguousarray(weights),
@@ -163,7 +165,7 @@ def _taken(data: ModelData, shared: _Shared, fixed: IntArray) -> tuple[IntArray,
     types = shared.types
     tasks = []
     if types:
-        tasks = [_Task(0, end, amounts) for end, amounts in data.held_together]
+        tasks = [_Task(0, end, amounts) for end, amounts in data.allocated_together]
         tasks += [_Task(*closed) for closed in data.closed_together]
     late = [
         _Task(int(fixed[j]), int(fixed[j] + data.run_times[j]), shared.draws[j] * shared.put_off)
@@ -185,8 +187,8 @@ def _taken(data: ModelData, shared: _Shared, fixed: IntArray) -> tuple[IntArray,
     return at, used
 
 
-def _held(data: ModelData, nodes: IntArray, mode: int) -> tuple[IntArray, IntArray, IntArray]:
-    """Return the amounts held by running jobs, merged by node and end, by end.
+def _allocated(data: ModelData, nodes: IntArray, mode: int) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the amounts allocated to running jobs, merged by node and end, by end.
 
     Where only jobs that start now have nodes, nothing ends meanwhile.
     """
@@ -194,7 +196,7 @@ def _held(data: ModelData, nodes: IntArray, mode: int) -> tuple[IntArray, IntArr
     place = {int(n): k for k, n in enumerate(nodes)}
     if mode in (search_tables.COUNTS, search_tables.POSITIONS):
         for end, n, amounts in zip(
-            data.held_until.tolist(), data.held_on.tolist(), data.held, strict=True
+            data.allocated_until.tolist(), data.allocated_on.tolist(), data.allocated, strict=True
         ):
             known = merged.get((end, place[n]))
             merged[end, place[n]] = amounts if known is None else known + amounts
@@ -299,12 +301,12 @@ def _boxes(problem: Problem, horizon: int) -> list[tuple[int, int, int, int, int
     boxes = []
     at = np.zeros(problem.capacity.shape, dtype=np.int64)
     # The latest end first, hence lowest: what is free of a node then is in one piece.
-    for k in range(len(problem.held_until) - 1, -1, -1):
-        n = int(problem.held_on[k])
-        for r, amount in enumerate(problem.held[k].tolist()):
+    for k in range(len(problem.allocated_until) - 1, -1, -1):
+        n = int(problem.allocated_on[k])
+        for r, amount in enumerate(problem.allocated[k].tolist()):
             if amount:
                 low = int(at[n, r])
-                end = min(int(problem.held_until[k]), horizon)
+                end = min(int(problem.allocated_until[k]), horizon)
                 boxes.append((n, r, low, low + amount, end))
                 at[n, r] += amount
     return boxes

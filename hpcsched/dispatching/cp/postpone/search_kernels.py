@@ -116,22 +116,22 @@ def _release(level: int, after: int, time: int, problem: Problem, search: Search
         end = search.start[i] + problem.run_times[i]
         if after < end <= time:
             release_job(i, level, problem, search)
-    low, high = 0, len(problem.held_until)
+    low, high = 0, len(problem.allocated_until)
     while low < high:
         middle = (low + high) // 2
-        if problem.held_until[middle] > after:
+        if problem.allocated_until[middle] > after:
             high = middle
         else:
             low = middle + 1
-    for k in range(low, len(problem.held_until)):
-        if problem.held_until[k] > time:
+    for k in range(low, len(problem.allocated_until)):
+        if problem.allocated_until[k] > time:
             return
-        n = problem.held_on[k]
+        n = problem.allocated_on[k]
         for r in range(problem.capacity.shape[1]):
-            search.left[level, n, r] += problem.held[k, r]
-            search.without[level, n, r] += problem.held[k, r]
+            search.left[level, n, r] += problem.allocated[k, r]
+            search.without[level, n, r] += problem.allocated[k, r]
         for which in range(2):
-            gone = signature(problem.held_until[k], problem.held_key[k], 0, which)
+            gone = signature(problem.allocated_until[k], problem.allocated_key[k], 0, which)
             search.sign[level, n, which] = (search.sign[level, n, which] - gone) % PRIME
 
 

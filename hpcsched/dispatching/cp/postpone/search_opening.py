@@ -101,14 +101,14 @@ def open_search(
     search.rank[search.order] = np.arange(jobs)
     search.start[:] = search.postponed[:] = -1
     search.together[0] = problem.total - problem.fixed[0]
-    not_held = data.not_held if problem.mode != search_tables.NOW else data.available
-    search.left[0] = search.without[0] = not_held[given.order]
+    not_allocated = data.not_allocated if problem.mode != search_tables.NOW else data.available
+    search.left[0] = search.without[0] = not_allocated[given.order]
     # In plain Python: called from here, code would have to be compiled for Python callers too.
     sign = plain(signature)
     for end, n, key in zip(
-        problem.held_until.tolist(),
-        problem.held_on.tolist(),
-        problem.held_key.tolist(),
+        problem.allocated_until.tolist(),
+        problem.allocated_on.tolist(),
+        problem.allocated_key.tolist(),
         strict=True,
     ):
         for which in range(2):

@@ -53,7 +53,8 @@ class Problem(NamedTuple):
       before. `releases`, `[H]`, and `released`, `[H, G]`: when how much more comes free than ever
       was.
     - `capacity`, `[N, R]`; `node_class`, `[N]`: alike for nodes that offer the same to all jobs.
-      `held_until`, `held_on`, `held_key`, `[K]`, and `held`, `[K, R]`: running jobs, by end.
+      `allocated_until`, `allocated_on`, `allocated_key`, `[K]`, and `allocated`, `[K, R]`: running
+      jobs, by end.
       Node n is closed at `closed_begin[c]` … `closed_end[c]`, `closed_first[n]` ≤ c <
       `closed_first[n + 1]`.
     - `events`: when something may become free that no job of the search holds, ascending.
@@ -81,10 +82,10 @@ class Problem(NamedTuple):
     released: IntArray
     capacity: IntArray
     node_class: IntArray
-    held_until: IntArray
-    held_on: IntArray
-    held_key: IntArray
-    held: IntArray
+    allocated_until: IntArray
+    allocated_on: IntArray
+    allocated_key: IntArray
+    allocated: IntArray
     closed_first: IntArray
     closed_begin: IntArray
     closed_end: IntArray
@@ -106,7 +107,7 @@ class Search(NamedTuple):
     - A level is a time at which some job could start. `level_time`, `level_at`, `[L]`: when, and up
       to where the order has been looked at. `together`, `[L, G]`: what is free of all nodes from
       then on; `left`, `[L, N, R]`: of each node; `without`, `[L, N, R]`: if no job of the search
-      was there. `sign`, `[L, N, 2]`: alike where the same is held until the same times.
+      was there. `sign`, `[L, N, 2]`: alike where the same is allocated until the same times.
     - `placed`, `[J, N]`: units on nodes. `among`, `[J, N]`: the nodes that a job can choose from,
       `choices`, `[J]`, of them, in their order; `fits`, `[J, N]`: how many units they can
       hold; `alike`, `[J, N]`: which one before is the same, −1 for none, −2 where unknown.

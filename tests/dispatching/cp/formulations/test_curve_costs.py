@@ -107,9 +107,9 @@ def fitting(data: Any, plans: IntArray) -> IntArray:
     demands = data.units * data.requests[:, 0]
     fits = np.ones(len(plans), bool)
     for time in range(int((plans + data.run_times).max())):
-        held = int(data.held[data.held_until > time].sum())
+        allocated = int(data.allocated[data.allocated_until > time].sum())
         runs = (plans <= time) & (time < plans + data.run_times)
-        fits &= held + runs @ demands <= data.totals[0]
+        fits &= allocated + runs @ demands <= data.totals[0]
     return plans[fits]
 
 
@@ -135,7 +135,7 @@ def test_dinkelbachs_method_finds_the_least_ratio_of_all_plans(problem: Any, nar
     if selection is None:
         return
     starts = np.cumsum(selection.data.run_times) - selection.data.run_times
-    starts = starts + int(selection.data.held_until.max(initial=0))
+    starts = starts + int(selection.data.allocated_until.max(initial=0))
     at_once = np.zeros_like(starts)
     for _ in range(20):
         specific = selection.cost.specific
@@ -160,5 +160,5 @@ def test_dinkelbachs_method_finds_the_least_ratio_of_all_plans(problem: Any, nar
         raise AssertionError("the level does not settle")
     # By then the last of all jobs, one after the other, has started.
     data = selection.data
-    longest = int(data.held_until.max(initial=0) + data.run_times.sum() - data.run_times.min())
+    longest = int(data.allocated_until.max(initial=0) + data.run_times.sum() - data.run_times.min())
     assert level <= least_ratio(selection, longest) + 2 * slack

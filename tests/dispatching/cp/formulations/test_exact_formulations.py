@@ -207,10 +207,20 @@ def test_units_that_each_need_a_node(name):
     two = np.array([[2], [2]], dtype=np.int64)
     room = np.array([[1, 1], [2, 2]], dtype=np.int64)
     one = np.ones((2, 1), dtype=np.int64)
-    held = np.array([2]), np.array([0]), np.array([[2]])
+    allocated = np.array([2]), np.array([0]), np.array([[2]])
     weights = np.array([[2, 1]])
     data = ModelData(
-        1, np.array([2, 2]), one, np.array([3, 2]), two, room, *held, weights, 0 * weights, 0, 7
+        1,
+        np.array([2, 2]),
+        one,
+        np.array([3, 2]),
+        two,
+        room,
+        *allocated,
+        weights,
+        0 * weights,
+        0,
+        7,
     )
     assert data.apart.tolist() == [True, False]
     answer = solved((EXACT | RESTRICTIONS | RELAXATIONS)[name], data)

@@ -19,9 +19,9 @@ DATA = ModelData(
     run_times=np.array([5, 5]),
     capacity=np.array([[6], [8]]),
     room=np.array([[3, 4], [2, 2]]),
-    held_until=np.array([4]),
-    held_on=np.array([1]),
-    held=np.array([[1]]),
+    allocated_until=np.array([4]),
+    allocated_on=np.array([1]),
+    allocated=np.array([[1]]),
     weights=np.array([[1, 1]]),
     free=np.array([[0, 0]]),
     makespan=0,
@@ -33,7 +33,7 @@ DATA = ModelData(
 def test_only_a_node_with_less_than_can_be_asked_for_is_scarce() -> None:
     """Node 0: 7 of 6. Node 1: 7 and 1 held of 8, which is enough; with 2 held it is not."""
     assert list(scarce_places(DATA)) == [Place(0, 0, 6, (0, 1), ())]
-    more = replace(DATA, held=np.array([[2]]))
+    more = replace(DATA, allocated=np.array([[2]]))
     assert list(scarce_places(more)) == [
         Place(0, 0, 6, (0, 1), ()),
         Place(1, 0, 8, (0, 1), ((0, 4, 2),)),

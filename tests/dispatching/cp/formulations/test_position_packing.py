@@ -18,9 +18,9 @@ DATA = ModelData(
     run_times=np.array([5]),
     capacity=np.array([[8], [6], [8]]),
     room=np.array([[8, 6, 0]]),
-    held_until=np.array([3, 7, 7]),
-    held_on=np.array([0, 0, 2]),
-    held=np.array([[2], [3], [1]]),
+    allocated_until=np.array([3, 7, 7]),
+    allocated_on=np.array([0, 0, 2]),
+    allocated=np.array([[2], [3], [1]]),
     weights=NUMBERS,
     free=np.array([[0]]),
     makespan=0,
@@ -29,7 +29,7 @@ DATA = ModelData(
 """Nodes of 8, 6 and 8; of node 0, 2 are held until 3 and 3 until 7. The job cannot use node 2."""
 
 
-def test_held_amounts_lie_with_the_latest_end_lowest() -> None:
+def test_allocated_amounts_lie_with_the_latest_end_lowest() -> None:
     """3 positions until 7, then 2 until 3; positions 6 and 7 of node 1 are never there."""
     assert usable_nodes(DATA, 0).tolist() == [True, True, False]
     assert taken_positions(DATA, 0, 8) == {

@@ -188,9 +188,9 @@ def test_a_job_goes_where_a_node_has_become_free_though_it_could_have_started_el
     data = replace(
         jobs([1, 1, 4, 1], [1, 1, 1, 2], [4, 4], [12, 12, 12, 6]),
         room=np.array([[4, 4], [4, 4], [0, 1], [4, 4]]),
-        held_until=np.array([1]),
-        held_on=np.array([0]),
-        held=np.array([[4]]),
+        allocated_until=np.array([1]),
+        allocated_on=np.array([0]),
+        allocated=np.array([[4]]),
         horizon=6,
     )
     answer = answered(FORMULATIONS["pcp19"], data)

@@ -18,9 +18,11 @@ Slots = frozenset[tuple[int, ...]]
 def _free_together(data: ModelData, length: int) -> list[list[int]]:
     """Return what is free of all nodes together at each time."""
     free = [data.capacity.sum(axis=0).tolist() for _ in range(length)]
-    for end, amounts in zip(data.held_until.tolist(), data.held.tolist(), strict=True):
+    for end, amounts in zip(data.allocated_until.tolist(), data.allocated.tolist(), strict=True):
         for time in range(end):
-            free[time] = [most - held for most, held in zip(free[time], amounts, strict=True)]
+            free[time] = [
+                most - allocated for most, allocated in zip(free[time], amounts, strict=True)
+            ]
     for n, begin, end in zip(*(data.outages or ()), strict=True):
         for time in range(int(begin), int(end)):
             there = data.capacity[int(n)].tolist()
@@ -29,7 +31,7 @@ def _free_together(data: ModelData, length: int) -> list[list[int]]:
 
 
 def _length(data: ModelData) -> int:
-    last = int(data.held_until.max(initial=0))
+    last = int(data.allocated_until.max(initial=0))
     if data.outages is not None:
         last = max(last, int(data.outages.ends.max()))
     return last + int(data.run_times.sum()) + 1
@@ -158,11 +160,15 @@ def optimum_by_position(data: ModelData) -> int:
     for n in range(data.node_count):
         for r in range(data.type_count):
             low = 0
-            for k in sorted(range(len(data.held_until)), key=lambda k: -data.held_until[k]):
-                if data.held_on[k] == n:
-                    for position in range(low, low + int(data.held[k, r])):
-                        taken.setdefault((n, r, position), []).append((0, int(data.held_until[k])))
-                    low += int(data.held[k, r])
+            for k in sorted(
+                range(len(data.allocated_until)), key=lambda k: -data.allocated_until[k]
+            ):
+                if data.allocated_on[k] == n:
+                    for position in range(low, low + int(data.allocated[k, r])):
+                        taken.setdefault((n, r, position), []).append(
+                            (0, int(data.allocated_until[k]))
+                        )
+                    low += int(data.allocated[k, r])
             for m, begin, end in zip(*(data.outages or ()), strict=True):
                 for position in range(int(data.capacity[n, r]) if int(m) == n else 0):
                     times = (int(begin), int(end))
