@@ -22,6 +22,7 @@ _LIMITS = {
     "allowqos": "AllowQos",
     "denyaccounts": "DenyAccounts",
     "denyqos": "DenyQos",
+    "exclusive": "Exclusive",
     "exclusiveuser": "ExclusiveUser",
     "maxcpuspernode": "MaxCPUsPerNode",
     "maxmempercpu": "MaxMemPerCPU",

@@ -96,10 +96,10 @@ NODE = {
 }  # fmt: skip
 
 
-def test_the_same_as_from_a_file(tmp_path: Path) -> None:
-    """CPUs and memory for jobs, devices, limits and priorities are those of `system-from`."""
+def partition_of_41() -> dict[str, Any]:
+    """Return a partition as slurmrestd v0.0.41 tells it."""
     infinite = {"set": False, "infinite": True, "number": 0}
-    partition = {
+    return {
         "name": "main", "nodes": {"configured": "t1"}, "priority": {"job_factor": 3, "tier": 1},
         "maximums": {
             "time": {"set": True, "infinite": False, "number": 1440},
@@ -111,15 +111,40 @@ def test_the_same_as_from_a_file(tmp_path: Path) -> None:
         "groups": {"allowed": ""}, "qos": {"allowed": "", "deny": "", "assigned": ""},
         "partition": {"state": ["UP"]},
     }  # fmt: skip
+
+
+def test_the_same_as_from_a_file(tmp_path: Path) -> None:
+    """CPUs and memory for jobs, devices, limits and priorities are those of `system-from`."""
     path = tmp_path / "slurm"
     path.write_text(STATE)
     blocks = write_blocks(read_site(read_entries(path)), path)
-    told = Told(plain_nodes(41, [NODE]), plain_partitions(41, [partition]))
+    told = Told(plain_nodes(41, [NODE]), plain_partitions(41, [partition_of_41()]))
     text, _ = written(told, "main")
     assert "{core: 30, mem: 976MiB, gpu: 4}}  # t1, gpu:a100" in blocks.system
     assert "max_time: 1d, priority: 3}  # without MaxNodes=2" in blocks.partitions
     assert blocks.system in text
     assert blocks.partitions in text.replace("\n# ", "\n")
+
+
+@pytest.mark.parametrize(
+    ("own", "shares", "told"),
+    [
+        ({}, 1, {}),
+        ({}, 0, {"oversubscribe": "EXCLUSIVE"}),
+        ({"exclusive": "NO", "oversubscribe": "NO"}, 0, {"exclusive": "NO", "oversubscribe": "NO"}),
+        (
+            {"exclusive": "NODE", "oversubscribe": "YES:2"}, 0,
+            {"exclusive": "NODE", "oversubscribe": "YES:2"},
+        ),
+    ],
+)  # fmt: skip
+def test_whole_nodes(own: dict[str, str], shares: int, told: dict[str, str]) -> None:
+    """No shares mean whole nodes up to v0.0.44; v0.0.45 has 0 always, and tells it in words."""
+    partition = partition_of_41()
+    partition["maximums"]["shares"] = shares
+    partition["partition"] |= own
+    (pairs,) = plain_partitions(45 if own else 44, [partition])
+    assert {key: pairs[key] for key in ("exclusive", "oversubscribe") if key in pairs} == told
 
 
 def test_partitions_of_the_oldest_version() -> None:

@@ -254,12 +254,15 @@ def test_limits_that_a_scenario_does_not_have(tmp_path: Path) -> None:
     """A comment names them; values that limit nothing are not named."""
     text = (
         "NodeName=a CPUs=4\nPartitionName=p Nodes=a MaxNodes=1 MinNodes=1 AllowAccounts=x,y"
-        " AllowGroups=ALL QoS=N/A OverSubscribe=EXCLUSIVE State=DOWN\n"
-        "PartitionName=q Nodes=a MaxNodes=UNLIMITED MinNodes=0 OverSubscribe=NO State=UP\n"
+        " AllowGroups=ALL QoS=N/A OverSubscribe=EXCLUSIVE Exclusive=NODE"
+        " State=DOWN\n"
+        "PartitionName=q Nodes=a MaxNodes=UNLIMITED MinNodes=0 OverSubscribe=NO State=UP"
+        " Exclusive=NO\n"
     )
     assert written(tmp_path, text).splitlines()[-2:] == [
         "  - {name: p, jobs: {partition: [p]}}"
-        "  # without AllowAccounts=x,y, MaxNodes=1, OverSubscribe=EXCLUSIVE, State=DOWN",
+        "  # without AllowAccounts=x,y, Exclusive=NODE, MaxNodes=1, OverSubscribe=EXCLUSIVE,"
+        " State=DOWN",
         "  - {name: q, jobs: {partition: [q]}}",
     ]
 

@@ -2,7 +2,8 @@
 
 That form is the one of v0.0.38 (Slurm 22.05), whose values are plain. From v0.0.41 (Slurm 24.05)
 on, a number that may be missing is an object `{"set": true, "infinite": false, "number": 1}`, and
-states are lists. Source: recorded answers of v0.0.38 and of v0.0.41 to v0.0.44.
+states are lists. Source: recorded answers of v0.0.38 and of v0.0.41 to v0.0.44, and answers of
+Slurm 26.05.5 in v0.0.45.
 """
 
 import re
@@ -242,7 +243,12 @@ def _plain_node(node: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _partition(partition: Mapping[str, Any]) -> Mapping[str, str]:
-    most = partition["maximums"]
+    most, own = partition["maximums"], partition["partition"]
+    # Up to v0.0.44, no share at all is Slurm's number for whole nodes; v0.0.45 tells it in words,
+    # and always has 0.
+    shares = (
+        own["oversubscribe"] if "oversubscribe" in own else "" if most["shares"] else "EXCLUSIVE"
+    )
     pairs = {
         "partitionname": partition["name"],
         "nodes": partition["nodes"]["configured"],
@@ -259,9 +265,9 @@ def _partition(partition: Mapping[str, Any]) -> Mapping[str, str]:
         "allowqos": partition["qos"]["allowed"],
         "denyqos": partition["qos"]["deny"],
         "qos": partition["qos"]["assigned"],
-        "state": ",".join(partition["partition"]["state"]),
-        # No share at all is Slurm's number for whole nodes.
-        "oversubscribe": "" if most["shares"] else "EXCLUSIVE",
+        "state": ",".join(own["state"]),
+        "exclusive": own.get("exclusive"),
+        "oversubscribe": shares,
     }
     return _as_text(pairs)
 
