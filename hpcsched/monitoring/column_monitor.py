@@ -9,7 +9,7 @@ from hpcsched.monitoring.round_log import SLOW, log_round
 from hpcsched.monitoring.run_state import DecisionTimes
 from hpcsched.monitoring.state_board import StateBoard
 from hpcsched.simulation.event_loop import EventLoop
-from hpcsched.simulation.replay_output import HeldRounds, LeftJobs
+from hpcsched.simulation.replay_output import LeftJobs, ReplayedRounds
 from hpcsched.system.system import IntArray
 from hpcsched.workload.job_batches import JobColumns
 
@@ -48,7 +48,7 @@ class ColumnMonitor:
         if more:
             self._amounts = np.concatenate([self._amounts, np.array(more, dtype=np.float64)])
 
-    def replayed(self, columns: JobColumns, left: LeftJobs, held: HeldRounds) -> None:
+    def replayed(self, columns: JobColumns, left: LeftJobs, rounds: ReplayedRounds) -> None:
         """Count a part of the replay, and show the state where that is due.
 
         Parameters
@@ -57,18 +57,18 @@ class ColumnMonitor:
             Jobs that have left, as read.
         left
             Times of these jobs, in the same order.
-        held
+        rounds
             Rounds of the part.
         """
         self.ended += len(left.sequence)
         self._ran.append((left.start_time, left.end_time, columns.units, columns.request))
-        if len(held.now):
-            self.rounds = int(held.round[-1])
-            self._decision_times += float(held.decision_time.sum())
-            self._last = float(held.decision_time[-1])
-            self._longest = max(self._longest, float(held.decision_time.max()))
-            for k in np.flatnonzero(held.decision_time >= SLOW):
-                log_round(held.round[k], held.now[k], held.queued[k], held.decision_time[k])
+        if len(rounds.now):
+            self.rounds = int(rounds.round[-1])
+            self._decision_times += float(rounds.decision_time.sum())
+            self._last = float(rounds.decision_time[-1])
+            self._longest = max(self._longest, float(rounds.decision_time.max()))
+            for k in np.flatnonzero(rounds.decision_time >= SLOW):
+                log_round(rounds.round[k], rounds.now[k], rounds.queued[k], rounds.decision_time[k])
         self._board.look(self)
 
     def close(self) -> None:

@@ -16,7 +16,7 @@ from hpcsched.results.parquet_schemas import (
     rounds_schema,
 )
 from hpcsched.simulation.records import REFUSALS
-from hpcsched.simulation.replay_output import HeldRounds, LeftJobs, LostAttempts
+from hpcsched.simulation.replay_output import LeftJobs, LostAttempts, ReplayedRounds
 from hpcsched.system.system import IntArray, System
 from hpcsched.workload.job_batches import DETAILS, JobColumns
 from hpcsched.workload.job_columns import BOUNDS
@@ -65,23 +65,23 @@ def job_table(system: System, columns: JobColumns, left: LeftJobs) -> pa.Table:
     return pa.Table.from_arrays([_array(arrays[name]) for name in schema.names], schema=schema)
 
 
-def round_table(system: System, held: HeldRounds) -> pa.Table:
+def round_table(system: System, rounds: ReplayedRounds) -> pa.Table:
     """Build the table of dispatching rounds, with the columns of `rounds.parquet`."""
-    count = len(held.now)
+    count = len(rounds.now)
     schema = rounds_schema(system)
     zeros = np.zeros(count, dtype=np.int64)
     arrays = {
         **{
-            name: getattr(held, name)
+            name: getattr(rounds, name)
             for name in (
                 *("round", "now", "queued", "running", "started", "waiting"),
                 *("latency", "decision_time"),
             )
         },
         "rejected": zeros,
-        "waiting_amounts": _amounts(system, held.waiting_amounts),
-        "free_amounts": _amounts(system, held.free_amounts),
-        "lost_amounts": _amounts(system, held.lost_amounts.astype(np.float64), pa.float64()),
+        "waiting_amounts": _amounts(system, rounds.waiting_amounts),
+        "free_amounts": _amounts(system, rounds.free_amounts),
+        "lost_amounts": _amounts(system, rounds.lost_amounts.astype(np.float64), pa.float64()),
         "fallback": np.zeros(count, dtype=np.bool_),
         "solver": null_structs(schema.field("solver").type, count),
         "chosen": pa.nulls(count, pa.string()),
@@ -135,9 +135,9 @@ def without_rejected(left: LeftJobs) -> LeftJobs:
     return LeftJobs._make([*(column[ran] for column in columns), nodes, units])
 
 
-def joined_rounds(parts: Sequence[HeldRounds]) -> HeldRounds:
+def joined_rounds(parts: Sequence[ReplayedRounds]) -> ReplayedRounds:
     """Concatenate the rounds of the parts of a replay, at least one."""
-    return HeldRounds._make(np.concatenate(columns) for columns in zip(*parts, strict=True))
+    return ReplayedRounds._make(np.concatenate(columns) for columns in zip(*parts, strict=True))
 
 
 def _refusals(rejected_by: IntArray) -> pa.Array:

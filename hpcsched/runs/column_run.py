@@ -109,7 +109,7 @@ class ColumnRun:
         system = self._parts.system
         batches = self._first_of(self._reading.batches())
         batches = self._read(admitted(batches, self._parts))
-        for left, held, lost, *levels in self._replay.run(batches):
+        for left, rounds, lost, *levels in self._replay.run(batches):
             self._compiling = False
             if self._lost is not None:
                 self._lost.replayed(interruption_table(self._opened.of(lost.sequence), lost))
@@ -119,10 +119,10 @@ class ColumnRun:
             # the trace.
             columns = self._opened.take(left.sequence)
             jobs = job_table(system, columns, left)
-            self._recorder.replayed(jobs, round_table(system, held))
+            self._recorder.replayed(jobs, round_table(system, rounds))
             if self._bar is not None:
                 self._bar.replayed(len(left.sequence))
-            self._monitor.replayed(columns, left, held)
+            self._monitor.replayed(columns, left, rounds)
 
     def close(self) -> None:
         """Finish all records and displays."""

@@ -299,10 +299,10 @@ def _compiled(parts: Parts, workload: Workload, *, places: bool) -> tuple[pa.Tab
     jobs = sum(len(columns.job_id) for columns in batches)
     # Code that is there already is quicker for any number of jobs.
     replay.plainly = jobs <= replay.few_jobs and not replay.is_compiled
-    left, held, *_ = zip(*replay.run(batches), strict=True)
+    left, rounds, *_ = zip(*replay.run(batches), strict=True)
     gone = without_rejected(joined_left(left))
     columns = joined_columns(batches or (NO_JOBS,)).take(gone.sequence)
     return (
         job_table(parts.system, columns, gone),
-        round_table(parts.system, joined_rounds(held)),
+        round_table(parts.system, joined_rounds(rounds)),
     )

@@ -34,14 +34,14 @@ class Admission(NamedTuple):
     refused_by: RejectedBy | None
 
 
-class _Held(NamedTuple):
+class _Allocated(NamedTuple):
     """Running jobs and nodes of a user in a partition."""
 
     jobs: int
     nodes: int
 
 
-_NOTHING = _Held(0, 0)
+_NOTHING = _Allocated(0, 0)
 
 
 class _Room(NamedTuple):
@@ -62,7 +62,7 @@ class Limits:
         self._system = system
         self._limiting = {of.name: of for of in partitions if of.limits_users}
         self._all_groups = frozenset(group.name for group in system.groups)
-        self._accounts: dict[Account, _Held] = {}
+        self._accounts: dict[Account, _Allocated] = {}
         self._rooms: dict[ShapeKey, _Room] = {}
 
     def admit(self, job: Job) -> Admission:
@@ -109,7 +109,7 @@ class Limits:
         held: dict[int, str] = {}
         if not self._limiting:
             return held
-        taken: dict[Account, _Held] = {}
+        taken: dict[Account, _Allocated] = {}
         full: dict[Account, str] = {}
         for waiting in queue:
             job = waiting.job
@@ -118,7 +118,9 @@ class Limits:
                 continue
             if account not in full:
                 running = taken.get(account) or self._accounts.get(account, _NOTHING)
-                with_it = _Held(running.jobs + 1, running.nodes + self._most_nodes(job.request))
+                with_it = _Allocated(
+                    running.jobs + 1, running.nodes + self._most_nodes(job.request)
+                )
                 limit = _broken(self._limiting[account[0]], with_it)
                 if limit is None:
                     taken[account] = with_it
@@ -133,7 +135,7 @@ class Limits:
             return
         before = self._accounts.get(account, _NOTHING)
         nodes = len(running.allocation.nodes)
-        after = _Held(before.jobs + sign, before.nodes + sign * nodes)
+        after = _Allocated(before.jobs + sign, before.nodes + sign * nodes)
         if after.jobs:
             self._accounts[account] = after
         else:
@@ -152,12 +154,12 @@ class Limits:
         return room
 
 
-def _broken(partition: Partition, held: _Held) -> str | None:
+def _broken(partition: Partition, allocated: _Allocated) -> str | None:
     """Return the limit that a user has exceeded in a partition, in words; None if there is none."""
     most = partition.running_jobs_per_user
-    if most is not None and held.jobs > most:
+    if most is not None and allocated.jobs > most:
         return f"partition {partition.name}: running_jobs_per_user {most}"
     most = partition.nodes_per_user
-    if most is not None and held.nodes > most:
+    if most is not None and allocated.nodes > most:
         return f"partition {partition.name}: nodes_per_user {most}"
     return None

@@ -59,7 +59,7 @@ class LostAttempts(NamedTuple):
     node_units: IntArray
 
 
-class HeldRounds(NamedTuple):
+class ReplayedRounds(NamedTuple):
     """Dispatching rounds, in order, `[K]`; the fields are those of `RoundRecord`."""
 
     round: IntArray
@@ -88,7 +88,7 @@ class Written(NamedTuple):
 
     Attributes
     ----------
-    left, held, lost
+    left, rounds, lost
         Jobs that have left, rounds, and lost attempts.
     level_time, drawn
         Seconds at which jobs began or ended, `[L]`, and the amounts drawn from shared resources
@@ -96,7 +96,7 @@ class Written(NamedTuple):
     """
 
     left: LeftJobs
-    held: HeldRounds
+    rounds: ReplayedRounds
     lost: LostAttempts
     level_time: IntArray
     drawn: IntArray
@@ -130,7 +130,7 @@ def take_written(counters: IntArray, output: Output, shared_levels: IntArray | N
                 *left_places,
             ]
         ),
-        HeldRounds._make(
+        ReplayedRounds._make(
             [
                 *rows[:, :first].T,
                 *(rows[:, first + k * types :][:, :types] for k in range(3)),

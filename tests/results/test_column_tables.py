@@ -15,7 +15,7 @@ from hpcsched.results.column_tables import (
 )
 from hpcsched.results.parquet_schemas import interruptions_schema, jobs_schema, rounds_schema
 from hpcsched.simulation.records import REFUSALS
-from hpcsched.simulation.replay_output import HeldRounds, LeftJobs, LostAttempts
+from hpcsched.simulation.replay_output import LeftJobs, LostAttempts, ReplayedRounds
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.job_batches import JobColumns, RequestNumbers, columns_of
 from tests.builders import alike, traced
@@ -144,11 +144,11 @@ def test_joined_parts() -> None:
         assert found.tolist() == expected.tolist()
 
 
-def rounds(*numbers: int) -> HeldRounds:
+def rounds(*numbers: int) -> ReplayedRounds:
     """Return rounds of these numbers; round k is at 10 k, with k cores waiting and 9 - k free."""
     k = np.array(numbers, dtype=np.int64)
     nothing = 0 * k
-    return HeldRounds(
+    return ReplayedRounds(
         k,
         10 * k,
         k + 5,

@@ -33,7 +33,7 @@ from hpcsched.simulation import decision_requests, event_loop, replay_output
 from hpcsched.simulation.event_log import EventLog
 from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.simulation.records import JobRecord, RoundRecord
-from hpcsched.simulation.replay_output import HeldRounds
+from hpcsched.simulation.replay_output import ReplayedRounds
 from hpcsched.workload.job import Job, TracedJob
 from tests.builders import alike, traced
 from tests.dispatching.core.test_against_events import dispatchers, requesting
@@ -94,7 +94,7 @@ def test_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(record_file, "BATCH", 8)
     monkeypatch.setattr(record_file, "ROW_GROUP", 24)
     monkeypatch.setattr(decision_requests, "seconds_deciding", lambda: 0.0)
-    monkeypatch.setattr(replay_output, "HeldRounds", _TimelessRounds)
+    monkeypatch.setattr(replay_output, "ReplayedRounds", _TimelessRounds)
     monkeypatch.setattr(column_run, "EventLoop", partial(EventLoop, seconds=0))
     scenario = hpcsched.load_scenario(SMALL, ["trace.jobs=200"])
     columns, python = in_both_loops(lambda folder: hpcsched.run(scenario, folder), tmp_path)
@@ -103,13 +103,13 @@ def test_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert (columns / name).read_bytes() == (python / name).read_bytes()
 
 
-class _TimelessRounds(HeldRounds):
+class _TimelessRounds(ReplayedRounds):
     """Rounds that took no time."""
 
     @classmethod
-    def _make(cls, fields: Any) -> HeldRounds:
+    def _make(cls, fields: Any) -> ReplayedRounds:
         *columns, times = fields
-        return HeldRounds(*columns, 0 * times)
+        return ReplayedRounds(*columns, 0 * times)
 
 
 def assembled(

@@ -67,7 +67,7 @@ class WithoutFlurries:
 
     By the rule, a job belongs to a flurry if it is one of n + 1 consecutive jobs of its user of
     which the last is submitted less than T seconds after the first; n is `more_than` and T is
-    `within`. A job is passed on when that is settled: the jobs of the last T seconds are held. Jobs
+    `within`. A job is passed on when that is settled: jobs of the last T seconds are buffered. Jobs
     without a user belong to no flurry.
     """
 
@@ -110,8 +110,8 @@ def _without_listed(
             yield traced
 
 
-class _Held:
-    """Job that is held until it is settled whether it belongs to a flurry."""
+class _Buffered:
+    """Job that is buffered until it is settled whether it belongs to a flurry."""
 
     __slots__ = ("in_flurry", "traced")
 
@@ -123,26 +123,28 @@ class _Held:
 def _without_found(
     more_than: int, within: int, jobs: Iterator[TracedJob], account: TransformAccount
 ) -> Iterator[TracedJob]:
-    held: deque[_Held] = deque()
+    buffered: deque[_Buffered] = deque()
     # n + 1 jobs a user suffice: an earlier job is in a flurry if and only if it is marked.
-    latest: dict[int, deque[_Held]] = {}  # the user's last n + 1 jobs, of those that are held
+    latest: dict[
+        int, deque[_Buffered]
+    ] = {}  # the user's last n + 1 jobs, of those that are buffered
     for traced in jobs:
         now = traced.job.submit_time
-        while held and now - held[0].traced.job.submit_time >= within:
-            yield from _settled(held.popleft(), latest, account)
-        one = _Held(traced)
-        held.append(one)
+        while buffered and now - buffered[0].traced.job.submit_time >= within:
+            yield from _settled(buffered.popleft(), latest, account)
+        one = _Buffered(traced)
+        buffered.append(one)
         if traced.job.user is None:
             continue
         of_user = latest.setdefault(traced.job.user, deque(maxlen=more_than + 1))
         of_user.append(one)
         if len(of_user) > more_than:
             _mark(of_user)
-    while held:
-        yield from _settled(held.popleft(), latest, account)
+    while buffered:
+        yield from _settled(buffered.popleft(), latest, account)
 
 
-def _mark(of_user: deque[_Held]) -> None:
+def _mark(of_user: deque[_Buffered]) -> None:
     """Mark jobs from the last one back; jobs before a marked one are marked already."""
     for one in reversed(of_user):
         if one.in_flurry:
@@ -151,7 +153,7 @@ def _mark(of_user: deque[_Held]) -> None:
 
 
 def _settled(
-    one: _Held, latest: dict[int, deque[_Held]], account: TransformAccount
+    one: _Buffered, latest: dict[int, deque[_Buffered]], account: TransformAccount
 ) -> Iterator[TracedJob]:
     """Yield the job if it is in no flurry; forget it as one of its user's last ones."""
     user = one.traced.job.user
