@@ -12,7 +12,7 @@ from hpcsched.system.node_outages import NO_OUTAGES, Outage, Outages
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job, TracedJob
 from tests.reference.promises import Memory, PromiseRound
-from tests.reference.room import Closed, Held, Placed, fits, idle
+from tests.reference.room import Allocated, Closed, Placed, fits, idle
 from tests.reference.rules import Asked, Rule, Why
 
 
@@ -63,7 +63,7 @@ class Replay:
         self.now = -1
         self.coming: list[TracedJob] = []
         self.queue: list[Job] = []
-        self.running: list[Held] = []
+        self.running: list[Allocated] = []
         self.run_times: dict[int, int] = {}
         self.predicted: dict[int, int] = {}
         # Whom each job waits for, when each job left, and what each user's jobs ran.
@@ -104,7 +104,7 @@ class Replay:
         while self.coming and self.coming[0].job.submit_time == now:
             self.submit(self.coming.pop(0))
 
-    def end(self, held: Held) -> int:
+    def end(self, held: Allocated) -> int:
         """Return when a job ends."""
         return held.start + self.run_times[held.job.job_id]
 
@@ -261,7 +261,7 @@ class Replay:
             name = held.job.job_id
             self.found[name] = self.now, held.placed
             end = self.now + self.predicted[name]
-            self.running.append(Held(of_name[name], held.placed, self.now, end))
+            self.running.append(Allocated(of_name[name], held.placed, self.now, end))
         self.told.append(told)
         self.rounds.append((asked_at, queued, running, len(started), len(self.queue), seconds))
         freed = bool((held_back - names) - self.held_back(unable))
@@ -269,7 +269,7 @@ class Replay:
 
     def decided(
         self, able: Sequence[Job], closed: Sequence[Closed], down: frozenset[int]
-    ) -> tuple[list[Held], list[Why]]:
+    ) -> tuple[list[Allocated], list[Why]]:
         """Return what the rule starts of the jobs that it is shown, and its reasons."""
         if not able:
             return [], []

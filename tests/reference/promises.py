@@ -5,7 +5,7 @@ All is worked out anew for each question.
 
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job
-from tests.reference.room import Held, Placed, held_on
+from tests.reference.room import Allocated, Placed, allocated_on
 from tests.reference.rules import Asked, Round, Rule, Why
 
 
@@ -31,7 +31,7 @@ class PromiseRound(Round):
         self.late: dict[int, int] = {}
         self.committed_to = list(memory.promised) if rule.name.startswith("committed") else []
 
-    def decide(self) -> list[Held]:
+    def decide(self) -> list[Allocated]:
         """Return the starts."""
         if self.rule.name == "relaxed":
             self.relax()
@@ -136,7 +136,7 @@ class PromiseRound(Round):
     def push_aside(self, job: Job) -> bool:
         """Start a job by moving reservations, if none gets later than it may."""
         end = self.now + self.predicted[job.job_id]
-        mine, moved = self.kept.pop(job.job_id), dict[int, Held]()
+        mine, moved = self.kept.pop(job.job_id), dict[int, Allocated]()
         while not self.room_for(job, self.now):
             others, self.kept = self.kept, {}
             for name, held in others.items():
@@ -176,10 +176,10 @@ class PromiseRound(Round):
                 want <= have
                 for node, units in placed.items()
                 for want, have in zip(
-                    held_on(self.system, job, node, units), least[node], strict=True
+                    allocated_on(self.system, job, node, units), least[node], strict=True
                 )
             ):
-                self.kept[job.job_id] = Held(job, placed, start, end)
+                self.kept[job.job_id] = Allocated(job, placed, start, end)
                 return True
         if not self.room_for(job, start):
             return False

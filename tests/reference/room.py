@@ -14,8 +14,8 @@ Placed = dict[int, int]
 """How many units are on which node."""
 
 
-class Held(NamedTuple):
-    """What a job holds, from its start to its end as it is predicted."""
+class Allocated(NamedTuple):
+    """Placement of a running job, with its start and predicted end."""
 
     job: Job
     placed: Placed
@@ -36,8 +36,8 @@ def idle(system: System) -> Free:
     return [list(map(int, row)) for row in system.capacity]
 
 
-def held_on(system: System, job: Job, node: int, units: int) -> list[int]:
-    """Return what so many units of a job hold of a node: all of it if they are exclusive."""
+def allocated_on(system: System, job: Job, node: int, units: int) -> list[int]:
+    """Return the amounts that units of a job take of a node: all of it if they are exclusive."""
     if job.exclusive:
         return list(map(int, system.capacity[node]))
     return [units * amount for amount in job.unit_request]
@@ -47,7 +47,7 @@ def take(system: System, free: Free, job: Job, placed: Placed, sign: int = 1) ->
     """Return what is left if the units are placed, or with the sign -1 if they go."""
     left = [list(row) for row in free]
     for node, units in placed.items():
-        for r, amount in enumerate(held_on(system, job, node, units)):
+        for r, amount in enumerate(allocated_on(system, job, node, units)):
             left[node][r] -= sign * amount
     return left
 
@@ -175,7 +175,7 @@ def in_turns(
 
 
 def free_at(
-    system: System, time: int, now: int, holding: Sequence[Held], closed: Sequence[Closed] = ()
+    system: System, time: int, now: int, holding: Sequence[Allocated], closed: Sequence[Closed] = ()
 ) -> Free:
     """Return what is free at a time from now on; what started by now holds until its end."""
     free = idle(system)

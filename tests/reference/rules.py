@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job
 from tests.reference.room import (
+    Allocated,
     Closed,
     Free,
-    Held,
     Placed,
     fill,
     fits,
@@ -71,7 +71,7 @@ class Asked(NamedTuple):
 
     now: int
     queue: Sequence[Job]
-    running: Sequence[Held]
+    running: Sequence[Allocated]
     predicted: dict[int, int]
     ahead: Sequence[Closed] = ()
     down: frozenset[int] = frozenset()
@@ -100,9 +100,9 @@ class Round:
         self.system, self.rule = system, rule
         self.now, queue, running, self.predicted, ahead, down = asked
         self.queue, self.holding = queue, list(running)
-        self.started: list[Held] = []
+        self.started: list[Allocated] = []
         self.notes: dict[int, Why] = {}
-        self.kept: dict[int, Held] = {}
+        self.kept: dict[int, Allocated] = {}
         wanted = [0] * len(system.totals)
         for job in [*queue, *(held.job for held in running)]:
             for r, amount in enumerate(job.unit_request):
@@ -117,7 +117,7 @@ class Round:
         self.pressure = [amount / total if total else 0.0 for amount, total in pairs]
         self.counts = self.countable()
 
-    def decide(self) -> list[Held]:
+    def decide(self) -> list[Allocated]:
         """Return the starts."""
         waiting = self.in_turn()
         while waiting and self.fits_now(waiting[0]):
@@ -193,7 +193,7 @@ class Round:
     def start(self, job: Job, placed: Placed | None = None) -> None:
         """Start a job now."""
         placed = self.chosen(job, self.free()) if placed is None else placed
-        held = Held(job, placed, self.now, self.now + self.predicted[job.job_id])
+        held = Allocated(job, placed, self.now, self.now + self.predicted[job.job_id])
         self.holding.append(held)
         self.started.append(held)
 
@@ -335,7 +335,7 @@ class Round:
         nodes = zip(*free, strict=True)
         return [[min(of_type) for of_type in zip(*rows, strict=True)] for rows in nodes]
 
-    def changes(self, begin: int, end: int, holding: Sequence[Held]) -> list[int]:
+    def changes(self, begin: int, end: int, holding: Sequence[Allocated]) -> list[int]:
         """Return the times from one on to before another at which anything may change."""
         times = {begin, *(held.start for held in holding), *(held.end for held in holding)}
         times |= {time for out in self.closed for time in (out.start, out.end)}
@@ -356,4 +356,4 @@ class Round:
             least, everywhere = self.least(start, end), [1.0] * len(self.system.totals)
             order = preference("keep-scarce", self.system, least, job, everywhere)
             placed = fill(job.units, fits(self.system, least, job), order)
-        self.kept[job.job_id] = Held(job, placed, start, end)
+        self.kept[job.job_id] = Allocated(job, placed, start, end)
