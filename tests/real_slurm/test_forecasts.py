@@ -1,0 +1,72 @@
+"""Forecasts of the jobs that wait on a real Slurm, compared with their starts."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from statistics import mean, median
+
+import pytest
+
+from tests.real_slurm.cluster import SlurmCluster
+from tests.real_slurm.driving import finish, live, write_scenario
+from tests.real_slurm.workload import sleep_jobs
+
+BEFORE, AFTER, WAITING = 60, 150, 100
+
+
+def submitted(slurm: SlurmCluster, count: int, seed: int) -> list[str]:
+    """Submit jobs to Slurm's own partition, and return their numbers."""
+    return [
+        slurm.submit(job.seconds, *job.options, partition="other")
+        for job in sleep_jobs(count, seed)
+    ]
+
+
+def in_state(slurm: SlurmCluster, keys: list[str], state: str) -> int:
+    """Return the number of jobs that are in a state."""
+    jobs = slurm.jobs()
+    return sum(jobs[int(key)]["job_state"] == state for key in keys)
+
+
+@pytest.mark.slow
+def test_forecasts_of_a_hundred_waiting_jobs(
+    slurm: SlurmCluster, tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
+    """Slurm decides by itself; most starts are within the central 90 % interval of the forecast."""
+    history = submitted(slurm, BEFORE, 1)
+    slurm.wait_until(lambda: in_state(slurm, history, "COMPLETED") == BEFORE, 300)
+    keys = submitted(slurm, AFTER, 2)
+    scenario = write_scenario(slurm, tmp_path)
+    printed = finish(
+        live(
+            slurm, scenario, "forecast", "--format", "json", "--out", str(tmp_path / "found.json"),
+            "--set", "live.partitions=[other]",
+        )
+    )  # fmt: skip
+    found = json.loads((tmp_path / "found.json").read_text())
+    slurm.wait_until(lambda: in_state(slurm, keys, "COMPLETED") == AFTER, 600)
+    jobs, forecasts = slurm.jobs(), found["jobs"]
+    assert len(forecasts) >= WAITING, printed
+    # Times of a forecast count from a midnight.
+    first = forecasts[0]
+    origin = jobs[int(first["job_id"])]["submit_time"] - first["submit_time"]
+    errors, inside, naive = [], {0.5: 0, 0.9: 0}, []
+    waited = [jobs[int(key)]["start_time"] - jobs[int(key)]["submit_time"] for key in history]
+    for one in forecasts:
+        start = jobs[int(one["job_id"])]["start_time"] - origin
+        low, lower, middle, upper, high = one["starts"]
+        errors.append(abs(start - middle))
+        # Slurm tells whole seconds, and begins a round every second or two.
+        inside[0.5] += lower - 2 <= start <= upper + 2
+        inside[0.9] += low - 2 <= start <= high + 2
+        naive.append(abs(start - found["now"] - mean(waited)))
+    share = {level: count / len(forecasts) for level, count in inside.items()}
+    version = ".".join(f"{part:02}" for part in slurm.version())
+    record_property(
+        "measured",
+        f"Slurm {version}, {len(forecasts)} waiting jobs: median error {median(errors):g} s, mean error {mean(errors):.1f} s (mean wait of the"
+        f" jobs before: {mean(naive):.1f} s); {100 * share[0.5]:.0f} % in the 50 % interval,"
+        f" {100 * share[0.9]:.0f} % in the 90 % interval",
+    )
+    assert mean(errors) < mean(naive)
+    assert share[0.9] > 0.5
