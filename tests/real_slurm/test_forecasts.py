@@ -64,8 +64,9 @@ def test_forecasts_of_a_hundred_waiting_jobs(
     version = ".".join(f"{part:02}" for part in slurm.version())
     record_property(
         "measured",
-        f"Slurm {version}, {len(forecasts)} waiting jobs: median error {median(errors):g} s, mean error {mean(errors):.1f} s (mean wait of the"
-        f" jobs before: {mean(naive):.1f} s); {100 * share[0.5]:.0f} % in the 50 % interval,"
+        f"Slurm {version}, {len(forecasts)} waiting jobs: median error {median(errors):g} s,"
+        f" mean error {mean(errors):.1f} s (mean wait of the jobs before: {mean(naive):.1f} s);"
+        f" {100 * share[0.5]:.0f} % in the 50 % interval,"
         f" {100 * share[0.9]:.0f} % in the 90 % interval",
     )
     assert mean(errors) < mean(naive)
