@@ -41,6 +41,7 @@ MIRRORED = [
     "scenario",
     "slurm",
     "system",
+    "testing",
     "tuning",
     "whatif",
     "workload",
@@ -61,7 +62,6 @@ THROUGH_OTHERS = {
     "dispatching/offline/exact_ratio.py": "ratios are compared with all schedules: test_bounds",
     "dispatching/offline/neighbourhood_*.py": "plans are compared with all schedules: test_bounds",
     "dispatching/offline/offline_too.py": "runs of scenarios: test_run",
-    "dispatching/planning/node_choice.py": "selections with spare nodes: tests of selection",
     "version.py": "versions of packages and wheels agree: tests/release",
 }
 """Patterns of modules that are tested through others, with the tests that do."""

@@ -6,7 +6,7 @@ import pytest
 
 from hpcsched.prediction.actual import Actual
 from hpcsched.prediction.requested_time import RequestedTime
-from hpcsched.testing import check_predictor
+from hpcsched.testing.predictor import check_predictor
 from hpcsched.workload.job import Job
 
 
