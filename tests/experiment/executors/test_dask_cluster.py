@@ -1,6 +1,5 @@
 """The executor `dask`: two worker processes, files that are sent, workers that are killed."""
 
-import json
 import os
 import signal
 from pathlib import Path
@@ -11,12 +10,9 @@ import pytest
 
 from hpcsched.errors import PluginError
 from hpcsched.experiment.execution import run_cells
-from hpcsched.experiment.executors.dask_params import DaskParams, JobQueue, what_to_install
-from hpcsched.experiment.executors.packing import pack, put_back_paths, unpack
+from hpcsched.experiment.executors.dask_params import DaskParams, JobQueue
 from hpcsched.experiment.folder import ExperimentFolder
-from hpcsched.results.manifest import file_hashes, read_manifest
 from tests.experiment.samples import EXPERIMENT, expected_summaries, read_sample, summaries
-from tests.results.hand_made import write_run
 
 distributed = pytest.importorskip("distributed")
 dask_cluster = pytest.importorskip("hpcsched.experiment.executors.dask_cluster")
@@ -123,47 +119,3 @@ def test_the_script_for_a_batch_system() -> None:
         dask_cluster.make_jobqueue(
             JobQueue(cluster="pbs", memory="1GiB", walltime=60, options={"no_such_argument": 1})
         )
-
-
-def test_exactly_one_kind_of_cluster() -> None:
-    """Nothing, or two of them, are refused."""
-    for parameters in ({}, {"workers": 1, "address": "tcp://a:1"}):
-        with pytest.raises(ValueError, match="expected one of 'address', 'workers'"):
-            DaskParams(**parameters)
-
-
-def test_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    """dask-jobqueue is asked for only where a batch system is."""
-    monkeypatch.setattr(
-        "hpcsched.experiment.executors.dask_params.find_spec",
-        lambda name: name != "dask_jobqueue" or None,
-    )
-    assert what_to_install(DaskParams(workers=1)) is None
-    queue = JobQueue(cluster="slurm", memory=1, walltime=1)
-    assert what_to_install(DaskParams(jobqueue=queue)) == (
-        "executor dask: dask-jobqueue is not installed; pip install 'hpcsched[dask]'"
-    )
-
-
-def test_packing(tmp_path: Path) -> None:
-    """What was packed comes out the same; without a run the log alone does."""
-    (tmp_path / "a" / "run").mkdir(parents=True)
-    (tmp_path / "a" / "run" / "file").write_bytes(b"\0\1")
-    (tmp_path / "a" / "log").write_text("said\n")
-    for run in (True, False):
-        target = tmp_path / f"b-{run}"
-        target.mkdir()
-        unpack(pack(tmp_path / "a", run=run), target)
-        assert (target / "log").read_text() == "said\n"
-        assert (target / "run").exists() is run
-    assert (tmp_path / "b-True" / "run" / "file").read_bytes() == b"\0\1"
-
-
-def test_a_run_with_paths_put_back_holds_its_hashes(tmp_path: Path) -> None:
-    """The scenario with the paths of this machine is the one that the manifest has the hash of."""
-    made = write_run(tmp_path / "run").path
-    there = json.loads((made / "manifest.json").read_text())["trace_files"][0]["path"]
-    put_back_paths(made, "name: back\n", {there: "/here/trace.txt"})
-    manifest = read_manifest(made)
-    assert manifest.files == file_hashes(made)
-    assert manifest.trace_files[0].path == "/here/trace.txt"
