@@ -25,6 +25,7 @@ MIRRORED = [
     ".",
     "audit",
     "dispatching",
+    "experiment",
     "explain",
     "first_look",
     "forecast",
