@@ -4,6 +4,11 @@ import ast
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatch
 from pathlib import Path
+from typing import Any
+
+import typer
+
+from hpcsched.cli import app
 
 TESTS = Path(__file__).parent
 PACKAGE = TESTS.parent / "hpcsched"
@@ -24,12 +29,14 @@ ACROSS = {
 MIRRORED = [
     ".",
     "audit",
+    "cli",
     "dispatching",
     "experiment",
     "explain",
     "first_look",
     "forecast",
     "gym",
+    "live",
     "metrics",
     "monitoring",
     "plugins",
@@ -50,6 +57,9 @@ MIRRORED = [
 """Packages whose modules are each imported by a test of their own package; `.` is the top alone."""
 
 THROUGH_OTHERS = {
+    "cli/conversion.py": "the command that converts: tests/cli/test_trace_convert.py",
+    "cli/shared_options.py": "options of commands: tests of the commands",
+    "cli/solver_warning.py": "runs whose solver fails: test_unsolved_told, tests of live sessions",
     "dispatching/core/*_kernels.py": "rules call them, and are compared with tests/reference",
     "dispatching/core/code_call_types.py": "numba's inner workings: tests of state_function",
     "dispatching/core/inner_code.py": "numba's inner workings: tests of compiled",
@@ -114,9 +124,52 @@ def without_test(packages: Iterable[str]) -> Iterator[str]:
                     yield path.relative_to(PACKAGE).as_posix()
 
 
+def commands() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the module of each command, by path, and the words that call it."""
+
+    def within(group: Any, words: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
+        for name, command in group.commands.items():
+            if hasattr(command, "commands"):
+                yield from within(command, (*words, name))
+            else:
+                module = command.callback.__module__
+                yield f"{module.removeprefix('hpcsched.').replace('.', '/')}.py", (*words, name)
+
+    yield from within(typer.main.get_command(app), ())
+
+
+def words_said(path: Path) -> tuple[set[str], set[str]]:
+    """Return the first words of lists and calls in a test module, and all of its words."""
+    first, words = set(), set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            words.add(node.value)
+        parts = node.elts if isinstance(node, ast.List) else []
+        parts = node.args if isinstance(node, ast.Call) else parts
+        if parts and isinstance(parts[0], ast.Constant) and isinstance(parts[0].value, str):
+            first.add(parts[0].value)
+    return first, words
+
+
+def commands_without_test() -> Iterator[tuple[str, ...]]:
+    """Yield the words of each command that no test runs, wherever it stands.
+
+    A command does little by itself: it is tested where that stands which it calls.
+    """
+    said = [words_said(path) for path in sorted(TESTS.rglob("test_*.py"))]
+    for _, (group, *below) in commands():
+        if not any(group in first and words.issuperset(below) for first, words in said):
+            yield (group, *below)
+
+
+def test_each_command_has_a_test() -> None:
+    """Some test runs it."""
+    assert list(commands_without_test()) == []
+
+
 def test_each_module_has_a_test() -> None:
     """A test of the same package imports the module or has its name; each exception is needed."""
-    found = set(without_test(MIRRORED))
+    found = set(without_test(MIRRORED)) - {module for module, _ in commands()}
     excepted = {
         pattern: {name for name in found if fnmatch(name, pattern)} for pattern in THROUGH_OTHERS
     }

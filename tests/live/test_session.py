@@ -75,7 +75,7 @@ def test_warns_of_a_solver_without_a_plan(folder: Path, capsys: pytest.CaptureFi
 
 def test_nothing_can_be_driven_in_a_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """No job of it is held, so none is placed; the journal stays empty."""
-    arguments = ["live", str(folder / "live.yaml"), "--drive", "--rounds", "1"]
+    arguments = ["live", "drive", str(folder / "live.yaml"), "--rounds", "1"]
     assert main([*arguments, "--for", "1", "--out", str(folder / "run")]) == 0
     assert (folder / "live" / "journal.jsonl").read_text() == ""
     assert (folder / "live" / "heartbeat.json").exists()

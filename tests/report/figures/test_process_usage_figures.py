@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hpcsched.cli import main
 from hpcsched.errors import InputError
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.figures.process_usage import cpu_memory
@@ -69,3 +70,16 @@ def test_nothing_recorded(tmp_path: Path) -> None:
     for draw in (cpu_time_figure, cpu_over_time_figure):
         with pytest.raises(InputError, match="observers: \\[cpu-memory\\]"):
             draw(compared)
+
+
+@pytest.mark.parametrize("command", ["cpu-time", "cpu-memory"])
+def test_the_commands(tmp_path: Path, command: str) -> None:
+    """They draw the figures of runs that recorded it, and tell others what records it."""
+    recorded, plain = tmp_path / "recorded", tmp_path / "plain"
+    changes = ["trace.jobs=3", "observers=[cpu-memory]"]
+    run(load_scenario(SCENARIO, changes), recorded)
+    run(load_scenario(SCENARIO, changes[:1]), plain)
+    out = tmp_path / "figure.svg"
+    assert main(["plot", command, str(recorded), "--out", str(out)]) == 0
+    assert out.read_text().startswith("<svg")
+    assert main(["plot", command, str(plain), "--out", str(tmp_path / "none.svg")]) == 1
