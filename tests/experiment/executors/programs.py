@@ -16,13 +16,14 @@ print("copied")
 """A program that succeeds: it copies the scenario into the run directory."""
 
 FAILS = """
-import sys
+import pathlib, sys
+pathlib.Path(sys.argv[2]).mkdir()
 print("a first line")
 print("  no licence  ", file=sys.stderr)
 print()
 raise SystemExit(4)
 """
-"""A program that fails, and says why in the last line that is not empty."""
+"""A program that begins a run and fails, and says why in the last line that is not empty."""
 
 
 def program(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> str:
