@@ -246,6 +246,9 @@ class SlurmCluster:
             os.kill(process, signal.SIGKILL)
             for _ in range(100):
                 os.kill(process, 0)
+                # It has ended, and only waits until the first process of the machine notes it.
+                if Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+                    return
                 time.sleep(0.05)
 
     def _steps_on(self, node: str) -> tuple[set[int], set[int]]:
@@ -301,7 +304,8 @@ class SlurmCluster:
             "SlurmUser=root",
             "SlurmdUser=root",
             "AuthType=auth/munge",
-            f"AuthInfo=socket={folder}/munge/munge.socket",
+            # A job that is put back into the queue waits until its credential has expired.
+            f"AuthInfo=socket={folder}/munge/munge.socket,cred_expire=40",
             "AuthAltTypes=auth/jwt",
             f"AuthAltParameters=jwt_key={folder}/etc/jwt.key",
             "CredType=cred/munge",

@@ -14,6 +14,10 @@ if [ "$(id -u)" != 0 ]; then
     echo "Slurm $version is not tried: to install it takes root"
     exit 0
 fi
+if ! unshare --mount true 2>/dev/null; then
+    echo "Slurm $version is not tried: folders cannot be mounted here"
+    exit 0
+fi
 folder=$PWD/build/slurm-$version
 programs=$PWD/build/slurm-$version-programs
 if [ ! -e "$folder/complete" ]; then
@@ -21,13 +25,19 @@ if [ ! -e "$folder/complete" ]; then
     mirror=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null |
         sed -n 's/^URIs: *//p; s/^deb \(\[[^]]*\] \)\{0,1\}\([^ ]*\) .*/\2/p' | head -n 1)
     packages=slurmctld,slurmd,slurmrestd,slurm-client,slurm-wlm-basic-plugins,slurm-wlm-jwt-plugin,munge
-    if ! { command -v debootstrap || apt-get install -y -q debootstrap; } >/dev/null ||
-        ! debootstrap --variant=minbase --include=$packages $suite "$folder" "$mirror" >/dev/null; then
+    if ! { command -v debootstrap || timeout 120 apt-get install -y -q debootstrap; } >/dev/null ||
+        ! timeout 300 debootstrap --variant=minbase --include=$packages $suite "$folder" "$mirror" >/dev/null; then
         echo "Slurm $version is not tried: it could not be installed"
         exit 0
     fi
     touch "$folder/complete"
 fi
+# Debian's unstable moves on to later versions.
+found=$(chroot "$folder" slurmctld -V)
+case $found in
+    *" $version".*) ;;
+    *) echo "Slurm $version is not tried: Debian $suite has $found"; exit 0 ;;
+esac
 mkdir -p "$programs"
 for program in munged mungekey slurmctld slurmd slurmrestd sbatch scancel scontrol sinfo squeue setpriv; do
     # Within the folder, this folder of programs must not come first again.
