@@ -47,6 +47,7 @@ MIRRORED = [
     "results",
     "runs",
     "scenario",
+    "simulation",
     "slurm",
     "system",
     "testing",
@@ -73,6 +74,13 @@ THROUGH_OTHERS = {
     "dispatching/offline/exact_ratio.py": "ratios are compared with all schedules: test_bounds",
     "dispatching/offline/neighbourhood_*.py": "plans are compared with all schedules: test_bounds",
     "dispatching/offline/offline_too.py": "runs of scenarios: test_run",
+    "simulation/decision_requests.py": "what dispatchers are shown and answer: tests of the engine",
+    "simulation/replay_eligibility.py": "held-back jobs: test_dependencies, test_limits",
+    "simulation/replay_events.py": "what observers are told: tests of the engine, tests/properties",
+    "simulation/replay_flight.py": "decisions that take time: test_dispatch_latency",
+    "simulation/replay_followers.py": "what observers are told: tests of the engine",
+    "simulation/replay_orders.py": "orders in Python: tests of multifactor, tests/properties",
+    "simulation/replay_predictions.py": "predictors that are asked: tests/properties, test_engine",
     "version.py": "versions of packages and wheels agree: tests/release",
 }
 """Patterns of modules that are tested through others, with the tests that do."""

@@ -1,0 +1,109 @@
+"""What runs in compiled code, and which code that is."""
+
+from typing import Any
+
+import pytest
+
+from hpcsched.dispatching.core import codes
+from hpcsched.dispatching.rules.allocators import FirstFit
+from hpcsched.dispatching.rules.conservative import Conservative
+from hpcsched.dispatching.rules.easy import Easy
+from hpcsched.dispatching.rules.list_scheduling import ListScheduler
+from hpcsched.dispatching.rules.orders import ArrivalOrder, slowdown_order
+from hpcsched.dispatching.rules.policy_order import PolicyOrder
+from hpcsched.prediction.corrections import Doubling, OneSecond
+from hpcsched.results.reason_records import ReasonRecorder
+from hpcsched.simulation.observer import Observer
+from hpcsched.simulation.replay_choices import (
+    DECIDED_IN_PYTHON,
+    choices_of,
+    counts_slots,
+    needs_reasons,
+    obstacles,
+    orders_of,
+    with_rounds,
+)
+from hpcsched.system.node_outages import Outage, Outages
+from tests.builders import ORDERS, Spy, alike, easy, lists, parts
+
+SYSTEM = alike(2, core=2)
+
+
+class MyAllocator(FirstFit):
+    """An allocator of somebody's own."""
+
+
+@pytest.mark.parametrize(
+    ("dispatcher", "found"),
+    [
+        (easy(), []),
+        (lists("sjf"), []),
+        (Easy(FirstFit(), slowdown_order()), []),
+        (Spy(easy(), print), ["the dispatcher tested"]),
+        (Easy(MyAllocator()), ["the allocator MyAllocator"]),
+        (Easy(FirstFit(), PolicyOrder(None)), ["the queue order PolicyOrder"]),
+        (Easy(FirstFit(), None, PolicyOrder(None)), ["the queue order PolicyOrder"]),
+    ],
+)
+def test_what_needs_python(dispatcher: Any, found: list[str]) -> None:
+    """It is named."""
+    assert obstacles(parts(SYSTEM, dispatcher)) == found
+
+
+def test_observers_that_want_reasons() -> None:
+    """Only those that have the method for them."""
+    assert needs_reasons(ReasonRecorder.__new__(ReasonRecorder))
+    assert not needs_reasons(Observer())
+
+
+def test_orders() -> None:
+    """Without an order of its own, what is behind the head job is in order of arrival."""
+    sjf = ORDERS["sjf"]
+    assert orders_of(Easy(FirstFit(), sjf, sjf)) == (sjf, sjf)
+    order, behind = orders_of(Easy(FirstFit(), sjf))
+    assert order is sjf
+    assert isinstance(behind, ArrivalOrder)
+
+
+@pytest.mark.parametrize(
+    ("dispatcher", "rule", "depth", "by_wait"),
+    [
+        (easy(), codes.EASY, -1, None),
+        (Easy(FirstFit(), slowdown_order()), codes.EASY, -1, True),
+        (lists("sjf", "greedy"), codes.GREEDY, -1, None),
+        (lists("fcfs", "backfill", 3), codes.BACKFILL, 3, None),
+        (Conservative(FirstFit()), codes.CONSERVATIVE, -1, None),
+    ],
+)
+def test_rules(dispatcher: Any, rule: int, depth: int, by_wait: bool | None) -> None:
+    """The code of each rule, with its parameters."""
+    choices = choices_of(parts(SYSTEM, dispatcher, correction=Doubling()), places=True)
+    assert (choices.rule, choices.depth, choices.by_wait) == (rule, depth, by_wait)
+    assert choices.correction == codes.DOUBLING
+    assert choices.writes_places
+
+
+def test_the_function_of_a_round() -> None:
+    """Rules that reserve for many have another one than those that do not; Python has none."""
+    simple, planning = (
+        choices_of(parts(SYSTEM, one, correction=OneSecond()), places=False)
+        for one in (easy(), lists("fcfs", "backfill"))
+    )
+    decide = {with_rounds(one, by_node=by).decides for one in (simple, planning) for by in (0, 1)}
+    assert len(decide) == 4
+    assert with_rounds(DECIDED_IN_PYTHON, by_node=True) is DECIDED_IN_PYTHON
+
+
+def test_where_counting_is_enough() -> None:
+    """All units alike, the lowest slots, and no outages."""
+    alike_units = parts(SYSTEM, easy(), uniform_request=(1,))
+    closed = Outages((Outage(0, 1, (0,), "failure"),))
+    assert counts_slots(alike_units, choices_of(alike_units, places=True))
+    for other in (
+        alike_units._replace(uniform_request=None),
+        alike_units._replace(outages=closed),
+        alike_units._replace(dispatcher=easy("best-fit")),
+    ):
+        assert not counts_slots(other, choices_of(other, places=True))
+    assert isinstance(alike_units.dispatcher, Easy)
+    assert not isinstance(alike_units.dispatcher, ListScheduler)
