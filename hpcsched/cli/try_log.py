@@ -29,11 +29,12 @@ def try_log(
         int, typer.Option(min=0, help="The number of jobs, the first ones; 0: all.")
     ] = _JOBS,
     nodes: Annotated[
-        int | None,
-        typer.Option(min=1, help="The number of nodes of the machine.", show_default=False),
-    ] = None,
-    cores: Annotated[
-        int | None, typer.Option(min=1, help="The number of cores a node.", show_default=False)
+        str | None,
+        typer.Option(
+            metavar="N[xCORES]",
+            help="The machine: 256, or 32x8 for 32 nodes of 8 cores.",
+            show_default=False,
+        ),
     ] = None,
     save: Annotated[
         Path | None,
@@ -63,9 +64,7 @@ def try_log(
         raise typer.BadParameter("expected a log, or --example")
     names = [name.strip() for name in dispatchers.split(",") if name.strip()]
     path = example_log() if log is None else log
-    look = look_at(
-        path, names, objective=objective, jobs=jobs or None, nodes=nodes, cores=cores
-    )  # fmt: skip
+    look = look_at(path, names, objective=objective, jobs=jobs or None, machine=_machine(nodes))
     # What is told on the way is no part of a table that another program reads.
     for line in look_lines(look):
         typer.echo(line, err=format_ is not TableFormat.TEXT)
@@ -92,6 +91,17 @@ def try_log(
         _tell_next(path, save, names, example=example)
     if bad:
         raise typer.Exit(1)
+
+
+def _machine(text: str | None) -> tuple[int, int | None] | None:
+    """Return the number of nodes and of cores of each, None if it is not told."""
+    if text is None:
+        return None
+    nodes, x, cores = text.partition("x")
+    if not nodes.isdecimal() or not int(nodes) or (x and not (cores.isdecimal() and int(cores))):
+        message = f"expected a number of nodes, such as 256, or 32x8; found {text!r}"
+        raise typer.BadParameter(message, param_hint="--nodes")
+    return int(nodes), int(cores) if x else None
 
 
 def _tell_next(log: Path, save: Path | None, names: list[str], *, example: bool) -> None:

@@ -89,8 +89,7 @@ def look_at(
     *,
     objective: str | None = None,
     jobs: int | None = None,
-    nodes: int | None = None,
-    cores: int | None = None,
+    machine: tuple[int, int | None] | None = None,
 ) -> Look:
     """Return the look at a log that is to be taken.
 
@@ -104,8 +103,9 @@ def look_at(
         Name of the objective; None: the default.
     jobs
         Largest number of jobs; None is all.
-    nodes, cores
-        Number of nodes, and of cores of each, in place of those that are found.
+    machine
+        Number of nodes, and of cores of each, in place of those that are found; None as the number
+        of cores keeps it.
 
     Raises
     ------
@@ -122,10 +122,8 @@ def look_at(
         raise InputError(Finding("unknown-plugin", message, key="--objective"))
     log = TrialLog(path, format_of_log(path), jobs)
     found = _machine(log)
-    if nodes is not None:
-        found = given_machine(nodes, cores, found)
-    elif cores is not None:
-        found = found._replace(cores=cores)
+    if machine is not None:
+        found = given_machine(*machine, found)
     return Look(log, found, chosen, objective)
 
 

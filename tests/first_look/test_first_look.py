@@ -54,7 +54,7 @@ def test_the_scenarios_do_the_same(tmp_path: Path) -> None:
 
 def test_what_is_told(tmp_path: Path) -> None:
     """The format, the machine with its basis, and the number of jobs."""
-    look = look_at(samples.written(tmp_path, samples.SWF), ["easy"], jobs=20, nodes=9)
+    look = look_at(samples.written(tmp_path, samples.SWF), ["easy"], jobs=20, machine=(9, None))
     assert list(look_lines(look)) == [
         "log: Standard Workload Format",
         "machine: 9 nodes with 2 cores each, as given",

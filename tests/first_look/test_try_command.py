@@ -83,3 +83,18 @@ def test_a_log_of_the_archive() -> None:
     text = asked("try", str(trace(KTH_SP2)), "--dispatchers", "easy,sjf", "--jobs", "2000")
     assert "machine: 100 nodes with 1 core each" in text
     assert "2000 jobs submitted: 2000 completed" in text
+
+
+@pytest.mark.parametrize(("nodes", "machine"), [("3", "3 nodes with 2"), ("3x5", "3 nodes with 5")])
+def test_a_machine_that_is_told(tmp_path: Path, nodes: str, machine: str) -> None:
+    """Nodes alone, or with the cores of each."""
+    log = samples.written(tmp_path, samples.SWF, "log.swf")
+    text = asked("try", str(log), "--dispatchers", "easy", "--nodes", nodes)
+    assert f"machine: {machine} cores each, as given" in text
+
+
+@pytest.mark.parametrize("nodes", ["0", "x8", "3x", "3x0", "many"])
+def test_a_machine_that_is_none(tmp_path: Path, nodes: str) -> None:
+    """It is told how to say it."""
+    log = samples.written(tmp_path, samples.SWF, "log.swf")
+    asked("try", str(log), "--nodes", nodes, code=2)
