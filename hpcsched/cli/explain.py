@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 def explain(
     directory: OneRun,
     job: Annotated[
-        int, typer.Argument(metavar="JOB", help="The number of the job.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="JOB",
+            help="The number of the job, or Slurm's id of a part: 123_4.",
+            show_default=False,
+        ),
     ],
     format_: DataFormatOption = DataFormat.TEXT,
     out: OutFile = None,
@@ -33,11 +38,27 @@ def explain(
     from hpcsched.results.directory import RunDirectory
 
     run = RunDirectory.open(one_run_folder(directory))
-    explanation = explain_job(run, job, _from_trace(run))
+    explanation = explain_job(run, _number_of(job), _from_trace(run))
     if format_ is DataFormat.JSON:
         emit(json_text(explanation_content(explanation)), out)
     else:
         emit(explanation_text(explanation), out)
+
+
+def _number_of(text: str) -> int:
+    """Return the number of a job; that of an array task is made of its id."""
+    from hpcsched.workload.readers.accounting_logs.slurm_job_ids import parse_job_id
+
+    if text.isdecimal():
+        return int(text)
+    try:
+        job = parse_job_id(text)
+    except ValueError:
+        job = None
+    if job is None or job.is_step or job.is_pending:
+        message = f"expected the number of a job, or an id such as 123_4 or 123+1; found {text!r}"
+        raise typer.BadParameter(message, param_hint="JOB")
+    return job.number
 
 
 def _from_trace(run: "RunDirectory") -> "FromTrace":
