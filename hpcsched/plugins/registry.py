@@ -138,8 +138,12 @@ class Registry:
             names = self.names(kind)
             # A former name is still accepted, yet nobody should be led to it.
             present = {name for name in self.all_names(kind) if not self.is_former(kind, name)}
-            close = difflib.get_close_matches(name, sorted(present), n=1)
+            close = difflib.get_close_matches(name.lower(), sorted(present), n=1)
             hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(names)}"
+            # What others call an FCFS or SJF scheduler is a list in that order here.
+            if kind == "dispatcher" and name.lower() in self.all_names("queue_order"):
+                order = name.lower()
+                hint = f"{order!r} is a queue order: {{name: list, order: {order}}}"
             raise KeyError(f"no {kind} is called {name!r}; {hint}")
         if isinstance(entry, BuiltIn):
             # Kept: loading imports the parameters, and models of choices are cached by the result.

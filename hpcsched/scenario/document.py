@@ -93,6 +93,9 @@ def parse_document(text: str) -> Document:
     except yaml.MarkedYAMLError as error:
         place = error.problem_mark or error.context_mark
         context = f" ({error.context})" if error.context and error.problem else ""
+        # The one thing that editors do which YAML forbids.
+        if "'\\t'" in str(error.problem):
+            context = "; indent with spaces, not with tabs"
         message = f"not valid YAML: {error.problem or error.context}{context}"
         _give_up(document, message, _mark(place) if place else Mark(1, 1))
     except RecursionError:

@@ -270,7 +270,7 @@ BAD = {
     ),
     "syntax": Bad("seed: 1", "seed: [1", 3, 7, "syntax", "", "not valid YAML: expected ',' or ']'"),
     "tabulator": Bad(
-        "  length", "\tlength", 10, 1, "syntax", "", "found character '\\t' that cannot start"
+        "  length", "\tlength", 10, 1, "syntax", "", "indent with spaces, not with tabs"
     ),
     "control character": Bad("seed: 1", "seed: \x01", 2, 7, "syntax", "", "U+0001 is not allowed"),
     "second document": Bad(
