@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from hpcsched.dispatching.problem import Objective
-from hpcsched.errors import HpcschedError, PluginError
+from hpcsched.errors import InputError
 from hpcsched.metrics.capacity import loss_of_capacity_by_resource, utilization_by_resource
 from hpcsched.metrics.classes import class_values
 from hpcsched.metrics.metric import Metric, RunTables
@@ -93,23 +93,28 @@ def summarize(
 
     Raises
     ------
-    PluginError
-        If a metric or the objective fails.
     InputError
         If a table is damaged.
+
+    Notes
+    -----
+    A metric or an objective that fails does not take the finished run with it: its value is None,
+    and `not_measured` has the reason.
     """
+    failed: dict[str, str] = {}
     run = run_tables(folder, dict(capacity), down)
     bounded = metrics.get("mean_bounded_slowdown")
     tau = bounded.parameters.get("tau", DEFAULT_TAU) if bounded else DEFAULT_TAU
-    return {
+    summary = {
         "jobs": job_account(account, state_counts(folder), left, rejection_counts(folder)),
         "objective": {
             "name": objective.name,
             "parameters": dict(objective.parameters),
-            "value": _measure(f"objective {objective.name}", objective.objective, run.jobs),
+            "value": _measure(f"objective {objective.name}", objective.objective, run.jobs, failed),
         },
         "metrics": {
-            name: _measure(f"metric {name}", chosen.metric, run) for name, chosen in metrics.items()
+            name: _measure(f"metric {name}", chosen.metric, run, failed)
+            for name, chosen in metrics.items()
         },
         "definitions": {
             name: {
@@ -125,6 +130,8 @@ def summarize(
         "classes": class_values(run.jobs, breakdown.class_bounds, tau),
         "rounds": round_figures(run.rounds) | solver_figures(solver_statuses(folder)),
     }
+    # Only where there is something: a key that is empty in all runs would tell nothing.
+    return summary | ({"not_measured": failed} if failed else {})
 
 
 def write_summary(folder: Path, summary: dict[str, Any]) -> None:
@@ -200,16 +207,22 @@ def solver_figures(statuses: Mapping[str, int]) -> dict[str, Any]:
     }
 
 
-def _measure(what: str, measure: Any, subject: RunTables | Table) -> float | None:
-    """Return the value of a metric or objective as a finite number, or None."""
+def _measure(
+    what: str, measure: Any, subject: RunTables | Table, failed: dict[str, str]
+) -> float | None:
+    """Return the value of a metric or objective as a finite number, or None.
+
+    Why it fails is added to `failed`, by what has failed.
+    """
     try:
         value = measure.measure(subject)
         if value is None or isinstance(value, int):
             return value
         number = float(value)
-    # An error that names its cause already goes through unchanged.
-    except HpcschedError:
+    # Damage of the run's own files is no failure of a metric.
+    except InputError:
         raise
     except Exception as error:
-        raise PluginError(f"{what} failed: {type(error).__name__}: {error}") from error
+        failed[what] = f"{type(error).__name__}: {error}"
+        return None
     return number if math.isfinite(number) else None

@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from hpcsched.errors import InputError, PluginError
+from hpcsched.errors import Finding, InputError
 from hpcsched.metrics.metric_tables import whole_column
 from hpcsched.results.directory import RunDirectory, create
 from hpcsched.results.manifest import start_manifest
@@ -275,7 +275,7 @@ class Broken:
 
 
 def test_metrics_of_plugins(tmp_path: Path) -> None:
-    """A figure that is not finite becomes null; a metric that fails is named."""
+    """A figure that is not finite becomes null, as does one that fails, with the reason."""
     folder = write_run(tmp_path / "run").path
 
     def value(answer: object) -> object:
@@ -288,11 +288,17 @@ def test_metrics_of_plugins(tmp_path: Path) -> None:
             breakdown=Breakdown((), ()),
         )
         json.dumps(summary, allow_nan=False)
+        failed.clear()
+        failed.update(summary.get("not_measured", {}))
         return summary["metrics"]["odd"]
 
+    failed: dict[str, str] = {}
     assert value(float("nan")) is value(float("inf")) is value(None) is None
     assert value(1.5) == 1.5
-    with pytest.raises(PluginError, match="metric odd failed: KeyError"):
-        value(KeyError("x"))
-    with pytest.raises(PluginError, match="metric odd failed"):
-        value("much")
+    assert failed == {}
+    assert value(KeyError("x")) is None
+    assert failed == {"metric odd": "KeyError: 'x'"}
+    assert value("much") is None
+    assert failed["metric odd"].startswith("ValueError: ")
+    with pytest.raises(InputError, match="damaged"):
+        value(InputError(Finding("damaged-file", "a table is damaged")))

@@ -43,6 +43,8 @@ def account_lines(summary: Mapping[str, Any]) -> Iterator[str]:
         shown = "-" if value is None else f"{value:,.4f}"
         parameters = "".join(f"  ({k} = {v})" for k, v in definition["parameters"].items())
         yield f"  {name:{width}}  {shown:>18} {definition['unit']:<2}{parameters}".rstrip()
+    for what, why in summary.get("not_measured", {}).items():
+        yield f"  not measured: {what}: {why}"
     for resource, drawn in summary.get("shared_resources", {}).items():
         yield _shared_resource_line(resource, drawn)
     called = solver_rounds(summary["rounds"]["solver"])
