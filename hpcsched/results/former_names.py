@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from hpcsched.arrow_arrays import computed
+from hpcsched.arrow_arrays import computed, text_array
 from hpcsched.results.files import FORMER_FILES
 from hpcsched.workload.job_columns import present_names
 
@@ -49,8 +49,9 @@ def present_table(table: pa.Table) -> pa.Table:
         return table
     rules = table.column(k)
     for former, rule in _REFUSALS.items():
-        found = computed("equal", rules, pa.scalar(former))
-        rules = computed("if_else", found, pa.scalar(rule), rules)
+        # Elements of arrays, as `pyarrow.scalar` would import pandas.
+        found = computed("equal", rules, text_array([former])[0])
+        rules = computed("if_else", found, text_array([rule])[0], rules)
     return table.set_column(k, table.schema.field(k), rules)
 
 

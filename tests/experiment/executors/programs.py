@@ -18,7 +18,7 @@ print("copied")
 FAILS = """
 import pathlib, sys
 pathlib.Path(sys.argv[2]).mkdir()
-print("a first line")
+print("a first line", flush=True)
 print("  no licence  ", file=sys.stderr)
 print()
 raise SystemExit(4)
