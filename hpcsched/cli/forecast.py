@@ -1,7 +1,7 @@
 """`hpcsched forecast`: when waiting jobs will start, as quantiles over sampled futures."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,6 +18,15 @@ app = typer.Typer(
 
 QUANTILES = "0.05,0.25,0.5,0.75,0.95"
 Quantiles = Annotated[str, typer.Option(help="The quantiles, from 0 to 1.")]
+Supposed = Annotated[
+    str | None,
+    typer.Option(
+        "--if",
+        metavar="JOB",
+        help="A job to suppose: '{units: 4, core: 2, time: 2h, user: 7}'.",
+        show_default=False,
+    ),
+]
 ForecastOut = Annotated[
     Path | None,
     typer.Option(
@@ -45,15 +54,7 @@ def starts(
             show_default=False,
         ),
     ] = None,
-    supposed: Annotated[
-        str | None,
-        typer.Option(
-            "--if",
-            metavar="JOB",
-            help="A job to suppose: '{units: 4, core: 2, time: 2h, user: 7}'.",
-            show_default=False,
-        ),
-    ] = None,
+    supposed: Supposed = None,
     quantiles: Quantiles = QUANTILES,
     samples: Samples = 200,
     format_: DataFormatOption = DataFormat.TEXT,
@@ -152,11 +153,17 @@ def _time(text: str | None) -> int | None:
 
 def _supposed(text: str | None, prepared: "PreparedReplay") -> "SupposedJob | None":
     """Return the job of --if."""
+    from hpcsched.forecast.forecasting import supposed_job
+
+    value = mapping_of(text)
+    return None if value is None else supposed_job(value, prepared.parts.system)
+
+
+def mapping_of(text: str | None) -> "dict[str, Any] | None":
+    """Return the mapping of --if; None without it."""
     if text is None:
         return None
     import yaml
-
-    from hpcsched.forecast.forecasting import supposed_job
 
     try:
         value = yaml.safe_load(text)
@@ -165,4 +172,4 @@ def _supposed(text: str | None, prepared: "PreparedReplay") -> "SupposedJob | No
     if not isinstance(value, dict):
         message = f"expected a mapping such as '{{units: 4, time: 2h}}'; found {text!r}"
         raise typer.BadParameter(message, param_hint="--if")
-    return supposed_job(value, prepared.parts.system)
+    return value

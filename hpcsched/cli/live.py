@@ -10,6 +10,8 @@ from hpcsched.cli.forecast import (
     ForecastOut,
     Quantiles,
     Samples,
+    Supposed,
+    mapping_of,
     quantiles_of,
     show_forecast,
 )
@@ -110,6 +112,7 @@ def replay(
 def forecast(
     scenario: ScenarioFile,
     *,
+    supposed: Supposed = None,
     quantiles: Quantiles = QUANTILES,
     samples: Samples = 200,
     format_: DataFormatOption = DataFormat.TEXT,
@@ -126,6 +129,7 @@ def forecast(
 
     found = forecast_cluster(
         load_scenario(scenario, overrides or ()),
+        supposed=mapping_of(supposed),
         quantiles=quantiles_of(quantiles),
         samples=samples,
     )

@@ -17,6 +17,7 @@ from hpcsched.system.space import units_that_fit
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.job_batches import JobColumns, RequestNumbers, columns_of
+from hpcsched.workload.site_partitions import Partitions
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
@@ -213,24 +214,50 @@ def _jobs(
 
 
 def _columns_of(supposed: SupposedJob, prepared: PreparedReplay, now: int) -> JobColumns:
-    system = prepared.parts.system
+    numbers = RequestNumbers()
+    for one in prepared.columns.requests:
+        numbers.of(one)
+    number = int(prepared.columns.job_id.max(initial=0)) + 1
+    job = job_supposed(supposed, number, now, prepared.parts.system, prepared.parts.partitions)
+    # No start depends on the run time of a job that has not started, which nobody knows.
+    (columns,) = columns_of([TracedJob(job, supposed.time)], numbers)
+    return columns
+
+
+def job_supposed(
+    supposed: SupposedJob, number: int, now: int, system: System, partitions: Partitions
+) -> Job:
+    """Return a supposed job as one that is submitted.
+
+    Parameters
+    ----------
+    supposed
+        The job.
+    number
+        Its number.
+    now
+        Submit time, in seconds.
+    system
+        The system.
+    partitions
+        Partitions of the site, which may refuse it or bind it to some nodes.
+
+    Raises
+    ------
+    InputError
+        A partition refuses it, or it does not fit on the idle system.
+    """
     amounts = dict(supposed.resources) or {system.resource_types[0]: 1}
     request = Request(
         units=supposed.units,
         unit_request=tuple(amounts.get(name, 0) for name in system.resource_types),
     )
-    numbers = RequestNumbers()
-    for one in prepared.columns.requests:
-        numbers.of(one)
-    number = int(prepared.columns.job_id.max(initial=0)) + 1
     job = Job(number, now, request, supposed.time, supposed.user)
-    if prepared.parts.partitions:
-        job, refused_by = Limits(prepared.parts.partitions, system).admit(job)
+    if partitions:
+        job, refused_by = Limits(partitions, system).admit(job)
         if refused_by is not None:
             raise InputError(Finding("refused", f"the job is refused: {refused_by}", key="--if"))
     if not units_that_fit(system, system.capacity.T, job.request).sum() >= job.units:
         message = "the job does not fit on the system, even if it is idle"
         raise InputError(Finding("too-large", message, key="--if"))
-    # No start depends on the run time of a job that has not started, which nobody knows.
-    (columns,) = columns_of([TracedJob(job, supposed.time)], numbers)
-    return columns
+    return job

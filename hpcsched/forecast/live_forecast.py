@@ -9,14 +9,20 @@ cluster's history.
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from hpcsched.dispatching.problem import DispatchingProblem, RunningJob
+from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, waiting_job
 from hpcsched.errors import Finding, InputError
 from hpcsched.forecast.arrival_samples import ArrivalHistory
-from hpcsched.forecast.forecasting import QUANTILES, Forecast, ForecastJob
+from hpcsched.forecast.forecasting import (
+    QUANTILES,
+    Forecast,
+    ForecastJob,
+    job_supposed,
+    supposed_job,
+)
 from hpcsched.forecast.run_time_samples import NOBODY, RunTimeHistory
 from hpcsched.forecast.start_forecast import SAMPLES, StartForecast
 from hpcsched.live.learning import Predictions
@@ -44,6 +50,8 @@ from hpcsched.workload.job_batches import (
 )
 from hpcsched.workload.site_partitions import NO_PARTITIONS
 
+_SUPPOSED = 0
+"""Number of a job that might be submitted; those of a cluster are above."""
 _APART = 1 << 40
 """Distance between the numbers of jobs of the history and those of the cluster's jobs."""
 
@@ -95,6 +103,7 @@ def history_of(jobs: Sequence[TracedJob], origin: int) -> History:
 def forecast_cluster(
     scenario: Scenario,
     *,
+    supposed: Mapping[str, Any] | None = None,
     quantiles: Sequence[float] = QUANTILES,
     samples: int = SAMPLES,
 ) -> Forecast:
@@ -104,6 +113,8 @@ def forecast_cluster(
     ----------
     scenario
         The scenario, with its block `live`. Its seed is that of the randomness.
+    supposed
+        A job that might be submitted now, as `supposed_job` takes it.
     quantiles
         Shares, ascending, from 0 to 1.
     samples
@@ -112,7 +123,8 @@ def forecast_cluster(
     Raises
     ------
     InputError
-        The scenario does not fit the cluster, or its jobs cannot be replayed.
+        The scenario does not fit the cluster, its jobs cannot be replayed, or the supposed job
+        fits nowhere.
     UnavailableError
         The cluster cannot be read.
     """
@@ -130,10 +142,17 @@ def forecast_cluster(
     predictions.learn_history(iter(past), site.origin)
     asked = Asked(site, predictions.of, assembly.correction, assembly.objective, driven=False)
     seen = snapshot(state, asked, site.time(time.time()), 0)
+    if supposed is not None:
+        wanted = supposed_job(supposed, assembly.system)
+        job = job_supposed(wanted, _SUPPOSED, seen.problem.now, site.system, assembly.partitions)
+        waiting = waiting_job(job, predictions.of(job), site.system)
+        queue = (*seen.problem.queue, waiting)
+        seen = seen._replace(problem=seen.problem._replace(queue=queue))
     found = forecast_problem(
         seen.problem, assembly, history_of(past, site.origin), samples=samples, seed=scenario.seed
     )
-    keys = {number: job.key for number, job in seen.queue.items()}
+    keys: dict[int, str | None] = {number: job.key for number, job in seen.queue.items()}
+    keys[_SUPPOSED] = None
     return _forecast(seen, found, keys, quantiles, samples)
 
 
@@ -296,7 +315,7 @@ def _run_times(
 def _forecast(
     seen: Snapshot,
     found: StartForecast,
-    keys: Mapping[int, str],
+    keys: Mapping[int, str | None],
     quantiles: Sequence[float],
     samples: int,
 ) -> Forecast:

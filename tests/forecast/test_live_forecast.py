@@ -134,3 +134,19 @@ def test_a_scenario_without_a_cluster(tmp_path: Path) -> None:
     path.write_text(SCENARIO.partition("live:")[0])
     with pytest.raises(InputError, match="how the cluster is reached"):
         forecast_cluster(load_scenario(path))
+
+
+def test_a_job_that_might_be_submitted(
+    tmp_path: Path, now: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The job that waits takes the free node; the other one is free after 400 s."""
+    state = [running(1, "a1", 4, now - 100), job(3, 4, submit_time=now - 50)]
+    path = cluster(tmp_path, state)
+    found = forecast_cluster(
+        load_scenario(path), supposed={"units": 1, "core": 4, "time": "1000s", "user": 7},
+        quantiles=(0.5,), samples=10,
+    )  # fmt: skip
+    assert [one.job_id for one in found.jobs] == ["3_0", None]
+    assert round(found.jobs[1].starts[0] - found.now, -1) == 400
+    assert main(["live", "forecast", str(path), "--if", "{units: 3, core: 4, time: 1h}"]) == 1
+    assert "does not fit on the system" in capsys.readouterr().err
