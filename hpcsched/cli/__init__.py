@@ -19,6 +19,7 @@ from hpcsched.cli import (
     init,
     instances,
     live,
+    measure,
     plot,
     plugins,
     predictors,
@@ -57,6 +58,7 @@ app.command()(init.init)
 app.command()(validate.validate)
 app.command()(experiment.experiment)
 app.command()(verify.verify)
+app.command()(measure.measure)
 app.command()(compare.compare)
 app.command()(report.report)
 app.command()(explain.explain)

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from hpcsched.cli.output import DataFormat, DataFormatOption, OutFile, emit, json_text
+from hpcsched.cli.shared_options import Overrides
 
 
 def diff(
@@ -13,6 +14,11 @@ def diff(
     second: Annotated[
         Path, typer.Argument(metavar="B", help="Another scenario.", show_default=False)
     ],
+    overrides: Overrides = None,
+    *,
+    exit_code: Annotated[
+        bool, typer.Option("--exit-code", help="Exit with 1 if there is a difference.")
+    ] = False,
     format_: DataFormatOption = DataFormat.TEXT,
     out: OutFile = None,
 ) -> None:
@@ -28,7 +34,7 @@ def diff(
     findings: list[Finding] = []
     for file in (first, second):
         try:
-            scenarios.append(load_scenario(file))
+            scenarios.append(load_scenario(file, overrides or ()))
         except InputError as error:
             findings.extend(error.findings)
     if findings:
@@ -38,3 +44,5 @@ def diff(
         emit(json_text([change.content() for change in changes]), out)
     else:
         emit("\n".join(map(str, changes)) or "no difference in meaning", out)
+    if exit_code and changes:
+        raise typer.Exit(1)

@@ -1,12 +1,13 @@
 """`hpcsched experiment`: a matrix of scenarios; complete runs are kept."""
 
 from collections.abc import Iterator, Sequence
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hpcsched.cli.shared_options import Overrides
+from hpcsched.cli.shared_options import Overrides, Quiet
 
 if TYPE_CHECKING:
     from hpcsched.experiment.cell import Cell
@@ -56,6 +57,7 @@ def experiment(
     list_: Annotated[
         bool, typer.Option("--list", help="List the cells and their states; run nothing.")
     ] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Run a matrix of scenarios; complete runs are kept.
 
@@ -72,8 +74,9 @@ def experiment(
     if list_:
         _show(chosen, folder)
         return
-    failed = _run(read, chosen, folder, jobs, again=again)
-    typer.echo(f"results in {folder.path}; compare them: hpcsched compare {folder.path}")
+    failed = _run(read, chosen, folder, jobs, again=again, quiet=quiet)
+    if not quiet:
+        typer.echo(f"results in {folder.path}; compare them: hpcsched compare {folder.path}")
     for warning in _solver_warnings(chosen, folder):
         typer.echo(f"warning: {warning}", err=True)
     if failed:
@@ -88,6 +91,7 @@ def _run(
     jobs: int | None,
     *,
     again: bool,
+    quiet: bool,
 ) -> int:
     """Run the chosen cells; return the number of failures."""
     from hpcsched.experiment.execution import IndexWriter, build_executor, run_cells
@@ -102,7 +106,9 @@ def _run(
         # Cells that were not chosen keep what the index said of them.
         index.carry_over([cell for cell in read.cells if cell.address not in run])
         runner = build_executor(choice, manager.registry(), folder.path)
-        progress = make_progress(read.declaration.name, len(chosen))
+        # Lines into nothing, so that cells are counted alike.
+        shown_on = StringIO() if quiet else None
+        progress = make_progress(read.declaration.name, len(chosen), shown_on)
         try:
             with progress:
                 outcomes = run_cells(

@@ -1,17 +1,27 @@
-"""`hpcsched run`: the replay of a scenario, which writes its run directory."""
+"""`hpcsched run`: the replay of scenarios, each of which writes its run directory."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hpcsched.cli.shared_options import Force, Overrides, ScenarioFile, Verbose
+from hpcsched.cli.shared_options import (
+    Force,
+    Overrides,
+    Quiet,
+    ScenarioFiles,
+    Verbose,
+    scenario_files,
+)
 from hpcsched.cli.solver_warning import solver_warning
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from hpcsched.errors import Finding
     from hpcsched.results.directory import RunDirectory
     from hpcsched.scenario.loading import LoadedScenario
+    from hpcsched.scenario.overrides import Override
 
 REASONS = "reasons"
 """Observer that `--explain` adds."""
@@ -21,10 +31,13 @@ _OUTAGES = ("maintenance", "reservations", "failures", "failure_log")
 
 
 def run(
-    scenario: ScenarioFile,
+    scenarios: ScenarioFiles,
     out: Annotated[
         Path | None,
-        typer.Option(help="The run directory; runs/NAME by default.", show_default=False),
+        typer.Option(
+            help="The run directory, or the folder of several; runs/NAME by default.",
+            show_default=False,
+        ),
     ] = None,
     overrides: Overrides = None,
     *,
@@ -40,41 +53,92 @@ def run(
             help="Show the state during the run; without a terminal every 10 s.",
         ),
     ] = False,
+    quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Replay a scenario's trace and report the outcome.
+    """Replay scenarios and report the outcome.
 
-    Writes the run directory, and prints the metrics.
+    Writes the run directories, and prints the metrics. Of several scenarios, the runs are compared
+    at the end; --out is then the folder that gets a run directory for each.
     """
     from hpcsched.cli.logs import show_logs
-    from hpcsched.errors import InputError, Place
-    from hpcsched.report.tables.run_account import account_lines
-    from hpcsched.runs.runner import run as run_scenario
-    from hpcsched.scenario import read_scenario
+    from hpcsched.errors import Place
     from hpcsched.scenario.positions import Addition
-    from hpcsched.scenario.review import missing_inputs
 
     if verbose:
         show_logs(verbose=True)
-    given = overrides or ()
     # Last, so that it adds to the list of observers that an override may give.
     added = [Addition(("observers",), REASONS, Place("--explain"))] if explain else []
-    loaded = read_scenario(scenario, [*given, *added])
-    missing = missing_inputs(loaded, "error")
-    if missing:
-        raise InputError(missing)
-    for finding in loaded.former:
-        typer.echo(finding, err=True)
-    folder = out or Path("runs") / loaded.scenario.name
+    all_loaded = _read_all(scenario_files(scenarios), [*(overrides or ()), *added])
+    folders = _folders(all_loaded, out)
+    for loaded, folder in zip(all_loaded, folders, strict=True):
+        for finding in loaded.former:
+            typer.echo(finding, err=True)
+        if len(folders) > 1 and not quiet:
+            typer.echo(f"{loaded.scenario.name}:")
+        _replay(loaded, folder, force=force, watch=watch, quiet=quiet)
+    if len(folders) > 1 and not quiet:
+        from hpcsched.cli.compare import compare
+
+        compare(folders)
+
+
+def _read_all(files: "Sequence[Path]", overrides: "Sequence[Override]") -> "list[LoadedScenario]":
+    """Return the scenarios of all files; raises InputError with the findings of all of them."""
+    from hpcsched.errors import Finding, InputError
+    from hpcsched.scenario import read_scenario
+    from hpcsched.scenario.review import missing_inputs
+
+    found: list[Finding] = []
+    all_loaded = []
+    for file in files:
+        try:
+            loaded = read_scenario(file, overrides)
+            found.extend(missing_inputs(loaded, "error"))
+            all_loaded.append(loaded)
+        except InputError as error:
+            found.extend(error.findings)
+    if found:
+        raise InputError(found)
+    return all_loaded
+
+
+def _folders(all_loaded: "Sequence[LoadedScenario]", out: Path | None) -> list[Path]:
+    """Return the run directory of each scenario; raises InputError where two would be one."""
+    from hpcsched.errors import Finding, InputError
+
+    if len(all_loaded) == 1:
+        return [out or Path("runs") / all_loaded[0].scenario.name]
+    first: dict[str, LoadedScenario] = {}
+    twice = []
+    for loaded in all_loaded:
+        name = loaded.scenario.name
+        if name in first:
+            message = f"{first[name].path} has the name {name!r} too: their runs need two folders"
+            twice.append(Finding("same-name", message, loaded.place("name"), "name"))
+        first.setdefault(name, loaded)
+    if twice:
+        raise InputError(twice)
+    return [(out or Path("runs")) / name for name in first]
+
+
+def _replay(
+    loaded: "LoadedScenario", folder: Path, *, force: bool, watch: bool, quiet: bool
+) -> None:
+    """Replay a scenario, and print the account of its run and the warnings about it."""
+    from hpcsched.report.tables.run_account import account_lines
+    from hpcsched.runs.runner import run as run_scenario
+
     try:
-        result = run_scenario(loaded.scenario, folder, force=force, progress=True, watch=watch)
+        result = run_scenario(loaded.scenario, folder, force=force, progress=not quiet, watch=watch)
     # The run directory is complete up to the interrupt, and says so.
     except KeyboardInterrupt:
         typer.echo(f"interrupted; what was done until then is in {folder}", err=True)
         raise typer.Exit(130) from None
-    for line in account_lines(result.summary):
-        typer.echo(line)
-    typer.echo(f"results in {result.directory.path}")
+    if not quiet:
+        for line in account_lines(result.summary):
+            typer.echo(line)
+        typer.echo(f"results in {result.directory.path}")
     # After the results, where they are seen, not above a screen of metrics.
     for warn in (_changed_trace, _outages_beside_jobs, solver_warning):
         warning = warn(loaded, result.directory)

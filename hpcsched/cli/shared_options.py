@@ -1,5 +1,6 @@
 """Arguments and options that several commands share, declared once so that they stay alike."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -16,10 +17,47 @@ def _no_log(path: Path) -> Path:
     return path
 
 
+def _no_logs(paths: list[Path]) -> list[Path]:
+    """Refuse logs where scenarios are expected."""
+    return [_no_log(path) for path in paths]
+
+
+def scenario_files(given: Iterable[Path]) -> list[Path]:
+    """Return the files given, and of folders the YAML files directly in them, by name.
+
+    Raises
+    ------
+    InputError
+        A folder holds no YAML file.
+    """
+    found: list[Path] = []
+    for path in given:
+        if not path.is_dir():
+            found.append(path)
+            continue
+        inside = sorted(one for one in path.iterdir() if one.suffix in (".yaml", ".yml"))
+        if not inside:
+            from hpcsched.errors import Finding, InputError, Place
+
+            message = "the folder holds no YAML file"
+            raise InputError(Finding("no-scenarios", message, Place(str(path))))
+        found += inside
+    return found
+
+
 ScenarioFile = Annotated[
     Path,
     typer.Argument(
         metavar="SCENARIO", help="The scenario file.", show_default=False, callback=_no_log
+    ),
+]
+ScenarioFiles = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="SCENARIO...",
+        help="Scenario files, or folders of them.",
+        show_default=False,
+        callback=_no_logs,
     ),
 ]
 OneRun = Annotated[
@@ -45,6 +83,7 @@ Overrides = Annotated[
         show_default=False,
     ),
 ]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print warnings and errors only.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
 Baseline = Annotated[
     str | None,

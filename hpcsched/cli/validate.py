@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from hpcsched.cli.output import OutFile, emit, json_text
+from hpcsched.cli.shared_options import Overrides, scenario_files
 
 
 class Format(StrEnum):
@@ -22,9 +23,13 @@ def validate(
     files: Annotated[
         list[Path],
         typer.Argument(
-            metavar="FILES...", help="Scenarios and experiments to check.", show_default=False
+            metavar="FILES...",
+            help="Scenarios and experiments to check, or folders of them.",
+            show_default=False,
         ),
     ],
+    overrides: Overrides = None,
+    *,
     format_: Annotated[
         Format,
         typer.Option(
@@ -49,21 +54,23 @@ def validate(
     from hpcsched.scenario.review import review
 
     found: list[Finding] = []
-    for file in files:
+    given = overrides or ()
+    checked = scenario_files(files)
+    for file in checked:
         try:
             refuse_log(file)
             if is_experiment(file):
-                found.extend(read_experiment(file, warn=True).warnings)
+                found.extend(read_experiment(file, given, warn=True).warnings)
             else:
-                found.extend(review(read_scenario(file)))
+                found.extend(review(read_scenario(file, given)))
         # All files are checked, whatever is wrong with one of them.
         except InputError as error:
             found.extend(error.findings)
     match format_:
         case Format.TEXT:
-            text = render.as_text(found, len(files))
+            text = render.as_text(found, len(checked))
         case Format.JSON:
-            text = json_text(render.findings_content(found, len(files)))
+            text = json_text(render.findings_content(found, len(checked)))
         case Format.GITHUB:
             text = render.as_github(found)
         case Format.SARIF:

@@ -4,13 +4,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from hpcsched.first_look.first_look import Look, Tried
+from hpcsched.report.tables.comparison_table import BEST
 from hpcsched.report.tables.report_table import Cell, Table
 from hpcsched.report.tables.run_account import account_of_jobs
 from hpcsched.report.tables.table_parts import plain
 
 _METRICS = ("mean_wait_time", "mean_bounded_slowdown", "utilization")
-BEST = "*"
-"""Mark of the best dispatcher."""
 
 
 def account_text(tried: Sequence[Tried]) -> Iterator[str]:

@@ -34,7 +34,8 @@ def create(folder: Path, *, force: bool = False) -> FolderLock:
     Parameters
     ----------
     folder
-        The directory; one that holds files is refused.
+        The directory; one that holds files is refused, unless they are of a run that failed before
+        its first round.
     force
         True: remove the files of an earlier run, and nothing else.
 
@@ -87,7 +88,7 @@ def _is_empty(folder: Path) -> bool:
 
 
 def _make_room(folder: Path, force: bool) -> None:
-    if not force:
+    if not force and not _ended_without_results(folder):
         raise problem("not-empty", folder, "it is not empty; --force replaces the run in it")
     for name in (*KNOWN, *OPTIONAL):
         (folder / name).unlink(missing_ok=True)
@@ -99,6 +100,16 @@ def _holds_a_run(folder: Path) -> bool:
     except InputError:
         return False
     return isinstance(versions, dict) and "hpcsched" in versions
+
+
+def _ended_without_results(folder: Path) -> bool:
+    """Return True if a run failed or was interrupted before its first round."""
+    if read_manifest(folder).status not in ("failed", "interrupted"):
+        return False
+    # A damaged table may have held rounds, and is kept.
+    with suppress(InputError):
+        return not (folder / ROUNDS).is_file() or not ParquetTable(folder / ROUNDS).rows
+    return False
 
 
 def _end_without_summary(folder: Path, manifest: Manifest) -> str:

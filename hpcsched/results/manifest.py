@@ -193,6 +193,19 @@ def finish_manifest(
     return finished
 
 
+def rehash(folder: Path, manifest: Manifest) -> Manifest:
+    """Write the manifest of an ended run with the present hashes of its files, and return it.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read or the manifest cannot be written.
+    """
+    present = manifest.model_copy(update={"files": file_hashes(folder)})
+    write_json(folder / MANIFEST, present.model_dump())
+    return present
+
+
 def error_text(error: BaseException) -> str:
     """Return an error as text, with its kind if its text alone is not meant for users."""
     if isinstance(error, HpcschedError):

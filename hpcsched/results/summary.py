@@ -80,14 +80,51 @@ def summarize(
         Capacity of the system, by resource type.
     account
         Counts of the trace.
+    metrics, objective, breakdown, down
+        As in `measure_tables`.
+    left
+        Jobs in the system when the run was interrupted; None for a complete run.
+
+    Raises
+    ------
+    InputError
+        If a table is damaged.
+    """
+    account_of_jobs = job_account(account, state_counts(folder), left, rejection_counts(folder))
+    figures = measure_tables(
+        folder,
+        capacity=capacity,
+        metrics=metrics,
+        objective=objective,
+        breakdown=breakdown,
+        down=down,
+    )
+    return {"jobs": account_of_jobs, **figures}
+
+
+def measure_tables(
+    folder: Path,
+    *,
+    capacity: Mapping[str, int],
+    metrics: Mapping[str, ChosenMetric],
+    objective: ChosenObjective,
+    breakdown: Breakdown,
+    down: Mapping[str, DownAmounts] = MappingProxyType({}),
+) -> dict[str, Any]:
+    """Return the figures of a summary that come from the tables of a run.
+
+    Parameters
+    ----------
+    folder
+        The run directory.
+    capacity
+        Capacity of the system, by resource type.
     metrics
         Metrics by name.
     objective
         The objective.
     breakdown
         Percentiles and run-time classes; both use the `tau` of the metric `mean_bounded_slowdown`.
-    left
-        Jobs in the system when the run was interrupted; None for a complete run.
     down
         Amounts out of service over time, by resource type.
 
@@ -105,8 +142,7 @@ def summarize(
     run = run_tables(folder, dict(capacity), down)
     bounded = metrics.get("mean_bounded_slowdown")
     tau = bounded.parameters.get("tau", DEFAULT_TAU) if bounded else DEFAULT_TAU
-    summary = {
-        "jobs": job_account(account, state_counts(folder), left, rejection_counts(folder)),
+    figures = {
         "objective": {
             "name": objective.name,
             "parameters": dict(objective.parameters),
@@ -131,7 +167,7 @@ def summarize(
         "rounds": round_figures(run.rounds) | solver_figures(solver_statuses(folder)),
     }
     # Only where there is something: a key that is empty in all runs would tell nothing.
-    return summary | ({"not_measured": failed} if failed else {})
+    return figures | ({"not_measured": failed} if failed else {})
 
 
 def write_summary(folder: Path, summary: dict[str, Any]) -> None:

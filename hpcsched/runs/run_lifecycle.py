@@ -15,9 +15,10 @@ from hpcsched.monitoring.run_state import remove_state
 from hpcsched.results.directory import RunDirectory, create
 from hpcsched.results.files import SCENARIO
 from hpcsched.results.manifest import Status, error_text, finish_manifest, start_manifest
-from hpcsched.results.summary import Breakdown, ChosenObjective, Left, summarize, write_summary
+from hpcsched.results.summary import Left, summarize, write_summary
 from hpcsched.results.timing import write_timing
 from hpcsched.runs.assembly import Assembly
+from hpcsched.runs.measuring import breakdown_of, capacity_of, chosen_objective
 from hpcsched.scenario import resolved_yaml
 from hpcsched.workload.trace_source import TraceAccount
 
@@ -202,16 +203,14 @@ class Run:
         remove_state(folder)
 
     def _summary(self, end: LoopEnd, left: Left | None) -> dict[str, Any]:
-        scenario, system = self._assembly.scenario, self._assembly.system
-        choice = scenario.objective
-        parameters = choice.model_dump(exclude={choice.plugin_tag})
+        assembly = self._assembly
         return summarize(
-            self._assembly.folder,
-            capacity=dict(zip(system.resource_types, system.totals, strict=True)),
+            assembly.folder,
+            capacity=capacity_of(assembly.system),
             account=end.account,
             metrics=self._metrics,
-            objective=ChosenObjective(choice.plugin_name, self._assembly.objective, parameters),
-            breakdown=Breakdown(scenario.metrics.percentiles, scenario.metrics.class_bounds),
+            objective=chosen_objective(assembly),
+            breakdown=breakdown_of(assembly.scenario),
             left=left,
             down=end.down,
         )

@@ -72,7 +72,7 @@ def test_right_figures(seven: Made, tmp_path_factory: pytest.TempPathFactory) ->
     ("key", "message"),
     [
         ("definitions", "definitions.mean_slowdown: expected {'unit'"),
-        ("objective", "objective.name: expected bounded_slowdown, found None"),
+        ("objective", "objective.name: expected mean_bounded_slowdown, found None"),
         ("utilization_by_resource", "utilization_by_resource: expected ['core', 'gpu', 'mem']"),
         ("loss_of_capacity_by_resource", "loss_of_capacity_by_resource.core: expected "),
         ("percentiles", "percentiles: expected ['bounded_slowdown', 'response_time', 'wait_time']"),

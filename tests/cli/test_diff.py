@@ -29,6 +29,16 @@ def test_a_difference(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert json.loads(out.read_text()) == changes
 
 
+def test_an_exit_code_for_scripts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With --exit-code a difference is 1, and none is 0; --set holds for both scenarios."""
+    first, second = write(tmp_path), write(tmp_path, GOOD.replace("30min", "1h"), "b.yaml")
+    assert cli.main(["diff", str(first), str(second), "--exit-code"]) == 1
+    assert capsys.readouterr().out == "trace.length: 1800 -> 3600\n"
+    same = ["diff", str(first), str(second), "--exit-code", "--set", "trace.length=2h"]
+    assert cli.main(same) == 0
+    assert capsys.readouterr().out == "no difference in meaning\n"
+
+
 def test_faults_of_both(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What keeps either from loading is told, on stderr."""
     bad = write(tmp_path, GOOD.replace("seed", "sede"))

@@ -65,7 +65,7 @@ DECLARED = Declared(
         name: Definition(chosen.metric.unit, chosen.metric.population)
         for name, chosen in METRICS.items()
     },
-    objective="bounded_slowdown",
+    objective="mean_bounded_slowdown",
     objective_parameters={"tau": 10},
     percentiles=(50, 90, 99),
     class_bounds=(3600, 18000),
@@ -267,7 +267,7 @@ def write_run(
         capacity=dict(zip(SYSTEM.resource_types, SYSTEM.totals, strict=True)),
         account=source.account,
         metrics=METRICS,
-        objective=ChosenObjective("bounded_slowdown", BoundedSlowdown(10), {"tau": 10}),
+        objective=ChosenObjective("mean_bounded_slowdown", BoundedSlowdown(10), {"tau": 10}),
         breakdown=Breakdown((50, 90, 99), (3600, 18000)),
         left=left,
     )

@@ -8,6 +8,9 @@ from hpcsched.report.tables.report_table import MISSING, Table
 from hpcsched.report.tables.run_comparison import Comparison, Row
 from hpcsched.results.solver_rounds import MARK, in_words
 
+BEST = "*"
+"""Mark of the best run."""
+
 
 def comparison_table(comparison: Comparison) -> Table:
     """Return a table of formatted metrics with a column for each run.
@@ -58,12 +61,16 @@ def comparison_content(comparison: Comparison) -> dict[str, Any]:
     Returns
     -------
     dict
-        `baseline` (a name), `runs` (name, directory, solver rounds), `metrics` (exact `values` and
-        `percent_of_baseline` in the order of the runs) and `warnings`.
+        `baseline` (a name), `objective` (a metric, or null if the runs differ in it), `runs` (name,
+        directory, solver rounds), `metrics` (exact `values` and `percent_of_baseline` in the order
+        of the runs) and `warnings`.
     """
     names = comparison.names
     return {
         "baseline": names[comparison.baseline],
+        "objective": None
+        if comparison.objective is None
+        else comparison.rows[comparison.objective].metric,
         "runs": [
             {"name": name, "directory": str(directory), "solver": asdict(rounds)}
             for name, directory, rounds in zip(
@@ -97,9 +104,10 @@ def _cells(comparison: Comparison) -> list[list[str]]:
             [_title(row), row.unit or "1"]
             + [
                 _value(value, None if k == comparison.baseline else percent)
+                + (f" {BEST}" if number == comparison.objective and k in row.best else "")
                 for k, (value, percent) in enumerate(zip(row.values, row.percent, strict=True))
             ]
-            for row in comparison.rows
+            for number, row in enumerate(comparison.rows)
         ),
     ]
 
@@ -127,7 +135,12 @@ def _notes(comparison: Comparison) -> list[str]:
     for row in comparison.rows:
         over.setdefault(row.population or "population not stated", []).append(row.metric)
     baseline = comparison.names[comparison.baseline]
+    by_objective = []
+    if comparison.objective is not None:
+        objective = comparison.rows[comparison.objective]
+        by_objective = [f"By the objective, {_title(objective)}; {BEST} is the best."]
     return [
+        *by_objective,
         f"In brackets: percent of {baseline}. Unit s: seconds; unit 1: a ratio.",
         *(f"Over {population}: {', '.join(metrics)}." for population, metrics in over.items()),
         *(

@@ -6,6 +6,9 @@ from typing import Any
 from hpcsched.results.parquet_schemas import STATES
 from hpcsched.results.solver_rounds import in_words, solver_rounds
 
+OBJECTIVE = "(objective)"
+"""Mark of the metric that is the objective."""
+
 
 def account_of_jobs(summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield the account of a run's jobs: each was completed, or skipped with a reason.
@@ -37,12 +40,17 @@ def account_lines(summary: Mapping[str, Any]) -> Iterator[str]:
     for rule, count in summary["jobs"]["rejected_by"].items():
         yield f"  {count} rejected: {rule}"
     # Metrics of plugins may have longer names than those built in.
-    width = max(map(len, summary["metrics"]))
+    chosen = summary.get("objective")
+    width = max(map(len, (*summary["metrics"], chosen["name"] if chosen else "")))
     for name, value in summary["metrics"].items():
         definition = summary["definitions"][name]
-        shown = "-" if value is None else f"{value:,.4f}"
-        parameters = "".join(f"  ({k} = {v})" for k, v in definition["parameters"].items())
-        yield f"  {name:{width}}  {shown:>18} {definition['unit']:<2}{parameters}".rstrip()
+        line = _metric_line(name, width, value, definition)
+        if chosen and _is_metric(chosen, name, definition):
+            line, chosen = f"{line}  {OBJECTIVE}", None
+        yield line
+    if chosen:
+        line = _metric_line(chosen["name"], width, chosen["value"], chosen)
+        yield f"{line}  {OBJECTIVE}"
     for what, why in summary.get("not_measured", {}).items():
         yield f"  not measured: {what}: {why}"
     for resource, drawn in summary.get("shared_resources", {}).items():
@@ -54,6 +62,18 @@ def account_lines(summary: Mapping[str, Any]) -> Iterator[str]:
         yield f"  {recorded_starts_text(summary['recorded_starts'])}"
     if "offline" in summary:
         yield _offline_line(summary["objective"]["name"], summary["offline"])
+
+
+def _is_metric(objective: Mapping[str, Any], name: str, definition: Mapping[str, Any]) -> bool:
+    """Return True if an objective is a metric, by name and parameters."""
+    return (objective["name"], objective["parameters"]) == (name, definition["parameters"])
+
+
+def _metric_line(name: str, width: int, value: float | None, about: Mapping[str, Any]) -> str:
+    """Return the line of a metric or an objective, with its unit and parameters."""
+    shown = "-" if value is None else f"{value:,.4f}"
+    parameters = "".join(f"  ({k} = {v})" for k, v in about["parameters"].items())
+    return f"  {name:{width}}  {shown:>18} {about.get('unit', ''):<2}{parameters}".rstrip()
 
 
 def _lost_line(outages: Mapping[str, Any]) -> str:

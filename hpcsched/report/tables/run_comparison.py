@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from hpcsched.report.compared_study import ComparedStudy
+from hpcsched.report.studied_runs import StudiedRun
 from hpcsched.report.tables.run_account import recorded_starts_text
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.solver_rounds import SolverRounds, in_words, what_to_do
@@ -35,6 +36,12 @@ class Row:
     values: tuple[float | None, ...]
     percent: tuple[float | None, ...]
 
+    @property
+    def best(self) -> frozenset[int]:
+        """Indices of the runs with the least value."""
+        least = min((value for value in self.values if value is not None), default=None)
+        return frozenset(k for k, value in enumerate(self.values) if value == least is not None)
+
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
@@ -43,11 +50,14 @@ class Comparison:
     Attributes
     ----------
     names, directories
-        Names and directories of the runs.
+        Names and directories of the runs: by ascending objective if all have the same one, else in
+        the order given.
     baseline
         Index of the baseline.
     rows
         One row a metric.
+    objective
+        Index of the row with the objective of the runs; None if they have different ones.
     warnings
         Reasons for which runs may not be comparable.
     solver
@@ -61,6 +71,7 @@ class Comparison:
     directories: tuple[Path, ...]
     baseline: int
     rows: tuple[Row, ...]
+    objective: int | None
     warnings: tuple[str, ...]
     solver: tuple[SolverRounds, ...]
     recorded: tuple[str | None, ...]
@@ -74,7 +85,7 @@ def compare_runs(compared: ComparedStudy) -> Comparison:
     InputError
         A summary is damaged.
     """
-    studied = compared.study.runs
+    studied = _ranked(compared.study.runs)
     runs = [one.run for one in studied]
     names = tuple(one.name for one in studied)
     base = names.index(compared.baseline_run.name)
@@ -105,15 +116,51 @@ def compare_runs(compared: ComparedStudy) -> Comparison:
                 tuple(_percent(value, values[base]) for value in values),
             )
         )
+    objective = _objective_row(runs, rows, base)
     return Comparison(
         names,
         tuple(run.path for run in runs),
         base,
         tuple(rows),
+        objective,
         tuple(warnings),
         tuple(run.solver_rounds for run in runs),
         tuple(_recorded(run.summary.get("recorded_starts")) for run in runs),
     )
+
+
+def _shared_objective(runs: Sequence[RunDirectory]) -> Mapping[str, Any] | None:
+    """Return the objective that all runs have, or None."""
+    objectives = [run.summary.get("objective", {}) for run in runs]
+    stated = [(one.get("name"), one.get("parameters")) for one in objectives]
+    return objectives[0] if stated[0][0] and all(one == stated[0] for one in stated) else None
+
+
+def _ranked(studied: Sequence[StudiedRun]) -> Sequence[StudiedRun]:
+    """Return runs by ascending objective, those without a value last, if it is the same one."""
+    if _shared_objective([one.run for one in studied]) is None:
+        return studied
+
+    def rank(one: StudiedRun) -> tuple[bool, float]:
+        value = one.run.summary["objective"].get("value")
+        return value is None, value or 0.0
+
+    return sorted(studied, key=rank)
+
+
+def _objective_row(runs: Sequence[RunDirectory], rows: list[Row], base: int) -> int | None:
+    """Return the index of the objective's row, a new first one if no metric is the objective."""
+    objective = _shared_objective(runs)
+    if objective is None:
+        return None
+    name, parameters = objective["name"], _parameters(objective)
+    for k, row in enumerate(rows):
+        if (row.metric, row.parameters) == (name, parameters):
+            return k
+    values = tuple(run.summary["objective"].get("value") for run in runs)
+    percent = tuple(_percent(value, values[base]) for value in values)
+    rows.insert(0, Row(name, "", "all jobs that ran", parameters, values, percent))
+    return 0
 
 
 def _recorded(figures: Mapping[str, int] | None) -> str | None:
@@ -194,7 +241,7 @@ def _submitted(run: RunDirectory) -> Any:
     return run.summary["jobs"].get("submitted")
 
 
-def _parameters(definition: dict[str, Any]) -> str:
+def _parameters(definition: Mapping[str, Any]) -> str:
     parameters = definition.get("parameters", {})
     return ", ".join(f"{name} = {value}" for name, value in parameters.items())
 

@@ -23,7 +23,7 @@ SUMMARY: dict[str, Any] = {
         "p2sf": {"unit": "", "parameters": {"alpha": 2.0}},
     },
     "rounds": {"solver": {}},
-    "objective": {"name": "makespan"},
+    "objective": {"name": "makespan", "parameters": {}, "value": 125.0},
 }
 
 
@@ -36,6 +36,20 @@ def test_jobs_and_metrics() -> None:
         "  1 rejected: never_fits",
         "  mean_wait_time          1,234.5000 s",
         "  p2sf                             -     (alpha = 2.0)",
+        "  makespan                  125.0000  (objective)",
+    ]
+
+
+def test_an_objective_that_is_a_metric() -> None:
+    """It is marked, and has no second line; with other parameters it is not that metric."""
+    as_metric = {"name": "p2sf", "parameters": {"alpha": 2.0}, "value": None}
+    lines = list(account_lines({**SUMMARY, "objective": as_metric}))
+    assert lines[-1] == "  p2sf                             -     (alpha = 2.0)  (objective)"
+    other = {"name": "p2sf", "parameters": {"alpha": 3.0}, "value": 7.5}
+    lines = list(account_lines({**SUMMARY, "objective": other}))
+    assert lines[-2:] == [
+        "  p2sf                             -     (alpha = 2.0)",
+        "  p2sf                        7.5000     (alpha = 3.0)  (objective)",
     ]
 
 
