@@ -64,6 +64,9 @@ if TYPE_CHECKING:
     from hpcsched.runs.runner import RunResult as RunResult
     from hpcsched.runs.runner import open_run as open_run
     from hpcsched.runs.runner import run as run
+    from hpcsched.runs.studying import compare as compare
+    from hpcsched.runs.studying import plot as plot
+    from hpcsched.runs.studying import write_report as write_report
     from hpcsched.scenario import load_scenario as load_scenario
     from hpcsched.scenario.models import Scenario as Scenario
     from hpcsched.simulation.observer import Observer as Observer
@@ -142,15 +145,18 @@ _EXPORTS = {
     "Workload": "hpcsched.runs.replaying",
     "WorkloadManager": "hpcsched.system.cluster",
     "capped": "hpcsched.prediction.predictor",
+    "compare": "hpcsched.runs.studying",
     "fill": "hpcsched.dispatching.allocator",
     "hookimpl": "hpcsched.plugins.spec",
     "load_scenario": "hpcsched.scenario",
     "open_run": "hpcsched.runs.runner",
     "open_workspace": "hpcsched.dispatching.rules.workspace",
+    "plot": "hpcsched.runs.studying",
     "read_workload": "hpcsched.runs.replaying",
     "replay": "hpcsched.runs.replaying",
     "room_for": "hpcsched.system.space",
     "run": "hpcsched.runs.runner",
+    "write_report": "hpcsched.runs.studying",
 }
 
 __all__ = list(_EXPORTS)

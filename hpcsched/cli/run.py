@@ -115,7 +115,7 @@ def _folders(all_loaded: "Sequence[LoadedScenario]", out: Path | None) -> list[P
         name = loaded.scenario.name
         if name in first:
             message = f"{first[name].path} has the name {name!r} too: their runs need two folders"
-            twice.append(Finding("same-name", message, loaded.place("name"), "name"))
+            twice.append(Finding("duplicate-name", message, loaded.place("name"), "name"))
         first.setdefault(name, loaded)
     if twice:
         raise InputError(twice)

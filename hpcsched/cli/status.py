@@ -1,4 +1,4 @@
-"""`hpcsched status`: the progress or the outcome of a run."""
+"""`hpcsched status`: the progress or the outcome of a run or an experiment."""
 
 from hpcsched.cli.output import DataFormat, DataFormatOption, OutFile, emit, json_text
 from hpcsched.cli.shared_options import OneRun
@@ -9,13 +9,25 @@ def status(
     format_: DataFormatOption = DataFormat.TEXT,
     out: OutFile = None,
 ) -> None:
-    """Show the progress or the outcome of a run.
+    """Show the progress or the outcome of a run or an experiment.
 
     It works from another terminal while the run is in progress.
     """
+    from hpcsched.experiment.experiment_status import (
+        experiment_status,
+        experiment_status_content,
+        experiment_status_text,
+    )
+    from hpcsched.experiment.folder import ExperimentFolder
     from hpcsched.monitoring.run_status import status_content, status_of, status_text
-    from hpcsched.report.run_choice import one_run_folder
+    from hpcsched.report.run_choice import one_run_folder, run_folder
 
-    found = status_of(one_run_folder(directory))
     as_json = format_ is DataFormat.JSON
+    folder = run_folder(directory)
+    if ExperimentFolder(folder).index.is_file():
+        of_all = experiment_status(folder)
+        text = experiment_status_text(of_all)
+        emit(json_text(experiment_status_content(of_all)) if as_json else text, out)
+        return
+    found = status_of(one_run_folder(folder))
     emit(json_text(status_content(found)) if as_json else status_text(found), out)

@@ -1,6 +1,7 @@
 """`hpcsched validate`: checks of scenarios and experiments, without a run."""
 
 from enum import StrEnum
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
@@ -50,8 +51,9 @@ def validate(
     from hpcsched.errors import Finding, InputError
     from hpcsched.experiment.reading import is_experiment, read_experiment
     from hpcsched.first_look.log_recognition import refuse_log
+    from hpcsched.runs.assembly import build_faults
     from hpcsched.scenario.loading import read_scenario
-    from hpcsched.scenario.review import review
+    from hpcsched.scenario.review import missing_inputs, review
 
     found: list[Finding] = []
     given = overrides or ()
@@ -60,9 +62,17 @@ def validate(
         try:
             refuse_log(file)
             if is_experiment(file):
-                found.extend(read_experiment(file, given, warn=True).warnings)
+                experiment = read_experiment(file, given, warn=True)
+                found.extend(experiment.warnings)
+                # Cells share faults, each of which is told once.
+                faults = (build_faults(cell.scenario) for cell in experiment.cells)
+                found.extend(dict.fromkeys(chain.from_iterable(faults)))
             else:
-                found.extend(review(read_scenario(file, given)))
+                loaded = read_scenario(file, given)
+                found.extend(review(loaded))
+                # Without its input files a scenario cannot be built, which the review has told.
+                if not missing_inputs(loaded):
+                    found.extend(build_faults(loaded.scenario))
         # All files are checked, whatever is wrong with one of them.
         except InputError as error:
             found.extend(error.findings)

@@ -198,6 +198,12 @@ class Explanation:
     others: Mapping[int, JobFacts]
     chosen: ChosenFrom | None = None
 
+    def __str__(self) -> str:
+        # Rendering imports this module.
+        from hpcsched.explain.explanation_rendering import explanation_text  # noqa: PLC0415
+
+        return explanation_text(self)
+
 
 def explain_job(run: RunDirectory, job_id: int, from_trace: FromTrace) -> Explanation:
     """Return the explanation of a job's start time.

@@ -23,7 +23,7 @@ def run_folder(given: Path) -> Path:
     Parameters
     ----------
     given
-        A path that exists; the name of a run in `runs/`, which is its scenario's; or a folder of
+        A path that exists; the name of a run or an experiment in `runs/`; or a folder of
         runs, such as an experiment's, with the name of one of them: `runs/matrix/easy`.
 
     Returns
@@ -43,7 +43,7 @@ def run_folder(given: Path) -> Path:
     if given.exists():
         return given
     in_runs = RUNS / given
-    if (in_runs / MANIFEST).is_file():
+    if (in_runs / MANIFEST).is_file() or (in_runs / INDEX).is_file():
         return in_runs
     parent = given.parent if given.parent != Path() else RUNS
     # Only folders that hold runs themselves: a mistyped path must not search a whole disk.

@@ -162,6 +162,31 @@ def locked_folder(path: Path, *within: str) -> Iterator[None]:
         yield
 
 
+def holder_of(folder: Path) -> str | None:
+    """Return who holds the lock on a folder, in words; None if nobody does.
+
+    Parameters
+    ----------
+    folder
+        The folder, which nothing is written into.
+    """
+    path = folder / LOCK
+    try:
+        with path.open(encoding="utf-8") as file:
+            holder = _holder(file)
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return str(holder or "another process")
+            except OSError as error:
+                # Without locks, the process that the file names decides.
+                alive = holder is not None and is_alive(holder.process) is not False
+                return str(holder) if alive and error.errno in _NO_LOCKS else None
+    except OSError:
+        return None
+    return None
+
+
 def _holder(file: IO[str]) -> Holder | None:
     """Return the holder that a lock's file names; None where it names none."""
     file.seek(0)

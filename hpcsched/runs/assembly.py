@@ -13,7 +13,7 @@ from hpcsched.dispatching.job_events import JobEventObserver
 from hpcsched.dispatching.offline.offline_problem import PlansOffline
 from hpcsched.dispatching.problem import Objective
 from hpcsched.dispatching.recorded_due_times import FollowsRecord, RecordedStarts
-from hpcsched.errors import HpcschedError, PluginError
+from hpcsched.errors import Finding, HpcschedError, InputError, PluginError
 from hpcsched.parameters import Params
 from hpcsched.plugins.manager import registry as installed_plugins
 from hpcsched.plugins.registry import (
@@ -327,3 +327,27 @@ def assemble(
         Run directory.
     """
     return Assembly(scenario, registry or installed_plugins(), folder)
+
+
+def build_faults(scenario: Scenario, registry: Registry | None = None) -> Sequence[Finding]:
+    """Return what keeps the parts of a scenario from being built, as a run would find at its begin.
+
+    Nothing is replayed. Of a trace no more is read than its source reads when it is made.
+
+    Parameters
+    ----------
+    scenario
+        The scenario, whose input files are there.
+    registry
+        Plugins; the installed ones by default.
+
+    Raises
+    ------
+    PluginError
+        If a plugin fails.
+    """
+    try:
+        assemble(scenario, registry).build_all()
+    except InputError as error:
+        return error.findings
+    return ()

@@ -3,13 +3,17 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from hpcsched.audit.violations import AuditReport
 from hpcsched.dispatching.additional import DataProvider
 from hpcsched.dispatching.core.compile_time import told_of_compiling
+from hpcsched.explain.explanation import Explanation
+from hpcsched.report.tables.run_account import account_lines
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.offline import offline_figures
 from hpcsched.results.outage_records import down_amounts, outage_figures, write_outages
@@ -19,6 +23,7 @@ from hpcsched.results.summary import Left
 from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.runs.column_run import ColumnRun
 from hpcsched.runs.event_run import EventRun
+from hpcsched.runs.explaining import explain_run
 from hpcsched.runs.run_lifecycle import LoopEnd, Run
 from hpcsched.runs.watching import Watching
 from hpcsched.scenario import Scenario, load_scenario
@@ -58,6 +63,45 @@ class RunResult:
         """All dispatching rounds, as an Arrow table with the columns of `rounds.parquet`."""
         return self.directory.rounds.whole()
 
+    @property
+    def metrics(self) -> dict[str, float | None]:
+        """Metrics by name; None where a run has no value."""
+        metrics: dict[str, float | None] = self.summary["metrics"]
+        return metrics
+
+    @property
+    def objective(self) -> float | None:
+        """Value of the scenario's objective."""
+        value: float | None = self.summary["objective"]["value"]
+        return value
+
+    def verify(self) -> AuditReport:
+        """Return the audit of the run against its trace, system and records.
+
+        Raises
+        ------
+        InputError
+            The scenario is not valid here, or the trace cannot be read.
+        """
+        from hpcsched.runs.auditing import audit_directory  # noqa: PLC0415 (it calls this module)
+
+        return audit_directory(self.directory)
+
+    def explain(self, job_id: int) -> Explanation:
+        """Return why a job started when it did; `str` gives it in sentences.
+
+        Raises
+        ------
+        InputError
+            The run recorded no reasons (observer `reasons`), or has no such job.
+        """
+        return explain_run(self.directory, job_id)
+
+    def _repr_html_(self) -> str:
+        """Return the account of jobs and the metrics, for notebooks."""
+        lines = "\n".join(account_lines(self.summary))
+        return f"<pre>{escape(self.directory.manifest.scenario)}: {escape(lines)}</pre>"
+
 
 def open_run(directory: Path | str) -> RunResult:
     """Return the finished run in a directory.
@@ -71,14 +115,14 @@ def open_run(directory: Path | str) -> RunResult:
 
 
 def run(
-    scenario: Scenario | Path | str,
+    scenario: Scenario | Path | str | Mapping[str, Any],
     out: Path | str | None = None,
     *,
     force: bool = False,
     progress: bool = False,
     watch: bool = False,
 ) -> RunResult:
-    """Replay a scenario, given as such or as a file, and write its run directory.
+    """Replay a scenario, given as such, as a file or as a dictionary; write its run directory.
 
     `out` is the run directory, by default `runs/NAME`; `force` replaces a run that is there.
     `progress` shows a bar on standard error if that is a terminal. `watch` shows the queue, the

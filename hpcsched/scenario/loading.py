@@ -1,12 +1,13 @@
 """Loading of scenarios: from a file and overrides to a validated scenario, or to all findings."""
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import yaml
 from pydantic import ValidationError
 
 from hpcsched.errors import Finding, InputError, Place
@@ -22,6 +23,9 @@ from hpcsched.scenario.key_path import KeyPath, parse_key_path, show_key_path
 from hpcsched.scenario.models import Scenario, scenario_model
 from hpcsched.scenario.overrides import Override, apply_settings, settings_of
 from hpcsched.scenario.positions import Positions, by_position
+
+DICTIONARY = "<dictionary>"
+"""Stands for the file of a scenario that is given as a dictionary."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +51,16 @@ class LoadedScenario:
 
 
 def load_scenario(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | Mapping[str, Any],
     overrides: Sequence[Override] = (),
     registry: Registry | None = None,
 ) -> Scenario:
-    """Return the scenario in a YAML file.
+    """Return the scenario in a YAML file, or of a dictionary with what such a file says.
 
     Parameters
     ----------
     path
-        The file.
+        The file; or a dictionary, whose relative paths begin at the working directory.
     overrides
         Texts such as `dispatcher.depth=100`, or settings, applied in order.
     registry
@@ -67,6 +71,10 @@ def load_scenario(
     InputError
         If anything is wrong, with all findings.
     """
+    if isinstance(path, Mapping):
+        # Findings have the place in this text, and the key.
+        document = parse_document(yaml.safe_dump(dict(path), sort_keys=False, allow_unicode=True))
+        return check_document(document, DICTIONARY, overrides, registry).scenario
     return read_scenario(path, overrides, registry).scenario
 
 

@@ -14,6 +14,7 @@ RULES = MappingProxyType(
         "merge-key": "A merge key (<<) is used, which YAML 1.2 does not have.",
         "missing-key": "A required key is missing.",
         "no-folder": "The folder for a file is not given.",
+        "no-scenarios": "The folder holds no YAML file.",
         "no-waits": "The trace does not record wait times.",
         "not-installed": "The Python package of a solver or executor is not installed.",
         "not-live": "The option cannot be used in live mode, or contradicts the cluster.",

@@ -4,6 +4,7 @@ import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 from rich import box
@@ -207,6 +208,31 @@ class Table:
                 r"\end{table}",
             ]
         )
+
+    def __str__(self) -> str:
+        return self.as_text()
+
+    def _repr_html_(self) -> str:
+        """Return the table for notebooks."""
+
+        def line(cells: Sequence[str], tag: str) -> str:
+            sides = ("right" if right else "left" for right in self._right())
+            drawn = (
+                f'<{tag} style="text-align: {side}">{escape(cell)}</{tag}>'
+                for cell, side in zip(cells, sides, strict=True)
+            )
+            return f"<tr>{''.join(drawn)}</tr>"
+
+        body = []
+        for section, rows in self._parts():
+            if section:
+                spanned = f'colspan="{len(self.columns)}"'
+                body.append(f"<tr><th {spanned}>{escape(section)}</th></tr>")
+            body += [line(row, "td") for row in rows]
+        title = f"<caption>{escape(self.title)}</caption>" if self.heading else ""
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
+        head = line(self.header, "th")
+        return f"<table>{title}<thead>{head}</thead><tbody>{''.join(body)}</tbody></table>{notes}"
 
     def as_csv(self) -> str:
         """Return the columns and rows with exact values; sections become a first column.

@@ -1,7 +1,9 @@
 """Common part of the sources of accounting logs: requests by totals, names, repeated records."""
 
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -78,10 +80,11 @@ class AccountingLogParams(RecordPolicies):
         description="Policy for a request for a resource type that no node group has; ignoring"
         " it is counted as a clipping.",
     )
-    duplicate: Literal["error", "skip", "keep"] = Field(
+    duplicate: Literal["error", "skip", "last", "keep"] = Field(
         "error",
-        description="Policy for a record of a job that there was a record of before, since it"
-        " was requeued, or since the logs overlap: leave it out, or keep it as a job of its own.",
+        description="Policy for several records of a job that was requeued, or that overlapping"
+        " logs have: `skip` takes the first, `last` the last, for which the log is read twice,"
+        " and `keep` takes each as a job of its own.",
     )
 
 
@@ -117,6 +120,8 @@ class AccountingLogSource(RecordSource):
         self._parts = NumbersSeen()
         self._whole = NumbersSeen()
         self._repeats = 0
+        self._counting = False
+        self._records: Counter[int] = Counter()
         self._rooms: dict[tuple[tuple[int, ...], bool], int] = {}
         self.changes: list[str] = []
 
@@ -133,7 +138,26 @@ class AccountingLogSource(RecordSource):
     def jobs(self) -> Iterator[TracedJob]:
         """Yield the jobs; raises InputError at the first record that a policy calls an error."""
         self._parts, self._whole, self._repeats = NumbersSeen(), NumbersSeen(), 0
+        if self._batch.duplicate == "last":
+            self._count_records()
+        self.begin()
         yield from super().jobs()
+
+    def begin(self) -> None:
+        """Prepare for reading the log from its first record."""
+
+    def _count_records(self) -> None:
+        """Count the records of each job, up to the place where its number is taken."""
+        self._records.clear()
+        self.begin()
+        self._counting = True
+        try:
+            for _, line in self.text_lines.records():
+                # Records that give no job are told of when they are read for their jobs.
+                with suppress(UnusableError, ValueError):
+                    self.job_of(line)
+        finally:
+            self._counting = False
 
     @abstractmethod
     def job_of(self, line: bytes) -> TracedJob:
@@ -173,6 +197,14 @@ class AccountingLogSource(RecordSource):
         UnusableError
             If the job has a record already and the policy does not keep both.
         """
+        if self._counting:
+            self._records[number] += 1
+            raise UnusableError("duplicate", "counted")
+        if self._batch.duplicate == "last":
+            self._records[number] -= 1
+            if self._records[number]:
+                raise UnusableError("duplicate", f"there is a later record of job {number}")
+            return number
         job, part = number % JOBS, number // JOBS
         # Tasks of an array, and jobs, mostly follow one another: so that they do here.
         new = self._parts.add(job * JOBS + part) if part else self._whole.add(job)

@@ -10,7 +10,7 @@ Source: the manual page `sacct` of SchedMD; a `core` here is a CPU in Slurm's te
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, Self
 
@@ -137,10 +137,9 @@ class SlurmSacctSource(AccountingLogSource):
         zone = [f"{ZONE_NAME} {self._params.time_zone}"] if self._zone else []
         return [*zone, *super().comments, *renamed(self._gres)]
 
-    def jobs(self) -> Iterator[TracedJob]:
-        """Yield the jobs; raises InputError at the first record that a policy calls an error."""
+    def begin(self) -> None:
+        """Prepare for reading the log, whose clock goes on from record to record."""
         self._clock = LocalClock(self._zone)
-        yield from super().jobs()
 
     def job_of(self, line: bytes) -> TracedJob:
         """Return the job of a record; raises UnusableError or ValueError if there is none."""

@@ -237,6 +237,26 @@ def test_a_requeued_job_can_be_kept(tmp_path: Path) -> None:
     }
 
 
+def test_the_last_record_of_a_requeued_job(tmp_path: Path) -> None:
+    """Job 5 ran 20 min, was requeued, ran 10 min, and was cancelled while it waited once more."""
+    first = sacct_row("5", End="2024-03-01T10:30:00", State="NODE_FAIL")
+    again = sacct_row(
+        "5",
+        Submit="2024-03-01T10:30:00",
+        Start="2024-03-01T11:00:00",
+        End="2024-03-01T11:10:00",
+        State="REQUEUED",
+    )
+    never = sacct_row("5", Submit="2024-03-01T11:10:00", Start="Unknown", End="2024-03-01T12:00:00")
+    source, jobs = read_sacct(tmp_path, first, sacct_row("6"), again, never, duplicate="last")
+    by_number = {traced.job.job_id: traced.run_time for traced in jobs}
+    assert by_number == {5: 600, 6: 3600}
+    assert source.account.skipped == {"duplicate": 1, "never_started": 1}
+    # A second reading counts anew.
+    assert jobs_of(source) == jobs
+    assert source.account.skipped == {"duplicate": 1, "never_started": 1}
+
+
 def test_numbers_do_not_depend_on_other_records(tmp_path: Path) -> None:
     """A job keeps its number whatever else is in the dump, and when it is read again."""
     ids = ["7", "7_0", "7_12", "7_4000000", "8+0", "8+3", "999999999"]

@@ -1,0 +1,212 @@
+"""Comparisons, figures and pages of runs, for the commands and for notebooks."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from hpcsched.errors import HpcschedError
+from hpcsched.report.compared_study import ComparedStudy
+from hpcsched.report.studied_runs import open_study
+from hpcsched.report.tables.comparison_table import comparison_table
+from hpcsched.report.tables.report_table import Table
+from hpcsched.report.tables.run_comparison import compare_runs
+from hpcsched.results.directory import RunDirectory
+from hpcsched.runs.runner import RunResult
+
+if TYPE_CHECKING:
+    from hpcsched.report.figures.chart_parts import Chart, Figure
+    from hpcsched.report.page.page import Verdict
+
+Run = RunResult | Path | str
+"""A run: as `run` returns it, or the path or name of its directory; also a folder of runs."""
+
+Kind = Literal["boxes", "ecdf", "bars", "load", "gantt", "decision-time", "choices"]
+"""Kinds of figures, as `hpcsched plot` calls them."""
+
+
+class StudyPage(NamedTuple):
+    """The page of a study.
+
+    Attributes
+    ----------
+    html
+        The page.
+    warnings
+        Reasons for which runs may not be comparable.
+    not_ok
+        Names of the runs whose audit does not say `ok`.
+    """
+
+    html: str
+    warnings: tuple[str, ...]
+    not_ok: tuple[str, ...]
+
+
+def compare(*runs: Run, baseline: str | None = None) -> Table:
+    """Return the metrics of runs side by side, which notebooks show as a table.
+
+    Parameters
+    ----------
+    runs
+        The runs.
+    baseline
+        Name of the run with which the others are compared; the first by default.
+
+    Raises
+    ------
+    InputError
+        If one of them is no finished run, or no run has the name `baseline`.
+    """
+    return comparison_table(compare_runs(_study(runs, baseline)))
+
+
+def plot(kind: Kind, *runs: Run, **options: Any) -> "Chart":
+    """Return a figure of runs as an Altair chart.
+
+    Parameters
+    ----------
+    kind
+        Kind of the figure.
+    runs
+        The runs.
+    options
+        `of`, the quantity of `boxes` and `ecdf` (`bounded_slowdown`, `wait_time`, …); `metric` of
+        `bars`; `resource` of `load` and `gantt`; `begin` and `end` of `gantt`, in simulated
+        seconds.
+
+    Raises
+    ------
+    InputError
+        If a run cannot be read, or lacks what the figure shows.
+    TypeError
+        If the kind has no such option.
+    """
+    return _drawings()[kind](_study(runs), **options).chart
+
+
+def study_page(
+    compared: ComparedStudy, *, title: str = "Runs compared", verify: bool = True
+) -> StudyPage:
+    """Return the page of a study with tables, figures and the audit of each run.
+
+    Parameters
+    ----------
+    compared
+        The runs.
+    title
+        Title of the page.
+    verify
+        Whether to audit each run, which reads its trace again.
+
+    Raises
+    ------
+    InputError
+        If a run cannot be read.
+    """
+    from hpcsched.report.page.page import Verdict, write_page  # noqa: PLC0415 (altair takes its time)
+
+    study = compared.study
+    comparison = compare_runs(compared)
+    not_checked = Verdict("not checked", ())
+    verdicts = {one.name: _verdict(one.run) if verify else not_checked for one in study.runs}
+    warnings = (*study.warnings, *comparison.warnings)
+    page = write_page(compared, comparison, verdicts, title=title, warnings=warnings)
+    not_ok = tuple(name for name, verdict in verdicts.items() if verdict.word != "ok")
+    return StudyPage(page, warnings, not_ok if verify else ())
+
+
+def write_report(
+    out: Path | str,
+    *runs: Run,
+    baseline: str | None = None,
+    title: str = "Runs compared",
+    verify: bool = True,
+    force: bool = False,
+) -> Path:
+    """Write the page of runs that `hpcsched report` writes, and return its path.
+
+    Parameters
+    ----------
+    out
+        The HTML file.
+    runs
+        The runs.
+    baseline, title, verify
+        As in `compare` and `study_page`.
+    force
+        Whether an existing file may be replaced.
+
+    Raises
+    ------
+    InputError
+        If a run cannot be read, or the file is there or cannot be written.
+    """
+    from hpcsched.report.figures.figure_files import check_free, write_bytes  # noqa: PLC0415
+
+    path = Path(out)
+    # Before the runs are read and audited, which may take minutes.
+    check_free(path, force=force)
+    write_bytes(path, study_page(_study(runs, baseline), title=title, verify=verify).html.encode())
+    return path
+
+
+def _study(runs: tuple[Run, ...], baseline: str | None = None) -> ComparedStudy:
+    paths = [one.directory.path if isinstance(one, RunResult) else Path(one) for one in runs]
+    return ComparedStudy(open_study(paths), baseline)
+
+
+def _verdict(run: RunDirectory) -> "Verdict":
+    """Audit a run; the verdict is `not checked` if it cannot be audited, as without its trace."""
+    from hpcsched.report.page.page import Verdict  # noqa: PLC0415
+    from hpcsched.report.tables.audit_lines import audit_lines  # noqa: PLC0415
+    from hpcsched.runs.auditing import audit_directory  # noqa: PLC0415
+
+    try:
+        found = audit_directory(run)
+    except HpcschedError as error:
+        return Verdict("not checked", (str(error),))
+    return Verdict("ok" if found.ok else "not ok", tuple(audit_lines(found)))
+
+
+def _drawings() -> "Mapping[Kind, Callable[..., Figure]]":
+    """Return the function that draws each kind."""
+    from hpcsched.report.figures import (  # noqa: PLC0415 (altair takes its time)
+        choice_figure,
+        decision_time_figure,
+        distribution_figures,
+        gantt_figure,
+        load_figure,
+        metric_figure,
+    )
+
+    def boxes(study: ComparedStudy, of: str = "bounded_slowdown") -> "Figure":
+        return distribution_figures.box_figure(study, of)
+
+    def ecdf(study: ComparedStudy, of: str = "bounded_slowdown") -> "Figure":
+        return distribution_figures.distribution_figure(study, of)
+
+    def bars(study: ComparedStudy, metric: str = "mean_bounded_slowdown") -> "Figure":
+        return metric_figure.metric_figure(study, metric)
+
+    def load(study: ComparedStudy, resource: str | None = None) -> "Figure":
+        return load_figure.load_figure(study, resource)
+
+    def gantt(
+        study: ComparedStudy,
+        resource: str | None = None,
+        begin: int | None = None,
+        end: int | None = None,
+    ) -> "Figure":
+        return gantt_figure.gantt_figure(study.study, [resource] if resource else (), begin, end)
+
+    drawings: dict[Kind, Callable[..., Figure]] = {
+        "boxes": boxes,
+        "ecdf": ecdf,
+        "bars": bars,
+        "load": load,
+        "gantt": gantt,
+        "decision-time": decision_time_figure.decision_time_figure,
+        "choices": choice_figure.choice_figure,
+    }
+    return MappingProxyType(drawings)
