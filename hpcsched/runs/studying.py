@@ -104,16 +104,16 @@ def study_page(
     InputError
         If a run cannot be read.
     """
-    from hpcsched.report.page.page import Verdict, write_page  # noqa: PLC0415 (altair takes its time)
+    # Altair takes its time.
+    from hpcsched.report.page.page import NOT_CHECKED, Verdict, not_ok, write_page  # noqa: PLC0415
 
     study = compared.study
     comparison = compare_runs(compared)
-    not_checked = Verdict("not checked", ())
+    not_checked = Verdict(NOT_CHECKED, ())
     verdicts = {one.name: _verdict(one.run) if verify else not_checked for one in study.runs}
     warnings = (*study.warnings, *comparison.warnings)
     page = write_page(compared, comparison, verdicts, title=title, warnings=warnings)
-    not_ok = tuple(name for name, verdict in verdicts.items() if verdict.word != "ok")
-    return StudyPage(page, warnings, not_ok if verify else ())
+    return StudyPage(page, warnings, tuple(not_ok(verdicts) or ()))
 
 
 def write_report(
@@ -158,15 +158,15 @@ def _study(runs: tuple[Run, ...], baseline: str | None = None) -> ComparedStudy:
 
 def _verdict(run: RunDirectory) -> "Verdict":
     """Audit a run; the verdict is `not checked` if it cannot be audited, as without its trace."""
-    from hpcsched.report.page.page import Verdict  # noqa: PLC0415
+    from hpcsched.report.page.page import NOT_CHECKED, OK, Verdict  # noqa: PLC0415
     from hpcsched.report.tables.audit_lines import audit_lines  # noqa: PLC0415
     from hpcsched.runs.auditing import audit_directory  # noqa: PLC0415
 
     try:
         found = audit_directory(run)
     except HpcschedError as error:
-        return Verdict("not checked", (str(error),))
-    return Verdict("ok" if found.ok else "not ok", tuple(audit_lines(found)))
+        return Verdict(NOT_CHECKED, (str(error),))
+    return Verdict(OK if found.ok else "not ok", tuple(audit_lines(found)))
 
 
 def _drawings() -> "Mapping[Kind, Callable[..., Figure]]":

@@ -13,8 +13,12 @@ from hpcsched.report.page.page_figures import interactive, page_figures
 from hpcsched.report.studied_runs import StudiedRun
 from hpcsched.report.tables.comparison_table import comparison_table
 from hpcsched.report.tables.run_comparison import Comparison
+from hpcsched.report.tables.study_answer import answer
 from hpcsched.report.tables.study_tables import TABLES
 from hpcsched.results.solver_rounds import in_words
+
+OK = "ok"
+NOT_CHECKED = "not checked"
 
 
 class Verdict(NamedTuple):
@@ -68,12 +72,27 @@ def write_page(
         "report.html",
         title=title,
         runs=[_about(one, verdicts[one.name]) for one in compared.study.runs],
+        answer=answer(compared, not_ok(verdicts)),
         contenders=contenders,
         warnings=warnings,
         tables=[comparison_table(comparison), *(table for table in others if table.rows)],
         figures=figures,
         drawings={figure.name: interactive(figure.chart, contenders) for figure in figures},
     )
+
+
+def not_ok(verdicts: Mapping[str, Verdict]) -> list[str] | None:
+    """Return the names of runs whose audit does not say `ok`; None if none was audited.
+
+    Parameters
+    ----------
+    verdicts
+        Outcome of the audit by the name of the run.
+    """
+    words = {verdict.word for verdict in verdicts.values() if not verdict.lines}
+    if words == {NOT_CHECKED} and not any(verdict.lines for verdict in verdicts.values()):
+        return None
+    return [name for name, verdict in verdicts.items() if verdict.word != OK]
 
 
 def _about(one: StudiedRun, verdict: Verdict) -> Mapping[str, Any]:

@@ -129,7 +129,7 @@ def compare_runs(compared: ComparedStudy) -> Comparison:
     )
 
 
-def _shared_objective(runs: Sequence[RunDirectory]) -> Mapping[str, Any] | None:
+def shared_objective(runs: Sequence[RunDirectory]) -> Mapping[str, Any] | None:
     """Return the objective that all runs have, or None."""
     objectives = [run.summary.get("objective", {}) for run in runs]
     stated = [(one.get("name"), one.get("parameters")) for one in objectives]
@@ -138,7 +138,7 @@ def _shared_objective(runs: Sequence[RunDirectory]) -> Mapping[str, Any] | None:
 
 def _ranked(studied: Sequence[StudiedRun]) -> Sequence[StudiedRun]:
     """Return runs by ascending objective, those without a value last, if it is the same one."""
-    if _shared_objective([one.run for one in studied]) is None:
+    if shared_objective([one.run for one in studied]) is None:
         return studied
 
     def rank(one: StudiedRun) -> tuple[bool, float]:
@@ -150,7 +150,7 @@ def _ranked(studied: Sequence[StudiedRun]) -> Sequence[StudiedRun]:
 
 def _objective_row(runs: Sequence[RunDirectory], rows: list[Row], base: int) -> int | None:
     """Return the index of the objective's row, a new first one if no metric is the objective."""
-    objective = _shared_objective(runs)
+    objective = shared_objective(runs)
     if objective is None:
         return None
     name, parameters = objective["name"], _parameters(objective)

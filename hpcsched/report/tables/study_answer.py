@@ -1,0 +1,133 @@
+"""The answer of a study in a few sentences: who is ahead, by how much, and beyond noise or not."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from hpcsched.metrics.bootstrap import Interval, mean_interval
+from hpcsched.report.compared_study import ComparedStudy
+from hpcsched.report.studied_runs import StudiedRun
+from hpcsched.report.tables.job_tables import common_jobs
+from hpcsched.report.tables.job_times import QUANTITIES, by_submission
+from hpcsched.report.tables.run_comparison import shared_objective
+
+_MEANS = {
+    "mean_wait_time": "wait_time",
+    "mean_response_time": "response_time",
+    "mean_bounded_slowdown": "bounded_slowdown",
+}
+"""Objectives that are the mean of a quantity over the same jobs in all runs."""
+
+
+def answer(compared: ComparedStudy, not_ok: Collection[str] | None) -> list[str]:
+    """Return the answer of a study, one sentence or two a line.
+
+    Parameters
+    ----------
+    compared
+        The runs and their jobs.
+    not_ok
+        Names of runs whose audit does not say `ok`; None if they were not audited.
+
+    Returns
+    -------
+    list
+        Who is ahead by the objective, whether that is beyond noise, the rounds that fell back to
+        another plan, and the outcome of the audit.
+
+    Notes
+    -----
+    A difference is beyond noise if the 95 % interval of its mean over the same jobs, by a block
+    bootstrap (`metrics/bootstrap.py`), does not hold 0.
+    """
+    runs = compared.study.runs
+    lines = []
+    if len(runs) > 1:
+        lines += list(_ahead(compared))
+    fallbacks = {one.name: one.run.summary["rounds"].get("fallbacks", 0) for one in runs}
+    lines.append(_fallback_line(fallbacks))
+    if not_ok is None:
+        lines.append("The runs were not audited.")
+    elif not_ok:
+        lines.append(f"The audit does not say ok: {', '.join(not_ok)}.")
+    else:
+        lines.append("The audit of each run says ok.")
+    return lines
+
+
+def _ahead(compared: ComparedStudy) -> Iterator[str]:
+    runs = compared.study.runs
+    objective = shared_objective([one.run for one in runs])
+    if objective is None:
+        yield "The runs have different objectives, so none of them is ahead."
+        return
+    parameters = ", ".join(f"{name} = {value}" for name, value in objective["parameters"].items())
+    title = f"{objective['name']} ({parameters})" if parameters else str(objective["name"])
+    cases: dict[tuple[str, int], list[StudiedRun]] = {}
+    for one in runs:
+        cases.setdefault((one.group, one.seed), []).append(one)
+    compared_cases = [_ranked(case) for case in cases.values()]
+    compared_cases = [case for case in compared_cases if len(case) > 1]
+    if not compared_cases:
+        yield f"No two runs of one trace and seed have a value of the objective, {title}."
+    elif len(compared_cases) == 1:
+        yield from _of_one_case(compared, compared_cases[0], objective["name"], title)
+    else:
+        best = Counter(case[0].contender for case in compared_cases)
+        counted = ", ".join(f"{name} in {count}" for name, count in best.most_common())
+        yield (
+            f"By the objective, {title}, over {len(compared_cases)} cases (a trace and a seed):"
+            f" ahead is {counted}."
+        )
+
+
+def _ranked(case: Sequence[StudiedRun]) -> list[StudiedRun]:
+    """Return the runs of a case that have a value of the objective, the least first."""
+    return sorted(
+        (one for one in case if _value(one) is not None), key=lambda one: _value(one) or 0
+    )
+
+
+def _value(one: StudiedRun) -> float | None:
+    value: float | None = one.run.summary["objective"]["value"]
+    return value
+
+
+def _of_one_case(
+    compared: ComparedStudy, case: Sequence[StudiedRun], objective: str, title: str
+) -> Iterator[str]:
+    first, second = case[:2]
+    least, next_one = _value(first) or 0.0, _value(second) or 0.0
+    if least == next_one:
+        same = [one.name for one in case if _value(one) == least]
+        yield f"By the objective, {title}, {', '.join(same)} are equal: {least:,.6g}."
+        return
+    less = 100 * (1 - least / next_one)
+    yield (
+        f"{first.name} is ahead by the objective, {title}: {least:,.6g}, which is {less:.1f} % less"
+        f" than {second.name} with {next_one:,.6g}."
+    )
+    interval = _difference(compared, first, second, objective)
+    if interval is None:
+        yield "Whether that is beyond noise is not known: the objective is no mean over jobs."
+        return
+    beyond = "beyond noise" if interval.lower > 0 or interval.upper < 0 else "within noise"
+    yield (
+        f"The difference is {beyond}: over the same jobs its mean is {interval.mean:,.4g}, with a"
+        f" 95 % interval from {interval.lower:,.4g} to {interval.upper:,.4g}."
+    )
+
+
+def _difference(
+    compared: ComparedStudy, one: StudiedRun, other: StudiedRun, objective: str
+) -> Interval | None:
+    """Return the mean difference over the jobs of both runs; None if there is no such mean."""
+    if objective not in _MEANS:
+        return None
+    mine, its = common_jobs(compared.jobs[one.name], compared.jobs[other.name])
+    quantity = QUANTITIES[_MEANS[objective]]
+    return mean_interval((quantity.of(mine) - quantity.of(its))[by_submission(mine)])
+
+
+def _fallback_line(fallbacks: Mapping[str, int]) -> str:
+    some = [f"{name} in {count:,} rounds" for name, count in fallbacks.items() if count]
+    return f"Fell back to another plan: {', '.join(some)}." if some else "No round fell back."

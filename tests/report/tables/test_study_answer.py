@@ -1,0 +1,74 @@
+"""The answer of a study in sentences."""
+
+from pathlib import Path
+
+from hpcsched.report.compared_study import ComparedStudy
+from hpcsched.report.studied_runs import open_study
+from hpcsched.report.tables.study_answer import answer
+from tests.results.hand_made import JOBS, tamper_json, write_run
+
+LATER = (*JOBS[:-1], JOBS[-1]._replace(start=150))
+"""In these the last job, which runs for 30 s, started 60 s later: at 150, not at 90."""
+
+
+def study(*folders: Path) -> ComparedStudy:
+    """Open runs."""
+    return ComparedStudy(open_study(list(folders)))
+
+
+def test_who_is_ahead(tmp_path: Path) -> None:
+    """Bounded slowdown of the last job: 2 = 60/30 and 4 = 120/30, so the mean differs by 2/7."""
+    write_run(tmp_path / "slower", LATER, name="slower")
+    write_run(tmp_path / "slow", JOBS, name="slow")
+    first, noise, fallbacks, audit = answer(study(tmp_path / "slower", tmp_path / "slow"), [])
+    assert first.startswith("slow is ahead by the objective, mean_bounded_slowdown (tau = 10): ")
+    assert " less than slower with " in first
+    # One job of seven makes the whole difference: many resamples do not hold it.
+    assert noise.startswith(
+        "The difference is within noise: over the same jobs its mean is -0.2857"
+    )
+    assert noise.endswith(" to 0.")
+    assert (fallbacks, audit) == ("No round fell back.", "The audit of each run says ok.")
+
+
+def test_equal_runs(tmp_path: Path) -> None:
+    """None is ahead of itself."""
+    for name in ("one", "two"):
+        write_run(tmp_path / name, name=name)
+    first, *_ = answer(study(tmp_path / "one", tmp_path / "two"), None)
+    assert first.startswith(
+        "By the objective, mean_bounded_slowdown (tau = 10), one, two are equal"
+    )
+
+
+def test_a_single_run(tmp_path: Path) -> None:
+    """There is nobody to be ahead of; fallbacks and the audit are told."""
+    folder = write_run(tmp_path / "one", name="one").path
+    tamper_json(folder / "summary.json", lambda s: s["rounds"].update(fallbacks=1200))
+    assert answer(study(folder), ["one"]) == [
+        "Fell back to another plan: one in 1,200 rounds.",
+        "The audit does not say ok: one.",
+    ]
+    assert answer(study(folder), None)[-1] == "The runs were not audited."
+
+
+def test_different_objectives(tmp_path: Path) -> None:
+    """Values of two objectives cannot be compared."""
+    one, two = (write_run(tmp_path / name, name=name).path for name in ("one", "two"))
+    tamper_json(two / "summary.json", lambda s: s["objective"].update(name="makespan"))
+    first, *_ = answer(study(one, two), [])
+    assert first == "The runs have different objectives, so none of them is ahead."
+
+
+def test_an_objective_that_is_no_mean(tmp_path: Path) -> None:
+    """Of the makespan there is no value for each job, so nothing is said of noise."""
+    folders = []
+    for name, value in (("one", 100.0), ("two", 80.0)):
+        folders.append(write_run(tmp_path / name, name=name).path)
+        objective = {"name": "makespan", "parameters": {}, "value": value}
+        tamper_json(folders[-1] / "summary.json", lambda s, o=objective: s.update(objective=o))
+    first, noise, *_ = answer(study(*folders), [])
+    assert first == (
+        "two is ahead by the objective, makespan: 80, which is 20.0 % less than one with 100."
+    )
+    assert noise.startswith("Whether that is beyond noise is not known")
