@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from hpcsched.cli.completion import offered_runs, offered_settings
+
 
 def _no_log(path: Path) -> Path:
     """Refuse a log where a scenario is expected, with the command that replays it."""
@@ -63,7 +65,10 @@ ScenarioFiles = Annotated[
 OneRun = Annotated[
     Path,
     typer.Argument(
-        metavar="RUN", help="A run directory, or a run's name in runs/.", show_default=False
+        metavar="RUN",
+        help="A run directory, or a run's name in runs/.",
+        show_default=False,
+        autocompletion=offered_runs,
     ),
 ]
 SeveralRuns = Annotated[
@@ -72,6 +77,7 @@ SeveralRuns = Annotated[
         metavar="RUN...",
         help="Run directories, folders of runs, or runs' names in runs/.",
         show_default=False,
+        autocompletion=offered_runs,
     ),
 ]
 Overrides = Annotated[
@@ -81,6 +87,7 @@ Overrides = Annotated[
         metavar="KEY.PATH=VALUE",
         help="Replace a value of each scenario; can be repeated.",
         show_default=False,
+        autocompletion=offered_settings,
     ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print warnings and errors only.")]

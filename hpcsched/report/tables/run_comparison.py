@@ -10,6 +10,7 @@ from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.studied_runs import StudiedRun
 from hpcsched.report.tables.run_account import recorded_starts_text
 from hpcsched.results.directory import RunDirectory
+from hpcsched.results.files import JOBS
 from hpcsched.results.solver_rounds import SolverRounds, in_words, what_to_do
 
 
@@ -91,7 +92,7 @@ def compare_runs(compared: ComparedStudy) -> Comparison:
     base = names.index(compared.baseline_run.name)
     # In the order of first appearance: runs may have different metrics.
     metrics = dict.fromkeys(name for run in runs for name in run.summary["metrics"])
-    warnings = _warnings(runs, names, base)
+    warnings = [*_warnings(runs, names, base), *_equal_replicas(studied)]
     rows = []
     for metric in metrics:
         definitions = [run.summary.get("definitions", {}).get(metric) for run in runs]
@@ -197,6 +198,20 @@ def _warnings(runs: Sequence[RunDirectory], names: Sequence[str], base: int) -> 
         listed = _listed([f"{name}: {in_words(rounds)}" for rounds, name in unsolved], "; ")
         warnings.append(f"{listed}; {what_to_do(rounds for rounds, _ in unsolved)}")
     return warnings
+
+
+def _equal_replicas(studied: Sequence[StudiedRun]) -> Iterator[str]:
+    """Yield a warning for each contender whose runs of several seeds have the same jobs."""
+    replicas: dict[tuple[str, str], list[StudiedRun]] = defaultdict(list)
+    for one in studied:
+        replicas[one.contender, one.group].append(one)
+    for (contender, group), same in replicas.items():
+        tables = {one.run.manifest.files.get(JOBS) for one in same}
+        if len(same) > 1 and len(tables) == 1 and None not in tables:
+            yield (
+                f"the {len(same)} seeds of {contender} on {group} make no difference: they are"
+                " one run, and intervals over them say nothing"
+            )
 
 
 def _other_data(named: Sequence[tuple[RunDirectory, str]]) -> Iterator[str]:

@@ -86,6 +86,22 @@ def test_warnings(tmp_path: Path) -> None:
     )
 
 
+def test_seeds_that_change_nothing(tmp_path: Path) -> None:
+    """Two seeds with the same jobs are one run; with other jobs they are two."""
+    runs = [write_run(tmp_path / f"seed-{seed}", name="easy") for seed in (1, 2)]
+    for run, seed in zip(runs, (1, 2), strict=True):
+        tamper_json(run.path / "manifest.json", lambda m, s=seed: m.update(seed=s))
+    opened = [RunDirectory.open(run.path) for run in runs]
+    (warning,) = compare_runs(opened).warnings
+    assert warning == (
+        "the 2 seeds of easy on trace make no difference: they are one run, and intervals over"
+        " them say nothing"
+    )
+    tamper_json(runs[1].path / "manifest.json", lambda m: m["files"].update({"jobs.parquet": "0"}))
+    opened = [RunDirectory.open(run.path) for run in runs]
+    assert compare_runs(opened).warnings == ()
+
+
 def test_fewer_jobs(tmp_path: Path) -> None:
     """Runs over other parts of the same trace are warned of."""
     runs = [
