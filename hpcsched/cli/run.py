@@ -18,7 +18,7 @@ from hpcsched.cli.solver_warning import solver_warning
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hpcsched.errors import Finding
+    from hpcsched.errors import Finding, InputError
     from hpcsched.results.directory import RunDirectory
     from hpcsched.scenario.loading import LoadedScenario
     from hpcsched.scenario.overrides import Override
@@ -28,6 +28,11 @@ REASONS = "reasons"
 
 _OUTAGES = ("maintenance", "reservations", "failures", "failure_log")
 """Keys of `outages:` that declare outages."""
+
+
+_LARGER = "larger_than_system"
+_MANY_LARGER = 0.01
+"""Share of the records above which those that fit on no node are warned of."""
 
 
 def run(
@@ -126,6 +131,7 @@ def _replay(
     loaded: "LoadedScenario", folder: Path, *, force: bool, watch: bool, quiet: bool
 ) -> None:
     """Replay a scenario, and print the account of its run and the warnings about it."""
+    from hpcsched.errors import InputError
     from hpcsched.report.tables.run_account import account_lines
     from hpcsched.runs.runner import run as run_scenario
 
@@ -135,15 +141,49 @@ def _replay(
     except KeyboardInterrupt:
         typer.echo(f"interrupted; what was done until then is in {folder}", err=True)
         raise typer.Exit(130) from None
+    except InputError as error:
+        raise InputError([*error.findings, *_other_refused(loaded, error)]) from error
     if not quiet:
         for line in account_lines(result.summary):
             typer.echo(line)
         typer.echo(f"results in {result.directory.path}")
     # After the results, where they are seen, not above a screen of metrics.
-    for warn in (_changed_trace, _outages_beside_jobs, solver_warning):
+    for warn in (_changed_trace, _other_machine, _outages_beside_jobs, solver_warning):
         warning = warn(loaded, result.directory)
         if warning is not None:
             typer.echo(warning, err=True)
+
+
+def _other_refused(loaded: "LoadedScenario", error: "InputError") -> "list[Finding]":
+    """Return a finding with all records that policies refuse, where there is more than one."""
+    from hpcsched.errors import Finding, InputError
+    from hpcsched.runs.refused_records import in_words, is_policy, refused_records
+
+    if not is_policy(loaded.scenario, error):
+        return []
+    # What else is wrong with the log is found once these are settled.
+    try:
+        refused = refused_records(loaded.scenario)
+    except InputError:
+        return []
+    if sum(one.records for one in refused) < 2:
+        return []
+    return [Finding("refused-records", in_words(refused), loaded.place("trace"), "trace")]
+
+
+def _other_machine(loaded: "LoadedScenario", directory: "RunDirectory") -> "Finding | None":
+    """Return a warning if the system seems not to be the trace's: many jobs do not fit on it."""
+    from hpcsched.errors import Finding
+
+    jobs = directory.summary["jobs"]
+    larger = jobs["skipped"].get(_LARGER, 0)
+    if larger <= _MANY_LARGER * jobs["read"]:
+        return None
+    message = (
+        f"{larger:,} of {jobs['read']:,} records ask for more than the whole system and were left"
+        " out; is it the system of this trace?"
+    )
+    return Finding("larger-than-system", message, loaded.place("system"), "system", "warning")
 
 
 def _changed_trace(loaded: "LoadedScenario", directory: "RunDirectory") -> "Finding | None":
