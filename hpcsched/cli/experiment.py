@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hpcsched.cli.shared_options import Overrides, Quiet
+from hpcsched.cli.shared_options import LivePageFile, Overrides, Quiet
 
 if TYPE_CHECKING:
     from hpcsched.experiment.cell import Cell
@@ -57,6 +57,7 @@ def experiment(
     list_: Annotated[
         bool, typer.Option("--list", help="List the cells and their states; run nothing.")
     ] = False,
+    page: LivePageFile = None,
     quiet: Quiet = False,
 ) -> None:
     """Run a matrix of scenarios; complete runs are kept.
@@ -74,7 +75,7 @@ def experiment(
     if list_:
         _show(chosen, folder)
         return
-    failed = _run(read, chosen, folder, jobs, again=again, quiet=quiet)
+    failed = _run(read, chosen, folder, jobs, again=again, page=page, quiet=quiet)
     if not quiet:
         typer.echo(f"results in {folder.path}; compare them: hpcsched compare {folder.path}")
     for warning in _solver_warnings(chosen, folder):
@@ -91,11 +92,13 @@ def _run(
     jobs: int | None,
     *,
     again: bool,
+    page: Path | None,
     quiet: bool,
 ) -> int:
     """Run the chosen cells; return the number of failures."""
     from hpcsched.experiment.execution import IndexWriter, build_executor, run_cells
     from hpcsched.experiment.progress import make_progress
+    from hpcsched.experiment.progress_page import ProgressPage
     from hpcsched.plugins import manager
 
     choice = read.declaration.executor
@@ -108,7 +111,10 @@ def _run(
         runner = build_executor(choice, manager.registry(), folder.path)
         # Lines into nothing, so that cells are counted alike.
         shown_on = StringIO() if quiet else None
-        progress = make_progress(read.declaration.name, len(chosen), shown_on)
+        name = read.declaration.name
+        progress = make_progress(name, len(chosen), shown_on)
+        if page is not None:
+            progress = ProgressPage(page, name, len(chosen), progress)
         try:
             with progress:
                 outcomes = run_cells(

@@ -7,6 +7,7 @@ import typer
 
 from hpcsched.cli.shared_options import (
     Force,
+    LivePageFile,
     Overrides,
     Quiet,
     ScenarioFiles,
@@ -58,6 +59,7 @@ def run(
             help="Show the state during the run; without a terminal every 10 s.",
         ),
     ] = False,
+    page: LivePageFile = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
@@ -81,7 +83,7 @@ def run(
             typer.echo(finding, err=True)
         if len(folders) > 1 and not quiet:
             typer.echo(f"{loaded.scenario.name}:")
-        _replay(loaded, folder, force=force, watch=watch, quiet=quiet)
+        _replay(loaded, folder, force=force, watch=watch, page=page, quiet=quiet)
     if len(folders) > 1 and not quiet:
         from hpcsched.cli.compare import compare
 
@@ -128,7 +130,13 @@ def _folders(all_loaded: "Sequence[LoadedScenario]", out: Path | None) -> list[P
 
 
 def _replay(
-    loaded: "LoadedScenario", folder: Path, *, force: bool, watch: bool, quiet: bool
+    loaded: "LoadedScenario",
+    folder: Path,
+    *,
+    force: bool,
+    watch: bool,
+    page: Path | None,
+    quiet: bool,
 ) -> None:
     """Replay a scenario, and print the account of its run and the warnings about it."""
     from hpcsched.errors import InputError
@@ -136,7 +144,9 @@ def _replay(
     from hpcsched.runs.runner import run as run_scenario
 
     try:
-        result = run_scenario(loaded.scenario, folder, force=force, progress=not quiet, watch=watch)
+        result = run_scenario(
+            loaded.scenario, folder, force=force, progress=not quiet, watch=watch, page=page
+        )
     # The run directory is complete up to the interrupt, and says so.
     except KeyboardInterrupt:
         typer.echo(f"interrupted; what was done until then is in {folder}", err=True)

@@ -91,6 +91,12 @@ Overrides = Annotated[
     ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print warnings and errors only.")]
+LivePageFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--page", help="Show the progress on a page in this HTML file.", show_default=False
+    ),
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
 Baseline = Annotated[
     str | None,

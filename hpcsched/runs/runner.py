@@ -121,12 +121,14 @@ def run(
     force: bool = False,
     progress: bool = False,
     watch: bool = False,
+    page: Path | str | None = None,
 ) -> RunResult:
     """Replay a scenario, given as such, as a file or as a dictionary; write its run directory.
 
     `out` is the run directory, by default `runs/NAME`; `force` replaces a run that is there.
     `progress` shows a bar on standard error if that is a terminal. `watch` shows the queue, the
     system and the decisions there instead, or writes a line now and then if it is no terminal.
+    `page` is an HTML file that shows the same in a browser while the run goes on.
     The logger `hpcsched` tells what is replayed in compiled code, and what needs Python. An
     interrupted or failed run leaves a valid directory that says so, and what interrupted it is
     raised.
@@ -135,7 +137,8 @@ def run(
         scenario = load_scenario(scenario)
     folder = Path(out) if out is not None else Path("runs") / scenario.name
     assembly = assemble(scenario, folder=folder).build_all()
-    watching = Watching(assembly, progress=progress, watch=watch)
+    shown_on = None if page is None else Path(page)
+    watching = Watching(assembly, progress=progress, watch=watch, page=shown_on)
     directory = replay_into_folder(assembly, watching, force=force)
     if directory.manifest.status == "interrupted":
         raise KeyboardInterrupt

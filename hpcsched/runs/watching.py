@@ -3,6 +3,7 @@
 import logging
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hpcsched.monitoring.state_board import StateBoard, Trace, View
@@ -31,6 +32,8 @@ class Watching:
         Whether to show a bar on standard error, if that is a terminal.
     watch
         Whether to show the state there instead.
+    page
+        HTML file that shows the state in a browser; None for none.
     """
 
     def __init__(
@@ -39,8 +42,9 @@ class Watching:
         *,
         progress: bool = False,
         watch: bool = False,
+        page: Path | None = None,
     ) -> None:
-        self._assembly, self._watch = assembly, watch
+        self._assembly, self._watch, self._page = assembly, watch, page
         self._told_of_compiling = False
         self.with_bar = progress and not watch and sys.stderr.isatty()
 
@@ -48,6 +52,10 @@ class Watching:
         """Return the board that writes the state file and shows the state."""
         assembly = self._assembly
         views: list[View] = [StateFile(assembly.folder)]
+        if self._page is not None:
+            from hpcsched.monitoring.live_page import LivePage  # noqa: PLC0415 (jinja2 takes its time)
+
+            views.append(LivePage(self._page))
         if self._watch and sys.stderr.isatty():
             from rich.console import Console  # noqa: PLC0415 (it takes its time)
 

@@ -1,0 +1,19 @@
+"""The page of an experiment in progress."""
+
+from pathlib import Path
+
+from hpcsched import cli
+from tests.experiment.samples import write_sample
+
+
+def test_of_an_experiment(tmp_path: Path) -> None:
+    """The last page has all cells; one that fails is named with its reason."""
+    file, page = write_sample(tmp_path), tmp_path / "live.html"
+    given = ["experiment", str(file), "--out", str(tmp_path / "out"), "--page", str(page)]
+    assert cli.main([*given, "--quiet"]) == 0
+    text = page.read_text()
+    assert "4 of 4 ended" in text
+    assert "<th>done</th><td>4</td>" in text
+    assert "It has ended." in text
+    assert cli.main([*given, "--quiet"]) == 0
+    assert "<th>kept</th><td>4</td>" in page.read_text()
