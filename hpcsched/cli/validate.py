@@ -63,16 +63,19 @@ def validate(
             refuse_log(file)
             if is_experiment(file):
                 experiment = read_experiment(file, given, warn=True)
-                found.extend(experiment.warnings)
-                # Cells share faults, each of which is told once.
-                faults = (build_faults(cell.scenario) for cell in experiment.cells)
-                found.extend(dict.fromkeys(chain.from_iterable(faults)))
+                reviewed = list(experiment.warnings)
+                scenarios = [cell.scenario for cell in experiment.cells]
             else:
                 loaded = read_scenario(file, given)
-                found.extend(review(loaded))
-                # Without its input files a scenario cannot be built, which the review has told.
-                if not missing_inputs(loaded):
-                    found.extend(build_faults(loaded.scenario))
+                reviewed = review(loaded)
+                scenarios = [] if missing_inputs(loaded) else [loaded.scenario]
+            found.extend(reviewed)
+            # Where the review has found an error, such as a solver that is not installed, or where
+            # an input file is missing, there is nothing to build.
+            if not any(finding.severity == "error" for finding in reviewed):
+                # Cells share faults, each of which is told once.
+                faults = chain.from_iterable(map(build_faults, scenarios))
+                found.extend(dict.fromkeys(faults))
         # All files are checked, whatever is wrong with one of them.
         except InputError as error:
             found.extend(error.findings)

@@ -5,14 +5,12 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from hpcsched.audit.violations import AuditReport
 from hpcsched.dispatching.additional import DataProvider
 from hpcsched.dispatching.core.compile_time import told_of_compiling
-from hpcsched.explain.explanation import Explanation
 from hpcsched.report.tables.run_account import account_lines
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.offline import offline_figures
@@ -23,7 +21,6 @@ from hpcsched.results.summary import Left
 from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.runs.column_run import ColumnRun
 from hpcsched.runs.event_run import EventRun
-from hpcsched.runs.explaining import explain_run
 from hpcsched.runs.run_lifecycle import LoopEnd, Run
 from hpcsched.runs.watching import Watching
 from hpcsched.scenario import Scenario, load_scenario
@@ -34,6 +31,10 @@ from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.replay_choices import needs_reasons, obstacles
 from hpcsched.workload.job_batches import NeedsPythonError
 from hpcsched.workload.trace_source import has_dependencies
+
+if TYPE_CHECKING:
+    from hpcsched.audit.violations import AuditReport
+    from hpcsched.explain.explanation import Explanation
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ class RunResult:
         value: float | None = self.summary["objective"]["value"]
         return value
 
-    def verify(self) -> AuditReport:
+    def verify(self) -> "AuditReport":
         """Return the audit of the run against its trace, system and records.
 
         Raises
@@ -87,7 +88,7 @@ class RunResult:
 
         return audit_directory(self.directory)
 
-    def explain(self, job_id: int) -> Explanation:
+    def explain(self, job_id: int) -> "Explanation":
         """Return why a job started when it did; `str` gives it in sentences.
 
         Raises
@@ -95,6 +96,8 @@ class RunResult:
         InputError
             The run recorded no reasons (observer `reasons`), or has no such job.
         """
+        from hpcsched.runs.explaining import explain_run  # noqa: PLC0415 (a replay needs none of it)
+
         return explain_run(self.directory, job_id)
 
     def _repr_html_(self) -> str:
