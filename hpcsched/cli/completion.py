@@ -1,4 +1,4 @@
-"""What a shell offers for completion: runs, key paths of scenarios, and names of plugins."""
+"""Completion in a shell: runs, key paths of scenarios, and names of plugins."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,17 +1,15 @@
 """`hpcsched plot`: figures of runs for papers."""
 
-from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from hpcsched.cli.shared_options import Force, SeveralRuns
 
 if TYPE_CHECKING:
-    from hpcsched.report.compared_study import ComparedStudy
-    from hpcsched.report.figures.chart_parts import Figure
+    from hpcsched.runs.studying import Kind
 
 app = typer.Typer(name="plot", no_args_is_help=True, help="Draw figures of runs for papers.")
 
@@ -41,9 +39,7 @@ def boxes(
 
     A box shows quartiles, median and mean, its whiskers the least and the largest value.
     """
-    from hpcsched.report.figures.distribution_figures import box_figure
-
-    _write(directories, lambda compared: box_figure(compared, of), out, force=force)
+    _write("boxes", directories, out, force=force, of=of)
 
 
 @app.command()
@@ -51,9 +47,7 @@ def ecdf(
     directories: SeveralRuns, out: Out, of: Quantity = Of.BOUNDED_SLOWDOWN, force: Force = False
 ) -> None:
     """Draw the cumulative distribution of a quantity."""
-    from hpcsched.report.figures.distribution_figures import distribution_figure
-
-    _write(directories, lambda compared: distribution_figure(compared, of), out, force=force)
+    _write("ecdf", directories, out, force=force, of=of)
 
 
 @app.command()
@@ -69,9 +63,7 @@ def bars(
 
     Intervals are over seeds, or over jobs for a mean over the jobs of single runs.
     """
-    from hpcsched.report.figures.metric_figure import metric_figure
-
-    _write(directories, lambda compared: metric_figure(compared, metric), out, force=force)
+    _write("bars", directories, out, force=force, metric=metric)
 
 
 @app.command()
@@ -85,25 +77,19 @@ def load(
     force: Force = False,
 ) -> None:
     """Draw queue length and resource use over time."""
-    from hpcsched.report.figures.load_figure import load_figure
-
-    _write(directories, lambda compared: load_figure(compared, resource), out, force=force)
+    _write("load", directories, out, force=force, resource=resource)
 
 
 @app.command(name="decision-time")
 def decision_time(directories: SeveralRuns, out: Out, force: Force = False) -> None:
     """Draw the decision time by queue length."""
-    from hpcsched.report.figures.decision_time_figure import decision_time_figure
-
-    _write(directories, decision_time_figure, out, force=force)
+    _write("decision-time", directories, out, force=force)
 
 
 @app.command()
 def choices(directories: SeveralRuns, out: Out, force: Force = False) -> None:
     """Draw which dispatcher `hyper` chose over time."""
-    from hpcsched.report.figures.choice_figure import choice_figure
-
-    _write(directories, choice_figure, out, force=force)
+    _write("choices", directories, out, force=force)
 
 
 @app.command(name="cpu-time")
@@ -112,9 +98,7 @@ def cpu_time(directories: SeveralRuns, out: Out, force: Force = False) -> None:
 
     The runs must have the observer `cpu-memory`.
     """
-    from hpcsched.report.figures.process_usage_figures import cpu_time_figure
-
-    _write(directories, cpu_time_figure, out, force=force)
+    _write("cpu-time", directories, out, force=force)
 
 
 @app.command(name="cpu-memory")
@@ -123,9 +107,7 @@ def cpu_memory(directories: SeveralRuns, out: Out, force: Force = False) -> None
 
     The runs must have the observer `cpu-memory`.
     """
-    from hpcsched.report.figures.process_usage_figures import cpu_over_time_figure
-
-    _write(directories, cpu_over_time_figure, out, force=force)
+    _write("cpu-memory", directories, out, force=force)
 
 
 @app.command()
@@ -159,30 +141,23 @@ def gantt(
     force: Force = False,
 ) -> None:
     """Draw jobs on nodes over time as rectangles."""
-    from hpcsched.report.figures.gantt_figure import gantt_figure
-
-    def drawing(compared: "ComparedStudy") -> "Figure":
-        return gantt_figure(compared.study, resource or (), begin, end)
-
-    _write(directories, drawing, out, force=force)
+    window = {"begin": begin, "end": end}
+    _write("gantt", directories, out, force=force, resources=resource or (), **window)
 
 
 def _write(
-    directories: list[Path],
-    drawing: "Callable[[ComparedStudy], Figure]",
-    out: Path,
-    *,
-    force: bool,
+    kind: "Kind", directories: list[Path], out: Path, *, force: bool, **options: Any
 ) -> None:
     from hpcsched.report.compared_study import ComparedStudy
     from hpcsched.report.figures.figure_files import check_free, format_of, write_figure
     from hpcsched.report.studied_runs import open_study
+    from hpcsched.runs.studying import figure_of
 
     format_of(out)
     # Before the runs are read: a mistyped name should not cost minutes.
     check_free(out, force=force)
     study = open_study(directories)
-    write_figure(drawing(ComparedStudy(study)).chart, out, force=force)
+    write_figure(figure_of(kind, ComparedStudy(study), **options).chart, out, force=force)
     for warning in study.warnings:
         typer.echo(f"warning: {warning}", err=True)
     typer.echo(f"wrote {out}")

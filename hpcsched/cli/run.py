@@ -30,7 +30,6 @@ REASONS = "reasons"
 _OUTAGES = ("maintenance", "reservations", "failures", "failure_log")
 """Keys of `outages:` that declare outages."""
 
-
 _LARGER = "larger_than_system"
 _MANY_LARGER = 0.01
 """Share of the records above which those that fit on no node are warned of."""
@@ -78,6 +77,8 @@ def run(
     added = [Addition(("observers",), REASONS, Place("--explain"))] if explain else []
     all_loaded = _read_all(scenario_files(scenarios), [*(overrides or ()), *added])
     folders = _folders(all_loaded, out)
+    if page is not None and len(folders) > 1:
+        raise typer.BadParameter("a page shows one run: give one scenario", param_hint="--page")
     for loaded, folder in zip(all_loaded, folders, strict=True):
         for finding in loaded.former:
             typer.echo(finding, err=True)

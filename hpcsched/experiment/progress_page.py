@@ -1,6 +1,5 @@
 """Progress of an experiment as a page in a file, beside another display."""
 
-import logging
 from collections import Counter
 from pathlib import Path
 from threading import Lock
@@ -11,9 +10,7 @@ from typing import Self
 from hpcsched.experiment.cell import Cell
 from hpcsched.experiment.execution import Outcome
 from hpcsched.experiment.progress import Progress, clock
-from hpcsched.monitoring.live_page import write_live_page
-
-_log = logging.getLogger(__name__)
+from hpcsched.monitoring.live_page import PageFile
 
 
 class ProgressPage:
@@ -32,13 +29,13 @@ class ProgressPage:
     """
 
     def __init__(self, path: Path, title: str, cells: int, beside: Progress) -> None:
-        self._path, self._title, self._cells, self._beside = path, title, cells, beside
+        self._page = PageFile(path, title)
+        self._cells, self._beside = cells, beside
         self._counts: Counter[str] = Counter()
         self._running: dict[str, float] = {}
         self._failures: list[tuple[str, str]] = []
         self._lock = Lock()
         self._began = monotonic()
-        self._failed = False
 
     def __enter__(self) -> Self:
         self._beside.__enter__()
@@ -86,10 +83,5 @@ class ProgressPage:
                 ("running", f"{name} for {clock(now - b)}") for name, b in self._running.items()
             ]
             rows += [("failed", f"{name}: {message}") for name, message in self._failures]
-            try:
-                progress = done / self._cells if self._cells else None
-                write_live_page(self._path, self._title, progress=progress, rows=rows, ended=ended)
-            except OSError as error:
-                if not self._failed:
-                    _log.warning("%s: the page cannot be written: %s", self._path, error.strerror)
-                self._failed = True
+            progress = done / self._cells if self._cells else None
+            self._page.write(progress=progress, rows=rows, ended=ended)

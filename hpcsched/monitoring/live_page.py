@@ -4,10 +4,11 @@ import logging
 import os
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from hpcsched.monitoring.run_state import RunState
 from hpcsched.monitoring.state_rendering import state_rows
@@ -56,16 +57,8 @@ def curve_of(title: str, values: Sequence[float], unit: str = "") -> Curve:
     return Curve(title, " ".join(points), f"{last:,.4g}{unit}", f"{most:,.4g}{unit}")
 
 
-def write_live_page(
-    path: Path,
-    title: str,
-    *,
-    progress: float | None,
-    rows: Iterable[tuple[str, str]],
-    curves: Sequence[Curve] = (),
-    ended: bool,
-) -> None:
-    """Write the page of something in progress, whole or not at all.
+class PageFile:
+    """Writer of the page of something in progress, which is written anew from time to time.
 
     Parameters
     ----------
@@ -73,39 +66,64 @@ def write_live_page(
         The HTML file.
     title
         Name of the run or experiment.
-    progress
-        Share that is done, from 0 to 1; None if unknown.
-    rows
-        Pairs of a label and a text.
-    curves
-        Quantities over time.
-    ended
-        Whether it is over: the page is then not read again.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be written.
     """
+
+    def __init__(self, path: Path, title: str) -> None:
+        self._path, self._title = path, title
+        self._failed = False
+
+    def write(
+        self,
+        *,
+        progress: float | None,
+        rows: Iterable[tuple[str, str]],
+        curves: Sequence[Curve] = (),
+        ended: bool,
+    ) -> None:
+        """Write the page, whole or not at all.
+
+        Nothing ends because its page cannot be written: it is warned of once.
+
+        Parameters
+        ----------
+        progress
+            Share that is done, from 0 to 1; None if unknown.
+        rows
+            Pairs of a label and a text.
+        curves
+            Quantities over time.
+        ended
+            Whether it is over: the page is then not read again.
+        """
+        text = _template().render(
+            title=self._title,
+            progress=progress,
+            rows=list(rows),
+            curves=curves,
+            ended=ended,
+            refresh=round(INTERVAL),
+            written=datetime.now(UTC).isoformat(timespec="seconds"),
+        )
+        # A browser may read at any time, so it must never meet half a page.
+        half = self._path.with_name(f".{self._path.name}.{os.getpid()}")
+        try:
+            half.write_text(text, encoding="utf-8")
+            half.replace(self._path)
+        except OSError as error:
+            if not self._failed:
+                _log.warning("%s: the page cannot be written: %s", self._path, error.strerror)
+            self._failed = True
+
+
+@cache
+def _template() -> Template:
     environment = Environment(
         loader=PackageLoader("hpcsched.monitoring"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
     )
-    text = environment.get_template("live.html").render(
-        title=title,
-        progress=progress,
-        rows=list(rows),
-        curves=curves,
-        ended=ended,
-        refresh=round(INTERVAL),
-        written=datetime.now(UTC).isoformat(timespec="seconds"),
-    )
-    # A browser may read at any time, so it must never meet half a page.
-    half = path.with_name(f".{path.name}.{os.getpid()}")
-    half.write_text(text, encoding="utf-8")
-    half.replace(path)
+    return environment.get_template("live.html")
 
 
 class LivePage:
@@ -115,23 +133,21 @@ class LivePage:
     ----------
     path
         The HTML file.
+    title
+        Name of the scenario.
     interval
         Real seconds between two pages.
     """
 
-    def __init__(self, path: Path, interval: float = INTERVAL) -> None:
+    def __init__(self, path: Path, title: str, interval: float = INTERVAL) -> None:
         self.interval = interval
-        self._path = path
-        self._failed = False
+        self._page = PageFile(path, title)
         self._last: RunState | None = None
         self._queue: list[float] = []
         self._used: dict[str, list[float]] = {}
 
     def show(self, state: RunState) -> None:
-        """Write the page.
-
-        A run does not end because its page cannot be written: it is warned of once.
-        """
+        """Write the page."""
         self._last = state
         self._queue.append(state.waiting)
         for name, resource in state.resources.items():
@@ -151,16 +167,5 @@ class LivePage:
     def _write(self, state: RunState, *, ended: bool) -> None:
         curves = [curve_of("waiting jobs", self._queue)]
         curves += [curve_of(f"{name} in use", used, " %") for name, used in self._used.items()]
-        try:
-            write_live_page(
-                self._path,
-                state.scenario,
-                progress=state.progress,
-                rows=state_rows(state),
-                curves=curves,
-                ended=ended,
-            )
-        except OSError as error:
-            if not self._failed:
-                _log.warning("%s: the page cannot be written: %s", self._path, error.strerror)
-            self._failed = True
+        rows = state_rows(state)
+        self._page.write(progress=state.progress, rows=rows, curves=curves, ended=ended)

@@ -66,11 +66,11 @@ def in_words(refused: list[Refused]) -> str:
     Examples
     --------
     >>> print(in_words([Refused("unsorted", 2, ("skip", "sort"))]))
-    2 records are refused in all; keys of the trace settle them: unsorted: skip or sort (2 records)
+    2 records are refused in all; keys of the trace settle them: unsorted: skip or sort (2 of them)
     """
     total = sum(one.records for one in refused)
     keys = ", ".join(
-        f"{one.policy}: {' or '.join(one.choices)} ({one.records:,} records)" for one in refused
+        f"{one.policy}: {' or '.join(one.choices)} ({one.records:,} of them)" for one in refused
     )
     return f"{total:,} records are refused in all; keys of the trace settle them: {keys}"
 

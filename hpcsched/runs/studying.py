@@ -1,8 +1,7 @@
 """Comparisons, figures and pages of runs, for the commands and for notebooks."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from hpcsched.errors import HpcschedError
@@ -21,7 +20,17 @@ if TYPE_CHECKING:
 Run = RunResult | Path | str
 """A run: as `run` returns it, or the path or name of its directory; also a folder of runs."""
 
-Kind = Literal["boxes", "ecdf", "bars", "load", "gantt", "decision-time", "choices"]
+Kind = Literal[
+    "boxes",
+    "ecdf",
+    "bars",
+    "load",
+    "gantt",
+    "decision-time",
+    "choices",
+    "cpu-time",
+    "cpu-memory",
+]
 """Kinds of figures, as `hpcsched plot` calls them."""
 
 
@@ -71,9 +80,7 @@ def plot(kind: Kind, *runs: Run, **options: Any) -> "Chart":
     runs
         The runs.
     options
-        `of`, the quantity of `boxes` and `ecdf` (`bounded_slowdown`, `wait_time`, …); `metric` of
-        `bars`; `resource` of `load` and `gantt`; `begin` and `end` of `gantt`, in simulated
-        seconds.
+        As in `figure_of`.
 
     Raises
     ------
@@ -82,7 +89,7 @@ def plot(kind: Kind, *runs: Run, **options: Any) -> "Chart":
     TypeError
         If the kind has no such option.
     """
-    return _drawings()[kind](_study(runs), **options).chart
+    return figure_of(kind, _study(runs), **options).chart
 
 
 def study_page(
@@ -105,12 +112,11 @@ def study_page(
         If a run cannot be read.
     """
     # Altair takes its time.
-    from hpcsched.report.page.page import NOT_CHECKED, Verdict, not_ok, write_page  # noqa: PLC0415
+    from hpcsched.report.page.page import NOT_AUDITED, not_ok, write_page  # noqa: PLC0415
 
     study = compared.study
     comparison = compare_runs(compared)
-    not_checked = Verdict(NOT_CHECKED, ())
-    verdicts = {one.name: _verdict(one.run) if verify else not_checked for one in study.runs}
+    verdicts = {one.name: _verdict(one.run) if verify else NOT_AUDITED for one in study.runs}
     warnings = (*study.warnings, *comparison.warnings)
     page = write_page(compared, comparison, verdicts, title=title, warnings=warnings)
     return StudyPage(page, warnings, tuple(not_ok(verdicts) or ()))
@@ -158,19 +164,38 @@ def _study(runs: tuple[Run, ...], baseline: str | None = None) -> ComparedStudy:
 
 def _verdict(run: RunDirectory) -> "Verdict":
     """Audit a run; the verdict is `not checked` if it cannot be audited, as without its trace."""
-    from hpcsched.report.page.page import NOT_CHECKED, OK, Verdict  # noqa: PLC0415
+    from hpcsched.report.page.page import NOT_AUDITED, OK, Verdict  # noqa: PLC0415
     from hpcsched.report.tables.audit_lines import audit_lines  # noqa: PLC0415
     from hpcsched.runs.auditing import audit_directory  # noqa: PLC0415
 
     try:
         found = audit_directory(run)
     except HpcschedError as error:
-        return Verdict(NOT_CHECKED, (str(error),))
+        return NOT_AUDITED._replace(lines=(str(error),))
     return Verdict(OK if found.ok else "not ok", tuple(audit_lines(found)))
 
 
-def _drawings() -> "Mapping[Kind, Callable[..., Figure]]":
-    """Return the function that draws each kind."""
+def figure_of(kind: Kind, compared: ComparedStudy, **options: Any) -> "Figure":
+    """Return a figure of a study.
+
+    Parameters
+    ----------
+    kind
+        Kind of the figure.
+    compared
+        The runs.
+    options
+        `of`, the quantity of `boxes` and `ecdf` (`bounded_slowdown`, `wait_time`, …); `metric` of
+        `bars`; `resource` of `load`; `resources`, `begin` and `end` of `gantt`, in simulated
+        seconds.
+
+    Raises
+    ------
+    InputError
+        If a run cannot be read, or lacks what the figure shows.
+    TypeError
+        If the kind has no such option.
+    """
     from hpcsched.report.figures import (  # noqa: PLC0415 (altair takes its time)
         choice_figure,
         decision_time_figure,
@@ -178,35 +203,35 @@ def _drawings() -> "Mapping[Kind, Callable[..., Figure]]":
         gantt_figure,
         load_figure,
         metric_figure,
+        process_usage_figures,
     )
 
-    def boxes(study: ComparedStudy, of: str = "bounded_slowdown") -> "Figure":
-        return distribution_figures.box_figure(study, of)
+    def boxes(of: str = "bounded_slowdown") -> "Figure":
+        return distribution_figures.box_figure(compared, of)
 
-    def ecdf(study: ComparedStudy, of: str = "bounded_slowdown") -> "Figure":
-        return distribution_figures.distribution_figure(study, of)
+    def ecdf(of: str = "bounded_slowdown") -> "Figure":
+        return distribution_figures.distribution_figure(compared, of)
 
-    def bars(study: ComparedStudy, metric: str = "mean_bounded_slowdown") -> "Figure":
-        return metric_figure.metric_figure(study, metric)
+    def bars(metric: str = "mean_bounded_slowdown") -> "Figure":
+        return metric_figure.metric_figure(compared, metric)
 
-    def load(study: ComparedStudy, resource: str | None = None) -> "Figure":
-        return load_figure.load_figure(study, resource)
+    def load(resource: str | None = None) -> "Figure":
+        return load_figure.load_figure(compared, resource)
 
     def gantt(
-        study: ComparedStudy,
-        resource: str | None = None,
-        begin: int | None = None,
-        end: int | None = None,
+        resources: Sequence[str] = (), begin: int | None = None, end: int | None = None
     ) -> "Figure":
-        return gantt_figure.gantt_figure(study.study, [resource] if resource else (), begin, end)
+        return gantt_figure.gantt_figure(compared.study, resources, begin, end)
 
-    drawings: dict[Kind, Callable[..., Figure]] = {
+    drawings: Mapping[Kind, Callable[..., Figure]] = {
         "boxes": boxes,
         "ecdf": ecdf,
         "bars": bars,
         "load": load,
         "gantt": gantt,
-        "decision-time": decision_time_figure.decision_time_figure,
-        "choices": choice_figure.choice_figure,
+        "decision-time": lambda: decision_time_figure.decision_time_figure(compared),
+        "choices": lambda: choice_figure.choice_figure(compared),
+        "cpu-time": lambda: process_usage_figures.cpu_time_figure(compared),
+        "cpu-memory": lambda: process_usage_figures.cpu_over_time_figure(compared),
     }
-    return MappingProxyType(drawings)
+    return drawings[kind](**options)

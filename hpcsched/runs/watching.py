@@ -55,7 +55,7 @@ class Watching:
         if self._page is not None:
             from hpcsched.monitoring.live_page import LivePage  # noqa: PLC0415 (jinja2 takes its time)
 
-            views.append(LivePage(self._page))
+            views.append(LivePage(self._page, assembly.scenario.name))
         if self._watch and sys.stderr.isatty():
             from rich.console import Console  # noqa: PLC0415 (it takes its time)
 

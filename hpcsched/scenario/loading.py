@@ -23,6 +23,7 @@ from hpcsched.scenario.key_path import KeyPath, parse_key_path, show_key_path
 from hpcsched.scenario.models import Scenario, scenario_model
 from hpcsched.scenario.overrides import Override, apply_settings, settings_of
 from hpcsched.scenario.positions import Positions, by_position
+from hpcsched.scenario.yaml_core import StrictDumper
 
 DICTIONARY = "<dictionary>"
 """Stands for the file of a scenario that is given as a dictionary."""
@@ -72,10 +73,23 @@ def load_scenario(
         If anything is wrong, with all findings.
     """
     if isinstance(path, Mapping):
-        # Findings have the place in this text, and the key.
-        document = parse_document(yaml.safe_dump(dict(path), sort_keys=False, allow_unicode=True))
-        return check_document(document, DICTIONARY, overrides, registry).scenario
+        return check_document(_document_of(path), DICTIONARY, overrides, registry).scenario
     return read_scenario(path, overrides, registry).scenario
+
+
+def _document_of(content: Mapping[str, Any]) -> Document:
+    """Return a dictionary as a document, whose places are lines of its YAML text."""
+    try:
+        # Texts such as "0o17" stay texts, in YAML 1.1 and 1.2.
+        text = yaml.dump(dict(content), Dumper=StrictDumper, sort_keys=False, allow_unicode=True)
+        return parse_document(text)
+    except yaml.representer.RepresenterError as error:
+        found = type(error.args[-1]).__name__
+        message = (
+            "expected texts, numbers, truth values, lists and dictionaries, as in YAML; found a"
+            f" value of type {found}"
+        )
+        raise InputError(Finding("bad-value", message, Place(DICTIONARY))) from None
 
 
 def read_scenario(

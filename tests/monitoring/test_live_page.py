@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hpcsched import cli
-from hpcsched.monitoring.live_page import MOST_POINTS, LivePage, curve_of, write_live_page
+from hpcsched.monitoring.live_page import MOST_POINTS, LivePage, PageFile, curve_of
 from hpcsched.runs.runner import run
 from tests.monitoring.test_state_views import STATE
 from tests.runs.small_scenario import write_scenario
@@ -25,7 +25,7 @@ def test_it_is_read_again_until_the_end(tmp_path: Path) -> None:
     """The page refreshes itself while there is something to come; texts are escaped."""
     path = tmp_path / "live.html"
     for ended in (False, True):
-        write_live_page(path, "<b>", progress=0.25, rows=[("jobs", "3 & 4")], ended=ended)
+        PageFile(path, "<b>").write(progress=0.25, rows=[("jobs", "3 & 4")], ended=ended)
         text = path.read_text()
         assert ('http-equiv="refresh"' in text) is not ended
         assert "<h1>&lt;b&gt;</h1>" in text
@@ -36,7 +36,7 @@ def test_it_is_read_again_until_the_end(tmp_path: Path) -> None:
 
 def test_many_states(tmp_path: Path) -> None:
     """Of a long run every other point is dropped, over and over."""
-    page = LivePage(tmp_path / "live.html")
+    page = LivePage(tmp_path / "live.html", "kth")
     for waiting in range(2 * MOST_POINTS):
         page.show(STATE.model_copy(update={"waiting": waiting}))
     page.close()
@@ -46,7 +46,7 @@ def test_many_states(tmp_path: Path) -> None:
 
 def test_a_page_that_cannot_be_written(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """The run goes on; it is warned of once."""
-    page = LivePage(tmp_path / "none" / "live.html")
+    page = LivePage(tmp_path / "none" / "live.html", "kth")
     for _ in range(3):
         page.show(STATE)
     assert [record.levelname for record in caplog.records] == ["WARNING"]

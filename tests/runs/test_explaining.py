@@ -54,3 +54,13 @@ def test_a_scenario_from_a_dictionary(tmp_path: Path) -> None:
     with pytest.raises(hpcsched.InputError) as raised:
         hpcsched.load_scenario(content)
     assert "sytsem" in {finding.key for finding in raised.value.findings}
+
+
+def test_a_dictionary_with_another_object(tmp_path: Path) -> None:
+    """What YAML does not have is refused like any other fault."""
+    content = {"name": "0o17", "system": {"groups": []}}
+    with pytest.raises(hpcsched.InputError) as raised:
+        hpcsched.load_scenario(content)
+    assert "name" not in {finding.key for finding in raised.value.findings}
+    with pytest.raises(hpcsched.InputError, match="found a value of type PosixPath"):
+        hpcsched.load_scenario({"name": "small", "trace": {"path": tmp_path}})

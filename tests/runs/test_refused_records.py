@@ -36,8 +36,8 @@ def test_all_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert first.startswith(f"{tmp_path / 'log.swf'}:5: error: no requested time is given")
     assert of_all == (
         f"{path}:3:8: error: trace: 4 records are refused in all; keys of the trace settle them:"
-        " missing_requested_time: run_time or skip (2 records), unsorted: skip or sort (1 records),"
-        " malformed: skip (1 records) [refused-records]"
+        " missing_requested_time: run_time or skip (2 of them), unsorted: skip or sort (1 of them),"
+        " malformed: skip (1 of them) [refused-records]"
     )
     # What the sentence says does settle them.
     settled = "{source: swf, path: log.swf, missing_requested_time: run_time, unsorted: sort"

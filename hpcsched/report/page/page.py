@@ -18,7 +18,6 @@ from hpcsched.report.tables.study_tables import TABLES
 from hpcsched.results.solver_rounds import in_words
 
 OK = "ok"
-NOT_CHECKED = "not checked"
 
 
 class Verdict(NamedTuple):
@@ -34,6 +33,10 @@ class Verdict(NamedTuple):
 
     word: str
     lines: tuple[str, ...]
+
+
+NOT_AUDITED = Verdict("not checked", ())
+"""Verdict on each run of a page for which no audit was asked."""
 
 
 def write_page(
@@ -89,8 +92,7 @@ def not_ok(verdicts: Mapping[str, Verdict]) -> list[str] | None:
     verdicts
         Outcome of the audit by the name of the run.
     """
-    words = {verdict.word for verdict in verdicts.values() if not verdict.lines}
-    if words == {NOT_CHECKED} and not any(verdict.lines for verdict in verdicts.values()):
+    if set(verdicts.values()) == {NOT_AUDITED}:
         return None
     return [name for name, verdict in verdicts.items() if verdict.word != OK]
 

@@ -61,7 +61,7 @@ def comparison_content(comparison: Comparison) -> dict[str, Any]:
     Returns
     -------
     dict
-        `baseline` (a name), `objective` (a metric, or null if the runs differ in it), `runs` (name,
+        `baseline` (a name), `objective` (the metric that ranks the runs, or null), `runs` (name,
         directory, solver rounds), `metrics` (exact `values` and `percent_of_baseline` in the order
         of the runs) and `warnings`.
     """

@@ -40,8 +40,8 @@ class Row:
     @property
     def best(self) -> frozenset[int]:
         """Indices of the runs with the least value."""
-        least = min((value for value in self.values if value is not None), default=None)
-        return frozenset(k for k, value in enumerate(self.values) if value == least is not None)
+        given = {k: value for k, value in enumerate(self.values) if value is not None}
+        return frozenset(k for k, value in given.items() if value == min(given.values()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +51,15 @@ class Comparison:
     Attributes
     ----------
     names, directories
-        Names and directories of the runs: by ascending objective if all have the same one, else in
-        the order given.
+        Names and directories of the runs: by ascending objective if that ranks them, else in the
+        order given.
     baseline
         Index of the baseline.
     rows
         One row a metric.
     objective
-        Index of the row with the objective of the runs; None if they have different ones.
+        Index of the row with the objective of the runs; None if it does not rank them: they have
+        different ones, ran different traces, or are replicas.
     warnings
         Reasons for which runs may not be comparable.
     solver
@@ -117,7 +118,7 @@ def compare_runs(compared: ComparedStudy) -> Comparison:
                 tuple(_percent(value, values[base]) for value in values),
             )
         )
-    objective = _objective_row(runs, rows, base)
+    objective = _objective_row(studied, rows, base)
     return Comparison(
         names,
         tuple(run.path for run in runs),
@@ -137,9 +138,16 @@ def shared_objective(runs: Sequence[RunDirectory]) -> Mapping[str, Any] | None:
     return objectives[0] if stated[0][0] and all(one == stated[0] for one in stated) else None
 
 
+def _ranking_objective(studied: Sequence[StudiedRun]) -> Mapping[str, Any] | None:
+    """Return the objective that ranks runs: that of one run for each contender, of one trace."""
+    one_trace = len({one.group for one in studied}) == 1
+    once = len({one.contender for one in studied}) == len(studied)
+    return shared_objective([one.run for one in studied]) if one_trace and once else None
+
+
 def _ranked(studied: Sequence[StudiedRun]) -> Sequence[StudiedRun]:
-    """Return runs by ascending objective, those without a value last, if it is the same one."""
-    if shared_objective([one.run for one in studied]) is None:
+    """Return runs by ascending objective, those without a value last, if it ranks them."""
+    if _ranking_objective(studied) is None:
         return studied
 
     def rank(one: StudiedRun) -> tuple[bool, float]:
@@ -149,16 +157,16 @@ def _ranked(studied: Sequence[StudiedRun]) -> Sequence[StudiedRun]:
     return sorted(studied, key=rank)
 
 
-def _objective_row(runs: Sequence[RunDirectory], rows: list[Row], base: int) -> int | None:
+def _objective_row(studied: Sequence[StudiedRun], rows: list[Row], base: int) -> int | None:
     """Return the index of the objective's row, a new first one if no metric is the objective."""
-    objective = shared_objective(runs)
+    objective = _ranking_objective(studied)
     if objective is None:
         return None
     name, parameters = objective["name"], _parameters(objective)
     for k, row in enumerate(rows):
         if (row.metric, row.parameters) == (name, parameters):
             return k
-    values = tuple(run.summary["objective"].get("value") for run in runs)
+    values = tuple(one.run.summary["objective"].get("value") for one in studied)
     percent = tuple(_percent(value, values[base]) for value in values)
     rows.insert(0, Row(name, "", "all jobs that ran", parameters, values, percent))
     return 0

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
 
 from hpcsched.metrics.bootstrap import Interval, mean_interval
 from hpcsched.report.compared_study import ComparedStudy
@@ -70,7 +71,7 @@ def _ahead(compared: ComparedStudy) -> Iterator[str]:
     if not compared_cases:
         yield f"No two runs of one trace and seed have a value of the objective, {title}."
     elif len(compared_cases) == 1:
-        yield from _of_one_case(compared, compared_cases[0], objective["name"], title)
+        yield from _of_one_case(compared, compared_cases[0], objective, title)
     else:
         best = Counter(case[0].contender for case in compared_cases)
         counted = ", ".join(f"{name} in {count}" for name, count in best.most_common())
@@ -93,7 +94,7 @@ def _value(one: StudiedRun) -> float | None:
 
 
 def _of_one_case(
-    compared: ComparedStudy, case: Sequence[StudiedRun], objective: str, title: str
+    compared: ComparedStudy, case: Sequence[StudiedRun], objective: Mapping[str, Any], title: str
 ) -> Iterator[str]:
     first, second = case[:2]
     least, next_one = _value(first) or 0.0, _value(second) or 0.0
@@ -108,7 +109,7 @@ def _of_one_case(
     )
     interval = _difference(compared, first, second, objective)
     if interval is None:
-        yield "Whether that is beyond noise is not known: the objective is no mean over jobs."
+        yield "Whether that is beyond noise is not known: the objective is no mean of job values."
         return
     beyond = "beyond noise" if interval.lower > 0 or interval.upper < 0 else "within noise"
     yield (
@@ -118,13 +119,16 @@ def _of_one_case(
 
 
 def _difference(
-    compared: ComparedStudy, one: StudiedRun, other: StudiedRun, objective: str
+    compared: ComparedStudy, one: StudiedRun, other: StudiedRun, objective: Mapping[str, Any]
 ) -> Interval | None:
     """Return the mean difference over the jobs of both runs; None if there is no such mean."""
-    if objective not in _MEANS:
+    if objective["name"] not in _MEANS:
         return None
     mine, its = common_jobs(compared.jobs[one.name], compared.jobs[other.name])
-    quantity = QUANTITIES[_MEANS[objective]]
+    # Slowdowns of jobs are bounded as the metric's are, which the objective's need not be.
+    tau = objective["parameters"].get("tau", mine.tau)
+    mine, its = mine._replace(tau=tau), its._replace(tau=tau)
+    quantity = QUANTITIES[_MEANS[objective["name"]]]
     return mean_interval((quantity.of(mine) - quantity.of(its))[by_submission(mine)])
 
 

@@ -86,6 +86,20 @@ def test_warnings(tmp_path: Path) -> None:
     )
 
 
+def test_only_runs_of_one_trace_are_ranked(tmp_path: Path) -> None:
+    """The better one is first and marked; the value on another trace says nothing of a rank."""
+    slow, slower = pair(tmp_path)
+    ranked = compare_runs([slower, slow])
+    assert ranked.names == ("slow", "slower")
+    assert ranked.objective is not None
+    assert ranked.rows[ranked.objective].best == {0}
+    tamper_json(slow.path / "manifest.json", lambda m: m["trace_files"][0].update(sha256="0"))
+    unranked = compare_runs([slower, RunDirectory.open(slow.path)])
+    assert unranked.names[0].startswith("slower")
+    assert unranked.objective is None
+    assert "the best" not in comparison_table(unranked).as_text()
+
+
 def test_seeds_that_change_nothing(tmp_path: Path) -> None:
     """Two seeds with the same jobs are one run; with other jobs they are two."""
     runs = [write_run(tmp_path / f"seed-{seed}", name="easy") for seed in (1, 2)]

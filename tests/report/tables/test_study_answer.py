@@ -31,6 +31,17 @@ def test_who_is_ahead(tmp_path: Path) -> None:
     assert (fallbacks, audit) == ("No round fell back.", "The audit of each run says ok.")
 
 
+def test_noise_of_the_objectives_own_bound(tmp_path: Path) -> None:
+    """With tau = 60 s the last job has 1 and 2, so the mean over seven jobs differs by 1/7."""
+    folders = [write_run(tmp_path / "slow", name="slow").path]
+    folders.append(write_run(tmp_path / "slower", LATER, name="slower").path)
+    for folder, value in zip(folders, (1.0, 8 / 7), strict=True):
+        objective = {"name": "mean_bounded_slowdown", "parameters": {"tau": 60}, "value": value}
+        tamper_json(folder / "summary.json", lambda s, o=objective: s.update(objective=o))
+    _, noise, *_ = answer(study(*folders), [])
+    assert "over the same jobs its mean is -0.1429," in noise
+
+
 def test_equal_runs(tmp_path: Path) -> None:
     """None is ahead of itself."""
     for name in ("one", "two"):
