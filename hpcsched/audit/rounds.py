@@ -29,6 +29,8 @@ class RoundColumns:
         Second at which the decision took effect.
     variables
         Variables of the solver's model; 0 where no solver was asked.
+    call_again_at
+        Second for which the dispatcher asked for another round; None where it did not.
     """
 
     number: IntArray
@@ -41,6 +43,7 @@ class RoundColumns:
     waiting: IntArray
     decision_time: list[float]
     variables: list[int]
+    call_again_at: list[int | None]
 
     def rejected_at(self, refused: int) -> IntArray:
         """Return the round, from 0, that rejected each of `refused` jobs, in order of their rows.
@@ -83,7 +86,7 @@ def read_rounds(run: RunDirectory) -> RoundColumns:
         If the file is damaged.
     """
     names = ("round", "now", "latency", "queued", "running", "started", "rejected", "waiting")
-    table = run.rounds.read(*names, "decision_time", "solver")
+    table = run.rounds.read(*names, "decision_time", "solver", "call_again_at")
     column = {name: table[name].to_numpy() for name in names}
     calls = table["solver"].to_pylist()
     return RoundColumns(
@@ -97,6 +100,7 @@ def read_rounds(run: RunDirectory) -> RoundColumns:
         column["waiting"],
         decision_time=table["decision_time"].to_pylist(),
         variables=[0 if call is None else call["variables"] for call in calls],
+        call_again_at=table["call_again_at"].to_pylist(),
     )
 
 
@@ -301,6 +305,11 @@ def _check_instants(
         among = events if left else arrivals
         later = bisect_right(among, since)
         due = among[later] if later < len(among) else None
+        again = rounds.call_again_at[k - 1] if left else None
+        if again is not None:
+            # One for a time before the decision took effect is held a second after that.
+            again = max(again, since + 1)
+            due = again if due is None else min(due, again)
         may, sooner = {due}, False
         if left:
             flown = bisect_right(events, since) > bisect_right(events, asked[k - 1])

@@ -92,6 +92,10 @@ class Decision(NamedTuple):
         changes.
     because
         Explanation of that choice.
+    call_again_at
+        Time, in seconds after now, at which the dispatcher is called again if jobs wait then, even
+        without an event; None: at the next event only. Each decision replaces that of the one
+        before. Live dispatching, which calls at its own ticks, does not look at it.
     """
 
     starts: tuple[Start, ...] = ()
@@ -101,6 +105,7 @@ class Decision(NamedTuple):
     reasons: tuple[Reason, ...] = ()
     chosen: str | None = None
     because: str | None = None
+    call_again_at: int | None = None
 
 
 NOTHING = Decision()

@@ -86,6 +86,7 @@ def round_table(system: System, rounds: ReplayedRounds) -> pa.Table:
         "solver": null_structs(schema.field("solver").type, count),
         "chosen": pa.nulls(count, pa.string()),
         "because": pa.nulls(count, pa.string()),
+        "call_again_at": pa.nulls(count, pa.int64()),
     }
     return pa.Table.from_arrays([_array(arrays[name]) for name in schema.names], schema=schema)
 

@@ -197,5 +197,13 @@ ROUND_COLUMNS = (
         "why it did, in words; none in rounds in which it did not",
         nullable=True,
     ),
+    _of_record(
+        "call_again_at",
+        "whole",
+        "when the dispatcher asked for its next round, should nothing happen before; none if it did"
+        " not ask",
+        "s",
+        nullable=True,
+    ),
 )
 """Columns of `rounds.parquet`, read from a `RoundRecord`."""

@@ -60,13 +60,18 @@ def check_decision(
         If the decision cannot be carried out: a job is not waiting, or decided on twice (started or
         rejected); its units are not placed exactly once, or on nodes that it may not use, or
         several on one node where each needs its own; a node has less than they ask for, or is not
-        idle where the job is exclusive; a shared resource has less than they draw; or a reason is
-        malformed.
+        idle where the job is exclusive; a shared resource has less than they draw; a reason is
+        malformed; or the time to be called again is not after now.
     """
     if not isinstance(decision, Decision) or not isinstance(decision.starts, tuple):
         raise BadDecisionError(f"expected a decision with a tuple of starts, found {decision!r}")
     if not isinstance(decision.rejected, tuple):
         raise BadDecisionError(f"expected a tuple of rejected jobs, found {decision.rejected!r}")
+    again = decision.call_again_at
+    if again is not None and not (isinstance(again, int) and again > problem.now):
+        raise BadDecisionError(
+            f"expected call_again_at as a whole number above {problem.now}, found {again!r}"
+        )
     started: tuple[WaitingJob, ...] = ()
     if decision.starts or decision.rejected:
         check = _Check(problem, conditions)

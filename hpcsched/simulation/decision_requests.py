@@ -101,6 +101,8 @@ class DecisionRequests:
         else:
             counters[[codes.DECIDED, codes.DISMISSED]] = 0
             self._events.decided(NOTHING, {})
+        again = self.decision.call_again_at
+        counters[codes.CALL_AGAIN] = codes.NEVER if again is None else again
         counters[codes.ANSWERED] = 1
         return tables
 

@@ -94,7 +94,7 @@ class RoundRecord(NamedTuple):
         Real seconds.
     solver
         The solver call, if there was one.
-    chosen, because
+    chosen, because, call_again_at
         As in `Decision`.
     """
 
@@ -114,3 +114,4 @@ class RoundRecord(NamedTuple):
     solver: SolverCall | None
     chosen: str | None = None
     because: str | None = None
+    call_again_at: int | None = None

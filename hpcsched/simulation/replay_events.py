@@ -343,6 +343,7 @@ class ReplayEvents:
             self._decision.solver,
             self._decision.chosen,
             self._decision.because,
+            self._decision.call_again_at,
         )
         for tell in self._tell.rounds:
             tell(record)

@@ -1,10 +1,12 @@
-"""Settings of `slurm.conf` that say what a scenario's queue order `multifactor` says."""
+"""Settings of `slurm.conf` for the order `multifactor` and the dispatcher `slurm-backfill`."""
 
 from collections.abc import Iterator
 
 from hpcsched.dispatching.rules.multifactor_params import MultifactorParams
+from hpcsched.dispatching.rules.rule_params import SlurmBackfillParams
 from hpcsched.errors import Finding, InputError
 from hpcsched.scenario import Scenario
+from hpcsched.scenario.slurm.scheduler import scheduler_parameters
 from hpcsched.scenario.walk import blocks
 
 _WEIGHTS = {
@@ -18,20 +20,34 @@ _WEIGHTS = {
 
 
 def slurm_lines(scenario: Scenario) -> Iterator[str]:
-    """Yield lines of `slurm.conf` for the weights and times of `multifactor`.
+    """Yield lines of `slurm.conf` for what Slurm knows of a scenario's dispatcher.
 
-    Slurm's weights are whole numbers; those of the scenario are rounded.
+    That is weights and times of `multifactor` and the parameters of `slurm-backfill`. Slurm's
+    weights are whole numbers; those of the scenario are rounded.
 
     Raises
     ------
     InputError
-        The dispatcher does not use the queue order.
+        The dispatcher uses neither.
     """
-    chosen = [b for _, b in blocks(scenario.dispatcher) if isinstance(b, MultifactorParams)]
-    if not chosen:
-        message = "the dispatcher has no order 'multifactor', whose weights Slurm knows"
+    parts = [block for _, block in blocks(scenario.dispatcher)]
+    priorities = [part for part in parts if isinstance(part, MultifactorParams)]
+    backfill = [part for part in parts if isinstance(part, SlurmBackfillParams)]
+    if not priorities and not backfill:
+        message = (
+            "Slurm knows the order 'multifactor' and the dispatcher 'slurm-backfill', and the"
+            " scenario's dispatcher has neither"
+        )
         raise InputError(Finding("no-multifactor", message, key="dispatcher"))
-    params = chosen[0]
+    for params in priorities[:1]:
+        yield from _priority_lines(params)
+    for limits in backfill[:1]:
+        yield "SchedulerType=sched/backfill"
+        yield f"SchedulerParameters={scheduler_parameters(limits)}"
+
+
+def _priority_lines(params: MultifactorParams) -> Iterator[str]:
+    """Yield lines of `slurm.conf` for weights and times of `multifactor`."""
     yield "PriorityType=priority/multifactor"
     for name, key in _WEIGHTS.items():
         yield f"{key}={round(getattr(params.weights, name))}"

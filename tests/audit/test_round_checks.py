@@ -167,11 +167,13 @@ def test_rounds_are_read(tmp_path: Path) -> None:
     numbers = ("round", "now", "latency", "queued", "running", "started", "rejected", "waiting")
     table = {name: [10 * k, 10 * k + 1] for k, name in enumerate(numbers)}
     table |= {"decision_time": [0.5, 0.25], "solver": [None, {"variables": 7}]}
+    table |= {"call_again_at": [None, 9]}
     read = read_rounds(directory(tmp_path, rounds=pa.table(table)))
     columns = (read.number, read.now, read.done, read.queued, read.running, read.started)
     first = [column.tolist()[0] for column in (*columns, read.rejected, read.waiting)]
     assert first == [0, 10, 30, 30, 40, 50, 60, 70]
     assert (read.decision_time, read.variables) == ([0.5, 0.25], [0, 7])
+    assert read.call_again_at == [None, 9]
 
 
 def test_rejecting_rounds() -> None:

@@ -172,6 +172,31 @@ def test_conditions(rounds: list[Round], conditions: Conditions, message: str | 
     assert said[:1] == ([] if message is None else [message])
 
 
+@pytest.mark.parametrize(
+    ("second", "message"),
+    [
+        (6, None),
+        (10, "round 2: expected at second 6, found at second 10"),
+        (5, "round 2: expected at second 6, found at second 5"),
+    ],
+)
+def test_a_round_that_was_asked_for(second: int, message: str | None) -> None:
+    """The dispatcher asked at 2 for a round at 6, and a job ends at 10 only."""
+    rounds = [Held(2, 2, waiting=1, call_again_at=6), Held(second, second)]
+    columns = (np.array(when, dtype=np.int64) for when in ([2], [2, 10], [], []))
+    check = check_round_rows(
+        run_columns(SYSTEM, []),
+        round_columns(rounds),
+        Happenings(*columns),
+        NONE,
+        None,
+        partial=False,
+    )
+    assert [line for line in check.violations if "expected at" in line] == (
+        [] if message is None else [message]
+    )
+
+
 def test_what_is_due_comes_before_conditions() -> None:
     """An end at 4, while the decision was awaited, calls for a round then, and not at 15 alone."""
     rounds = [(0, 6, 1), (15, 15, 0)]

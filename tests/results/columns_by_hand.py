@@ -73,6 +73,7 @@ class Held(NamedTuple):
     waiting: int = 0
     decision_time: float = 0.0
     variables: int = 0
+    call_again_at: int | None = None
 
 
 def round_columns(rounds: Sequence[Held]) -> RoundColumns:
@@ -83,6 +84,7 @@ def round_columns(rounds: Sequence[Held]) -> RoundColumns:
         *(np.array(column, dtype=np.int64) for column in counts),
         decision_time=[one.decision_time for one in rounds],
         variables=[one.variables for one in rounds],
+        call_again_at=[one.call_again_at for one in rounds],
     )
 
 

@@ -184,6 +184,7 @@ def test_rounds() -> None:
         "fallback": False,
         "solver": None,
         "chosen": None,
+        "call_again_at": None,
         "because": None,
     }
     assert table["round"].to_pylist() == [1, 2, 3]

@@ -267,3 +267,22 @@ def test_no_decision(answer):
 def test_no_allocation(starts):
     """Starts without an allocation are the dispatcher's fault, not the engine's."""
     assert refused(Decision(starts)).startswith("dispatcher tested, round 1: ")
+
+
+@FORMS
+@pytest.mark.parametrize("again", [0, -1, 2.5, "soon"])
+def test_called_again_at_no_later_time(uniform_request, again):
+    """A round is asked for after now, in whole seconds."""
+    message = refused(Decision(call_again_at=again), uniform_request=uniform_request)
+    assert message == (
+        "dispatcher tested, round 1: expected call_again_at as a whole number above 0,"
+        f" found {again!r}"
+    )
+
+
+@FORMS
+def test_called_again(uniform_request):
+    """A job starts at the time that was asked for, although nothing happens then."""
+    decisions = Decision(call_again_at=7), Decision((start(1, (0, 1), (2, 1)),))
+    recorder = replay(SYSTEM, Answers(*decisions), [THREE_UNITS], uniform_request=uniform_request)
+    assert recorder.jobs[1].start_time == 7

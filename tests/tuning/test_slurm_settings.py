@@ -36,6 +36,16 @@ def test_no_decay() -> None:
     assert "PriorityDecayHalfLife=0-00:00:00" in list(slurm_lines(scenario))
 
 
+def test_backfilling() -> None:
+    """Parameters of the dispatcher are a line of their own, with or without the order."""
+    dispatcher = "dispatcher={name: slurm-backfill, bf_window: 2d, bf_interval: 60}"
+    assert list(slurm_lines(hpcsched.load_scenario(SCENARIO, [dispatcher]))) == [
+        "SchedulerType=sched/backfill",
+        "SchedulerParameters=default_queue_depth=100,bf_interval=60,bf_max_job_test=500,"
+        "bf_max_job_user=0,bf_window=2880,bf_resolution=60",
+    ]
+
+
 def test_another_order() -> None:
     """Slurm knows no others."""
     with pytest.raises(InputError, match="multifactor"):

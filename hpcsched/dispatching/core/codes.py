@@ -116,7 +116,8 @@ JOB_COLUMNS = 27
 # `FLYING` is 1 while a decision is pending: requested at `ASKED`, for `ASKED_...` jobs, and due at
 # `DUE`. `DECIDED` counts the jobs that it starts, and `FLYING_CHANGED` is 1 after an event in the
 # meantime. `ANSWERED` is 1 once Python has made the decision of a round; it rejects `DISMISSED`
-# jobs. `PAUSED_AT` is the last instant after which the loop has returned, where it does after each.
+# jobs. `CALL_AGAIN` is the time at which it asked to be called again, `NEVER` if it did not.
+# `PAUSED_AT` is the last instant after which the loop has returned, where it does after each.
 # Free amounts of shared resources are `SHARED_STEPS` steps, with changes of capacity merged in up
 # to `SHARED_UPTO`, and jobs up to `SHARED_LAST`. `LAST_EVENT` is the last event other than such a
 # change, and `MOVED` is 1 when jobs have started or ceased to draw. With `BESIDE_PLAN`, `STARTING`
@@ -181,8 +182,9 @@ JOB_COLUMNS = 27
     ANSWERED,
     DISMISSED,
     PAUSED_AT,
-) = range(59)
-COUNTERS = 59
+    CALL_AGAIN,
+) = range(60)
+COUNTERS = 60
 
 # Columns of the table of jobs that have stopped running: rank in order of submission, start, end
 # and predicted run time, end of its places in the list of places, how it stopped, lost attempts.

@@ -6,6 +6,7 @@ from hpcsched.dispatching.core.codes import (
     ASKED_QUEUED,
     ASKED_RUNNING,
     ASKED_SHOWN,
+    CALL_AGAIN,
     CELL_DEMAND,
     CELLS_FREE,
     DONE,
@@ -123,6 +124,9 @@ def _next_instant(state: State) -> int:
         event = state.batch_submit_time[counters[NEXT]]
     if counters[RUNNING]:
         event = min(event, state.jobs[state.ends[0], END])
+    if counters[QUEUED] and counters[CALL_AGAIN] != NEVER:
+        # A time that has passed while a decision was pending is made up for at once.
+        event = min(event, max(counters[CALL_AGAIN], counters[NOW] + 1))
     event = or_change(or_release(event, state, state.turned), state, state.down)
     return or_offer(event, state, state.shared_free)
 

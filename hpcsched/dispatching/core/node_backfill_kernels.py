@@ -17,6 +17,7 @@ from hpcsched.dispatching.core.profile_reservation_kernels import (
     place_reservation,
     reserve_unit,
 )
+from hpcsched.dispatching.core.row_kernels import is_beyond
 from hpcsched.dispatching.core.shared_resource_kernels import (
     reserve_shared,
     shared_suffice,
@@ -36,19 +37,20 @@ LOOKED_AT = 64
 
 @compiled()
 def _reserve_in_profile(
-    row: int, release: int, profile: Profile, state: State, placed: IntArray
+    row: int, release: int, now: int, profile: Profile, state: State, placed: IntArray
 ) -> int:
     """Reserve room for a job at the earliest possible time from `release` on, which is returned.
 
-    Unless `placed` is empty, the units on each node are written to it, `[N]`.
+    It is `NEVER`, without a reservation, where no time within the window will do. Unless `placed`
+    is empty, the units on each node are written to it, `[N]`.
     """
-    if state.jobs[row, UNITS] == 1 and state.shared_free is None:
+    if state.jobs[row, UNITS] == 1 and state.shared_free is None and state.window is None:
         begin = reserve_unit(row, release, NEVER, profile, state)
         for node in range(len(placed)):
             placed[node] = 1 if node == profile.used[1] and begin != NEVER else 0
         return begin
     start = earliest_beside_shared(row, release, NEVER, profile, state)
-    if start == NEVER:
+    if start == NEVER or is_beyond(start, now, state.window):
         for node in range(len(placed)):
             placed[node] = 0
         return NEVER
@@ -188,10 +190,11 @@ def backfill_on_nodes(
                 _note_wait(row, now, reserved, placed_for, reservations, within, profile, state)
                 reserving = placed_for[reservations]
             release = _not_before(row, now, reserved, reservations, state)
-            start = _reserve_in_profile(row, release, profile, state, reserving)
+            start = _reserve_in_profile(row, release, now, profile, state, reserving)
             jobs[row, WHEN] = start
-            reserved[reservations] = row
-            reservations += 1
+            if start != NEVER or state.window is None:
+                reserved[reservations] = row
+                reservations += 1
             if found and start - now >= jobs[queue[candidates[found - 1]], PREDICTED]:
                 continue
         else:

@@ -11,6 +11,22 @@ from hpcsched.system.system import IntArray
 
 
 @compiled()
+def is_beyond(start: int, now: int, window: int | None) -> bool:
+    """Check whether a start lies beyond the window from now on in which reservations are made.
+
+    Parameters
+    ----------
+    start
+        Start of a reservation, in seconds.
+    window
+        Length of the window in seconds; None: any start is within it.
+    """
+    if window is None:
+        return False
+    return start > now + window
+
+
+@compiled()
 def first_from(time: int, start: IntArray, count: int) -> int:
     """Return the index of the first of `count` ascending values that is at least `time`."""
     low, high = 0, count

@@ -79,6 +79,8 @@ class Choices(NamedTuple):
         Additional slack, in seconds.
     decides
         Separate machine code that decides a round for the event loop (see `code_call`).
+    window
+        Seconds from now up to which `BACKFILL` makes reservations; None: no limit.
     """
 
     rule: int
@@ -96,6 +98,7 @@ class Choices(NamedTuple):
     slack_share: float = 0.0
     least_slack: int = 0
     decides: "StateFunction | None" = None
+    window: int | None = None
 
 
 class Batch(NamedTuple):

@@ -77,7 +77,7 @@ def new_tables(
     totals = capacity.sum(axis=0)
     counters = np.zeros(codes.COUNTERS, dtype=np.int64)
     counters[codes.FREE_ROW] = counters[codes.FREE_CELL] = -1
-    counters[codes.RELEASE] = codes.NEVER
+    counters[codes.RELEASE] = counters[codes.CALL_AGAIN] = codes.NEVER
     counters[codes.PAUSED_AT] = -1
     counters[codes.FREE_SLOTS] = slots
     counters[codes.INTERVALS] = 1 if slots else 0

@@ -14,6 +14,7 @@ from hpcsched.dispatching.core.array_kernels import numbers
 from hpcsched.dispatching.core.codes import (
     CELL,
     FREE_SLOTS,
+    NEVER,
     PREDICTED,
     QUEUED,
     SHAPE,
@@ -26,8 +27,10 @@ from hpcsched.dispatching.core.compiled_state import State
 from hpcsched.dispatching.core.fit_count_kernels import room_on, take_from
 from hpcsched.dispatching.core.overdue_kernels import by_shown_end
 from hpcsched.dispatching.core.row_kernels import (
+    is_beyond,
     reserve_on_row,
     segments_within,
+    take_on_row,
     take_segments,
 )
 from hpcsched.dispatching.core.start_kernels import fits_now, note_wait, start
@@ -179,10 +182,15 @@ def backfill_by_count(
             start(row, now, state, by_node, pressure)
         elif within:
             begins, steps = reserve_on_row(now, run_time, units, steps, times, free)
+            if is_beyond(begins, now, state.window):
+                end = begins + run_time
+                steps = take_on_row(begins, end, -units, steps, times, free)
+                begins = NEVER
+            else:
+                if explains is not None:
+                    reserved[reservations] = row
+                reservations += 1
             jobs[row, WHEN] = begins
-            if explains is not None:
-                reserved[reservations] = row
-            reservations += 1
             if found and begins - now >= jobs[queue[candidates[found - 1]], PREDICTED]:
                 continue
         else:

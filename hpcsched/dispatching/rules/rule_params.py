@@ -164,6 +164,41 @@ class SlackParams(ConservativeParams):
     )
 
 
+class SlurmBackfillParams(PlacingParams):
+    """Parameters of Slurm's two schedulers, under the names that `SchedulerParameters` gives them.
+
+    Defaults are those of Slurm. Times are in seconds or with a unit; Slurm's `bf_window` is in
+    minutes.
+    """
+
+    order: Annotated[Any, Selects("queue_order")] = Field(
+        "fcfs", description="Priority order of the jobs; Slurm's own is `multifactor`."
+    )
+    default_queue_depth: int = Field(
+        100,
+        ge=0,
+        description="Number of jobs that the main scheduler tries at each event, in order.",
+    )
+    bf_interval: PositiveDuration = Field(
+        30, description="Least time between two rounds of the backfill scheduler."
+    )
+    bf_max_job_test: int = Field(
+        500, ge=1, description="Number of jobs that a round of the backfill scheduler tries."
+    )
+    bf_max_job_user: int = Field(
+        0, ge=0, description="The same for the jobs of one user; 0: no limit."
+    )
+    bf_window: PositiveDuration = Field(
+        86_400,
+        description="Time from now up to which reservations are made; a job that could start only"
+        " later gets none.",
+    )
+    bf_resolution: PositiveDuration = Field(
+        60,
+        description="Resolution of time: predicted ends are rounded up to its multiples.",
+    )
+
+
 class RecordedParams(PlacingParams):
     """Parameters of the dispatcher `recorded`."""
 

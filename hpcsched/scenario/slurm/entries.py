@@ -1,4 +1,4 @@
-"""Entries about nodes and partitions in a file of Slurm."""
+"""Entries about nodes, partitions and the scheduler in a file of Slurm."""
 
 import re
 from collections.abc import Iterator
@@ -9,18 +9,18 @@ from hpcsched.errors import Finding, InputError, Place
 from hpcsched.scenario.document import read_text
 from hpcsched.slurm.slurm_lines import configuration_lines, is_state, pairs_of, state_blocks
 
-_KINDS = frozenset({"nodename", "partitionname", "nodeset"})
+_KINDS = frozenset({"nodename", "partitionname", "nodeset", "schedulerparameters"})
 _INCLUDE = re.compile(r"\s*include\s+(\S+)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Entry about nodes, a partition or a node set.
+    """Entry about nodes, a partition, a node set or the scheduler.
 
     Attributes
     ----------
     kind
-        `nodename`, `partitionname` or `nodeset`, which is a key too.
+        `nodename`, `partitionname`, `nodeset` or `schedulerparameters`, which is a key too.
     pairs
         Values by key in lower case.
     place
@@ -33,7 +33,7 @@ class Entry:
 
     @property
     def name(self) -> str:
-        """Name, or list of names, of the entry."""
+        """Name, or list of names, of the entry; the parameters of the scheduler."""
         return self.pairs[self.kind]
 
     def fault(self, message: str) -> InputError:
@@ -47,7 +47,7 @@ class Entry:
 
 
 def read_entries(path: Path) -> list[Entry]:
-    """Return the entries about nodes and partitions in a file.
+    """Return the entries about nodes, partitions and the scheduler in a file.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The nodes and partitions of a site, from the entries of Slurm's files.
+"""The nodes, partitions and scheduler of a site, from the entries of Slurm's files.
 
 Source: the manual pages `slurm.conf` and `scontrol` of SchedMD.
 """
@@ -75,12 +75,14 @@ class SlurmPartition:
 
 @dataclass(slots=True)
 class SlurmSite:
-    """Nodes and partitions, in the order of the file.
+    """Nodes and partitions, in the order of the file, and the parameters of the scheduler.
 
     Attributes
     ----------
     left_out
         Names of nodes that are absent or not understood.
+    scheduler
+        Parameters of the scheduler by name; those without a value have an empty one.
     warnings
         Parts that are left out or renamed.
     """
@@ -88,6 +90,7 @@ class SlurmSite:
     nodes: dict[str, SlurmNode] = field(default_factory=dict)
     left_out: set[str] = field(default_factory=set)
     partitions: dict[str, SlurmPartition] = field(default_factory=dict)
+    scheduler: dict[str, str] = field(default_factory=dict)
     warnings: list[Finding] = field(default_factory=list)
 
 
@@ -105,7 +108,10 @@ def read_site(entries: Sequence[Entry]) -> SlurmSite:
     said_by_nodes: dict[str, list[str]] = {}
     waiting: list[Entry] = []
     for entry in entries:
-        if entry.kind == "nodeset":
+        if entry.kind == "schedulerparameters":
+            parameters = (one.partition("=") for one in entry.name.split(",") if one)
+            site.scheduler = {name.lower(): value for name, _, value in parameters}
+        elif entry.kind == "nodeset":
             sets[entry.name] = entry
         elif entry.name.lower() == _DEFAULT:
             # A later DEFAULT adds to those before it.
@@ -262,7 +268,7 @@ def part_of(site: SlurmSite, partitions: Collection[str]) -> SlurmSite:
     chosen = {name: one for name, one in site.partitions.items() if name in partitions}
     inside = {name for partition in chosen.values() for name in partition.nodes}
     nodes = {name: node for name, node in site.nodes.items() if name in inside}
-    return SlurmSite(nodes, site.left_out, chosen, site.warnings)
+    return SlurmSite(nodes, site.left_out, chosen, site.scheduler, site.warnings)
 
 
 def _nodes_of(site: SlurmSite, entry: Entry, text: str, sets: Mapping[str, Entry]) -> set[str]:

@@ -1,4 +1,4 @@
-"""The blocks `system` and `partitions` of a scenario for a site that Slurm describes."""
+"""The blocks of a scenario for a site that Slurm describes: system, partitions, dispatcher."""
 
 import json
 import re
@@ -14,6 +14,7 @@ from hpcsched.parameters import SECONDS
 from hpcsched.scenario.document import parse_document
 from hpcsched.scenario.faults import faults_of
 from hpcsched.scenario.partitions import PartitionDeclaration, partition_clashes, unknown_groups
+from hpcsched.scenario.slurm.scheduler import dispatcher_block
 from hpcsched.scenario.slurm.site import SlurmNode, SlurmPartition, SlurmSite
 from hpcsched.scenario.system import SystemDeclaration
 from hpcsched.slurm.host_lists import fold
@@ -61,9 +62,9 @@ class Blocks(NamedTuple):
 
 
 def as_yaml(site: SlurmSite, path: Path) -> str:
-    """Return both blocks of a site as YAML; see `write_blocks`."""
+    """Return the blocks of a site as YAML: those of `write_blocks`, and the dispatcher if known."""
     blocks = write_blocks(site, path)
-    return blocks.system + blocks.partitions
+    return blocks.system + blocks.partitions + dispatcher_block(site.scheduler)
 
 
 def write_blocks(site: SlurmSite, source: Path) -> Blocks:
