@@ -1,17 +1,22 @@
-"""`hpcsched plugins`: the list of installed plugins."""
+"""`hpcsched plugins`: the list of installed plugins, and packages for new ones."""
+
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from hpcsched.cli.output import OutFile, TableFormat, TableFormatOption
 
-app = typer.Typer(name="plugins", help="Show the installed plugins.", no_args_is_help=True)
+app = typer.Typer(
+    name="plugins", help="Show the installed plugins, and begin new ones.", no_args_is_help=True
+)
 
 _COLUMNS = ("kind", "name", "distribution", "version", "summary")
 
 
 @app.callback()
 def _plugins() -> None:
-    """Show the installed plugins."""
+    """Show the installed plugins, and begin new ones."""
 
 
 @app.command("list")
@@ -31,3 +36,38 @@ def list_plugins(
         return [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
 
     emit(tables_text([table], format_, content, out=out), out)
+
+
+@app.command("new")
+def new(
+    kind: Annotated[
+        str,
+        typer.Argument(
+            metavar="KIND", help="Kind of plugin, such as dispatcher.", show_default=False
+        ),
+    ],
+    name: Annotated[
+        str,
+        typer.Argument(metavar="NAME", help="Name of the plugin.", show_default=False),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="The folder; by default hpcsched-NAME.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Write a package with a new plugin and its tests.
+
+    Kinds are those of `hpcsched plugins list`, with hyphens or underscores, and formulation: a
+    dispatcher with a CPMpy model of its own.
+    """
+    from hpcsched.plugins.new_package import write_package
+
+    folder = Path(f"hpcsched-{name}") if out is None else out
+    for path in write_package(kind, name, folder):
+        typer.echo(path)
+    typer.echo(f"Next: pip install -e '{folder}[testing]', then pytest in {folder}.")

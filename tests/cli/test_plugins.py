@@ -1,7 +1,8 @@
-"""`hpcsched plugins list` shows what is installed."""
+"""`hpcsched plugins list` shows what is installed, and `new` writes a package."""
 
 import json
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -38,3 +39,29 @@ def test_a_table_on_a_terminal(
     out = capsys.readouterr().out
     assert "best-of" in out
     assert "───" in out
+
+
+def test_new(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The files are listed, and what to type next."""
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["plugins", "new", "queue-order", "fewest-units"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "hpcsched-fewest-units/README.md",
+        "hpcsched-fewest-units/pyproject.toml",
+        "hpcsched-fewest-units/src/hpcsched_fewest_units/__init__.py",
+        "hpcsched-fewest-units/tests/conftest.py",
+        "hpcsched-fewest-units/tests/test_hpcsched_fewest_units.py",
+        "Next: pip install -e 'hpcsched-fewest-units[testing]', then pytest in"
+        " hpcsched-fewest-units.",
+    ]
+    assert cli.main(["plugins", "new", "queue-order", "fewest-units"]) == 2
+    told = capsys.readouterr().err
+    assert "hpcsched-fewest-units: error: expected a folder that does not exist yet" in told
+
+
+def test_new_of_an_unknown_kind(capsys: pytest.CaptureFixture[str]) -> None:
+    """One message with the kinds."""
+    assert cli.main(["plugins", "new", "scheduler", "mine"]) == 2
+    assert "expected a kind of plugin, allocator, correction, dispatcher" in capsys.readouterr().err

@@ -119,7 +119,7 @@ def make_pcp21(params: Pcp21Params, context: Context) -> PlanningDispatcher:
 )
 def make_node_time(params: PlanAllParams, context: Context) -> PlanningDispatcher:
     """Return `node-time`."""
-    return _make(NodeTime(), params, context)
+    return cp_dispatcher(NodeTime(), params, context)
 
 
 @builtin(
@@ -130,7 +130,7 @@ def make_node_time(params: PlanAllParams, context: Context) -> PlanningDispatche
 )
 def make_joint_now(params: JointNowParams, context: Context) -> PlanningDispatcher:
     """Return `joint-now`."""
-    return _make(JointNow(classes=params.node_classes), params, context)
+    return cp_dispatcher(JointNow(classes=params.node_classes), params, context)
 
 
 @builtin(
@@ -172,8 +172,36 @@ def _make_any_objective(
     return replace(dispatcher, options=options, weighted=method == "best" and dispatcher.weighted)
 
 
-def _make(formulation: Formulation, params: CpParams, context: Context) -> PlanningDispatcher:
-    """Return a dispatcher that plans for the scenario's objective."""
+def cp_dispatcher(
+    formulation: Formulation, params: CpParams, context: Context
+) -> PlanningDispatcher:
+    """Return a dispatcher that solves a formulation in each round, for the scenario's objective.
+
+    A plugin with a formulation of its own registers a dispatcher whose factory calls this function;
+    `hpcsched plugins new formulation NAME` writes one.
+
+    Parameters
+    ----------
+    formulation
+        Builds the model of a round.
+    params
+        Parameters that all dispatchers of constraint programming share: solver, budget, list plans
+        to start from, and selection of the jobs to plan.
+    context
+        The parts of the scenario.
+
+    Returns
+    -------
+    PlanningDispatcher
+        The dispatcher.
+
+    Raises
+    ------
+    InputError
+        If plans have no cost in the objective.
+    PluginError
+        If the solver is not installed.
+    """
     return _make_once(formulation, params, context, "list")
 
 
@@ -181,7 +209,7 @@ def _make_from_paper(
     formulation: Formulation, params: PaperParams, context: Context
 ) -> PlanningDispatcher:
     """Return a dispatcher that plans as far as its parameters say."""
-    made = _make(formulation, params, context)
+    made = cp_dispatcher(formulation, params, context)
     return replace(made, options=made.options._replace(worst_case=params.horizon == "worst_case"))
 
 

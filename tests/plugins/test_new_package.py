@@ -1,0 +1,87 @@
+"""Packages with new plugins: each kind has one, and its tests pass as it is written."""
+
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from hpcsched.errors import InputError
+from hpcsched.plugins.new_package import kinds, write_package
+from hpcsched.registration import KINDS
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_each_kind_has_a_template() -> None:
+    """Every kind that can be registered, and formulations."""
+    assert set(kinds()) == {*KINDS, "formulation"}
+
+
+@pytest.mark.parametrize("kind", kinds())
+def test_its_tests_pass(kind: str, tmp_path: Path) -> None:
+    """The tests of a new package pass, with warnings as errors, and ruff finds nothing."""
+    folder = tmp_path / "package"
+    write_package(kind, "my-own", folder)
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "HPCSCHED_EXTERNAL_PLUGINS": "0"}
+    options = ("-q", "-p", "no:cacheprovider", "-W", "error")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *options],
+        cwd=folder,
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert " passed" in done.stdout
+    tidy = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "ruff",
+            "check",
+            "-q",
+            "--line-length=100",
+            "--select=E,F,I,UP,B",
+            ".",
+        ],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert tidy.returncode == 0, tidy.stdout
+
+
+def test_project(tmp_path: Path) -> None:
+    """The module of the entry point is the one that is written."""
+    written = write_package("trace-source", "my-own", tmp_path / "new")
+    project = tomllib.loads((tmp_path / "new" / "pyproject.toml").read_text())
+    assert project["project"]["name"] == "hpcsched-my-own"
+    assert project["project"]["entry-points"]["hpcsched"] == {"hpcsched_my_own": "hpcsched_my_own"}
+    assert tmp_path / "new" / "src" / "hpcsched_my_own" / "__init__.py" in written
+    assert all(path.is_file() for path in written)
+
+
+@pytest.mark.parametrize("name", ["", "My-Own", "1st", "a b", "a_b", "-a", "a-", "a--b", "../a"])
+def test_names_that_will_not_do(name: str, tmp_path: Path) -> None:
+    """Nothing is written."""
+    with pytest.raises(InputError, match="expected small letters and digits"):
+        write_package("dispatcher", name, tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+def test_unknown_kind(tmp_path: Path) -> None:
+    """The kinds are named."""
+    with pytest.raises(InputError, match=r"allocator, correction, .*found 'dispatch'"):
+        write_package("dispatch", "my-own", tmp_path / "new")
+
+
+def test_folder_that_exists(tmp_path: Path) -> None:
+    """It is left as it is."""
+    with pytest.raises(InputError, match="expected a folder that does not exist yet"):
+        write_package("dispatcher", "my-own", tmp_path)
+    assert not list(tmp_path.iterdir())
