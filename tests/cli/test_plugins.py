@@ -56,12 +56,12 @@ def test_new(
         "Next: pip install -e 'hpcsched-fewest-units[testing]', then pytest in"
         " hpcsched-fewest-units.",
     ]
-    assert cli.main(["plugins", "new", "queue-order", "fewest-units"]) == 2
+    assert cli.main(["plugins", "new", "queue-order", "fewest-units"]) == 1
     told = capsys.readouterr().err
     assert "hpcsched-fewest-units: error: expected a folder that does not exist yet" in told
 
 
 def test_new_of_an_unknown_kind(capsys: pytest.CaptureFixture[str]) -> None:
     """One message with the kinds."""
-    assert cli.main(["plugins", "new", "scheduler", "mine"]) == 2
+    assert cli.main(["plugins", "new", "scheduler", "mine"]) == 1
     assert "expected a kind of plugin, allocator, correction, dispatcher" in capsys.readouterr().err
