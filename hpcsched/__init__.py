@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from hpcsched.errors import Place as Place
     from hpcsched.errors import PluginError as PluginError
     from hpcsched.experiment.executors.executor import Executor as Executor
+    from hpcsched.experiment.running import ExperimentResult as ExperimentResult
+    from hpcsched.experiment.running import run_experiment as run_experiment
     from hpcsched.metrics.metric import Metric as Metric
     from hpcsched.parameters import Amount as Amount
     from hpcsched.parameters import Duration as Duration
@@ -101,6 +103,7 @@ _EXPORTS = {
     "DispatchingProblem": "hpcsched.dispatching.problem",
     "Duration": "hpcsched.parameters",
     "Executor": "hpcsched.experiment.executors.executor",
+    "ExperimentResult": "hpcsched.experiment.running",
     "Finding": "hpcsched.errors",
     "FirstFit": "hpcsched.dispatching.rules.allocators",
     "HpcschedError": "hpcsched.errors",
@@ -156,6 +159,7 @@ _EXPORTS = {
     "replay": "hpcsched.runs.replaying",
     "room_for": "hpcsched.system.space",
     "run": "hpcsched.runs.runner",
+    "run_experiment": "hpcsched.experiment.running",
     "write_report": "hpcsched.runs.studying",
 }
 

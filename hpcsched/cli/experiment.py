@@ -96,42 +96,21 @@ def _run(
     quiet: bool,
 ) -> int:
     """Run the chosen cells; return the number of failures."""
-    from hpcsched.experiment.execution import IndexWriter, build_executor, run_cells
     from hpcsched.experiment.progress import make_progress
     from hpcsched.experiment.progress_page import ProgressPage
-    from hpcsched.plugins import manager
+    from hpcsched.experiment.running import run_in_folder
 
-    choice = read.declaration.executor
-    failed = 0
-    with folder.locked():
-        index = IndexWriter(read, folder)
-        run = {cell.address for cell in chosen}
-        # Cells that were not chosen keep what the index said of them.
-        index.carry_over([cell for cell in read.cells if cell.address not in run])
-        runner = build_executor(choice, manager.registry(), folder.path)
-        # Lines into nothing, so that cells are counted alike.
-        shown_on = StringIO() if quiet else None
-        name = read.declaration.name
-        progress = make_progress(name, len(chosen), shown_on)
-        if page is not None:
-            progress = ProgressPage(page, name, len(chosen), progress)
-        try:
-            with progress:
-                outcomes = run_cells(
-                    chosen, folder, runner, limit=jobs, again=again, started=progress.started
-                )
-                # Noted one by one: a killed process leaves an index of what had ended.
-                for outcome in outcomes:
-                    index.note(outcome)
-                    progress.ended(outcome)
-                    failed += outcome.status == "failed"
-        except KeyboardInterrupt:
-            typer.echo("interrupted; started again, it goes on from here", err=True)
-            raise typer.Exit(130) from None
-        finally:
-            # Also after a failure or an interrupt: the index must name the runs that are there.
-            index.write()
-    return failed
+    # Lines into nothing, so that cells are counted alike.
+    shown_on = StringIO() if quiet else None
+    name = read.declaration.name
+    progress = make_progress(name, len(chosen), shown_on)
+    if page is not None:
+        progress = ProgressPage(page, name, len(chosen), progress)
+    try:
+        return run_in_folder(read, chosen, folder, jobs, again=again, listener=progress)
+    except KeyboardInterrupt:
+        typer.echo("interrupted; started again, it goes on from here", err=True)
+        raise typer.Exit(130) from None
 
 
 def _solver_warnings(cells: "Sequence[Cell]", folder: "ExperimentFolder") -> "Iterator[str]":

@@ -7,6 +7,7 @@ from typing import Literal
 
 from pydantic import BaseModel
 
+from hpcsched.dispatching.cp.cp_params import PlanAllParams
 from hpcsched.errors import Finding, PluginError
 from hpcsched.parameters import InputFile, NotReproducible, Params, unset_variables
 from hpcsched.paths import unreadable
@@ -39,6 +40,7 @@ def review(loaded: LoadedScenario) -> list[Finding]:
         ),
         *_similar_resource_types(loaded),
         *_nothing_to_kill(loaded),
+        *_plans_all_partitions(loaded),
         *missing_inputs(loaded),
     ]
     return by_position(findings, str(loaded.path))
@@ -131,6 +133,21 @@ def _nothing_to_kill(loaded: LoadedScenario) -> Iterator[Finding]:
         message = "no job is left to kill: the trace clips run times over the requested time"
         key: KeyPath = ("simulation", "kill_at_requested_time")
         yield _finding(loaded, "nothing-to-kill", message, key)
+
+
+def _plans_all_partitions(loaded: LoadedScenario) -> Iterator[Finding]:
+    """Yield a warning where a CP dispatcher plans all jobs by default, on several partitions."""
+    groups = {partition.groups for partition in loaded.scenario.partitions}
+    if len(groups) < 2:
+        return
+    for path, block in blocks(loaded.scenario):
+        if isinstance(block, PlanAllParams) and "jobs" not in block.model_fields_set:
+            message = (
+                "jobs of all partitions are planned together, which has been behind EASY where"
+                " partitions have nodes of their own; `jobs: fitting` plans those that could start"
+                " now, and `jobs: all` is the default without this warning"
+            )
+            yield _finding(loaded, "plans-all-partitions", message, path)
 
 
 def _finding(

@@ -24,6 +24,7 @@ RULES = MappingProxyType(
         "not-reproducible": "The option makes results depend on the machine.",
         "nothing-to-kill": "Jobs are to be killed at a limit to which the trace clips run times.",
         "outages-beside-jobs": "All outages end before the first job, or begin after the last one.",
+        "plans-all-partitions": "A CP dispatcher plans all jobs of several partitions together.",
         "path-not-found": "An input file does not exist, or a variable in its path is not set.",
         "refused-records": "Policies of the trace refuse several records.",
         "sees-run-time": "A plugin is shown real run times, which no real system knows in advance.",

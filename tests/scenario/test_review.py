@@ -7,6 +7,7 @@ import pytest
 
 from hpcsched.errors import Finding, PluginError
 from hpcsched.parameters import Params
+from hpcsched.plugins.manager import build_registry
 from hpcsched.plugins.registry import Installed, Plugin
 from hpcsched.scenario import read_scenario
 from hpcsched.scenario.review import missing_inputs, review
@@ -90,3 +91,37 @@ def test_a_review_that_fails_names_its_plugin(tmp_path: Path) -> None:
     loaded = read_scenario(write(tmp_path), ["dispatcher=broken"], registry)
     with pytest.raises(PluginError, match=r"plugin acme 2.0 failed in the review of .* 'broken'"):
         review(loaded)
+
+
+PARTITIONED = """\
+name: partitioned
+system:
+  groups:
+    - {name: large, count: 2, resources: {core: 4}}
+    - {name: small, count: 2, resources: {core: 2}}
+partitions:
+  - {name: one, jobs: {partition: [1]}, groups: [large]}
+  - {name: two, jobs: {partition: [2]}, groups: [GROUP]}
+trace: {source: swf, path: log.swf}
+dispatcher: {name: joint-now}
+"""
+
+
+@pytest.mark.parametrize(
+    ("group", "override", "warned"),
+    [
+        ("small", "name=partitioned", True),
+        ("small", "dispatcher=hcp19", False),
+        ("small", "dispatcher.jobs=fitting", False),
+        ("small", "dispatcher.jobs=all", False),
+        ("large", "name=partitioned", False),
+    ],
+)
+def test_plans_for_all_partitions(group: str, override: str, warned: bool, tmp_path: Path) -> None:
+    """Partitions with nodes of their own, and a dispatcher that plans all jobs by default."""
+    (tmp_path / "log.swf").write_text("")
+    path = tmp_path / "partitioned.yaml"
+    path.write_text(PARTITIONED.replace("GROUP", group))
+    found = review(read_scenario(path, [override], build_registry(external=False)))
+    keys = [one.key for one in found if one.rule == "plans-all-partitions"]
+    assert keys == (["dispatcher"] if warned else [])
