@@ -8,7 +8,7 @@ import gzip
 import json
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -77,7 +77,7 @@ class BatsimFile:
         """Fraction of the file that has been read, from 0 to 1."""
         return min(self._reached / self._end, 1.0) if self._end else 1.0
 
-    def records(self) -> Iterator[tuple[int, Any]]:
+    def records(self) -> Generator[tuple[int, Any], None, None]:
         """Yield the first line of each job, and the decoded job."""
         self._reached = 0
         if self._first is None:

@@ -8,6 +8,7 @@ of a log are the same jobs with the same account.
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -201,10 +202,17 @@ class ColumnSource(RecordSource):
 
     def _read_columns(self, numbers: "RequestNumbers") -> "Iterator[JobColumns]":
         """Yield the usable jobs, in the order of the log."""
+        # The file is closed at an error, even while its traceback keeps this frame.
+        with closing(self.lines.records()) as records:
+            yield from self._batches_of(records, numbers)
+
+    def _batches_of(
+        self, records: "Iterator[tuple[int, bytes]]", numbers: "RequestNumbers"
+    ) -> "Iterator[JobColumns]":
+        """Yield the usable jobs of the records; see `_read_columns`."""
         from hpcsched.workload.job_batches import BATCH  # noqa: PLC0415
 
         left = None if self._policies.unsorted == "sort" else self._policies.jobs
-        records = self.lines.records()
         damage: InputError | None = None
         while left != 0 and damage is None:
             held: list[tuple[int, bytes]] = []

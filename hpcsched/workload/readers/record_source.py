@@ -1,7 +1,8 @@
 """Common part of sources that read a log record by record and account for each record."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -34,7 +35,7 @@ class Records(Protocol):
     def fraction_read(self) -> float:
         """Fraction of the log that has been read, from 0 to 1."""
 
-    def records(self) -> Iterator[tuple[int, Any]]:
+    def records(self) -> Generator[tuple[int, Any], None, None]:
         """Yield the number and content of each record, from the first on.
 
         Raises
@@ -167,16 +168,18 @@ class RecordSource(ABC):
     def _read(self) -> Iterator[TracedJob]:
         """Yield the usable jobs, in the order of the log."""
         account, sort = self.account, self._policies.unsorted == "sort"
-        for number, line in self.lines.records():
-            account.read += 1
-            try:
-                traced = self._checked(self.parse(line))
-            except UnusableError as problem:
-                self._skip(problem, number)
-            else:
-                if not sort:
-                    self._earliest = traced.job.submit_time
-                yield traced
+        # The file is closed at an error, even while its traceback keeps this frame.
+        with closing(self.lines.records()) as records:
+            for number, line in records:
+                account.read += 1
+                try:
+                    traced = self._checked(self.parse(line))
+                except UnusableError as problem:
+                    self._skip(problem, number)
+                else:
+                    if not sort:
+                        self._earliest = traced.job.submit_time
+                    yield traced
 
     def _checked(self, traced: TracedJob) -> TracedJob:
         """Return a job after a check of its times; raises UnusableError if one is too large."""

@@ -3,7 +3,7 @@
 import gzip
 import io
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import IO
 
@@ -43,7 +43,7 @@ class SwfLines:
             return 0.0
         return 1.0 if self._raw.closed else self._raw.tell() / self._size
 
-    def records(self) -> Iterator[tuple[int, bytes]]:
+    def records(self) -> Generator[tuple[int, bytes], None, None]:
         """Yield the number and text of every line that is neither blank nor a comment.
 
         Lines come without their end.

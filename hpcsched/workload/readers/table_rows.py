@@ -5,7 +5,8 @@ a value cannot continue on the next line. Rows of Parquet are read in batches.
 """
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
 from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
@@ -46,7 +47,7 @@ class Rows(Protocol):
     def select(self, names: Sequence[str]) -> None:
         """Select the columns to read, in this order."""
 
-    def records(self) -> Iterator[tuple[int, Any]]:
+    def records(self) -> Generator[tuple[int, Any], None, None]:
         """Yield the number and content of each row.
 
         The number is that of the line or, in a file without lines, the position from 1.
@@ -134,9 +135,10 @@ class CsvRows:
         """Select the columns to read, in this order."""
         self._wanted = [self.names.index(name) for name in names]
 
-    def records(self) -> Iterator[tuple[int, bytes]]:
+    def records(self) -> Generator[tuple[int, bytes], None, None]:
         """Yield the number and the bytes of each line after the first."""
-        return islice(self._lines.records(), 1, None)
+        with closing(self._lines.records()) as lines:
+            yield from islice(lines, 1, None)
 
     def values(self, record: bytes) -> Sequence[str]:
         """Return the selected values of a line.
@@ -207,7 +209,7 @@ class ParquetRows:
         """Select the columns to read, in this order."""
         self._wanted = names
 
-    def records(self) -> Iterator[tuple[int, Sequence[Any]]]:
+    def records(self) -> Generator[tuple[int, Sequence[Any]], None, None]:
         """Yield the number of each row, from 1, and its values."""
         self._read = 0
         for rows in self._batches():

@@ -3,7 +3,7 @@
 import codecs
 import gzip
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -70,7 +70,7 @@ class TextLines:
         here = self.path.stat().st_size if self._raw.closed else self._raw.tell()
         return min(1.0, (self._bytes_before + here) / whole) if whole else 1.0
 
-    def records(self) -> Iterator[tuple[int, bytes]]:
+    def records(self) -> Generator[tuple[int, bytes], None, None]:
         """Yield the number, within its file, and the text of every line that is not blank.
 
         Raises

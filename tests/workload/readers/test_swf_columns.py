@@ -1,6 +1,7 @@
 """A log read as columns gives the jobs, the account and the error that its records give."""
 
 import gzip
+import os
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from hpcsched.errors import InputError
 from hpcsched.system.system import System
 from hpcsched.workload import job_batches as columns_module
 from hpcsched.workload.job_batches import RequestNumbers, records_of
@@ -120,6 +122,21 @@ def test_numbers_and_times(
     with tempfile.TemporaryDirectory() as folder, mock.patch.object(columns_module, "BATCH", batch):
         path = write(Path(folder), lines)
         check(path, malformed="skip", unsorted=unsorted, jobs=limit)
+
+
+@pytest.mark.parametrize("read", ["job_columns", "jobs"])
+def test_a_log_is_closed_at_an_error(tmp_path: Path, read: str) -> None:
+    """Not only when the error, and what its traceback holds, is forgotten."""
+    open_files = Path("/proc/self/fd")
+    if not open_files.is_dir():
+        pytest.skip("this system has no list of open files")
+    path = write(tmp_path, [record(1, 0, 30), "2 nonsense", record(3, 9, 30)])
+    source = source_of(path)
+    jobs = source.jobs() if read == "jobs" else source.job_columns(RequestNumbers())
+    with mock.patch.object(columns_module, "BATCH", 1), pytest.raises(InputError) as caught:
+        list(jobs)
+    assert path not in [Path(os.path.realpath(file)) for file in open_files.iterdir()]
+    assert "log.swf:2" in str(caught.value)
 
 
 @pytest.mark.parametrize("unsorted", ["error", "sort"])

@@ -1,6 +1,6 @@
 """Reader of the output of `sacct --parsable2` or `--parsable`, by the columns of its header."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 from hpcsched.errors import Finding, InputError, Place
@@ -45,7 +45,7 @@ class SacctRows(TextLines):
         self._name_is_last = self._names[-1] == "jobname"
         self.columns = frozenset(self._names)
 
-    def records(self) -> Iterator[tuple[int, bytes]]:
+    def records(self) -> Generator[tuple[int, bytes], None, None]:
         """Yield the number and text of every line that is neither blank nor the header.
 
         Raises
