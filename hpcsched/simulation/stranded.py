@@ -59,7 +59,11 @@ def why_stranded(
 def _why(job: WaitingJob, held: Mapping[int, Reason], stranded: Stranded, system: System) -> str:
     reason = held.get(job.job_id)
     if reason is not None:
-        return f"held back by a {reason.kind}, {reason.detail or f'job {reason.job} has not ended'}"
+        why = f"held back by a {reason.kind}, {reason.detail or f'job {reason.job} has not ended'}"
+        if reason.kind == "limit" and stranded.late:
+            # Nothing runs, so what reaches the limit are starts that were decided first.
+            why += f", which counts what comes too late each time: {_first_of(stranded.late)}"
+        return why
     if job.job_id in stranded.late:
         return (
             f"{stranded.late[job.job_id]}; with the dispatch latency every start of it comes too"
@@ -76,9 +80,14 @@ def _why(job: WaitingJob, held: Mapping[int, Reason], stranded: Stranded, system
         )
     if stranded.late:
         # Which are tried first in every round, and would have its room.
-        others = ", ".join(f"job {other}" for other in sorted(stranded.late)[:_MOST_JOBS])
+        others = _first_of(stranded.late)
         return f"the dispatcher keeps its room for what comes too late each time: {others}"
     return "nothing holds it back, but the dispatcher does not start it"
+
+
+def _first_of(jobs: Mapping[int, str]) -> str:
+    """Return the first few of some jobs, in words."""
+    return ", ".join(f"job {job}" for job in sorted(jobs)[:_MOST_JOBS])
 
 
 def _lacking(job: WaitingJob, at: int, system: System) -> str | None:

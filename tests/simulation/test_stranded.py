@@ -108,3 +108,17 @@ def test_behind_jobs_that_come_too_late() -> None:
         " asked for; with the dispatch latency every start of it comes too late; job 2: the"
         " dispatcher keeps its room for what comes too late each time: job 1"
     )
+
+
+def test_behind_a_limit_that_only_late_starts_reach() -> None:
+    """As above, but there is power for two jobs, and a user may have one at a time."""
+    resource = SharedResource("power", 0, Draw({"core": 10}), (Change(9, 20), Change(11, 0)), 12)
+    system = System((NodeGroup("node", 2, {"core": 1}),), {}, (resource,))
+    jobs = [traced(1, 0, 1, 1, user=7), traced(2, 0, 1, 1, user=7)]
+    partitions = Partitions((Partition("one", running_jobs_per_user=1),))
+    with pytest.raises(DecisionError) as caught:
+        replay(system, easy(), jobs, latency=Latency(Fraction(2)), partitions=partitions)
+    assert str(caught.value).endswith(
+        "; job 2: held back by a limit, partition one: running_jobs_per_user 1, which counts what"
+        " comes too late each time: job 1"
+    )
