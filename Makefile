@@ -53,12 +53,13 @@ test-slurm: $(VENV)/installed-dev ## Tests on a real Slurm, also of SLURM=24.11 
 	HPCSCHED_TEST_SLURM=1 $(if $(SLURM),tests/real_slurm/with_slurm.sh $(SLURM)) \
 	  $(BIN)/pytest -n 5 --dist worksteal tests/real_slurm
 
-lint: $(VENV)/installed-dev ## Style, types, storeys, and unused code
+lint: $(VENV)/installed-dev ## Style, types, storeys, unused code, and undeclared dependencies
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/vulture
+	$(BIN)/deptry hpcsched
 	MYPYPATH=plugins/hpcsched-example/src $(BIN)/mypy -p hpcsched_example
 	MYPYPATH=plugins/hpcsched-learned/src $(BIN)/mypy -p hpcsched_learned
 	MYPYPATH=plugins/hpcsched-slurm/src $(BIN)/mypy -p hpcsched_slurm

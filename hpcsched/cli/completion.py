@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import click
+import typer
 
 _SCENARIO = ("scenario", "scenarios", "first")
 """Parameters of commands that hold a scenario's file."""
@@ -31,7 +31,7 @@ def offered_runs(incomplete: str) -> list[str]:
     return sorted(text for text in {*named, *folders} if text.startswith(incomplete))
 
 
-def offered_settings(ctx: click.Context, incomplete: str) -> list[str]:
+def offered_settings(ctx: typer.Context, incomplete: str) -> list[str]:
     """Return the settings `KEY.PATH=VALUE` that a beginning may mean.
 
     Keys are those of the scenario that the command line names, defaults included; without one they

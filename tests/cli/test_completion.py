@@ -5,16 +5,17 @@ import subprocess
 import sys
 from pathlib import Path
 
-import click
 import pytest
+import typer
+from typer.core import TyperCommand
 
 from hpcsched.cli.completion import offered_runs, offered_settings
 from tests.scenario.samples import write
 
 
-def context(**params: object) -> click.Context:
+def context(**params: object) -> typer.Context:
     """Return a command line whose parameters so far are these."""
-    found = click.Context(click.Command("run"))
+    found = typer.Context(TyperCommand("run"))
     found.params.update(params)
     return found
 

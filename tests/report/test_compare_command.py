@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 import typer
-from click.testing import Result
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from hpcsched.cli.compare import compare
 from hpcsched.report.tables.study_tables import TABLES

@@ -7,8 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 import typer
 import yaml
-from click.testing import Result
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from hpcsched.cli.verify import verify
 from hpcsched.runs.runner import run
