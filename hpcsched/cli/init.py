@@ -18,7 +18,9 @@ class Kind(StrEnum):
 
 
 def init(
-    kind: Annotated[Kind, typer.Argument(help="What the scenario is about.")] = Kind.LOG,
+    kind: Annotated[
+        Kind, typer.Argument(help="The kind of workload: log, slurm or site.")
+    ] = Kind.LOG,
     out: Annotated[Path, typer.Option(help="The file to write.")] = Path("scenario.yaml"),
     *,
     force: Force = False,

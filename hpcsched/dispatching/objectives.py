@@ -262,7 +262,7 @@ class Term(Params):
     objective: Annotated[Any, Selects("objective")] = Field(
         description="The objective, in its own unit."
     )
-    weight: float = Field(1, gt=0, description="Factor of its value.")
+    weight: float = Field(1, gt=0, description="Weight of its value.")
 
 
 class WeightedSumParams(Params):

@@ -23,8 +23,8 @@ class ExperimentDeclaration(Params):
     Every combination of one position on each axis is a cell, but for the excluded ones.
     """
 
-    name: Name = Field(description="The experiment's name, which is also its folder's.")
-    description: str | None = Field(default=None, description="What the experiment is for.")
+    name: Name = Field(description="Name of the experiment and of its folder.")
+    description: str | None = Field(default=None, description="Purpose of the experiment.")
     scenario: InputPath = Field(
         description="The scenario that all cells start from; relative to this file."
     )
@@ -50,12 +50,13 @@ class ExperimentDeclaration(Params):
         ge=1,
         le=MOST_CELLS,
         description=(
-            "How often each cell is run: first with the scenario's seed, then with seeds spawned"
-            " from it."
+            "Number of runs of each cell: the first with the scenario's seed, the others with"
+            " seeds spawned from it."
         ),
     )
     executor: Annotated[NamedChoice, Selects("executor")] = Field(
-        default=_LOCAL, description="What runs the cells: processes of this machine, or a cluster."
+        default=_LOCAL,
+        description="Executor of the cells: processes of this machine, or a cluster.",
     )
 
     @property

@@ -25,11 +25,16 @@ WINDOW = f"{ALL}, first submission to last end"
 
 Tau = Annotated[
     PositiveDuration,
-    Field(description="The run time that shorter jobs are taken to have, in seconds."),
+    Field(description="Minimum run time in the denominator, in seconds."),
 ]
 Alpha = Annotated[
     float,
-    Field(ge=0, le=10, description="The higher, the more a long response time counts; no unit."),
+    Field(
+        ge=0,
+        le=10,
+        description="Exponent of the response time (no unit): with a higher one,"
+        " long response times count more.",
+    ),
 ]
 
 

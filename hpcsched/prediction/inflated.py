@@ -22,16 +22,14 @@ _ONE = Fraction(1)
 class InflatedParams(Params):
     """Parameters of `inflated`: the inner predictor, and either `factor` or `quantile`."""
 
-    of: Annotated[Any, Selects("predictor")] = Field(
-        description="The predictor whose answers are multiplied."
-    )
+    of: Annotated[Any, Selects("predictor")] = Field(description="Predictor to multiply.")
     factor: float | None = Field(None, gt=0, description="Factor of all predictions.")
     quantile: float | None = Field(
         None,
         gt=0,
         le=1,
-        description="What share of jobs should not outlive their prediction, as far as the last"
-        " ones tell: predictions are multiplied by this quantile of run time over predicted time.",
+        description="Share of the recent jobs that must not outlive their prediction: the factor"
+        " is this quantile of run time over predicted run time.",
     )
     window: int | None = Field(
         None,

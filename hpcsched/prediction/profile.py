@@ -30,8 +30,8 @@ class ProfileParams(Params):
     memory: int = Field(
         100_000,
         ge=1,
-        description="Number of remembered records, of which a completed job writes up to six;"
-        " the one that was written longest ago is forgotten.",
+        description="Maximum number of records, up to six for each completed job; the oldest is"
+        " forgotten.",
     )
 
 

@@ -19,8 +19,8 @@ class ProfileConfidenceParams(ProfileParams):
     memory: int = Field(
         100_000,
         ge=1,
-        description="Number of remembered records, of which a completed job writes up to six,"
-        " and beside them how many users; what was written longest ago is forgotten.",
+        description="Maximum number of records, up to six for each completed job, and of users;"
+        " the oldest is forgotten.",
     )
     records: int = Field(
         3, ge=1, description="Number of the user's last jobs in the mean accuracy."
@@ -28,7 +28,8 @@ class ProfileConfidenceParams(ProfileParams):
     threshold: float = Field(
         0.8,
         gt=0,
-        description="The mean of run time over requested time from which on a user is believed.",
+        description="Mean of run time over requested time from which on the user's requested time"
+        " is predicted.",
     )
 
 

@@ -47,7 +47,7 @@ class Transformed(Params):
 
     transforms: Annotated[tuple[Annotated[NamedChoice, Selects("transform")], ...], Listed] = Field(
         default=(),
-        description="What changes the trace before anything else sees it, in this order.",
+        description="Transforms of the trace, applied in this order.",
     )
 
 

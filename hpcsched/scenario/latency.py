@@ -48,21 +48,21 @@ class DispatchLatency(Params):
 
     fixed: Seconds | None = Field(
         default=None,
-        description="The same for every round: seconds (0.12), or with a unit (120ms, 2s).",
+        description="Constant latency of every round: seconds (0.12), or with a unit (120ms, 2s).",
     )
     base: Seconds | None = Field(
         default=None,
-        description="By a model, for every round: seconds, or with a unit.",
+        description="Latency model, constant term: seconds, or with a unit.",
     )
     per_queued_job: Seconds | None = Field(
         default=None,
-        description="By a model, for each job in the queue: seconds, or with a unit.",
+        description="Latency model, term for each queued job: seconds, or with a unit.",
     )
     per_variable: Seconds | None = Field(
         default=None,
         description=(
-            "By a model, for each decision variable of the solver's model, if a solver was asked:"
-            " seconds, or with a unit."
+            "Latency model, term for each decision variable if a solver was called: seconds, or"
+            " with a unit."
         ),
     )
     measured: Annotated[
@@ -71,7 +71,7 @@ class DispatchLatency(Params):
         default=None,
         ge=0,
         le=1_000_000,
-        description="The real time that the dispatcher took, times this factor, which has no unit.",
+        description="Factor of the measured decision time (no unit).",
     )
 
     @model_validator(mode="after")

@@ -28,12 +28,12 @@ class LiveSettings(Params):
     former_keys: ClassVar = {"patience": "placement_timeout"}
 
     workload_manager: Annotated[NamedChoice, Selects("workload_manager")] = Field(
-        description="What the cluster is read and, to drive it, changed through."
+        description="Workload manager of the cluster: the interface that reads and changes it."
     )
     partitions: Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Listed] = Field(
         min_length=1,
-        description="The cluster's partitions whose jobs are dispatched; those of others are left"
-        " alone, and what they hold is not free.",
+        description="Partitions of the cluster to dispatch; jobs of other partitions are left"
+        " alone, and their resources are not free.",
     )
     nodes: dict[str, Annotated[str, Field(min_length=1)]] = Field(
         description="The names of each node group's nodes on the cluster, such as c[1-3,7]; nodes"
@@ -41,15 +41,14 @@ class LiveSettings(Params):
     )
     folder: OutputPath = Field(
         default="live",
-        description="Where the driver keeps its lock, its journal and its heartbeat; relative to"
-        " the scenario.",
+        description="Folder of the driver's lock, journal and heartbeat; relative to the scenario.",
     )
     poll: PositiveDuration = Field(
         default=1,
-        description="Seconds between two looks at the cluster; a change is answered by a round.",
+        description="Seconds between two readings of the cluster; a change starts a round.",
     )
     tick: PositiveDuration = Field(
-        default=10, description="Seconds after which a round is held though nothing has changed."
+        default=10, description="Seconds after which a round takes place without any change."
     )
     round_limit: PositiveDuration = Field(
         default=5,
@@ -57,7 +56,7 @@ class LiveSettings(Params):
     )
     placement_timeout: PositiveDuration = Field(
         default=30,
-        description="Seconds after which a job that was to start and has not is taken back.",
+        description="Seconds after which a placed job that has not started is taken back.",
     )
     release_after: PositiveDuration = Field(
         default=60,

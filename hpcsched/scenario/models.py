@@ -40,24 +40,23 @@ class SimulationSettings(Params):
     mode: Literal["online", "offline"] = Field(
         default="online",
         description=(
-            "Whether jobs are dispatched round by round as they come, or the whole trace is planned"
-            " at once, with every run time known, to see what is possible."
+            "Mode: rounds as jobs arrive (online), or one plan of the whole trace with all run"
+            " times known, as a bound (offline)."
         ),
     )
     kill_at_requested_time: bool = Field(
-        default=False, description="Whether a job that reaches its requested time is ended there."
+        default=False, description="End jobs at their requested time."
     )
     aggregate_nodes: bool = Field(
         default=True,
         description=(
-            "Whether to count free units over all nodes where all jobs ask for equal units, which"
-            " is faster;"
-            " start times are the same."
+            "Count free units over all nodes if all jobs have equal units: faster, with the same"
+            " start times."
         ),
     )
     dispatch_latency: DispatchLatency | None = Field(
         default=None,
-        description="What a dispatching round is charged in simulated time; nothing if not given.",
+        description="Simulated time that each dispatching round takes; none by default.",
     )
 
     @property
@@ -109,53 +108,52 @@ class Scenario(Params):
     Scenarios come from `load_scenario`, which knows what the names of plugins stand for.
     """
 
-    name: Name = Field(description="The scenario's name, which is also its run folder's.")
-    description: str | None = Field(default=None, description="What the scenario is for.")
-    seed: int = Field(
-        default=0, ge=0, description="The number from which all random choices follow."
-    )
+    name: Name = Field(description="Name of the scenario and of its run directory.")
+    description: str | None = Field(default=None, description="Purpose of the scenario.")
+    seed: int = Field(default=0, ge=0, description="Seed of all random choices.")
     system: Annotated[SystemDeclaration, Includable()] = Field(
-        description="The system on which jobs run: declared here, or the name of one."
+        description="System: declared here, or the name of a known one."
     )
     partitions: Annotated[tuple[PartitionDeclaration, ...], Listed] = Field(
         default=(),
-        description="The partitions of the system, with nodes and limits of their own, as a site's"
-        " resource manager has them; none: every job may run anywhere.",
+        description="Partitions with their own nodes and limits, as of a site's resource manager;"
+        " none: every job may run anywhere.",
     )
     outages: OutagesDeclaration | None = Field(
         default=None,
-        description="When nodes are out of service, for maintenance, for others, or by failures;"
-        " never if not given.",
+        description="Outages of nodes: maintenance, reservations and failures; none by default.",
     )
     trace: Annotated[SourceChoice, Selects("trace_source")] = Field(
-        description="Where jobs come from: a source and its parameters."
+        description="Trace of jobs: a source and its parameters."
     )
     predictor: Annotated[NamedChoice, Selects("predictor")] = Field(
-        default=_REQUESTED_TIME, description="What says how long a job will run."
+        default=_REQUESTED_TIME, description="Predictor of run times."
     )
     correction: Annotated[NamedChoice, Selects("correction")] = Field(
         default=_ONE_SECOND,
-        description="What says how long a job will run that has outlived its prediction.",
+        description="Correction of the prediction for jobs that have outlived it.",
     )
     dispatcher: Annotated[NamedChoice, Selects("dispatcher")] = Field(
-        description="What decides when and where jobs start."
+        description="Dispatcher, which decides when and where jobs start."
     )
     objective: Annotated[NamedChoice, Selects("objective")] = Field(
-        default=_BOUNDED_SLOWDOWN, description="What is to be small."
+        default=_BOUNDED_SLOWDOWN, description="Objective: the quantity to minimise."
     )
     observers: Annotated[tuple[Annotated[NamedChoice, Selects("observer")], ...], Listed] = Field(
-        default=(), description="What follows the simulation without changing it."
+        default=(), description="Observers, which follow the simulation without changing it."
     )
     simulation: SimulationSettings = Field(
         default=SimulationSettings(), description="Settings of the simulated system."
     )
     live: LiveSettings | None = Field(
         default=None,
-        description="The real cluster for `hpcsched live`, on which the dispatcher advises or"
-        " places jobs; nothing else reads it.",
+        description="Real cluster on which `hpcsched live` advises or places jobs; nothing else"
+        " reads it.",
     )
     metrics: MetricSettings = Field(
-        default_factory=MetricSettings, description="What is measured, and with which parameters."
+        default_factory=MetricSettings,
+        description="Parameters of the metrics, and the"
+        " percentiles and classes of the distributions.",
     )
 
     @field_validator("partitions")

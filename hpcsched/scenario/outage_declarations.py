@@ -23,12 +23,13 @@ class NodeChoice(Params):
     """Nodes of outages: groups, single nodes, or all if neither is given; and their name."""
 
     groups: _Names | None = Field(
-        default=None, min_length=1, description="The node groups whose nodes are meant."
+        default=None, min_length=1, description="Node groups that are out of service."
     )
     nodes: _Names | None = Field(
         default=None,
         min_length=1,
-        description="Single nodes, by group and number (node-3); beside groups, these as well.",
+        description="Single nodes that are out of service, by group and number (node-3), in"
+        " addition to groups.",
     )
     name: str | None = Field(
         default=None,
@@ -54,22 +55,22 @@ class WindowDeclaration(NodeChoice):
     """Nodes that are out of service at known times, once or repeatedly."""
 
     start: Duration = Field(
-        description="When it begins: seconds since the trace's origin, or with a unit (4d6h)."
+        description="Start: seconds since the trace's origin, or with a unit (4d6h)."
     )
     end: PositiveDuration | None = Field(
-        default=None, description="When it is over; either this or the duration is given."
+        default=None, description="End; give either this or the duration."
     )
     duration: PositiveDuration | None = Field(
-        default=None, description="How long it takes; either this or the end is given."
+        default=None, description="Duration; give either this or the end."
     )
     every: PositiveDuration | None = Field(
-        default=None, description="After what time it begins again (7d); once if not given."
+        default=None, description="Period of the repetition (7d); once if not given."
     )
     times: int | None = Field(
         default=None,
         ge=1,
         le=1_000_000,
-        description="How often it takes place; needed, and only allowed, where it is repeated.",
+        description="Number of occurrences; required with `every`, and only allowed there.",
     )
 
     @model_validator(mode="after")
@@ -119,12 +120,14 @@ class FailureDeclaration(NodeChoice):
         default=1.0,
         gt=0.1,
         le=_LARGEST_SHAPE,
-        description="The shape of the Weibull distribution of up times: 1 for the exponential one,"
-        " less where failures come in bursts. It has no unit.",
+        description="Shape of the Weibull distribution of up times (no unit): 1 is exponential,"
+        " less makes failures come in bursts.",
     )
-    start: Duration = Field(default=0, description="From when on nodes fail: seconds, or a unit.")
+    start: Duration = Field(
+        default=0, description="Earliest time of a failure: seconds, or with a unit."
+    )
     end: PositiveDuration = Field(
-        description="Until when nodes fail, in seconds or with a unit; none fails after that."
+        description="Time from which on no node fails: seconds, or with a unit."
     )
 
     @model_validator(mode="after")
@@ -150,13 +153,13 @@ class OutagesDeclaration(Params):
     """Outages of nodes, and the treatment of jobs on them."""
 
     maintenance: Annotated[tuple[WindowDeclaration, ...], Listed] = Field(
-        default=(), description="Announced times at which nodes are serviced."
+        default=(), description="Announced maintenance windows."
     )
     reservations: Annotated[tuple[WindowDeclaration, ...], Listed] = Field(
-        default=(), description="Announced times at which nodes are kept for others."
+        default=(), description="Announced reservations of nodes for others."
     )
     failures: Annotated[tuple[FailureDeclaration, ...], Listed] = Field(
-        default=(), description="Models of failures, which nobody knows of in advance."
+        default=(), description="Models of failures, which are not announced."
     )
     failure_log: InputPath | None = Field(
         default=None,
@@ -165,8 +168,8 @@ class OutagesDeclaration(Params):
     )
     requeue: bool = Field(
         default=True,
-        description="Whether a job that loses a node is run again from its beginning, with its"
-        " submit time kept; otherwise it leaves as failed.",
+        description="Put a job that loses a node back into the queue, to run again from its"
+        " beginning; otherwise it fails.",
     )
 
     def build(self, system: System, seed: Callable[[str], int]) -> Outages:

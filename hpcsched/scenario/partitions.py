@@ -50,36 +50,36 @@ class PartitionDeclaration(Params):
     name: Name = Field(description="The partition's name.")
     jobs: JobNumbers | None = Field(
         default=None,
-        description="Which jobs belong to it, by numbers or names in the trace: a job belongs to"
-        " the first partition that names one of its own. Without this it takes all that no other"
-        " takes.",
+        description="Jobs of the partition, by numbers or names in the trace: a job belongs to the"
+        " first partition that matches. Without this key, all jobs that match no other"
+        " partition.",
     )
     groups: Annotated[tuple[str, ...], Listed] | None = Field(
         default=None,
         min_length=1,
-        description="The node groups that its jobs may use; all if not given.",
+        description="Node groups that its jobs may use; all by default.",
     )
     max_time: PositiveDuration | None = Field(
         default=None,
-        description="A job that requests more time is refused at submission: seconds, or with a"
-        " unit; any time if not given.",
+        description="Maximum requested time: seconds, or with a unit; a job that requests more is"
+        " refused at submission. No limit by default.",
     )
     nodes_per_user: int | None = Field(
         default=None,
         ge=1,
-        description="How many nodes a user's running jobs may hold in it at a time; any number if"
-        " not given.",
+        description="Maximum number of nodes in it that one user's running jobs may use; no limit"
+        " by default.",
     )
     running_jobs_per_user: int | None = Field(
         default=None,
         ge=1,
-        description="How many of a user's jobs may run in it at a time; any number if not given.",
+        description="Maximum number of running jobs of one user in it; no limit by default.",
     )
     priority: int = Field(
         default=0,
         ge=0,
         le=_LARGEST_PRIORITY,
-        description="What the order `multifactor` makes of it, in relation to the largest.",
+        description="Priority in the order `multifactor`, in relation to the largest.",
     )
 
     def build(self) -> Partition:

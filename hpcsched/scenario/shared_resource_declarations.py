@@ -18,14 +18,16 @@ class DrawDeclaration(Params):
 
     per: dict[ResourceType, Amount] = Field(
         default_factory=dict,
-        description="What each unit of a resource type draws that a job asks for, by resource type,"
-        " in the units in which the system counts the type.",
+        description="Amount drawn for each requested unit of a resource type, by resource type, in"
+        " the system's units.",
         json_schema_extra={"propertyNames": {"pattern": RESOURCE_TYPE_PATTERN}},
     )
     per_node: Amount = Field(
-        default=0, description="What each node draws on which at least one job runs."
+        default=0, description="Amount drawn by each node with at least one running job."
     )
-    per_job: Amount = Field(default=0, description="What each job draws, whatever it asks for.")
+    per_job: Amount = Field(
+        default=0, description="Amount drawn by each job, independent of its request."
+    )
 
     def build(self) -> Draw:
         """Return the model that is declared."""
@@ -36,35 +38,34 @@ class ChangeDeclaration(Params):
     """Capacity of a shared resource from an instant on."""
 
     at: Duration = Field(
-        description="Seconds, or with a unit (12h), since the trace's origin; since the beginning"
-        " of a period where the shared resource has one."
+        description="Seconds, or with a unit (12h), since the trace's origin, or since the"
+        " beginning of the period."
     )
-    capacity: Amount = Field(description="What the shared resource offers from then on.")
+    capacity: Amount = Field(description="Capacity from then on.")
 
 
 class SharedResourceDeclaration(Params):
     """A shared resource: a power cap, licences, space on a burst buffer."""
 
     name: ResourceType = Field(
-        description="The shared resource's name, which is not that of a resource type.",
+        description="Name of the shared resource; it differs from all resource types.",
         json_schema_extra={"pattern": RESOURCE_TYPE_PATTERN},
     )
     capacity: Amount = Field(
-        description="Amount offered until the first of the changes, as a number or in bytes."
+        description="Capacity until the first change, as a number or in bytes."
     )
     draw: DrawDeclaration | Literal["as_the_trace_says"] = Field(
-        description="How much a job draws while it runs: amounts that are added up, or"
-        " `as_the_trace_says`, which is nothing where the trace does not."
+        description="Amount that a job draws while it runs: the sum of these terms, or"
+        " `as_the_trace_says` (0 if the trace does not)."
     )
     changes: Annotated[tuple[ChangeDeclaration, ...], Listed] = Field(
         default=(),
-        description="When the shared resource begins to offer more or less, in order of time;"
-        " dispatchers know of it in advance.",
+        description="Changes of the capacity, in order of time; dispatchers know them in advance.",
     )
     every: PositiveDuration | None = Field(
         default=None,
-        description="After how long the changes come again, in seconds or with a unit (1d), counted"
-        " from the trace's origin; if not given, they come once.",
+        description="Period of the changes, in seconds or with a unit (1d), counted from the"
+        " trace's origin; once if not given.",
     )
 
     def build(self) -> SharedResource:

@@ -22,10 +22,10 @@ _LARGEST_TOTAL = 2**63 - 1
 class GroupDeclaration(Params):
     """A group of identical nodes."""
 
-    name: Name = Field(description="The group's name, which starts the names of its nodes.")
-    count: int = Field(ge=1, le=_LARGEST_COUNT, description="How many nodes the group has.")
+    name: Name = Field(description="Name of the group; the names of its nodes begin with it.")
+    count: int = Field(ge=1, le=_LARGEST_COUNT, description="Number of nodes.")
     resources: dict[ResourceType, Amount] = Field(
-        description="What each node offers per resource type, as a number or in bytes (16GiB).",
+        description="Capacity of each node by resource type, as a number or in bytes (16GiB).",
         json_schema_extra={
             "propertyNames": {"pattern": RESOURCE_TYPE_PATTERN},
             "minProperties": 1,
@@ -47,8 +47,8 @@ class SystemDeclaration(Params):
 
     units: dict[ResourceType, PositiveAmount] = Field(
         default_factory=dict,
-        description="In which unit amounts of a resource type are counted, as a number or in bytes"
-        " (1GiB): capacities are rounded down to it, requests up.",
+        description="Unit of a resource type, as a number or in bytes (1GiB): capacities are"
+        " rounded down to multiples of it, requests up.",
         json_schema_extra={"propertyNames": {"pattern": RESOURCE_TYPE_PATTERN}},
     )
     groups: Annotated[tuple[GroupDeclaration, ...], Listed] = Field(
@@ -56,7 +56,7 @@ class SystemDeclaration(Params):
     )
     shared_resources: Annotated[tuple[SharedResourceDeclaration, ...], Listed] = Field(
         default=(),
-        description="What the system offers as a whole and on no node, such as power or licences.",
+        description="Resources of the system as a whole, such as power or licences.",
     )
 
     @field_validator("groups")

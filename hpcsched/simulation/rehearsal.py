@@ -41,7 +41,7 @@ class RehearsalContext(Context, Protocol):
     "dispatcher",
     "hyper",
     HyperParams,
-    summary="tunes itself: replays the past under others, and moves to what served best",
+    summary="chooses from a portfolio by replaying the past under each dispatcher",
 )
 def make_tuning_dispatcher(params: HyperParams, context: RehearsalContext) -> Hyper:
     """Return `hyper` with its rehearsals."""

@@ -30,7 +30,7 @@ class StateFileParams(Params):
     "workload_manager",
     "state-file",
     StateFileParams,
-    summary="a cluster as some program has written it down; nothing can be placed on it",
+    summary="the state of a cluster in a JSON file; for advice only",
 )
 class StateFile:
     """Read-only cluster in a file, which is read again on each call."""

@@ -62,7 +62,7 @@ class Limit(Params):
         description="Kind of the classes of jobs."
     )
     quantity: Literal["wait_time", "bounded_slowdown"] = Field(
-        default="wait_time", description="Quantity whose mean is limited."
+        default="wait_time", description="Quantity with a limited mean."
     )
     percent: float = Field(
         default=5.0, ge=0, description="Largest increase of a class's mean, in percent."
@@ -78,7 +78,7 @@ class TuningSpace(Params):
     name: Name | None = Field(
         default=None, description="The study's name; that of the file by default."
     )
-    description: str | None = Field(default=None, description="What the study is for.")
+    description: str | None = Field(default=None, description="Purpose of the study.")
     parameters: Mapping[str, SearchRange] = Field(
         min_length=1, description="Ranges by key path of the scenario: dispatcher.depth."
     )

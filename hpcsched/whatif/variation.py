@@ -29,7 +29,7 @@ class Variation(Params):
     name: Name | None = Field(
         default=None, description="The study's name; that of the file by default."
     )
-    description: str | None = Field(default=None, description="What the study is for.")
+    description: str | None = Field(default=None, description="Purpose of the study.")
     variants: Annotated[tuple[DeclaredVariant, ...], Listed] = Field(
         default=(), description="Variants, each with its own values."
     )

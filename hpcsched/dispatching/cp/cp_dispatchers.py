@@ -126,7 +126,7 @@ def make_node_time(params: PlanAllParams, context: Context) -> PlanningDispatche
     "dispatcher",
     "joint-now",
     JointNowParams,
-    summary="CP: nodes of what starts now, times of all else",
+    summary="CP: nodes for jobs that start now, start times for all others",
 )
 def make_joint_now(params: JointNowParams, context: Context) -> PlanningDispatcher:
     """Return `joint-now`."""
@@ -137,7 +137,7 @@ def make_joint_now(params: JointNowParams, context: Context) -> PlanningDispatch
     "dispatcher",
     "cp",
     CpPlanParams,
-    summary="CP: the best list plan made better, nodes aggregated, for any objective",
+    summary="CP: improves the best list plan, nodes aggregated, for any objective",
 )
 def make_cp(params: CpPlanParams, context: Context) -> PlanningDispatcher:
     """Return `cp`; raises InputError for an objective that cannot be planned for."""
@@ -151,7 +151,7 @@ def make_cp(params: CpPlanParams, context: Context) -> PlanningDispatcher:
     "dispatcher",
     "best-of",
     BestOfParams,
-    summary="CP: the best of list plans, each made better, and one from nothing",
+    summary="CP: improves several list plans and solves once without one; takes the best",
 )
 def make_best_of(params: BestOfParams, context: Context) -> PlanningDispatcher:
     """Return `best-of`; raises InputError for an objective that cannot be planned for."""

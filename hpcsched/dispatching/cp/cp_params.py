@@ -22,15 +22,15 @@ BUDGET = 0.002
 class TimeLimits(Params):
     """The papers' protocol: the clock stops the solver."""
 
-    first: PositiveDuration = Field(1, description="The time limit at first (δ), in seconds.")
+    first: PositiveDuration = Field(1, description="Initial time limit (δ), in seconds.")
     most: PositiveDuration = Field(
-        16, description="The time limit at most (δmax), in seconds, where there is no plan yet."
+        16, description="Maximum time limit (δmax), in seconds, while there is no plan."
     )
     extensions: int = Field(
         2,
         ge=0,
-        description="After how many extensions, each to twice the limit before, without a better"
-        " plan to stop (k); 0: as soon as there is a plan.",
+        description="Number of extensions without a better plan after which the search stops (k);"
+        " each doubles the limit. 0: stop at the first plan.",
     )
 
     @model_validator(mode="after")
@@ -44,46 +44,45 @@ class CpParams(Params):
     """Parameters of a CP dispatcher."""
 
     solver: Annotated[Any, Selects("solver")] = Field(
-        "ortools", description="What solves the models."
+        "ortools", description="Solver of the models."
     )
     jobs: Literal["fitting", "all"] = Field(
-        "fitting", description="Whether to plan only the jobs that could start now, or all."
+        "fitting", description="Jobs in the model: those that could start now, or all."
     )
     queue_length: int = Field(
-        100, ge=1, description="How many jobs to plan at most, the first by priority (m)."
+        100, ge=1, description="Maximum number of planned jobs, the first by priority (m)."
     )
     fill: bool = Field(
         True,
-        description="Whether jobs beyond those start now where that delays none of them. In the"
-        " papers they wait.",
+        description="Start jobs beyond these now if that delays none of them. In the papers they"
+        " wait.",
     )
     priority: Annotated[Any, Selects("queue_order")] = Field(
-        {"name": "slowdown", "ties": "area"}, description="Which jobs come first."
+        {"name": "slowdown", "ties": "area"}, description="Priority order of the jobs."
     )
     spare_nodes: float | None = Field(
         1.5,
         ge=1,
-        description="Nodes are left out of the model beyond this multiple of what the jobs ask for;"
-        " the fullest and those that are free soonest stay. null: none are. cp and best-of leave"
-        " none out where queued jobs × nodes are 4,096 or fewer. hcp19, cp and best-of leave them"
-        " out of list plans alone: their resources are those of all nodes.",
+        description="Capacity of the nodes in the model, as a multiple of the requests of the"
+        " planned jobs; the fullest nodes and those that are free soonest are kept. null: all"
+        " nodes. cp and best-of keep all nodes if queued jobs × nodes are at most 4,096. hcp19,"
+        " cp and best-of leave out nodes in list plans only; their models count all nodes.",
     )
     largest_model: int = Field(
         20_000,
         ge=1,
-        description="At most so many decision variables; the solver is asked about fewer jobs"
-        " beyond.",
+        description="Maximum number of decision variables; a larger model is cut to fewer jobs.",
     )
     orders: Annotated[tuple[Annotated[Any, Selects("queue_order")], ...], Listed] = Field(
         ("fcfs", "sjf", "saf"),
-        description="The orders of the list plans that the solver starts from; none: it starts from"
-        " nothing, and its plan is compared with none.",
+        description="Queue orders of the list plans that give the warm start; []: no warm start,"
+        " and no list plan to fall back to.",
     )
     equal_plans: Literal["any", "by_priority"] = Field(
         "any",
-        description="Which plan is asked for where several have the least objective: any; or, so"
-        " that solvers agree, the one in which the first job by priority starts soonest, then the"
-        " second, and so on. That takes more calls within the limits once a plan is proved.",
+        description="Tie breaker of plans with the same objective: any plan; or, so that solvers"
+        " agree, the plan in which the first job by priority starts earliest, then the second,"
+        " and so on, which takes further calls within the limits after the proof.",
     )
     budget: float | None = Field(
         None,
@@ -93,15 +92,16 @@ class CpParams(Params):
     )
     time_limits: Annotated[
         TimeLimits | None, NotReproducible("time limits stop the solver by the clock")
-    ] = Field(None, description="The papers' time limits, instead of a budget.")
+    ] = Field(None, description="The papers' time limits, in place of a budget.")
     guard: PositiveDuration | None = Field(
         60,
-        description="After so many seconds the solver's process is ended and the best list plan is"
-        " carried out; null: the solver shares hpcsched's process and nothing watches it.",
+        description="Time limit of the watchdog, in seconds: it ends the solver's process, and the"
+        " best list plan is used. null: the solver runs in hpcsched's process, without a"
+        " watchdog.",
     )
     allocator: Annotated[Any, Selects("allocator")] = Field(
         "best-fit",
-        description="Decides on which nodes a job is placed where the model does not say.",
+        description="Allocator, which chooses the nodes of a job if the model does not.",
     )
 
     @model_validator(mode="after")
@@ -115,16 +115,14 @@ class PlanAllParams(CpParams):
     """Parameters of a CP dispatcher that can afford to plan all jobs."""
 
     jobs: Literal["fitting", "all"] = Field(
-        "all", description="Whether to plan only the jobs that could start now, or all."
+        "all", description="Jobs in the model: those that could start now, or all."
     )
 
 
 class JointNowParams(PlanAllParams):
     """Parameters of `joint-now`."""
 
-    node_classes: bool = Field(
-        True, description="Whether nodes of equal availability are modelled as one."
-    )
+    node_classes: bool = Field(True, description="Model nodes of equal availability as one class.")
 
 
 class PaperParams(CpParams):
@@ -132,8 +130,8 @@ class PaperParams(CpParams):
 
     horizon: Literal["tight", "worst_case"] = Field(
         "tight",
-        description="How far plans reach: as far as better ones may, or, as in the papers, the sum"
-        " of all run times.",
+        description="Planning horizon: the latest time that a better plan can reach, or the sum of"
+        " all run times, as in the papers.",
     )
 
 
@@ -142,12 +140,12 @@ class VersionParams(PaperParams):
 
     version: Literal[0, 1, 2, 3] = Field(
         3,
-        description="The version (thesis, table 5.1). 0: the original; 1: reduced model; 2: running"
-        " jobs that outlive their prediction still hold their room; 3: the objective and the"
-        " priority are the scenario's, not expected waits.",
+        description="Version (thesis, table 5.1). 0: the original; 1: reduced model; 2: running"
+        " jobs that outlive their prediction keep their nodes; 3: the scenario's objective and"
+        " priority, in place of expected waits.",
     )
     expected_wait: ExpectedWaitParams | None = Field(
-        None, description="How long jobs are expected to wait; versions 0 to 2 go by it."
+        None, description="Expected wait times, for versions 0 to 2."
     )
 
     @model_validator(mode="after")
@@ -164,9 +162,9 @@ class Hcp19Params(VersionParams):
 
     decode: Literal["list", "prb"] = Field(
         "prb",
-        description="How its plan is carried out. prb, as in the papers: what is planned to start"
-        " now is placed in order of priority, and waits where there is no room; list: by list"
-        " scheduling in the order of planned starts, if that is better than the list plans.",
+        description="Decoding of the plan. prb, as in the papers: jobs planned to start now are"
+        " placed by priority, and wait where they do not fit. list: list scheduling in the order"
+        " of planned starts, if better than the list plans.",
     )
 
     @model_validator(mode="after")
@@ -181,13 +179,14 @@ class Pcp21Params(PaperParams):
 
     symmetric: bool = Field(
         False,
-        description="PCP'21s: the same model, in which a solver that follows the papers' search"
-        " tries one way to place a job at a start, and then another start.",
+        description="PCP'21s: the same model; a solver with the papers' search tries one placement"
+        " of a job for each start time.",
     )
     shared_positions: bool = Field(
         False,
-        description="Whether a resource type has no positions of its own of which no job asks for a"
-        " larger share of a node than of another: a smaller model, which is hpcsched's own.",
+        description="Leave out the positions of a resource type that never limits: each job asks"
+        " for at least as large a share of another type. A smaller model, which is not in the"
+        " papers.",
     )
 
 
@@ -197,13 +196,13 @@ class ImproveParams(PlanAllParams):
     former_keys: ClassVar = {"level": "dinkelbach_parameter"}
 
     queue_length: int = Field(
-        200, ge=1, description="How many jobs to plan at most, the first by priority."
+        200, ge=1, description="Maximum number of planned jobs, the first by priority."
     )
     dinkelbach_parameter: float | None = Field(
         None,
         ge=0,
-        description="Share of the ratio so far around which plans are compared, for an objective"
-        " that is a ratio of sums (psf); null: by the ratio of the planned jobs alone.",
+        description="For an objective that is a ratio of sums (psf), the Dinkelbach parameter as a"
+        " share of the ratio so far; null: the ratio of the planned jobs alone.",
     )
 
 
@@ -213,9 +212,8 @@ class CpPlanParams(ImproveParams):
     search: int = Field(
         0,
         ge=0,
-        description="How long to search for the order with the best plan, which is then made"
-        " better by the solver: looking through so many pieces of plans, as `budget` of"
-        " `order-search`; 0: the solver starts from the best of the list plans.",
+        description="Work of an order search before the solver, in visited segments of plans (as"
+        " `budget` of `order-search`); its plan is the warm start. 0: the best list plan is.",
     )
 
     @model_validator(mode="after")
@@ -230,12 +228,12 @@ class BestOfParams(ImproveParams):
 
     solver: Annotated[Any, Selects("solver"), OrNone()] = Field(
         "ortools",
-        description="What makes list plans better; `none`: nothing does, and the best of them is"
-        " carried out.",
+        description="Solver that improves the list plans; `none`: the best list plan is used as it"
+        " is.",
     )
     orders: Annotated[tuple[Annotated[Any, Selects("queue_order")], ...], Listed] = Field(
         ("spf", "saf", "sjf"),
-        description="The orders of the list plans, each of which the solver makes better.",
+        description="Queue orders of the list plans, each of which the solver improves.",
     )
 
     @model_validator(mode="after")

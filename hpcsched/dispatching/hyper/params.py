@@ -30,32 +30,32 @@ class HyperParams(Params):
     portfolio: Annotated[tuple[Annotated[Any, Selects("dispatcher")], ...], Listed] = Field(
         PORTFOLIO,
         min_length=1,
-        description="The dispatchers that are chosen from.",
+        description="Portfolio: the dispatchers to choose from.",
     )
     first: int | None = Field(
         None,
         ge=1,
-        description="Which of the portfolio decides at first, by its place from 1 on; null: as"
+        description="Number in the portfolio, from 1, of the first dispatcher to decide; null: as"
         " suits the objective.",
     )
     least_jobs: int = Field(
         256,
         ge=1,
-        description="So many jobs must have been submitted before the past is replayed.",
+        description="Number of submitted jobs from which on the past is replayed.",
     )
     budget: float = Field(
         200,
         gt=0,
-        description="How many jobs may be replayed a round; what is not used while the past is"
-        " replayed is saved up. Where a dispatcher is asked in Python, a job counts as 100.",
+        description="Number of replayed jobs per round; unused ones are saved for later rounds. A"
+        " job counts as 100 if Python decides.",
     )
     hysteresis: float | None = Field(
         None,
         ge=0,
-        description="Another dispatcher is moved to if the objective would have been lower by this"
-        " share of it, divided by the root of the number of jobs that are compared; null: 25 for"
-        " slowdowns, which vary most, and 4.5 for any other objective. One that is asked in Python"
-        " is left only if that was so three times in a row.",
+        description="Relative gain in the objective, times the square root of the number of"
+        " compared jobs, from which on another dispatcher takes over; null: 25 for slowdowns,"
+        " which vary most, and 4.5 for other objectives. A dispatcher in Python is left only"
+        " after three such gains in a row.",
     )
 
     @model_validator(mode="after")

@@ -50,7 +50,7 @@ class OfflineToo:
     "dispatcher",
     "order-search",
     OrderSearchParams,
-    summary="list scheduling in the order that costs least, found by compiled search",
+    summary="list scheduling in the order of least cost, found by a compiled search",
     capabilities={PLANS_OFFLINE},
 )
 def make_order_search(params: OrderSearchParams, context: Context) -> OfflineToo:

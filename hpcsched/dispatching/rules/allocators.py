@@ -76,7 +76,7 @@ class BestFit:
 @builtin(
     "allocator",
     "keep-scarce",
-    summary="nodes that offer least of what the job does not need; the fullest among them",
+    summary="nodes with the least capacity that the job does not use; the fullest first",
     other_names=OtherNames(former=("keep_scarce",)),
 )
 class KeepScarce:

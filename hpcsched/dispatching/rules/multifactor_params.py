@@ -52,8 +52,8 @@ class AccountDeclaration(Params):
     )
     groups: Annotated[tuple[int, ...], Listed] = Field(
         default=(),
-        description="Numbers of groups in the trace whose jobs are charged to this account. Jobs of"
-        " other groups are charged to the first account that names their user.",
+        description="Group numbers of the trace that are charged to this account. Jobs of other"
+        " groups are charged to the first account with their user.",
     )
 
 

@@ -21,23 +21,24 @@ class SurrogateParams(Params):
 
     discount_time_constant: PositiveDuration | None = Field(
         None,
-        description="Time constant by which planned waits are discounted, the longer the more;"
-        " null: they count in full.",
+        description="Time constant of the discount on planned waits: long waits count less; null:"
+        " no discount.",
     )
     minimum_run_time: PositiveDuration = Field(
-        1, description="A job with a shorter run time weighs no more than at this run time."
+        1, description="Minimum run time in the weight of a job."
     )
     area_exponent: float = Field(
-        0, ge=0, description="Power of a job's area with which the weight of its wait grows."
+        0, ge=0, description="Exponent of a job's area in the weight of its wait."
     )
     dinkelbach_parameter: float = Field(
         1,
         ge=0,
-        description="Share of the ratio so far around which plans are compared, for an objective"
-        " that is a ratio of sums (psf).",
+        description="For an objective that is a ratio of sums (psf), the Dinkelbach parameter as a"
+        " share of the ratio so far.",
     )
     warm_start: bool = Field(
-        False, description="Whether the search also begins with the best order of the round before."
+        False,
+        description="Warm start: the search also begins with the best order of the last round.",
     )
     front_bias: float = Field(
         1,
@@ -55,37 +56,36 @@ class OrderSearchParams(Params):
     budget: int = Field(
         500_000,
         ge=0,
-        description="When to end a round's search: after looking through so many pieces of plans;"
-        " 0: the best of the list plans is carried out.",
+        description="Work of a round's search, in visited segments of plans; 0: the best list plan"
+        " is used as it is.",
     )
     orders: Annotated[tuple[Annotated[Any, Selects("queue_order")], ...], Listed] = Field(
         ("fcfs", "sjf", "saf", "laf", "spf"),
-        description="The orders of the list plans that the search begins with, beside one by area"
-        " over weight in the objective.",
+        description="Queue orders of the initial list plans, beside one by area over weight in the"
+        " objective.",
     )
     surrogate_objective: SurrogateParams | None = Field(
         None,
-        description="Parameters of the surrogate objective, in view of jobs that are yet to come;"
-        " null: as suits the objective, {}: the objective itself.",
+        description="Parameters of the surrogate objective, which allows for later arrivals; null:"
+        " as suits the objective; {}: the objective itself.",
     )
     queue_length: int = Field(
-        200, ge=1, description="How many jobs to plan at most, the first by priority."
+        200, ge=1, description="Maximum number of planned jobs, the first by priority."
     )
-    fill: bool = Field(
-        True, description="Whether jobs beyond those start now where that delays none of them."
-    )
+    fill: bool = Field(True, description="Start jobs beyond these now if that delays none of them.")
     priority: Annotated[Any, Selects("queue_order")] | None = Field(
         None,
-        description="Which jobs come first where there are more; null: those of least area over"
-        " weight in the objective.",
+        description="Priority order if there are more jobs; null: by area over weight in the"
+        " objective.",
     )
     spare_nodes: float | None = Field(
         1.5,
         ge=1,
-        description="Nodes are left out of plans beyond this multiple of what the jobs ask for, if"
-        " queued jobs × nodes are over 4,096; the fullest and those that are free soonest stay."
-        " null: none are.",
+        description="Capacity of the nodes in plans, as a multiple of the requests of the planned"
+        " jobs, if queued jobs × nodes are over 4,096; the fullest nodes and those that are free"
+        " soonest are kept. null: all nodes.",
     )
     allocator: Annotated[Any, Selects("allocator")] = Field(
-        "best-fit", description="Decides on which nodes a job is placed where plans only count."
+        "best-fit",
+        description="Allocator, which chooses the nodes of a job if plans only count units.",
     )

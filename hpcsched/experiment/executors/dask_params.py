@@ -18,14 +18,14 @@ class JobQueue(Params):
     """Cluster with a batch system, to which jobs with workers in them are submitted."""
 
     cluster: ClusterKind = Field(description="The batch system, as dask-jobqueue knows it.")
-    jobs: int = Field(default=1, ge=1, description="How many batch jobs to submit.")
+    jobs: int = Field(default=1, ge=1, description="Number of batch jobs to submit.")
     cores: int = Field(
-        default=1, ge=1, description="The cores of each job; it has a worker process for each."
+        default=1, ge=1, description="Cores of each job, with one worker process each."
     )
     memory: PositiveAmount = Field(description="The memory of each job.")
-    walltime: PositiveDuration = Field(description="How long each job may run.")
+    walltime: PositiveDuration = Field(description="Time limit of each job.")
     queue: str | None = Field(default=None, description="The queue or partition to submit to.")
-    account: str | None = Field(default=None, description="Who is charged for the jobs.")
+    account: str | None = Field(default=None, description="Account that is charged for the jobs.")
     options: dict[str, Any] = Field(
         default_factory=dict,
         description="Other arguments of dask-jobqueue's class, such as job_extra_directives.",
@@ -38,21 +38,21 @@ class DaskParams(Params):
     address: str | None = Field(
         default=None,
         min_length=1,
-        description="The address of a scheduler that is there, such as tcp://host:8786.",
+        description="Address of an existing scheduler, such as tcp://host:8786.",
     )
     workers: int | None = Field(
         default=None,
         ge=1,
-        description="So many worker processes of one thread each are started on this machine.",
+        description="Number of worker processes, of one thread each, to start on this machine.",
     )
     jobqueue: JobQueue | None = Field(
-        default=None, description="Workers are started by a batch system."
+        default=None, description="Batch system that starts the workers."
     )
     ship: bool = Field(
         default=False,
         description=(
-            "Whether traces are sent to workers and results are sent back, so that workers need"
-            " not see the files of this machine."
+            "Send traces to the workers and results back, so that workers need no shared file"
+            " system."
         ),
     )
 

@@ -20,7 +20,7 @@ class LocalParams(Params):
     jobs: int | None = Field(
         default=None,
         ge=1,
-        description="How many cells run at a time; one for each processor if not given.",
+        description="Number of cells at a time; by default one for each processor.",
     )
 
 

@@ -19,8 +19,8 @@ class AleaParams(RecordPolicies):
     )
     properties: dict[str, Annotated[tuple[str, ...], Listed]] = Field(
         default_factory=dict,
-        description="Which node groups have a property that requests name. Known without it:"
-        " cl_GROUP, nodecpusN, and host names such as GROUP7.",
+        description="Node groups by property of requests. Known without it: cl_GROUP, nodecpusN,"
+        " and host names such as GROUP7.",
     )
     unknown_property: Literal["ignore", "skip", "error"] = Field(
         "ignore",
@@ -35,8 +35,8 @@ class AleaParams(RecordPolicies):
     )
     unlike_processors: Literal["request", "skip", "error"] = Field(
         "error",
-        description="Policy for a record whose number of processors is not that of its"
-        " request: go by the request, or not.",
+        description="Policy for a record with a number of processors other than that of its"
+        " request: use the request, or not.",
     )
     missing_memory: Literal["zero", "skip", "error"] = Field(
         "error", description="Policy for requested memory that is not given; `zero` reads it as 0."

@@ -51,8 +51,8 @@ class BatsimParams(RecordPolicies):
     )
     other_profile: Literal["skip", "error"] = Field(
         "skip",
-        description="Policy for a job whose profile is not of type delay, so that its run time"
-        " is not known.",
+        description="Policy for a job with a profile of another type than delay, which gives no"
+        " run time.",
     )
 
 
@@ -60,7 +60,7 @@ class BatsimParams(RecordPolicies):
     "trace_source",
     "batsim",
     BatsimParams,
-    summary="workloads of the simulator Batsim, in JSON: jobs whose profiles are delays",
+    summary="workloads of the simulator Batsim, in JSON: jobs with profiles of type delay",
 )
 class BatsimSource(RecordSource):
     """Stream of the jobs of a Batsim workload.

@@ -11,7 +11,9 @@ class RecordPolicies(Params):
     """Parameters that all sources of records share: the log, and policies."""
 
     path: InputPath = Field(description="The log, plain or gzip; ${VAR} is filled in.")
-    jobs: int | None = Field(None, ge=1, description="Stop after so many jobs; all if not given.")
+    jobs: int | None = Field(
+        None, ge=1, description="Maximum number of jobs, from the beginning; all by default."
+    )
     zero_run_time: Literal["skip", "keep"] = Field(
         "skip", description="Policy for a job that ran for 0 seconds."
     )
@@ -20,7 +22,7 @@ class RecordPolicies(Params):
         description="Policy for a run time over the requested time: cut it, or keep it.",
     )
     missing_run_time: Literal["skip", "error"] = Field(
-        "skip", description="Policy for a job whose run time is not given."
+        "skip", description="Policy for a job without a run time."
     )
     missing_requested_time: Literal["run_time", "skip", "error"] | PositiveDuration = Field(
         "error",

@@ -22,8 +22,8 @@ class SwfParams(RecordPolicies):
 
     unit: UnitAmounts | None = Field(
         None,
-        description="Request of each processor, by resource type."
-        " Without it, what the trace's UnitResources say, or else one core.",
+        description="Request of each processor, by resource type; by default the header's"
+        " UnitResources, else one core.",
     )
     mapping: Literal["one_each", "whole_nodes"] = Field(
         "one_each",
@@ -32,8 +32,8 @@ class SwfParams(RecordPolicies):
     )
     requested_memory: Literal["ignore", "use"] = Field(
         "ignore",
-        description="Whether field 10, the memory requested for each processor in KiB, is what a"
-        " requested processor asks for of `mem`; where it is not given, `unit` holds.",
+        description="Read field 10, the requested memory per processor in KiB, as the request of"
+        " `mem`; jobs without it get that of `unit`.",
     )
     missing_processors: Literal["allocated", "skip", "error"] = Field(
         "allocated",
@@ -42,8 +42,8 @@ class SwfParams(RecordPolicies):
     )
     dependencies: Literal["ignore", "honour"] = Field(
         "ignore",
-        description="Whether a job waits for the preceding job that its record names (field 17) to"
-        " end, and then for the think time (field 18).",
+        description="Let a job wait for the end of its preceding job (field 17), and then for the"
+        " think time (field 18).",
     )
 
 

@@ -36,7 +36,7 @@ _TITLES = {"queue": "Queue", "partition": "Partition", "user": "User", "group": 
     "trace_source",
     "table",
     TableParams,
-    summary="tables of jobs, CSV or Parquet, whose columns the scenario names",
+    summary="tables of jobs, CSV or Parquet, with the columns that the scenario names",
     capabilities={RECORDS_WAITS},
 )
 class TableSource(RecordSource):

@@ -33,13 +33,13 @@ class TableColumns(Params):
     job_id: _Column | None = Field(
         None, description="The job's number; without it, rows are numbered from 1."
     )
-    submit_time: _Column | None = Field(None, description="When the job was submitted.")
+    submit_time: _Column | None = Field(None, description="Submit time.")
     start_time: _Column | None = Field(
         None,
-        description="When it started; used with end_time where there is no run_time, and for the"
-        " wait that the table records.",
+        description="Start time; used with end_time if there is no run_time, and for recorded wait"
+        " times.",
     )
-    end_time: _Column | None = Field(None, description="When it ended.")
+    end_time: _Column | None = Field(None, description="End time.")
     run_time: _Column | None = Field(None, description="Run time, in seconds.")
     requested_time: _Column | None = Field(None, description="The user's limit, in seconds.")
     units: _Column | None = Field(None, description="Number of units.")
@@ -52,16 +52,17 @@ class TableColumns(Params):
     partition_name: _Column | None = Field(None, description="Name of the partition.")
     name: _Column | None = Field(None, description="The job's name.")
     node_groups: _Column | None = Field(
-        None, description="The node groups on which it may run; a list, or text between spaces."
+        None,
+        description="Node groups on which the job may run; a list, or names separated by spaces.",
     )
     allowed_nodes: _Column | None = Field(
-        None, description="The numbers of the nodes on which it may run, in the same forms."
+        None, description="Numbers of the nodes on which the job may run, in the same forms."
     )
     exclusive: _Column | None = Field(
-        None, description="Whether it keeps other jobs off its nodes: true or false, 1 or 0."
+        None, description="Exclusive use of the nodes: true or false, 1 or 0."
     )
     one_unit_per_node: _Column | None = Field(
-        None, description="Whether each unit needs a node of its own, in the same forms."
+        None, description="One unit per node, in the same forms."
     )
 
     @model_serializer(mode="wrap")
@@ -90,8 +91,8 @@ class TableParams(RecordPolicies):
     )
     requests: dict[str, _Column] | None = Field(
         None,
-        description="For each resource type, the column with the amount that a unit asks for;"
-        " without it, columns called unit_request.TYPE, if there are any.",
+        description="Column with the amount per unit, by resource type; by default the columns"
+        " unit_request.TYPE.",
     )
     unit: UnitAmounts | None = Field(
         None,
@@ -112,14 +113,14 @@ class TableParams(RecordPolicies):
     )
     named: Annotated[tuple[Label, ...], Listed] = Field(
         (),
-        description="Which of user, group, application, queue and partition are names; names are"
-        " numbered from 1 as they appear.",
+        description="Fields that hold names: any of user, group, application, queue, partition;"
+        " names are numbered from 1 as they appear.",
     )
     delimiter: str = Field(
         ",", min_length=1, max_length=1, description="Separator of the values of a CSV file."
     )
     missing_units: Literal["error", "skip"] = Field(
-        "error", description="Policy for a job whose number of units is not given."
+        "error", description="Policy for a job without a number of units."
     )
     missing_request: Literal["error", "zero", "skip"] = Field(
         "error", description="Policy for an amount that is not given; `zero` reads it as 0."

@@ -101,7 +101,7 @@ class EuroraLikeParams(WindowParams):
     """Parameters of `eurora-like`: part of the workload, and its density."""
 
     jobs: int = Field(
-        JOBS, ge=1, le=JOBS, description="Stop after so many jobs of the window; all by default."
+        JOBS, ge=1, le=JOBS, description="Maximum number of jobs of the window; all by default."
     )
 
 

@@ -16,7 +16,7 @@ class WindowParams(Params):
     The window is cut out first; its density is changed afterwards.
     """
 
-    jobs: int = Field(ge=1, description="Stop after so many jobs of the window; all by default.")
+    jobs: int = Field(ge=1, description="Maximum number of jobs of the window; all by default.")
     load: float = Field(
         1.0,
         gt=0,
@@ -25,8 +25,8 @@ class WindowParams(Params):
     )
     start: Duration = Field(
         0,
-        description="Begin of the window, in seconds or with a unit since the workload's"
-        " beginning, before `load` is applied; submit times count from there.",
+        description="Begin of the window since the workload's beginning, in seconds or with a"
+        " unit, before `load` is applied; submit times count from there.",
     )
     duration: PositiveDuration | None = Field(
         None,

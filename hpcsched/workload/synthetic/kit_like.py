@@ -66,7 +66,7 @@ class KitLikeParams(WindowParams):
     """Parameters of `kit-like`: part of the workload, and its density."""
 
     jobs: int = Field(
-        JOBS, ge=1, le=JOBS, description="Stop after so many jobs of the window; all by default."
+        JOBS, ge=1, le=JOBS, description="Maximum number of jobs of the window; all by default."
     )
 
 

@@ -171,15 +171,15 @@ class Lublin99Params(Params):
     jobs: int = Field(ge=1, description="Number of jobs to make.")
     types: Literal["all", "both", "batch", "interactive"] = Field(
         "all",
-        description="Which of the model's parameters: those of all jobs; or those of batch and"
-        " interactive jobs, submitted side by side (`both`) or alone. Interactive jobs are in"
-        " queue 1, batch jobs in queue 2.",
+        description="Parameter set of the model: that of all jobs; or those of batch and"
+        " interactive jobs, side by side (`both`) or alone. Interactive jobs are in queue 1,"
+        " batch jobs in queue 2.",
     )
     size: int | None = Field(
         None,
         ge=SMALLEST_SYSTEM,
-        description="Processors of the largest jobs, which is the size of the system;"
-        " if not given, the published values: 128, and 45 for interactive jobs.",
+        description="Number of processors of the largest jobs: the size of the system. By default"
+        " as published: 128, and 45 for interactive jobs.",
     )
     unit: UnitAmounts | None = Field(
         None,

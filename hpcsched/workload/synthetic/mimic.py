@@ -57,10 +57,10 @@ PositiveNumber = Annotated[float, Field(ge=1e-30, le=1e30)]
 class Further(Params):
     """Parameters of a further resource type: share of jobs, and amounts of a unit."""
 
-    share: float = Field(gt=0, le=1, description="The share of jobs that ask for it.")
-    min: PositiveAmount = Field(1, description="The least that a unit asks for.")
+    share: float = Field(gt=0, le=1, description="Share of jobs that request it.")
+    min: PositiveAmount = Field(1, description="Smallest amount per unit.")
     max: PositiveAmount = Field(
-        1, description="The most that a unit asks for; what is between is drawn evenly."
+        1, description="Largest amount per unit; amounts are drawn uniformly."
     )
 
     @model_validator(mode="after")
@@ -73,8 +73,8 @@ class Further(Params):
 class RequestLimits(Params):
     """Bounds of a uniformly drawn amount of a resource type in a unit."""
 
-    min: Amount = Field(0, description="The least that a unit asks for.")
-    max: PositiveAmount = Field(description="The most that a unit asks for.")
+    min: Amount = Field(0, description="Smallest amount per unit.")
+    max: PositiveAmount = Field(description="Largest amount per unit.")
 
     @model_validator(mode="after")
     def _ascending(self) -> Self:
@@ -105,18 +105,16 @@ class MimicParams(Params):
     )
     speedup: dict[str, PositiveNumber] | None = Field(
         None,
-        description="Factor of each resource type's speed on the new machine;"
-        " 1 where nothing is said.",
+        description="Speed factor of each resource type on the new machine; 1 by default.",
     )
     request_limits: dict[str, RequestLimits] | None = Field(
         None,
-        description="Between which amounts of resource types each unit asks for one, drawn evenly"
-        " instead of taken from the original; types that are not named stay as they are there.",
+        description="Limits of the amount per unit by resource type: amounts are drawn uniformly"
+        " between them. Other types keep the amounts of the original.",
     )
     requests: dict[str, Further] | None = Field(
         None,
-        description="Further resource types that some of the jobs ask for, on top of what they ask"
-        " for in the original.",
+        description="Additional resource types that a share of the jobs requests.",
     )
 
     @field_validator("performance")

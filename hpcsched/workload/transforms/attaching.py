@@ -32,8 +32,8 @@ _FORMS = (("min", "max"), ("median", "spread"), ("values", "weights"))
 class Distribution(Params):
     """Distribution of amounts: uniform, log-normal, or over a list."""
 
-    min: PositiveAmount | None = Field(None, description="Drawn evenly: the least.")
-    max: PositiveAmount | None = Field(None, description="Drawn evenly: the most.")
+    min: PositiveAmount | None = Field(None, description="Uniform distribution: smallest amount.")
+    max: PositiveAmount | None = Field(None, description="Uniform distribution: largest amount.")
     median: PositiveAmount | None = Field(None, description="Median of a log-normal distribution.")
     spread: float | None = Field(
         None,
@@ -91,23 +91,21 @@ class AttachParams(Params):
     """Parameters of `attach`: resource type, share of jobs, and amounts."""
 
     resource: Annotated[str, ResourceType()] = Field(
-        description="The resource type; jobs that ask for it already are left as they are."
+        description="Resource type; jobs that request it already are left unchanged."
     )
     amount: PositiveAmount | Distribution = Field(description="Amount, or its distribution.")
     per: Annotated[str, ResourceType(beside=(UNIT,))] = Field(
         UNIT,
-        description="What has so much: each job unit (`unit`), or each core or other amount of 1 of"
-        " a resource type that a unit asks for.",
+        description="Basis of the amount: each job unit (`unit`), or each requested core or other"
+        " resource type.",
     )
-    share: float = Field(1.0, gt=0, le=1, description="The share of jobs that ask for it.")
+    share: float = Field(1.0, gt=0, le=1, description="Share of jobs that request it.")
     too_large: TooLarge = Field(
         "clip",
-        description="Policy for a job that does not fit on the idle system with so much: give"
-        " it as much as fits, or take it away.",
+        description="Policy for a job that does not fit on the idle system with this amount: the"
+        " largest amount that fits, or removal.",
     )
-    seed: int = Field(
-        0, ge=0, description="Another number draws other amounts, in the same scenario."
-    )
+    seed: int = Field(0, ge=0, description="Seed of the draw, beside the scenario's.")
 
     @field_validator("amount", mode="before")
     @classmethod

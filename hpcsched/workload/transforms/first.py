@@ -15,7 +15,7 @@ from hpcsched.workload.transform import TransformAccount
 class FirstParams(Params):
     """Parameters of `first`: number of jobs, and of jobs before them."""
 
-    jobs: int = Field(ge=1, description="Stop after so many jobs that come to this transform.")
+    jobs: int = Field(ge=1, description="Maximum number of jobs, from the beginning.")
     skip: int = Field(
         0, ge=0, description="Number of jobs to skip first; they do not count as `jobs`."
     )

@@ -36,13 +36,13 @@ class WithoutFlurriesParams(Params):
     more_than: int | None = Field(
         None,
         ge=1,
-        description="More jobs of one user than this, submitted within the time `within`, are a"
-        " flurry; all of them are removed.",
+        description="Largest number of jobs of one user within the time `within`; more are a"
+        " flurry, and all of it is removed.",
     )
     within: PositiveDuration | None = Field(
         None,
-        description="In which time, in seconds or with a unit, for `more_than`: the last of them is"
-        " submitted less than this after the first.",
+        description="Length of time for `more_than`, in seconds or with a unit: from the first"
+        " submission to before the last.",
     )
 
     @model_validator(mode="after")

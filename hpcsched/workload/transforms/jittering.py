@@ -18,13 +18,13 @@ class JitterParams(Params):
     """Parameters of `jitter`: bound of the delays, and seed."""
 
     by: PositiveDuration = Field(
-        description="The longest delay, in seconds or with a unit (1min): each job is submitted so"
-        " many whole seconds later, from 0 to this, each as likely.",
+        description="Maximum delay, in seconds or with a unit (1min); delays are uniform whole"
+        " seconds from 0 to this.",
     )
     seed: int = Field(
         0,
         ge=0,
-        description="Another number draws other delays, for the same trace in the same scenario.",
+        description="Seed of the draw, beside the scenario's.",
     )
 
 

@@ -46,12 +46,11 @@ class ShiftParams(Params):
     )
     users: Annotated[tuple[_Number, ...] | None, Listed] = Field(
         None,
-        description="The numbers of the users whose jobs are shifted; all, if nothing is said.",
+        description="Numbers of the users with shifted jobs; all by default.",
     )
     groups: Annotated[tuple[_Number, ...] | None, Listed] = Field(
         None,
-        description="The numbers of the groups of users whose jobs are shifted; with `users` as"
-        " well, the jobs of either.",
+        description="Numbers of the groups of users with shifted jobs, in addition to `users`.",
     )
 
     @field_validator("users", "groups")

@@ -28,8 +28,8 @@ class ScaleSizesParams(Params):
     )
     too_large: TooLarge = Field(
         "clip",
-        description="Policy for a job that no longer fits on the idle system: give it as many"
-        " units as fit, or take it away.",
+        description="Policy for a job that no longer fits on the idle system: as many units as"
+        " fit, or removal.",
     )
 
 

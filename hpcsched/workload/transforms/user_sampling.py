@@ -19,15 +19,15 @@ class SampleUsersParams(Params):
     share: float = Field(
         gt=0,
         le=1,
-        description="The share of users to keep: each is drawn, so that it is nearly so many.",
+        description="Share of users to keep; each user is drawn on its own.",
     )
     without_user: Literal["keep", "skip"] = Field(
-        "keep", description="Policy for jobs whose user is not given."
+        "keep", description="Policy for jobs without a user."
     )
     seed: int = Field(
         0,
         ge=0,
-        description="Another number keeps other users, of the same trace in the same scenario.",
+        description="Seed of the draw, beside the scenario's.",
     )
 
 

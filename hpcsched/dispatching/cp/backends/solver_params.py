@@ -31,8 +31,8 @@ class ScheduleOrPostponeParams(Params):
     restart_after: int | None = Field(
         None,
         ge=1,
-        description="After how many fails to begin anew with another order of jobs, at first; after"
-        " twice as many the next time, and so on. null: never.",
+        description="Number of fails before the first restart with another order of jobs; it"
+        " doubles at each restart. null: no restarts.",
     )
 
 
@@ -46,7 +46,7 @@ class CpOptimizerParams(Params):
     """Search parameters of CP Optimizer."""
 
     not_reproducible: ClassVar = NotReproducible("the solver cpo stops by the clock")
-    workers: int = Field(1, ge=1, description="How many threads search.")
+    workers: int = Field(1, ge=1, description="Number of search threads.")
 
 
 CHOCO_PACKAGE = OptionalPackage("solver choco", "pychoco", "pychoco", "choco")

@@ -61,15 +61,14 @@ class AccountingLogParams(RecordPolicies):
     )
     mapping: UnitMapping = Field(
         "as_requested",
-        description="Units of a job: its nodes, with equal parts of its request; or,"
-        " wherever there is room, the smallest equal parts of it; or parts as large as a node of"
-        " the largest group allows.",
+        description="Units of a job: its nodes, with equal parts of the request; or the smallest"
+        " equal parts, on any nodes; or parts as large as a node of the largest group allows.",
     )
     uneven_nodes: Literal["spread", "up", "skip", "error"] = Field(
         "spread",
-        description="Policy for a job whose cores or devices cannot be shared equally among"
-        " its nodes: take the smallest equal parts wherever there is room, round up on every node,"
-        " or not; the first two are counted as clippings.",
+        description="Policy for cores or devices that cannot be divided equally among the nodes:"
+        " smallest equal parts on any nodes, rounding up on every node (both counted as"
+        " clippings), or an error.",
     )
     missing_memory: Literal["zero", "skip", "error"] = Field(
         "zero",

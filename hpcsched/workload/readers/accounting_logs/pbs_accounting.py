@@ -56,8 +56,8 @@ class PbsAccountingParams(AccountingLogParams):
     )
     resource_types: dict[str, str | None] = Field(
         default_factory=dict,
-        description="Which resource type a resource of PBS is, beside ncpus (core), mem (mem),"
-        " ngpus (gpu) and nmics (mic); null: it does not count. Others do not count.",
+        description="Resource types of PBS resources beside ncpus (core), mem (mem), ngpus (gpu)"
+        " and nmics (mic); null: ignored, as are all that are not listed.",
     )
 
     @field_validator("resource_types")

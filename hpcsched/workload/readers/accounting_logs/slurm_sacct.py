@@ -60,14 +60,14 @@ class SlurmSacctParams(AccountingLogParams):
     )
     amounts: Literal["allocated", "requested"] = Field(
         "allocated",
-        description="Amounts to read: those allocated, or those requested; where the one"
-        " is not in the dump, the other is taken.",
+        description="Amounts to read: allocated or requested; if one is not in the dump, the other"
+        " is used.",
     )
     resource_types: dict[str, str | None] = Field(
         default_factory=dict,
-        description="Which resource type a TRES is, where it is not what it is taken for (cpu is"
-        " core, mem is mem, gres/NAME is NAME); null: it does not count. A type that is named here"
-        " (`gres/gpu:a100`) counts beside its total (`gres/gpu`).",
+        description="Resource types of TRES other than the defaults (cpu is core, mem is mem,"
+        " gres/NAME is NAME); null: ignored. A type that is listed here (`gres/gpu:a100`) counts"
+        " in addition to its total (`gres/gpu`).",
     )
 
     @field_validator("time_zone")
