@@ -23,7 +23,7 @@ KINDS = MappingProxyType(
         "queue_order": "how a queue is sorted",
         "allocator": "decides on which nodes a job is placed",
         "solver": "solves the models of constraint programming",
-        "objective": "what a scenario wants to be small",
+        "objective": "quantity to minimise",
         "metric": "one figure of the summary",
         "observer": "follows a simulation",
         "workload_manager": "reads a real cluster, and places jobs on it",

@@ -22,7 +22,7 @@ def check_choices(run: RunDirectory, portfolio: Sequence[str]) -> Iterator[Check
     # A run of a dispatcher that does not choose must not state choices either.
     if not portfolio and not any(chosen) and not any(because):
         return
-    check = Check("what decides from a round on is in the portfolio, and not what did before")
+    check = Check("each chosen dispatcher is in the portfolio, and differs from the one before")
     present: str | None = None
     for k, (name, why) in enumerate(zip(chosen, because, strict=True), start=1):
         check.looked_at += 1

@@ -101,7 +101,7 @@ def check_outage_figures(
     stated = summary.get("outages")
     if stated is None and not recorded:
         return
-    check = Check("what the summary says of outages is right")
+    check = Check("the summary's figures of outages agree with the outages")
     check.expect("outages: figures beside the file", recorded, stated is not None)
     stated = stated or {}
     seconds = lost.end_time - lost.start_time

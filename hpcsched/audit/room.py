@@ -49,7 +49,7 @@ def check_room(
     partial
         True for an interrupted run.
     """
-    check = Check("what each round leaves waiting and free follows from the jobs")
+    check = Check("waiting and free amounts after each round follow from the jobs")
     if partial:
         check.notes.append("amounts of rounds were not worked out again: jobs were left")
         return check

@@ -57,7 +57,7 @@ def check_shared_resource_figures(
     """
     if not system.shared_resources:
         return
-    check = Check("what the summary says of shared resources, worked out again, agrees")
+    check = Check("the summary's figures of shared resources agree with a recalculation")
     if partial:
         check.notes.append("shared resources were not worked out again: jobs were left running")
         yield check

@@ -29,9 +29,7 @@ def check_recorded_shared_resources(
     """
     if not system.shared_resources or run.partial:
         return
-    check = Check(
-        "what is drawn from shared resources and what they offer, worked out again, agrees"
-    )
+    check = Check("draws and capacities of shared resources agree with a recalculation")
     names = [resource.name for resource in system.shared_resources]
     table = ParquetTable(stored_file(run.path, SHARED_RESOURCES)).read("time", "drawn", "offered")
     named = [[field.name for field in table.schema.field(what).type] for what in _LEVELS]

@@ -52,10 +52,8 @@ def _node_units(record: JobRecord) -> tuple[int, ...] | None:
 
 JOB_COLUMNS = (
     *_of_job(JOB_ID, SUBMIT_TIME),
-    _of_record(
-        "start_time", "whole", "when it started; none if it was rejected", "s", nullable=True
-    ),
-    _of_record("end_time", "whole", "when it ended; none if it was rejected", "s", nullable=True),
+    _of_record("start_time", "whole", "start time; none if it was rejected", "s", nullable=True),
+    _of_record("end_time", "whole", "end time; none if it was rejected", "s", nullable=True),
     Column(
         "run_time",
         "whole",
@@ -68,29 +66,29 @@ JOB_COLUMNS = (
     _of_record(
         "predicted_run_time",
         "whole",
-        "what the predictor said, and the dispatcher planned with; at least 1",
+        "predicted run time, at least 1, with which the dispatcher planned",
         "s",
     ),
     *_of_request(UNITS, UNIT_REQUEST),
     _of_record(
         "demand",
         "demand",
-        "the job's largest share of the whole system over all resource types, scaled to a whole"
-        " number by one factor for all jobs; with one resource type, the amount it asks for",
+        "largest share of the whole system over all resource types, scaled to a whole number by"
+        " one factor for all jobs; with one resource type, the requested amount",
     ),
     _of_record(
         "state",
         "state",
-        "`completed`; `killed` at its requested time; `rejected`; or `failed`, when a node of it"
-        " [went out of service](outages.md) and it was not run again",
+        "`completed`; `killed` at its requested time; `rejected`; or `failed`: one of its nodes"
+        " [went out of service](outages.md), and it was not run again",
     ),
     _of_record(
         "rejected_by",
         "text",
-        "what rejected it, if it was: the `dispatcher`, or at submission a rule of"
-        " [partitions](site.md#partitions): `no_partition`, `over_partition_time`,"
-        " `larger_than_partition`, `over_nodes_per_user`; or the check of"
-        " [shared resources](shared-resources.md): `over_shared_resource`",
+        "cause of the rejection; none if it was not rejected: the `dispatcher`, or at submission a"
+        " rule of [partitions](site.md#partitions) (`no_partition`, `over_partition_time`,"
+        " `larger_than_partition`, `over_nodes_per_user`) or the check of [shared"
+        " resources](shared-resources.md) (`over_shared_resource`)",
         nullable=True,
     ),
     *_of_job(*WHOSE, NAME),
@@ -100,7 +98,7 @@ JOB_COLUMNS = (
         "numbers",
         "",
         _nodes,
-        "the numbers of its nodes, ascending; none if it was rejected",
+        "numbers of its nodes, ascending; none if it was rejected",
         nullable=True,
     ),
     Column(
@@ -108,22 +106,23 @@ JOB_COLUMNS = (
         "numbers",
         "units",
         _node_units,
-        "how many of its units are on each of `nodes`",
+        "number of its units on each of `nodes`",
         nullable=True,
     ),
     _of_record(
         "requeues",
         "whole",
-        "how often it was run before and lost a node; all else is about its last attempt",
+        "number of earlier attempts that were lost with a node; all other columns are of the last"
+        " attempt",
         "attempts",
     ),
-    _of_record("lost_time", "whole", "how long those attempts had run together", "s"),
+    _of_record("lost_time", "whole", "sum of the run times of these attempts", "s"),
 )
 """Columns of `jobs.parquet`, read from a `JobRecord`."""
 
 ROUND_COLUMNS = (
-    _of_record("round", "whole", "the round's number, from 1"),
-    _of_record("now", "whole", "the simulated instant at which it was asked for", "s"),
+    _of_record("round", "whole", "number of the round, from 1"),
+    _of_record("now", "whole", "simulated instant of the request", "s"),
     _of_record("queued", "whole", "jobs in the queue before the round", "jobs"),
     _of_record("running", "whole", "jobs running before the round", "jobs"),
     _of_record("started", "whole", "jobs that the round started", "jobs"),
@@ -131,77 +130,77 @@ ROUND_COLUMNS = (
     _of_record(
         "waiting",
         "whole",
-        "jobs in the queue after the round, those submitted while its decision was awaited"
-        " included",
+        "jobs in the queue after the round, including those submitted while its decision was"
+        " pending",
         "jobs",
     ),
     _of_record(
         "waiting_amounts",
         "amounts",
-        "what those jobs ask for: a struct with a field for each resource type, cut at 2⁶³ − 1",
+        "requests of these jobs: a struct with a field for each resource type, at most 2⁶³ − 1",
         "amount",
     ),
     _of_record(
         "free_amounts",
         "amounts",
-        "what is free after the round, over all nodes: a struct with a field for each resource"
+        "free amounts after the round, over all nodes: a struct with a field for each resource"
         " type",
         "amount",
     ),
     _of_record(
         "latency",
         "whole",
-        "the [dispatch latency](simulation.md#dispatch-latency): how long after `now` the decision"
-        " was carried out; 0 unless the scenario charges one",
+        "[dispatch latency](simulation.md#dispatch-latency): time from `now` until the decision"
+        " took effect; 0 unless the scenario charges one",
         "s",
     ),
     _of_record(
         "lost_amounts",
         "real_amounts",
-        "what was free although it was waited for, while the decision was awaited: a struct with a"
-        " field for each resource type",
+        "free capacity that waiting jobs could have used while the decision was pending: a struct"
+        " with a field for each resource type",
         "amount · s",
     ),
     _of_record(
         "decision_time",
         "real",
-        "how long the dispatcher took; [in compiled code](replays.md#what-runs-in-compiled-code),"
-        " how long it took to decide and to start what is decided. Compiling the code does not"
-        " count",
+        "time of the decision; [in compiled code](replays.md#what-runs-in-compiled-code), of the"
+        " decision and its starts. Compilation does not count",
         "real s",
     ),
     _of_record(
         "fallback",
         "flag",
-        "whether the dispatcher could not answer as it should, and a simpler rule did",
+        "true if the dispatcher failed to decide, and a simpler rule decided",
     ),
     _of_record(
         "solver",
         "solver",
-        "how the solver fared; none if none was asked, in a struct: `status` (below), `jobs` and"
-        " `variables` of the model, its `objective` and `bound`, `build_time`, `transform_time` and"
-        " `solve_time` in real seconds, `why`, more of the status in words, and, where the solver"
-        " tells, `branches` and `fails` of its search (decisions, and dead ends or conflicts)",
+        "statistics of the solver; none if none was called. A struct: `status` (below), number of"
+        " `jobs` and `variables` of the model, its `objective` and `bound`, `build_time`,"
+        " `transform_time` and `solve_time` in real seconds, `why` (the status in words), and,"
+        " if the solver counts them, `branches` (decisions) and `fails` (dead ends or conflicts)"
+        " of its search",
         nullable=True,
     ),
     _of_record(
         "chosen",
         "text",
-        "to which dispatcher of its portfolio [hyper](hyper.md) moved in this round; none where it"
-        " stayed with the one before, and under any other dispatcher",
+        "dispatcher of the portfolio that [hyper](hyper.md) changed to in this round; none without"
+        " a change, and under any other dispatcher",
         nullable=True,
     ),
     _of_record(
         "because",
         "text",
-        "why it did, in words; none in rounds in which it did not",
+        "reason for this change, in words; none without a change",
         nullable=True,
     ),
     _of_record(
         "call_again_at",
         "whole",
-        "when the dispatcher asked for its next round, should nothing happen before; none if it did"
-        " not ask",
+        "time of the next round that the dispatcher requested, unless an event comes first; none"
+        " without a request",
         "s",
         nullable=True,
     ),

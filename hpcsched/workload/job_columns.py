@@ -58,13 +58,13 @@ def _of(name: str, kind: Kind, meaning: str, unit: str = "", *, nullable: bool =
 
 
 BOUNDS = (
-    _of("node_groups", "names", "the names of the node groups that it may run on; none: any",
+    _of("node_groups", "names", "names of the node groups on which it may run; none: any",
         nullable=True),
-    _of("allowed_nodes", "numbers", "the numbers of the nodes that it may run on; none: any",
+    _of("allowed_nodes", "numbers", "numbers of the nodes on which it may run; none: any",
         nullable=True),
-    _of("exclusive", "flag", "whether no other job may share its nodes"),
+    _of("exclusive", "flag", "true if no other job may share its nodes"),
     _of("one_unit_per_node", "flag",
-        "whether each of its units needs a node of its own, which other jobs may share"),
+        "true if each unit needs a node of its own, which other jobs may share"),
 )  # fmt: skip
 """Restrictions of a request on the placement of its units, in the order of its fields."""
 
@@ -75,29 +75,29 @@ FLAGS = tuple(column.name for column in BOUNDS if column.kind == "flag")
 """Restrictions that are true or false."""
 
 WHOSE = (
-    _of("user", "whole", "the user's number in the trace; none if not given", nullable=True),
-    _of("group", "whole", "the group's number; none if not given", nullable=True),
-    _of("application", "whole", "the application's number; none if not given", nullable=True),
-    _of("queue", "whole", "the queue's number; none if not given", nullable=True),
-    _of("partition", "whole", "the partition's number; none if not given", nullable=True),
+    _of("user", "whole", "number of the user in the trace; none if not given", nullable=True),
+    _of("group", "whole", "number of the group; none if not given", nullable=True),
+    _of("application", "whole", "number of the application; none if not given", nullable=True),
+    _of("queue", "whole", "number of the queue; none if not given", nullable=True),
+    _of("partition", "whole", "number of the partition; none if not given", nullable=True),
 )
 """Numbers of a job's submitter and destination."""
 
 NUMBERED = tuple(column.name for column in WHOSE)
 """Names of these columns."""
 
-JOB_ID = _of("job_id", "whole", "the job's number in the trace")
-SUBMIT_TIME = _of("submit_time", "whole", "when it was submitted", "s")
-REQUESTED_TIME = _of("requested_time", "whole", "the user's limit", "s")
-UNITS = _of("units", "whole", "how many units the job has, each on one node", "units")
+JOB_ID = _of("job_id", "whole", "number of the job in the trace")
+SUBMIT_TIME = _of("submit_time", "whole", "submit time", "s")
+REQUESTED_TIME = _of("requested_time", "whole", "time limit of the user", "s")
+UNITS = _of("units", "whole", "number of units, each on one node", "units")
 UNIT_REQUEST = _of(
     "unit_request",
     "amounts",
-    "what each unit asks for: a struct with a field for each resource type; bytes, if the system is"
+    "request of each unit: a struct with a field for each resource type; bytes, if the system is"
     " declared in bytes",
     "amount",
 )
-NAME = _of("name", "text", "the job's name; none if the trace has no names", nullable=True)
+NAME = _of("name", "text", "name of the job; none if the trace has no names", nullable=True)
 
 
 def present_names(stored: Sequence[str]) -> list[str]:
