@@ -43,8 +43,8 @@ def fetch(
         return
     if name is None:
         raise typer.BadParameter("expected the name of a log, or --list", param_hint="NAME")
-    target = _folder(chosen_path(out, to, "--to"))
-    _fetch(catalogue.find_log(name, logs), target)
+    log = catalogue.find_log(name, logs)
+    _fetch(log, _folder(chosen_path(out, to, "--to")))
 
 
 def _folder(given: Path | None) -> Path:
