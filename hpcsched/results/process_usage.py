@@ -3,7 +3,6 @@
 Source: Galleguillos, thesis 2020, section 3.5.2, table 3.3 and figure 3.9.
 """
 
-import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from time import process_time
@@ -16,6 +15,7 @@ from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.parameters import Params
+from hpcsched.process_memory import resident_memory
 from hpcsched.registration import builtin
 from hpcsched.results.files import USAGE
 from hpcsched.results.parquet_schemas import usage_schema
@@ -23,9 +23,6 @@ from hpcsched.results.record_file import RecordFile, transposed, whole
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import RoundRecord
 from hpcsched.workload.job import TracedJob
-
-_STATM = Path("/proc/self/statm")
-"""Memory of this process on Linux, in pages; the second number is the resident part."""
 
 
 class UsageRow(NamedTuple):
@@ -132,15 +129,6 @@ class _Timed(NamedTuple):
     def dispatch(self, problem: DispatchingProblem) -> Decision:
         """Return the dispatcher's decision."""
         return self.usage.decide(self.dispatcher, problem)
-
-
-def resident_memory() -> int | None:
-    """Return the resident memory of this process, in bytes; None if unknown."""
-    try:
-        pages = int(_STATM.read_text(encoding="ascii").split()[1])
-    except OSError:
-        return None
-    return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 def _columns(rows: Sequence[UsageRow], _schema: pa.Schema) -> list[pa.Array]:

@@ -8,8 +8,9 @@ import pytest
 
 from hpcsched.dispatching.decision import NOTHING, Decision
 from hpcsched.dispatching.problem import DispatchingProblem
+from hpcsched.process_memory import resident_memory
 from hpcsched.results import process_usage
-from hpcsched.results.process_usage import ProcessUsage, resident_memory
+from hpcsched.results.process_usage import ProcessUsage
 from hpcsched.runs.auditing import audit_directory
 from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario

@@ -15,23 +15,26 @@ import weakref
 from collections.abc import Callable
 from contextlib import suppress
 from math import ceil
-from numbers import Integral, Real
 from time import perf_counter, sleep
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Protocol, Self
 
-import numpy as np
-
+from hpcsched.dispatching.cp.answer_check import checked_answer
 from hpcsched.dispatching.cp.model_solving import Answer, Task, solve
 from hpcsched.dispatching.cp.solver_process import LENGTH, READY, command
-from hpcsched.dispatching.decision import SOLVED, SOLVER_STATUSES
-from hpcsched.dispatching.planning.plan import Plan
+from hpcsched.process_memory import resident_memory
 
 START_SECONDS = 60.0
 """Time limit of a process's start, in seconds: it reads a lot from what may be a slow disk."""
 
 STARTS = 3
 """Number of failed starts in a row after which no other process is started."""
+
+_MOST_GROWTH = 2 << 30
+"""Growth of a process, in bytes, after which the next task gets a new one.
+
+Choco loses about 0.1 MB with each small model, and a run has tens of thousands of them.
+"""
 
 _LOOK_SECONDS = 1.0
 """Interval of checks that the process lives, in seconds, for pipes that something else keeps open.
@@ -84,7 +87,7 @@ class InProcess:
         began = perf_counter()
         on_interrupt = signal.getsignal(signal.SIGINT)
         try:
-            answer = _checked(solve(task))
+            answer = checked_answer(solve(task))
         except Exception as error:
             answer = _failed(error)
         finally:
@@ -136,7 +139,9 @@ class SolverProcess:
             # Pickled before the deadline is set, so that large models lose no solver time to it.
             message = pickle.dumps(task, pickle.HIGHEST_PROTOCOL)
             deadline = None if seconds is None else perf_counter() + seconds
-            answer = _checked(pickle.loads(self._exchange(child, message, deadline)))
+            answer = checked_answer(pickle.loads(self._exchange(child, message, deadline)))
+            if child.growth() > _MOST_GROWTH:
+                self.close()
         except _OverrunError:
             answer = Answer("overrun", why=f"no answer after {seconds:g} s")
         except (_StartError, _GoneError) as error:
@@ -184,6 +189,7 @@ class SolverProcess:
         else:
             if greeting == READY:
                 self._failed_starts = 0
+                child.memory = child.growth()
                 self._child = child
                 return child
             why = "the solver's process said something else than that it is ready"
@@ -206,7 +212,13 @@ class _GoneError(Exception):
 
 
 class _Child:
-    """A process that runs, and the pipes to it."""
+    """A process that runs, and the pipes to it.
+
+    Attributes
+    ----------
+    memory : int
+        Resident memory of the process when it was ready, in bytes; 0 before.
+    """
 
     def __init__(self) -> None:
         # A fork copies this object, but the process has one parent: only that may wait for it or
@@ -237,6 +249,12 @@ class _Child:
         for pipe in (self._requests, self._answers):
             os.set_blocking(pipe, False)
         self._log_start = 0
+        self.memory = 0
+
+    def growth(self) -> int:
+        """Return the resident memory beyond `memory`, in bytes; 0 if it is unknown."""
+        found = resident_memory(self._process.pid)
+        return 0 if found is None else found - self.memory
 
     def ask(self, message: bytes, deadline: float | None) -> bytearray:
         """Send a message and return the next one.
@@ -369,28 +387,3 @@ def _timed(answer: Answer, began: float) -> Answer:
     if answer.status not in ("failed", "overrun") or answer.solve_time:
         return answer
     return answer._replace(solve_time=perf_counter() - began)
-
-
-def _checked(answer: Any) -> Answer:
-    """Return an answer after a check of its types; raises TypeError.
-
-    The plan itself is not checked.
-    """
-    if not isinstance(answer, Answer):
-        raise TypeError(f"a solver's answer is an Answer, found {type(answer).__name__}")
-    status, plan = answer.status, answer.plan
-    if not isinstance(status, str) or status not in SOLVER_STATUSES:
-        raise TypeError(f"{status!r} is no status of a solver")
-    if (plan is not None) != (status in SOLVED):
-        raise TypeError(f"{'no' if plan is None else 'a'} plan with the status {status}")
-    if plan is not None and not (isinstance(plan, Plan) and all(_is_whole(part) for part in plan)):
-        raise TypeError("a plan is made of arrays of whole numbers")
-    if not isinstance(answer.objective, Integral | None):
-        raise TypeError(f"an objective is a whole number, found {answer.objective!r}")
-    if not isinstance(answer.bound, Real | None):
-        raise TypeError(f"a bound is a number, found {answer.bound!r}")
-    return answer
-
-
-def _is_whole(part: object) -> bool:
-    return isinstance(part, np.ndarray) and part.dtype.kind == "i"

@@ -18,10 +18,9 @@ import pytest
 
 from hpcsched.dispatching.cp import guard
 from hpcsched.dispatching.cp.guard import InProcess, Solver, SolverProcess
-from hpcsched.dispatching.cp.model_solving import Answer, Task
+from hpcsched.dispatching.cp.model_solving import Task
 from hpcsched.dispatching.cp.solver_limits import Budget
 from hpcsched.dispatching.planning.model_data import ModelData
-from hpcsched.dispatching.planning.plan import Plan
 from tests.dispatching.cp.backends import faulty_backends as faulty
 from tests.dispatching.cp.backends.faulty_backends import Does, Still
 
@@ -244,19 +243,27 @@ def test_what_a_solver_prints_is_lost(
     assert capfd.readouterr() == ("", "")
 
 
+def test_a_process_that_has_grown_is_renewed(
+    own_solver: SolverProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The answer counts; the next task gets a new process."""
+    before = _pid(own_solver)
+    assert _pid(own_solver) == before
+    monkeypatch.setattr(guard, "_MOST_GROWTH", 50 << 20)
+    grown = own_solver.solve(_task(faulty.keep_memory, 100 << 20), PATIENCE)
+    assert (grown.status, grown.objective) == ("optimal", before)
+    after = _pid(own_solver)
+    assert after != before
+    assert not _is_running(before)
+    assert _pid(own_solver) == after
+
+
 def test_a_plan_is_passed_on_as_it_is(solver: SolverProcess) -> None:
     """Starts before now, and without nodes: whether it can be carried out is not asked here."""
     answer = solver.solve(GOOD._replace(formulation=Still(-7)), PATIENCE)
     assert answer.status == "optimal"
     assert answer.plan is not None
     assert answer.plan.starts.tolist() == [-7, -7]
-
-
-@pytest.mark.parametrize("plan", [([0], [[1]]), Plan(*np.zeros((2, 1, 1)))])
-def test_a_plan_is_made_of_whole_numbers(plan: Any) -> None:
-    """As arrays."""
-    with pytest.raises(TypeError, match="a plan"):
-        guard._checked(Answer("optimal", plan, 1))
 
 
 def test_an_answer_is_an_answer(own_solver: SolverProcess) -> None:
