@@ -20,7 +20,7 @@ def check_capacity(run: RunColumns, system: System) -> Check:
     holds = run.ran[row] & (run.end_time[row] > run.start_time[row]) & exists
     row, node, units = row[holds], run.node[holds], run.node_units[holds]
     capacity = system.capacity[node]
-    held = np.where(
+    allocated = np.where(
         run.flags["exclusive"][row, np.newaxis],
         capacity,
         units[:, np.newaxis] * run.unit_request[row],
@@ -39,7 +39,7 @@ def check_capacity(run: RunColumns, system: System) -> Check:
         return check
     at_node, at_time = event_node[instants], event_time[instants]
     for r, resource in enumerate(system.resource_types):
-        change = np.concatenate((held[:, r], -held[:, r]))[order]
+        change = np.concatenate((allocated[:, r], -allocated[:, r]))[order]
         # All that a node takes it gives back, so that the sum starts anew with each node.
         level = np.cumsum(np.add.reduceat(change, instants))
         room = system.capacity[at_node, r]

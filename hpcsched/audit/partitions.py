@@ -179,12 +179,12 @@ def _check_users(
 def _check_level(
     check: Check,
     run: RunColumns,
-    held: tuple[IntArray, IntArray, IntArray],
+    allocated: tuple[IntArray, IntArray, IntArray],
     most: int,
     claim: str,
 ) -> None:
     """Check that the jobs of no account hold more than `most` together, at any instant."""
-    rows, accounts, amounts = held
+    rows, accounts, amounts = allocated
     account = np.concatenate((accounts, accounts))
     time = np.concatenate((run.start_time[rows], run.end_time[rows]))
     change = np.concatenate((amounts, -amounts))

@@ -74,9 +74,9 @@ def info(
     for path, part in zip(scenarios, parts, strict=True):
         name = part.scenario.name
         bounds = part.scenario.metrics.class_bounds
-        census = trace_statistics(part.source, part.system, bounds)
+        statistics = trace_statistics(part.source, part.system, bounds)
         title = name if counts[name] == 1 else f"{name} ({path})"
-        traces.append((title, part.source.account, census))
+        traces.append((title, part.source.account, statistics))
     infos = trace_infos(traces)
 
     def content() -> list[dict[str, Any]]:

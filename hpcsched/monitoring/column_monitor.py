@@ -128,5 +128,5 @@ class ColumnMonitor:
         for start, end, units, request in (*self._ran, running):
             seconds = np.maximum(end - np.maximum(start, begin), 0)
             areas += (units * seconds.astype(np.float64)) @ self._amounts[request]
-        held: list[float] = areas.tolist()
-        return held
+        found: list[float] = areas.tolist()
+        return found

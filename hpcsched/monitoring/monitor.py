@@ -103,11 +103,11 @@ class Monitor(Observer):
 
     def allocated(self) -> list[int]:
         """Return the amount of each resource type allocated to running jobs."""
-        held = [0] * len(self._system.resource_types)
+        amounts = [0] * len(self._system.resource_types)
         for job in self._running.values():
             for r, amount in enumerate(job.waiting.unit_request):
-                held[r] += job.units * amount
-        return held
+                amounts[r] += job.units * amount
+        return amounts
 
     def drawn(self) -> Sequence[int]:
         """Return the amount of each shared resource in use by running jobs."""

@@ -19,8 +19,8 @@ dispatcher: easy
 
 
 @pytest.fixture
-def census(tmp_path: Path):
-    """Return what takes a census of KTH-SP2 behind transforms, and returns the source with it."""
+def statistics_of(tmp_path: Path):
+    """Return a function from transforms to the source of KTH-SP2 and its statistics."""
     log = trace(KTH_SP2)
 
     def take(transforms: str) -> tuple[TraceSource, TraceStatistics]:
@@ -32,35 +32,38 @@ def census(tmp_path: Path):
     return take
 
 
-def test_load(census) -> None:
+def test_load(statistics_of) -> None:
     """A quarter more load by denser submissions is that to within rounding; by sizes, nearly.
 
     Sizes miss a little, where jobs are cut at 100 processors; and what is drawn is right only on
     average.
     """
-    (_, plain), (_, denser) = census("[]"), census("[{name: scale-load, factor: 1.25}]")
+    (_, plain), (_, denser) = (
+        statistics_of("[]"),
+        statistics_of("[{name: scale-load, factor: 1.25}]"),
+    )
     ratio = denser.offered_load.by_demand_percent / plain.offered_load.by_demand_percent
     assert ratio == pytest.approx(1.25, rel=1e-6)
     assert denser.run_times == plain.run_times
-    source, larger = census("[{name: scale-sizes, factor: 1.25}]")
+    source, larger = statistics_of("[{name: scale-sizes, factor: 1.25}]")
     ratio = larger.offered_load.by_demand_percent / plain.offered_load.by_demand_percent
     assert 1.22 < ratio < 1.26
     assert source.account.clipped["scaled_too_large"] > 0
     assert larger.arrivals == plain.arrivals
 
 
-def test_users(census) -> None:
+def test_users(statistics_of) -> None:
     """Half of the 214 users are sampled, within 3.5 standard deviations, with all their jobs."""
-    _, plain = census("[]")
-    source, half = census("[{name: sample-users, share: 0.5}]")
+    _, plain = statistics_of("[]")
+    source, half = statistics_of("[{name: sample-users, share: 0.5}]")
     assert plain.submitters.users == 214
     assert abs(half.submitters.users - 107) < 26
     assert half.arrivals.jobs + source.account.skipped["not_sampled"] == plain.arrivals.jobs
 
 
-def test_a_month(census) -> None:
+def test_a_month(statistics_of) -> None:
     """November 1996 by the log's own clocks, which the header of the window still tells."""
-    source, month = census("[{name: window, start: 1996-11-01, end: 1996-12-01}]")
+    source, month = statistics_of("[{name: window, start: 1996-11-01, end: 1996-12-01}]")
     start = "UnixStartTime: 846802800"  # 1996-11-01T00:00 in Stockholm
     assert start in source.comments
     assert month.arrivals.last_submit_time_seconds < 30 * 86400
@@ -68,23 +71,25 @@ def test_a_month(census) -> None:
     assert sum(source.account.skipped.values()) + month.arrivals.jobs == source.account.read
 
 
-def test_flurries(census) -> None:
+def test_flurries(statistics_of) -> None:
     """Few jobs belong to bursts of more than 50 an hour, and none to one of more than 100."""
-    source, rest = census("[{name: without-flurries, more_than: 50, within: 1h}]")
+    source, rest = statistics_of("[{name: without-flurries, more_than: 50, within: 1h}]")
     assert source.account.skipped["flurry"] == 346
     assert rest.arrivals.jobs == 28481 - 346
-    source, _ = census("[{name: without-flurries, more_than: 100, within: 1h}]")
+    source, _ = statistics_of("[{name: without-flurries, more_than: 100, within: 1h}]")
     assert source.account.skipped["flurry"] == 0
 
 
 @pytest.mark.slow
-def test_memory(census) -> None:
+def test_memory(statistics_of) -> None:
     """A median of 1 GiB a core on nodes of 4 GiB: one in sixteen or so is cut, by its distribution.
 
     The logarithm of four is 1.386; with a spread of 0.9 that is 1.54 standard deviations, above
     which 6.2 % lie.
     """
-    source, _ = census("[{name: attach, resource: mem, amount: {median: 1GiB, spread: 0.9}}]")
+    source, _ = statistics_of(
+        "[{name: attach, resource: mem, amount: {median: 1GiB, spread: 0.9}}]"
+    )
     account = source.account
     assert account.changed["mem_attached"] == account.submitted == 28481
     assert account.clipped["mem_too_large"] / 28481 == pytest.approx(0.062, abs=0.005)

@@ -115,9 +115,9 @@ def change_node(node: int, units: int, shape: int, sign: int, state: State) -> N
     available, capacity, free = state.available, state.capacity, state.free_amounts
     asked, on_idle, exclusive = state.asked, state.on_idle, state.exclusive
     for r in range(len(available)):
-        held = sign * allocated_on_node(node, units, r, shape, asked, exclusive, capacity)
-        available[r, node] -= held
-        free[r] -= held
+        allocated = sign * allocated_on_node(node, units, r, shape, asked, exclusive, capacity)
+        available[r, node] -= allocated
+        free[r] -= allocated
     active, fits, fitting = state.active, state.fits, state.fitting
     # Only shapes that wait are counted; others are when their first job arrives.
     for k in range(state.counters[ACTIVE_SHAPES]):
@@ -148,8 +148,8 @@ def take_from(
     """
     asked, exclusive, capacity = state.asked, state.exclusive, state.capacity
     for r in range(len(available)):
-        held = allocated_on_node(node, units, r, shape, asked, exclusive, capacity)
-        available[r, node] -= sign * held
+        allocated = allocated_on_node(node, units, r, shape, asked, exclusive, capacity)
+        available[r, node] -= sign * allocated
 
 
 @compiled()

@@ -253,10 +253,10 @@ def _stays_free(row: int, begin: int, profile: Profile, state: State) -> bool:
             s = after[s]
         while s != -1 and start[s] < end:
             for r in range(len(state.totals)):
-                held = allocated_on_node(
+                allocated = allocated_on_node(
                     node, units, r, shape, state.asked, state.exclusive, state.capacity
                 )
-                if free[s, r] < held:
+                if free[s, r] < allocated:
                     return False
             s = after[s]
         cell = cells[cell, 2]

@@ -173,13 +173,13 @@ def _write_nodes_in_python(
         slot, end = cells[cell, 0], cells[cell, 1]
         left = int(np.searchsorted(bounds, slot, side="right")) - 1
         right = int(np.searchsorted(bounds, end))
-        held = np.diff(np.clip(bounds[left : right + 1], slot, end))
-        on = np.flatnonzero(held)
+        counts = np.diff(np.clip(bounds[left : right + 1], slot, end))
+        on = np.flatnonzero(counts)
         if at > begin_at and nodes[at - 1] == left + on[0]:
-            units[at - 1] += held[on[0]]
+            units[at - 1] += counts[on[0]]
             on = on[1:]
         nodes[at : at + len(on)] = left + on
-        units[at : at + len(on)] = held[on]
+        units[at : at + len(on)] = counts[on]
         at += len(on)
         cell = cells[cell, 2]
     return at

@@ -37,7 +37,7 @@ def replay_list(
     """
     count = len(submit)
     queue, queued = np.empty(count, np.int64), 0  # by rank
-    ends, held, running = np.empty(count, np.int64), np.empty(count, np.int64), 0  # latest first
+    ends, slots, running = np.empty(count, np.int64), np.empty(count, np.int64), 0  # latest first
     times, free = np.empty(2 * count + 2, np.int64), np.empty(2 * count + 2, np.int64)
     upcoming, available = 0, capacity
     while upcoming < count or running:
@@ -46,7 +46,7 @@ def replay_list(
             now = min(now, ends[running - 1])
         while running and ends[running - 1] == now:
             running -= 1
-            available += held[running]
+            available += slots[running]
         while upcoming < count and submit[upcoming] == now:
             k = queued
             while k > 0 and rank[queue[k - 1]] > rank[upcoming]:
@@ -61,7 +61,7 @@ def replay_list(
                 times[steps] = ends[k]
                 free[steps] = free[steps - 1]
                 steps += 1
-            free[steps - 1] += held[k]
+            free[steps - 1] += slots[k]
         # Only a job that would fit now can start, and what is free now only shrinks.
         last, left, k = queued - 1, 0, 0
         while k < queued:
@@ -81,9 +81,9 @@ def replay_list(
             i, end = running, now + run_times[j]
             while i > 0 and ends[i - 1] < end:
                 ends[i] = ends[i - 1]
-                held[i] = held[i - 1]
+                slots[i] = slots[i - 1]
                 i -= 1
-            ends[i], held[i] = end, demands[j]
+            ends[i], slots[i] = end, demands[j]
             running += 1
         while k < queued:
             queue[left] = queue[k]

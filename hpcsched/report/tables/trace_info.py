@@ -40,7 +40,7 @@ class TraceInfo:
         Name of the scenario.
     account
         Number of records read, skipped and changed.
-    census
+    statistics
         Statistics of the jobs.
     distance
         Difference from the first trace; None for the first itself.
@@ -48,7 +48,7 @@ class TraceInfo:
 
     name: str
     account: TraceAccount
-    census: TraceStatistics
+    statistics: TraceStatistics
     distance: Distance | None = None
 
 
@@ -64,8 +64,8 @@ def trace_infos(
     """
     first = traces[0][2]
     return [
-        TraceInfo(name, account, census, distance(first, census) if k else None)
-        for k, (name, account, census) in enumerate(traces)
+        TraceInfo(name, account, statistics, distance(first, statistics) if k else None)
+        for k, (name, account, statistics) in enumerate(traces)
     ]
 
 
@@ -90,9 +90,11 @@ def trace_content(info: TraceInfo) -> dict[str, Any]:
         `scenario`, `records`, the statistics of the jobs by topic, and `distance_from_first`.
     """
     account = info.account
-    census = asdict(info.census)
+    statistics = asdict(info.statistics)
     # `asdict` has only the numbers of classes; results go by their names.
-    for name, group in zip(_class_names(info.census), census["run_times"]["classes"], strict=True):
+    for name, group in zip(
+        _class_names(info.statistics), statistics["run_times"]["classes"], strict=True
+    ):
         group["class"] = name
     return {
         "scenario": info.name,
@@ -103,7 +105,7 @@ def trace_content(info: TraceInfo) -> dict[str, Any]:
             "changed": dict(account.changed),
             "submitted": account.submitted,
         },
-        **census,
+        **statistics,
         "distance_from_first": None if info.distance is None else asdict(info.distance),
     }
 
@@ -129,7 +131,7 @@ def _records(info: TraceInfo) -> Rows:
 
 
 def _arrivals(info: TraceInfo) -> Rows:
-    arrivals, submitters = info.census.arrivals, info.census.submitters
+    arrivals, submitters = info.statistics.arrivals, info.statistics.submitters
     yield "jobs", _count(arrivals.jobs)
     yield "first submission", _seconds(arrivals.first_submit_time_seconds)
     yield "last submission", _seconds(arrivals.last_submit_time_seconds)
@@ -146,23 +148,23 @@ def _arrivals(info: TraceInfo) -> Rows:
 
 
 def _offered_load(info: TraceInfo) -> Rows:
-    load = info.census.offered_load
+    load = info.statistics.offered_load
     yield "largest share of each job", _percent(load.by_demand_percent)
     for name, percent in load.by_resource_percent.items():
         yield name, _percent(percent)
 
 
 def _run_times(info: TraceInfo) -> Rows:
-    run_times = info.census.run_times
+    run_times = info.statistics.run_times
     yield from _quantiles("run time", run_times.run_time_seconds, _seconds)
-    for name, group in zip(_class_names(info.census), run_times.classes, strict=True):
+    for name, group in zip(_class_names(info.statistics), run_times.classes, strict=True):
         what = f"{name} ({_bounds(group)})"
         yield f"jobs: {what}", _share(group.jobs_share)
         yield f"run time: {what}", _share(group.run_time_share)
 
 
 def _sizes(info: TraceInfo) -> Rows:
-    sizes = info.census.sizes
+    sizes = info.statistics.sizes
     yield "one unit", _share(sizes.serial_share)
     yield "a power of two (1 is one)", _share(sizes.power_of_two_share)
     yield from _quantiles("units", sizes.units, _number)
@@ -173,7 +175,7 @@ def _sizes(info: TraceInfo) -> Rows:
 
 
 def _accuracy(info: TraceInfo) -> Rows:
-    accuracy = info.census.accuracy
+    accuracy = info.statistics.accuracy
     yield from _quantiles("requested time", accuracy.requested_time_seconds, _seconds)
     error = accuracy.mean_absolute_error_minutes
     yield "mean absolute error", MISSING if error is None else f"{error:,.1f} min"
@@ -189,15 +191,15 @@ def _accuracy(info: TraceInfo) -> Rows:
 
 def _hours(info: TraceInfo) -> Rows:
     labels = [f"{hour:02} h" for hour in range(24)]
-    return _bars(labels, info.census.cycles.hour_shares)
+    return _bars(labels, info.statistics.cycles.hour_shares)
 
 
 def _weekdays(info: TraceInfo) -> Rows:
-    return _bars(WEEKDAYS, info.census.cycles.weekday_shares)
+    return _bars(WEEKDAYS, info.statistics.cycles.weekday_shares)
 
 
 def _months(info: TraceInfo) -> Rows:
-    return _bars(MONTHS, info.census.cycles.month_shares)
+    return _bars(MONTHS, info.statistics.cycles.month_shares)
 
 
 def _distances(info: TraceInfo) -> Rows:
@@ -237,9 +239,9 @@ def _bars(labels: Sequence[str], shares: Sequence[float]) -> Rows:
         yield label, f"{bar:{_BAR}} {_share(share):>7}"
 
 
-def _class_names(census: TraceStatistics) -> Sequence[str]:
+def _class_names(statistics: TraceStatistics) -> Sequence[str]:
     """Return the names of the classes of run times, as results have them."""
-    count = len(census.run_times.classes)
+    count = len(statistics.run_times.classes)
     return NAMES.get(count) or [f"class {k}" for k in range(1, count + 1)]
 
 
@@ -274,7 +276,7 @@ def _legend(infos: Sequence[TraceInfo]) -> list[str]:
     return [
         _BINS,
         *(
-            f"{info.name}: hours, weekdays and months from {info.census.cycles.counted_from}."
+            f"{info.name}: hours, weekdays and months from {info.statistics.cycles.counted_from}."
             for info in infos
         ),
         *(_DISTANCES if len(infos) > 1 else ()),

@@ -128,10 +128,10 @@ def trace_statistics(
     jobs = source.jobs()
     first = next(jobs, None)  # the header has been read then
     started = 0 if first is None else first.job.submit_time
-    census = StatisticsCounter(system, class_bounds, calendar_of(source.comments, started))
+    counter = StatisticsCounter(system, class_bounds, calendar_of(source.comments, started))
     for traced in chain([] if first is None else [first], jobs):
-        census.add(traced)
-    return census.result()
+        counter.add(traced)
+    return counter.result()
 
 
 def distance(one: TraceStatistics, other: TraceStatistics) -> Distance:
