@@ -100,7 +100,7 @@ class ColumnMonitor:
 
     def allocated(self) -> list[int]:
         """Return the amount of each resource type allocated to running jobs."""
-        amounts: list[int] = self._replay.held.tolist()
+        amounts: list[int] = self._replay.allocated.tolist()
         return amounts
 
     def drawn(self) -> tuple[int, ...]:

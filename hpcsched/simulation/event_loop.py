@@ -171,7 +171,7 @@ class EventLoop:
         return int(self._tables.counters[codes.NOW])
 
     @property
-    def held(self) -> IntArray:
+    def allocated(self) -> IntArray:
         """Amount of each resource type that running jobs hold, `[R]`."""
         return self._tables.running_amounts
 
