@@ -70,9 +70,12 @@ def info(
     traces = []
     parts = [_assembled(path, overrides) for path in scenarios]
     # Scenarios of one name, as the same one with other overrides, are told apart by path.
-    counts = Counter(part.scenario.name for part in parts)
-    for path, part in zip(scenarios, parts, strict=True):
-        name = part.scenario.name
+    names = [
+        part.scenario.name if is_scenario(path) else path.name
+        for path, part in zip(scenarios, parts, strict=True)
+    ]
+    counts = Counter(names)
+    for path, part, name in zip(scenarios, parts, names, strict=True):
         bounds = part.scenario.metrics.class_bounds
         statistics = trace_statistics(part.source, part.system, bounds)
         title = name if counts[name] == 1 else f"{name} ({path})"
