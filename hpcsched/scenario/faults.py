@@ -1,5 +1,6 @@
 """Errors of pydantic in plain language, each with its key path."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -11,6 +12,9 @@ from pydantic_core import ErrorDetails
 from hpcsched.scenario.key_path import KeyPath
 from hpcsched.scenario.refusal import REFUSED
 from hpcsched.scenario.wording import boolean_hint, expected, found
+
+_EXPECTED_FOUND = re.compile(r"expected (.+?), found ")
+"""Beginning of a message of the form 'expected …, found …'."""
 
 _IN_KEY = "[key]"
 """What pydantic puts last in the location of an error in a mapping's key."""
@@ -76,7 +80,10 @@ def _fault(details: ErrorDetails, root: Any, known_keys: Mapping[int, tuple[str,
             at = key[:-1] if at_parent else key
             return Fault(context["rule"], context["message"], key, at, at_parent)
         case "value_error" | "assertion_error":
-            return Fault("bad-value", str(context["error"]), key, key, on_key)
+            message = str(context["error"])
+            form = _EXPECTED_FOUND.match(message)
+            wanted = form[1] if form else ""
+            return Fault("bad-value", message, key, key, on_key, wanted, member)
         case error_type:
             wanted = expected(error_type, context) or ""
             hint = boolean_hint(value) if error_type == "bool_type" else ""
@@ -127,8 +134,9 @@ def _merge(faults: Iterable[Fault]) -> list[Fault]:
             merged[place] = fault
         elif fault.wanted not in other.wanted:
             wanted = f"{other.wanted} or {fault.wanted}"
-            message = other.message.replace(other.wanted, wanted, 1)
-            merged[place] = replace(other, wanted=wanted, message=message)
+            # The rest names the value; the longer one also says what was perhaps meant.
+            rest = max((one.message.partition(one.wanted)[2] for one in (other, fault)), key=len)
+            merged[place] = replace(other, wanted=wanted, message=f"expected {wanted}{rest}")
     return [
         fault
         for fault in (*others, *merged.values())

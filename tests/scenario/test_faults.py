@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
+from hpcsched.parameters import PositiveDuration
 from hpcsched.scenario.faults import faults_of
 from tests.scenario.samples import faults
 
@@ -54,6 +55,22 @@ def test_a_choice_of_types_is_one_fault() -> None:
     """Not one for each type."""
     assert faults(Outer, {"depth": 1.5}) == [
         ("bad-value", "depth", "expected a whole number or 'all', found 1.5")
+    ]
+
+
+def test_a_choice_with_a_duration_is_one_fault_with_its_hint() -> None:
+    """The validator of durations complains in words of its own, and says what was perhaps meant."""
+
+    class Choice(BaseModel):
+        replacement: Literal["run_time"] | PositiveDuration
+
+    assert faults(Choice, {"replacement": "1:30:00"}) == [
+        (
+            "bad-value",
+            "replacement",
+            "expected 'run_time' or a duration such as 90s, 30min, 1h30min or 2d,"
+            " found '1:30:00'; did you mean 1h30min?",
+        )
     ]
 
 
