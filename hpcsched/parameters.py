@@ -239,7 +239,7 @@ def _parse(text: str, units: Mapping[str, int], expected: str) -> int:
 
 
 def _hint(text: str, units: Mapping[str, int]) -> str:
-    """Return what was perhaps meant, to be added to a message; nothing if that is not known."""
+    """Return a guess of the intended value, to be added to a message; empty without one."""
     meant: list[str] = []
     # Tools print 64G for either of two units. Two parts of a clock may be minutes or hours.
     short = re.fullmatch(r"(\d+)\s*([a-zA-Z])", text)

@@ -40,7 +40,7 @@ def explain(
 
 
 def _number_of(text: str) -> int:
-    """Return the number of a job; that of an array task is made of its id."""
+    """Return the number of a job from its number or its Slurm id."""
     from hpcsched.workload.readers.accounting_logs.slurm_job_ids import parse_job_id
 
     if text.isdecimal():

@@ -1,4 +1,4 @@
-"""`hpcsched run`: the replay of scenarios, each of which writes its run directory."""
+"""`hpcsched run`: replays of scenarios into run directories."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated

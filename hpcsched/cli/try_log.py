@@ -94,7 +94,7 @@ def try_log(
 
 
 def _machine(text: str | None) -> tuple[int, int | None] | None:
-    """Return the number of nodes and of cores of each, None if it is not told."""
+    """Return the number of nodes and the cores per node, None if not given."""
     if text is None:
         return None
     nodes, x, cores = text.partition("x")
@@ -105,7 +105,7 @@ def _machine(text: str | None) -> tuple[int, int | None] | None:
 
 
 def _tell_next(log: Path, save: Path | None, names: list[str], *, example: bool) -> None:
-    """Print what to type next."""
+    """Print the next commands."""
     if save is not None:
         typer.echo(f"scenarios and runs in {save}: hpcsched run {save / names[0]}.yaml")
         page = save / "report.html"

@@ -82,7 +82,7 @@ def whatif(
 
 
 def _replay(read: "WhatIf", folder: "WhatIfFolder", jobs: int | None) -> int:
-    """Replay what has no outcome yet; return the number of failures."""
+    """Replay the cells without an outcome; return the number of failures."""
     from hpcsched.experiment.progress import make_progress
     from hpcsched.whatif.variant_replays import replay_cells
 

@@ -1,4 +1,4 @@
-"""The matrix of a file that varies a scenario: its axes, and what is refused in them."""
+"""Matrix of a file that varies a scenario: axes, and their checks."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any

@@ -128,7 +128,7 @@ def look_at(
 
 
 def document_of(path: Path, tell: Callable[[str], None] = lambda _: None) -> Document:
-    """Return the document of a scenario; for a log, that of a scenario made for it.
+    """Return the document of a scenario; a log gets a generated one.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def document_of(path: Path, tell: Callable[[str], None] = lambda _: None) -> Doc
 
 
 def look_lines(look: Look) -> Iterator[str]:
-    """Yield what is known of a log before it is replayed."""
+    """Yield the findings about a log before its replay."""
     machine = look.machine
     cores = "core" if machine.cores == 1 else "cores"
     yield f"{look.log.path.name}: {look.log.format.called}"
@@ -178,7 +178,7 @@ def try_scenarios(
     *,
     begun: Callable[[str], None] = lambda _: None,
 ) -> Iterator[Tried]:
-    """Run scenarios into folders of their own, audit each, and yield what came out.
+    """Run scenarios into folders of their own, audit each, and yield the outcomes.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a first look at a log has found, as a table and sentences."""
+"""Text of a first look at a log: a table and sentences."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""A machine for a log: from its header, or from what its jobs needed."""
+"""Machine for a log: from its header, or from the requests of its jobs."""
 
 import math
 import re
@@ -30,7 +30,7 @@ class Machine(NamedTuple):
 
 
 class Need(NamedTuple):
-    """What the jobs of a log need.
+    """Requirements of the jobs of a log.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Need(NamedTuple):
 
 
 def need_of(jobs: Iterable[TracedJob], waits: dict[int, int] | None) -> Need:
-    """Return what jobs need.
+    """Return the requirements of jobs.
 
     Parameters
     ----------

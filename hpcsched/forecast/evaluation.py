@@ -128,7 +128,7 @@ def evaluate(
 def _instants(
     submits: IntArray, starts: IntArray, chosen: IntArray
 ) -> Mapping[int, Sequence[tuple[int, str]]]:
-    """Return the jobs to forecast after so many submissions, each with its instant's name."""
+    """Return the jobs to forecast after a number of submissions, each with its instant's name."""
     found: dict[int, list[tuple[int, str]]] = defaultdict(list)
     for job in chosen.tolist():
         found[job + 1].append((job, AT_SUBMISSION))

@@ -196,7 +196,7 @@ def forecast_problem(
 
 
 def _parts(problem: DispatchingProblem, assembly: Assembly) -> Parts:
-    """Return the parts of the replay, whose predictor repeats what the problem says."""
+    """Return the parts of the replay, with a predictor that repeats the problem's predictions."""
     announced = tuple(outage for outage in problem.outages if outage.start > problem.now)
     return parts_of(assembly, ())._replace(
         predictor=RequestedTime(),
@@ -212,7 +212,7 @@ def _parts(problem: DispatchingProblem, assembly: Assembly) -> Parts:
 
 
 def _branch(problem: DispatchingProblem, parts: Parts, history: History) -> ReplayBranch:
-    """Return the state as that of a replay, before the round of this moment."""
+    """Return the state of a replay before the round of the present instant."""
     first = int(history.columns.job_id.max(initial=0)) + _APART
     before = problem.now - 1
     running = [

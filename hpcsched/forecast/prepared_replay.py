@@ -38,7 +38,7 @@ class PreparedReplay(NamedTuple):
     columns: JobColumns
 
     def past(self) -> Past:
-        """Return what is known before the first job ends."""
+        """Return the knowledge before the first end of a job."""
         return Past(self.columns, RunTimeHistory(self.columns), ArrivalHistory(self.columns))
 
 

@@ -1,4 +1,4 @@
-"""Samples of run times from what users' jobs took before, given how long a job runs already.
+"""Samples of run times from users' earlier jobs, conditional on the elapsed time of a job.
 
 A job's run time is drawn from the recent jobs of its user as a share of the requested time, the
 closest ones first: those with the same requested time, then the user's others, then all users'. It

@@ -17,7 +17,7 @@ SAMPLES = 200
 
 
 class Past(NamedTuple):
-    """What is known at an instant.
+    """Knowledge at an instant.
 
     Attributes
     ----------

@@ -15,7 +15,7 @@ class Question(NamedTuple):
 
 
 class Result(NamedTuple, Generic[ResultT]):
-    """What the work has returned."""
+    """Return value of the work."""
 
     value: ResultT
 

@@ -78,7 +78,7 @@ def _refuse(rule: str, message: str) -> None:
 
 
 def _content(kind: str, name: str) -> Iterator[tuple[str, str]]:
-    """Yield the paths of the files, and what they hold."""
+    """Yield the paths and the contents of the files."""
     underscored = name.replace("-", "_")
     module = f"hpcsched_{underscored}"
     words = {

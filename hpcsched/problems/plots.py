@@ -152,7 +152,7 @@ def _scatter(pairing: Pairing) -> Chart:
 
 
 def distinct(x: Floats, y: Floats) -> IntArray:
-    """Return the indices of points that can be told apart in a figure, in their order.
+    """Return the indices of points that are distinguishable in a figure, in their order.
 
     A vector file of hundreds of thousands of points could not be opened.
 

@@ -51,7 +51,7 @@ class RecordingDispatcher:
 
     @property
     def done(self) -> bool:
-        """Whether there are as many problems as were wanted, or no more can be written."""
+        """True if the requested number of problems is reached, or no more can be written."""
         limit = self._selection.limit
         return self.error is not None or (limit is not None and self._writer.written >= limit)
 

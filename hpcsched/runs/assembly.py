@@ -330,7 +330,7 @@ def assemble(
 
 
 def build_faults(scenario: Scenario, registry: Registry | None = None) -> Sequence[Finding]:
-    """Return what keeps the parts of a scenario from being built, as a run would find at its begin.
+    """Return the errors of building the parts of a scenario, as at the begin of a run.
 
     Nothing is replayed. Of a trace no more is read than its source reads when it is made.
 

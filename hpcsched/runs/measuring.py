@@ -1,4 +1,4 @@
-"""Figures of a run by its scenario: what a summary measures, also again after the run."""
+"""Figures of a run by its scenario, for its summary and for later measurements."""
 
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.folder_lock import locked_folder

@@ -31,7 +31,7 @@ class Refused(NamedTuple):
 
 
 def refused_records(scenario: Scenario) -> list[Refused]:
-    """Return what the policies of a scenario's trace refuse, by policy, most records first.
+    """Return the records that the policies of a trace refuse, by policy, most records first.
 
     The trace is read once, with all such records left out. A record that several policies refuse
     counts for the first that applies.
@@ -61,7 +61,7 @@ def refused_records(scenario: Scenario) -> list[Refused]:
 
 
 def in_words(refused: list[Refused]) -> str:
-    """Return what is refused, with the lines of a scenario that settle it, in a sentence.
+    """Return a sentence about the refused records, with the scenario lines that settle them.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def in_words(refused: list[Refused]) -> str:
 
 
 def is_policy(scenario: Scenario, error: InputError) -> bool:
-    """Return True if an error is that of a record that a policy of the trace refuses."""
+    """Return True for the error of a record that a policy refuses."""
     strict = {policy.replace("_", "-") for policy, _ in _strict_policies(scenario.trace)}
     return any(finding.rule in strict for finding in error.findings)
 

@@ -56,7 +56,7 @@ def load_scenario(
     overrides: Sequence[Override] = (),
     registry: Registry | None = None,
 ) -> Scenario:
-    """Return the scenario in a YAML file, or of a dictionary with what such a file says.
+    """Return the scenario in a YAML file or an equivalent dictionary.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def load_scenario(
 
 
 def _document_of(content: Mapping[str, Any]) -> Document:
-    """Return a dictionary as a document, whose places are lines of its YAML text."""
+    """Return a dictionary as a document; its places are lines of its YAML text."""
     try:
         # Texts such as "0o17" stay texts, in YAML 1.1 and 1.2.
         text = yaml.dump(dict(content), Dumper=StrictDumper, sort_keys=False, allow_unicode=True)

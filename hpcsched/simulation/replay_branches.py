@@ -203,7 +203,7 @@ def branches(parts: Parts, columns: JobColumns, cuts: Sequence[int]) -> Iterator
 
 
 def _copied(loop: EventLoop) -> EventLoop:
-    """Return a copy of a replay that shares what does not change.
+    """Return a copy of a replay that shares the constant parts.
 
     A dispatcher that holds a process or a file cannot be copied, and is shared: what it remembers
     comes from all continuations then.

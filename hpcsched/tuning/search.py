@@ -72,7 +72,7 @@ def search(
 
 
 def _values(space: Mapping[str, SearchRange], params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the sampler chose, with the values of lists in place of their numbers."""
+    """Return the sampler's choice, with values of lists in place of their numbers."""
     return {
         path: range_.values[params[path]] if range_.values else params[path]
         for path, range_ in space.items()

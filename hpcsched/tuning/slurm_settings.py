@@ -20,7 +20,7 @@ _WEIGHTS = {
 
 
 def slurm_lines(scenario: Scenario) -> Iterator[str]:
-    """Yield lines of `slurm.conf` for what Slurm knows of a scenario's dispatcher.
+    """Yield lines of `slurm.conf` for the dispatcher parameters that Slurm has.
 
     That is weights and times of `multifactor` and the parameters of `slurm-backfill`. Slurm's
     weights are whole numbers; those of the scenario are rounded.

@@ -38,7 +38,7 @@ class Trial(NamedTuple):
 
 
 class TrialLog:
-    """File with a line for each trial, below a line that says what is searched.
+    """File with a line for each trial, below a line that describes the search.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ TRIALS = "trials.jsonl"
 
 @dataclass(frozen=True)
 class TuningStudy:
-    """What a search has found.
+    """Outcome of a search.
 
     Attributes
     ----------
@@ -138,7 +138,7 @@ def _differences(base: Window, other: Window) -> dict[str, Difference]:
 
 
 def _about(tuned: TunedScenario) -> dict[str, Any]:
-    """Return what the outcomes of trials depend on, but for their number."""
+    """Return the inputs of all trials, without their number."""
     cell = make_cell({}, 1, tuned.base, manager.registry())
     space = tuned.space.model_dump(mode="json", exclude={"name", "description", "trials"})
     return {"scenario": cell.address, "space": space}

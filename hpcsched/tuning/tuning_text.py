@@ -1,4 +1,4 @@
-"""What a tuning study has found, as tables and sentences."""
+"""Text of a tuning study: tables and sentences."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -82,7 +82,7 @@ def later_table(study: TuningStudy) -> Table:
 
 
 def verdict_lines(study: TuningStudy) -> Iterator[str]:
-    """Yield what was found, in sentences."""
+    """Yield the findings as sentences."""
     objective = study.tuned.base.objective.plugin_name
     first, later = study.jobs
     yield (

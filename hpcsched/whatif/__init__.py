@@ -1,1 +1,1 @@
-"""What-if studies: variants of a scenario on the same log, compared job by job with the base."""
+"""Studies of variants of a scenario on the same log, compared job by job with the base."""

@@ -52,7 +52,7 @@ class Difference(NamedTuple):
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the quantity is lower or higher by more than what chance explains."""
+        """True if the difference of the quantity is beyond chance."""
         if self.interval is None or self.interval.lower <= 0 <= self.interval.upper:
             return "within noise"
         return "lower" if self.interval.upper < 0 else "higher"
@@ -143,7 +143,7 @@ def class_differences(
 def winners_and_losers(
     base: ReplayOutcome, variant: ReplayOutcome, quantity: str = "wait_time"
 ) -> list[tuple[str, str, Difference]]:
-    """Return the classes whose jobs fare better or worse by more than what chance explains.
+    """Return the classes of jobs with a difference beyond chance.
 
     Returns
     -------

@@ -96,7 +96,7 @@ def replay_cells(
     limit: int | None = None,
     started: Callable[[Cell], None] = lambda _: None,
 ) -> Iterator[Outcome]:
-    """Replay cells in a locked folder, and yield what became of each as soon as it is known.
+    """Replay cells in a locked folder, and yield each outcome as soon as it is known.
 
     The first cell is replayed alone, so that code is compiled once. If the caller is interrupted,
     no further cells are begun.

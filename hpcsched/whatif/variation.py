@@ -51,7 +51,7 @@ class Variation(Params):
 
     @model_validator(mode="after")
     def _check_variants(self) -> Self:
-        """Refuse what cannot be expanded, all at once, each at its place."""
+        """Refuse all values that cannot be expanded, each at its place."""
         refusals = matrix_refusals(self.matrix, self.exclude)
         for n, variant in enumerate(self.variants):
             refusals += path_refusals(

@@ -1,4 +1,4 @@
-"""The page of a what-if study: what was found, a figure, tables, and details of variants."""
+"""Page of a study of variants: findings, a figure, tables, and details of variants."""
 
 from hpcsched.report.page.html_pages import render
 from hpcsched.report.page.page_figures import PAGE_WIDTH, interactive

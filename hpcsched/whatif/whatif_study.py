@@ -37,7 +37,7 @@ class Variant:
 
     @cached_property
     def changes(self) -> str:
-        """What differs from the base, in words."""
+        """Differences from the base, in words."""
         return ", ".join(f"{path}: {label}" for path, label in self.cell.labels.items())
 
 

@@ -23,7 +23,7 @@ _FEWER = f"Fewer than {LEAST_JOBS} jobs have no interval, and no verdict."
 
 
 def verdict_lines(study: WhatIfStudy) -> list[str]:
-    """Return what the study found, in sentences."""
+    """Return the findings of the study as sentences."""
     lines = []
     best = study.variants[0] if study.variants else None
     ours = study.base.figures.objective
@@ -132,7 +132,7 @@ _MOST_SHOWN = 10
 
 
 def gains_table(study: WhatIfStudy, variant: Variant) -> Table:
-    """Return the classes of jobs that wait less or longer by more than what chance explains."""
+    """Return the classes of jobs with a difference of wait times beyond chance."""
     found = winners_and_losers(study.base, variant.outcome)
     shown = found
     if len(found) > 2 * _MOST_SHOWN:

@@ -15,7 +15,7 @@ COMPILING_TAKES = 15.0
 
 
 class _OfThread(threading.local):
-    """Whether a thread wants compiled code from the first call on."""
+    """Request of a thread for compiled code from the first call on."""
 
     wants_code = False
 

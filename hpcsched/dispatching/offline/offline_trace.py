@@ -70,7 +70,7 @@ class Trace(NamedTuple):
 
     @property
     def aggregated(self) -> bool:
-        """Whether units are counted, as they are all alike."""
+        """True if units are counted, since all are equal."""
         return self.selection.nodes is None
 
     def table(self, starts: IntArray) -> PlanTable:

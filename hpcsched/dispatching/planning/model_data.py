@@ -131,7 +131,7 @@ class ModelData:
 
     @cached_property
     def apart(self) -> BoolArray:
-        """Whether a job may have fewer units on some node than its amounts allow, `[J]`.
+        """True for jobs that may have fewer units on some node than their amounts allow, `[J]`.
 
         Such a job has one unit per node. A model that looks at amounts alone has to keep its units
         on different nodes.

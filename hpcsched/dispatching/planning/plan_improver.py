@@ -45,7 +45,7 @@ class Plans:
 
     @property
     def has_to_wait(self) -> bool:
-        """Whether some job waits in the incumbent, so that there may be a better plan."""
+        """True if a job waits in the incumbent, so that a better plan is possible."""
         return self.best is None or bool(self.best.starts.any())
 
     def value(self, plan: Plan) -> float:

@@ -1,4 +1,4 @@
-"""What a learned policy sees of the queue: a row of numbers for each of its first jobs."""
+"""Features of the queue for a learned policy: a row of numbers for each of the first jobs."""
 
 import math
 from functools import lru_cache

@@ -231,7 +231,7 @@ class MultifactorOrder:
 
 
 class _TreeShares:
-    """Fair-share factors of jobs whose users are in a tree of accounts."""
+    """Fair-share factors of jobs with users in a tree of accounts."""
 
     def __init__(self, params: MultifactorParams) -> None:
         self._tree = AccountTree(params.accounts, params.other_account)

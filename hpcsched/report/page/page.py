@@ -85,7 +85,7 @@ def write_page(
 
 
 def not_ok(verdicts: Mapping[str, Verdict]) -> list[str] | None:
-    """Return the names of runs whose audit does not say `ok`; None if none was audited.
+    """Return the names of runs with failed audits; None without any audit.
 
     Parameters
     ----------

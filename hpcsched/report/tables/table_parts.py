@@ -41,7 +41,7 @@ def bounds_note(compared: ComparedStudy) -> list[str]:
 
 
 def duration_text(seconds: int) -> str:
-    """Return a duration in days, hours, minutes and seconds, rounded to what matters.
+    """Return a duration in days, hours, minutes and seconds, rounded to one or two units.
 
     Examples
     --------

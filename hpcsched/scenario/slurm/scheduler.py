@@ -22,7 +22,7 @@ _ANY_NUMBER = "bf_max_job_user"
 
 
 def dispatcher_block(scheduler: Mapping[str, str]) -> str:
-    """Return the block `dispatcher` of a scenario; comments name what it leaves out.
+    """Return the block `dispatcher` of a scenario; comments name parameters that are left out.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def _value(name: str, value: str) -> int | None:
 
 
 def scheduler_parameters(params: SlurmBackfillParams) -> str:
-    """Return the value of `SchedulerParameters` that says what `slurm-backfill` says.
+    """Return the value of `SchedulerParameters` for the parameters of `slurm-backfill`.
 
     Parameters
     ----------

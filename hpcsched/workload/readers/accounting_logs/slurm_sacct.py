@@ -138,7 +138,7 @@ class SlurmSacctSource(AccountingLogSource):
         return [*zone, *super().comments, *renamed(self._gres)]
 
     def begin(self) -> None:
-        """Prepare for reading the log, whose clock goes on from record to record."""
+        """Prepare for reading the log; its clock continues from record to record."""
         self._clock = LocalClock(self._zone)
 
     def job_of(self, line: bytes) -> TracedJob:
