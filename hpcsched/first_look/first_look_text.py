@@ -22,13 +22,14 @@ def tried_table(tried: Sequence[Tried]) -> Table:
     objective = tried[0].directory.summary["objective"]["name"]
     first = tried[0].objective
     ranked = sorted(tried, key=_rank)
+    equal = len(tried) > 1 and len({one.objective for one in tried}) == 1
     rows: list[tuple[Cell, ...]] = []
     for place, one in enumerate(ranked):
         value = one.objective
         change = None if value is None or not first else 100 * (value / first - 1)
         metrics = (one.metric(name) for name in _METRICS)
         audit = "ok" if one.audit.ok else "not ok"
-        mark = BEST if place == 0 and value is not None else ""
+        mark = BEST if place == 0 and value is not None and not equal else ""
         rows.append((mark, one.label, value, change, *metrics, audit))
     return Table(
         "tried",
@@ -40,8 +41,20 @@ def tried_table(tried: Sequence[Tried]) -> Table:
             *plain("mean_bounded_slowdown", "utilization", "audit"),
         ),
         tuple(rows),
-        (f"The objective is {objective}: lower is better. {BEST} is the best.",),
+        tuple(_footer(tried, objective, equal=equal)),
     )
+
+
+def _footer(tried: Sequence[Tried], objective: str, *, equal: bool) -> Iterator[str]:
+    if not equal:
+        yield f"The objective is {objective}: lower is better. {BEST} is the best."
+        return
+    yield f"The objective is {objective}: it is equal under all dispatchers."
+    if not any(one.metric("mean_wait_time") for one in tried):
+        yield (
+            "No job waited: the machine has room for all of them at any time. A smaller machine"
+            " (--nodes) or more jobs (--jobs) tell dispatchers apart."
+        )
 
 
 def content_of(look: Look, tried: Sequence[Tried]) -> dict[str, Any]:

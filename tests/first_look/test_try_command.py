@@ -29,6 +29,16 @@ def test_a_log_without_yaml(tmp_path: Path) -> None:
     assert f"hpcsched try {log} --save DIR" in text
 
 
+def test_nothing_is_the_best_where_no_job_waited(tmp_path: Path) -> None:
+    """Two jobs on a thousand cores: all dispatchers are equal, and the reader is told why."""
+    log = samples.written(tmp_path, samples.SWF, "log.swf")
+    text = asked("try", str(log), "--dispatchers", "easy,sjf", "--nodes", "1000", "--jobs", "2")
+    assert "*" not in text
+    assert "it is equal under all dispatchers" in text
+    assert "No job waited: the machine has room for all of them" in text
+    assert "--nodes" in text
+
+
 def test_saved_scenarios_run(tmp_path: Path) -> None:
     """The folder has a scenario and a run for each dispatcher."""
     log = samples.written(tmp_path, samples.SWF, "log.swf")
