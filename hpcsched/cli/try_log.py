@@ -36,6 +36,14 @@ def try_log(
             show_default=False,
         ),
     ] = None,
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Known data set, as in 'trace presets'; by the log's columns by default.",
+            show_default=False,
+        ),
+    ] = None,
     save: Annotated[
         Path | None,
         typer.Option(help="Write scenarios and runs into this folder.", show_default=False),
@@ -64,7 +72,10 @@ def try_log(
         raise typer.BadParameter("expected a log, or --example")
     names = [name.strip() for name in dispatchers.split(",") if name.strip()]
     path = example_log() if log is None else log
-    look = look_at(path, names, objective=objective, jobs=jobs or None, machine=_machine(nodes))
+    given = _machine(nodes)
+    look = look_at(
+        path, names, objective=objective, jobs=jobs or None, machine=given, preset=preset
+    )
     # What is told on the way is no part of a table that another program reads.
     for line in look_lines(look):
         typer.echo(line, err=format_ is not TableFormat.TEXT)

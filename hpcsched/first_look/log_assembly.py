@@ -10,8 +10,8 @@ from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.scenario.document import Document
 from hpcsched.scenario.loading import check_document
 from hpcsched.workload.readers.swf_params import types_in_records
+from hpcsched.workload.readers.table_amounts import REQUEST_PREFIX
 from hpcsched.workload.readers.table_rows import open_rows
-from hpcsched.workload.readers.table_source import REQUEST_PREFIX
 
 _NODES = 1000
 """Number of nodes, each with 2⁵³ of everything: the largest system possible."""

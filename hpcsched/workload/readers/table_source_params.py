@@ -1,4 +1,4 @@
-"""Parameters of the trace source `table`: columns, constants, and policies."""
+"""Parameters of the trace source `table`: columns, units, constants, and policies."""
 
 from typing import Annotated, ClassVar, Literal, Self
 from zoneinfo import ZoneInfo
@@ -11,7 +11,8 @@ from pydantic import (
     model_validator,
 )
 
-from hpcsched.parameters import Listed, Params, PositiveDuration, UnitAmounts
+from hpcsched.parameters import Listed, Params, PositiveAmount, PositiveDuration, UnitAmounts
+from hpcsched.workload.presets.preset_catalogue import find_preset, merged
 from hpcsched.workload.readers.policies import RecordPolicies
 
 _Column = Annotated[str, Field(min_length=1)]
@@ -19,6 +20,12 @@ _Number = Annotated[int, Field(ge=0)]
 
 Label = Literal["user", "group", "application", "queue", "partition"]
 LABELS: tuple[Label, ...] = ("user", "group", "application", "queue", "partition")
+
+NumberField = Literal[
+    "job_id", "submit_time", "start_time", "end_time", "run_time", "requested_time", "units",
+    "user", "group", "application", "queue", "partition",
+]  # fmt: skip
+DurationUnit = Literal["ms", "s", "min", "h"]
 
 
 class TableColumns(Params):
@@ -36,7 +43,7 @@ class TableColumns(Params):
     submit_time: _Column | None = Field(None, description="When the job was submitted.")
     start_time: _Column | None = Field(
         None,
-        description="When it started; used with end_time where there is no run_time, and for the"
+        description="When it started; used with end_time where no run_time is named, and for the"
         " wait that the table records.",
     )
     end_time: _Column | None = Field(None, description="When it ended.")
@@ -82,16 +89,66 @@ class TableConstants(Params):
     partition: _Number | None = Field(None, description="The partition of all jobs.")
 
 
+class TableAmount(Params):
+    """Column with amounts in another unit: value × unit / per, rounded up."""
+
+    column: _Column = Field(description="The column.")
+    times: _Column | None = Field(
+        None, description="Another column, by whose value the amount is multiplied."
+    )
+    unit: PositiveAmount = Field(1, description="Amount that the value 1 means: 1MiB for MiB.")
+    per: int = Field(1, ge=1, description="The value that means one unit: 100 for percent.")
+
+
+class TableDurations(Params):
+    """Units of the columns with durations."""
+
+    run_time: DurationUnit = Field("s", description="Unit of run times.")
+    requested_time: DurationUnit = Field("s", description="Unit of requested times.")
+
+
+class NotEnded(Params):
+    """Column with states of jobs, and those of jobs that have not ended."""
+
+    column: _Column = Field(description="The column.")
+    values: Annotated[tuple[str, ...], Listed] = Field(
+        min_length=1, description="States of jobs whose rows are set aside, counted as not_ended."
+    )
+
+
 class TableParams(RecordPolicies):
     """Parameters of `table`: the table, its columns, and policies for rows."""
 
+    preset: str | None = Field(
+        None,
+        description="A known data set (`hpcsched trace presets`), whose columns and units need no"
+        " naming; other keys replace what the preset says.",
+    )
+    format: Literal["table", "philly"] = Field(
+        "table",
+        description="CSV or Parquet, as the content tells; or the job log of Microsoft's Philly.",
+    )
+    column_names: Annotated[tuple[_Column, ...] | None, Listed] = Field(
+        None, description="Names of the columns of a CSV file without a line that names them."
+    )
     columns: TableColumns = Field(
         default_factory=TableColumns, description="Columns by field of a job."
     )
-    requests: dict[str, _Column] | None = Field(
+    requests: dict[str, _Column | TableAmount | None] | None = Field(
         None,
-        description="For each resource type, the column with the amount that a unit asks for;"
-        " without it, columns called unit_request.TYPE, if there are any.",
+        description="For each resource type, the column with the amount that a unit asks for, or"
+        " its name, unit and factor; null leaves out a type of the preset. Without it, columns"
+        " called unit_request.TYPE, if there are any.",
+    )
+    amounts: Literal["unit", "job"] = Field(
+        "unit",
+        description="Whether these columns have the amount of each unit, or of the whole job.",
+    )
+    uneven_units: Literal["spread", "up", "skip", "error"] = Field(
+        "spread",
+        description="Policy for amounts of a whole job that its units cannot share equally: take"
+        " the smallest equal parts as units, round up for every unit, or not; the first two are"
+        " counted as clippings.",
     )
     unit: UnitAmounts | None = Field(
         None,
@@ -105,6 +162,19 @@ class TableParams(RecordPolicies):
         "seconds",
         description="Format of submit, start and end times: seconds, or ISO 8601"
         " (2024-05-01T12:30:00+02:00). Time stamps of a Parquet file are understood anyway.",
+    )
+    time_unit: Literal["s", "ms"] = Field(
+        "s", description="Unit of submit, start and end times that are numbers."
+    )
+    durations: TableDurations = Field(
+        default_factory=TableDurations, description="Units of run times and requested times."
+    )
+    not_given: dict[NumberField, list[int]] = Field(
+        default_factory=dict,
+        description="Numbers that mean a missing value, by field, beside -1.",
+    )
+    not_ended: NotEnded | None = Field(
+        None, description="States of jobs that have not ended, which are no jobs yet."
     )
     time_zone: str | None = Field(
         None,
@@ -124,6 +194,13 @@ class TableParams(RecordPolicies):
     missing_request: Literal["error", "zero", "skip"] = Field(
         "error", description="Policy for an amount that is not given; `zero` reads it as 0."
     )
+
+    @field_validator("preset")
+    @classmethod
+    def _preset_is_known(cls, preset: str | None) -> str | None:
+        if preset is not None:
+            find_preset(preset)
+        return preset
 
     @field_validator("time_zone")
     @classmethod
@@ -149,16 +226,27 @@ class TableParams(RecordPolicies):
         for key in TableConstants.model_fields:
             if getattr(self.constants, key) is not None and getattr(self.columns, key) is not None:
                 raise ValueError(f"{key} has both a column and a constant; expected one of them")
-        ends = self.columns.start_time or self.columns.end_time
-        if self.columns.run_time and ends:
+        if self.columns.run_time and self.columns.end_time:
             raise ValueError(
-                "columns has both run_time and start_time or end_time; expected the run time, or"
-                " the start and the end"
+                "columns has both run_time and end_time; expected the run time, or the start and"
+                " the end"
             )
-        for name in self.requests or ():
-            if name in (self.unit or ()):
+        for name, asked in (self.requests or {}).items():
+            if asked is not None and name in (self.unit or ()):
                 raise ValueError(
                     f"{name} has both a column, under 'requests', and an amount, under 'unit';"
                     " expected one of them"
                 )
         return self
+
+    def effective(self) -> "TableParams":
+        """Return the parameters with those of the preset filled in."""
+        if self.preset is None:
+            return self
+        dumped = self.model_dump(exclude_unset=True)
+        given = {key: value for key, value in dumped.items() if key in TableParams.model_fields}
+        del given["preset"]
+        found = merged(given, find_preset(self.preset).trace)
+        # A column that neither names is not meant, whatever it is called.
+        unnamed = dict.fromkeys(TableColumns.model_fields)
+        return TableParams.model_validate({**found, "columns": {**unnamed, **found["columns"]}})

@@ -384,7 +384,8 @@ def test_other_bytes(tmp_path: Path) -> None:
     assert fault(path, **MAPPING).startswith(f"{path}:1: error: ")
     write(tmp_path, "submit_time;run_time;units\n0;5;1\n")
     assert len(read(path, delimiter=";", missing_requested_time=9)[1]) == 1
-    assert fault(tmp_path).endswith("[unreadable-trace]")
+    (tmp_path / "empty").mkdir()
+    assert fault(tmp_path / "empty").endswith("[empty-trace]")
     assert fault(tmp_path / "none.csv").endswith("[unreadable-trace]")
 
 
@@ -434,7 +435,7 @@ def test_rows_of_parquet_are_named(tmp_path: Path) -> None:
         ({"delimiter": '"'}, "expected a sign such as"),
         ({"unit": {"core": 0}}, "at least one resource type"),
         ({"columns": {"user": "u"}, "constants": {"user": 1}}, "user has both a column and a"),
-        ({"columns": {"run_time": "r", "end_time": "e"}}, "has both run_time and start_time or"),
+        ({"columns": {"run_time": "r", "end_time": "e"}}, "has both run_time and end_time"),
         ({"requests": {"core": "c"}, "unit": {"core": 1}}, "core has both a column, under"),
         ({"columns": {"submit": "s"}}, "Extra inputs are not permitted"),
     ],
