@@ -83,10 +83,11 @@ def test_a_data_set(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
+    *,
     known: bool,
     said: bool,
 ) -> None:
-    """By its preset's name; citation and licence are shown, and a hash that is not known is told."""
+    """By its preset's name; the work to cite is shown, and that a hash is not known."""
     server.data = b"PAR1 in between PAR1"
     address = server.address.replace("log.swf.gz", "job_table.parquet")
     digest = hashlib.sha256(server.data).hexdigest()

@@ -143,10 +143,10 @@ class BatsimSource(RecordSource):
 
     def _check_shared(self) -> None:
         """Raise InputError if the system lacks a shared resource that jobs are to use."""
-        known = [resource.name for resource in self.system.shared_resources]
+        known = self.check_draws(self._params.shared_requests, "trace.shared_requests")
         for name in self._params.shared_requests:
             if name not in known:
-                there = f"there are: {', '.join(known)}" if known else "it has none"
+                there = f"there are: {', '.join(sorted(known))}" if known else "it has none"
                 message = f"the system has no shared resource called {name!r}; {there}"
                 place = Place(str(self._file.path))
                 raise InputError(

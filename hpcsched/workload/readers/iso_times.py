@@ -20,6 +20,10 @@ class WallTime(NamedTuple):
     seconds: int
 
 
+class InSeconds(int):
+    """Instant or duration of a type that has a unit, in whole seconds: none remains to be applied."""
+
+
 def iso_instant(text: str, zone: tzinfo | None) -> int:
     """Return the Unix time, in whole seconds, of a text such as `2024-05-01T12:30:00+02:00`.
 

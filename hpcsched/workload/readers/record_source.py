@@ -211,6 +211,31 @@ class RecordSource(ABC):
                 )
             )
 
+    def check_draws(self, names: Iterable[str], key: str) -> set[str]:
+        """Return the names of shared resources; raise InputError if jobs draw from one by a model.
+
+        Parameters
+        ----------
+        names
+            Names of resource types and shared resources for which records ask.
+        key
+            The scenario's key that names them, for the message.
+        """
+        draws = {resource.name: resource.draw for resource in self.system.shared_resources}
+        modelled = [name for name in names if name in draws and not draws[name].traced]
+        if modelled:
+            raise InputError(
+                Finding(
+                    "bad-value",
+                    f"a unit asks for {modelled[0]}, a shared resource from which jobs draw by a"
+                    " model; only of one with 'draw: as_the_trace_says' the trace can ask for"
+                    " anything",
+                    Place(str(self.lines.path)),
+                    key=key,
+                )
+            )
+        return set(draws)
+
     def check_submission(self, job_id: int, submit_time: int) -> None:
         """Raise UnusableError for a missing or repeated number, or a submit time out of order.
 

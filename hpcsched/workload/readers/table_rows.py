@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hpcsched.errors import Finding, InputError, Place
-from hpcsched.workload.readers.iso_times import WallTime
+from hpcsched.workload.readers.iso_times import InSeconds, WallTime
 from hpcsched.workload.readers.policies import UnusableError
 from hpcsched.workload.readers.text_lines import TextLines
 
@@ -287,11 +287,11 @@ def _plain(column: pa.ChunkedArray) -> list[Any]:
         per_second = _PER_SECOND[kind.unit]
         counts = (None if n is None else n // per_second for n in _counts(column))
         if kind.tz is not None:
-            return list(counts)
+            return [None if n is None else InSeconds(n) for n in counts]
         return [None if n is None else WallTime(n) for n in counts]
     if pa.types.is_duration(kind):
         per_second = _PER_SECOND[kind.unit]
-        return [None if n is None else -(-n // per_second) for n in _counts(column)]
+        return [None if n is None else InSeconds(-(-n // per_second)) for n in _counts(column)]
     if pa.types.is_decimal(kind):
         column = column.cast(pa.string())
     plain: list[Any] = column.to_pylist()

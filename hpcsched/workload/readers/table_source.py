@@ -21,7 +21,7 @@ from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.job_columns import BOUNDS, present_names
 from hpcsched.workload.presets.preset_catalogue import columns_of, find_preset
 from hpcsched.workload.readers.accounting_logs.equal_units import EqualUnits
-from hpcsched.workload.readers.iso_times import WallTime, iso_instant, wall_instant
+from hpcsched.workload.readers.iso_times import InSeconds, WallTime, iso_instant, wall_instant
 from hpcsched.workload.readers.policies import SetAsideError, UnusableError
 from hpcsched.workload.readers.quantities import instant, scaled, whole_number
 from hpcsched.workload.readers.record_source import RecordSource
@@ -74,7 +74,9 @@ class TableSource(RecordSource):
             field: _SECONDS[getattr(params.durations, field)]
             for field in ("run_time", "requested_time")
         }
-        self._not_given = {str(field): found for field, found in params.not_given.items()}
+        self._not_given: Mapping[str, set[str]] = {
+            field: set(map(str, found)) for field, found in params.not_given.items()
+        }
         self._per_second = 1000 if params.time_unit == "ms" else 1
         self._zone = None if params.time_zone is None else ZoneInfo(params.time_zone)
         self._labels: dict[str, dict[str, int]] = {label: {} for label in params.named}
@@ -256,13 +258,14 @@ class TableSource(RecordSource):
     def _number(self, row: Mapping[str, Any], field: str, read: Callable[[Any], int]) -> int:
         """Return a number, -1 if it is missing; raises UnusableError for any other value."""
         value = _given(row.get(field))
-        if value is None:
+        # As text: before units, and alike for CSV and Parquet.
+        missing = self._not_given.get(field)
+        if value is None or (missing and str(value).removesuffix(".0") in missing):
             return -1
         try:
-            number = read(value)
+            return read(value)
         except ValueError as error:
             raise self._malformed(field, str(error)) from None
-        return -1 if number in self._not_given.get(field, ()) else number
 
     def _instant(self, value: Any) -> int:
         if isinstance(value, WallTime):
@@ -270,13 +273,13 @@ class TableSource(RecordSource):
         if isinstance(value, str) and self._params.times == "iso":
             return iso_instant(value, self._zone)
         try:
-            return instant(value, self._per_second)
+            return instant(value, 1 if isinstance(value, InSeconds) else self._per_second)
         except ValueError as error:
             hint = "; 'times: iso' reads times of the calendar" if isinstance(value, str) else ""
             raise ValueError(f"{error}{hint}") from None
 
     def _duration(self, row: Mapping[str, Any], field: str) -> int:
-        factor = self._factors[field]
+        factor = Fraction(1) if isinstance(row.get(field), InSeconds) else self._factors[field]
         return self._number(row, field, lambda value: scaled(value, factor))
 
     def _run_time(self, row: Mapping[str, Any]) -> int:
