@@ -99,7 +99,7 @@ def try_log(
         for line in check_lines(one.audit):
             typer.echo(f"{one.label}: {line}", err=True)
     if format_ is TableFormat.TEXT:
-        _tell_next(path, save, names, example=example)
+        _tell_next("--example" if example else str(path), preset, save, names)
     if bad:
         raise typer.Exit(1)
 
@@ -115,12 +115,12 @@ def _machine(text: str | None) -> tuple[int, int | None] | None:
     return int(nodes), int(cores) if x else None
 
 
-def _tell_next(log: Path, save: Path | None, names: list[str], *, example: bool) -> None:
+def _tell_next(log: str, preset: str | None, save: Path | None, names: list[str]) -> None:
     """Print what to type next."""
     if save is not None:
         typer.echo(f"scenarios and runs in {save}: hpcsched run {save / names[0]}.yaml")
         page = save / "report.html"
         typer.echo(f"a page with figures: hpcsched report {save / 'runs'} --out {page}")
     else:
-        what = "--example" if example else str(log)
+        what = log if preset is None else f"{log} --preset {preset}"
         typer.echo(f"the scenarios that do the same: hpcsched try {what} --save DIR")

@@ -207,8 +207,7 @@ def try_scenarios(
 
 def _machine(log: TrialLog) -> Machine:
     """Return the machine of the log's header, or one that is just large enough for its jobs."""
-    preset = None if log.format.preset is None else find_preset(log.format.preset).trace
-    asked = {} if preset is None else {**preset.get("requests", {}), **preset.get("unit", {})}
+    asked = [] if log.format.preset is None else find_preset(log.format.preset).resource_types
     resources = dict.fromkeys(["core", *asked], LARGEST)
     enough: dict[str, Any] = {"name": "node", "count": 1000, "resources": resources}
     values = {

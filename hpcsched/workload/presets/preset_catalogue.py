@@ -86,6 +86,11 @@ class Preset:
         """Columns that the preset reads, without repetition."""
         return list(dict.fromkeys(columns_of(self.trace)))
 
+    @property
+    def resource_types(self) -> list[str]:
+        """Resource types that its jobs ask for."""
+        return [*self.trace.get("requests", {}), *self.trace.get("unit", {})]
+
 
 def columns_of(trace: Mapping[str, Any]) -> Iterator[str]:
     """Yield the columns that parameters of `table` name.
@@ -168,14 +173,15 @@ def merged(given: Mapping[str, Any], preset: Mapping[str, Any]) -> dict[str, Any
     {'unsorted': 'skip', 'times': 'iso'}
     """
     found = {**preset, **given}
-    columns, constants = given.get("columns", {}), given.get("constants", {})
+    columns = given.get("columns") or {}
+    constants = {k: v for k, v in (given.get("constants") or {}).items() if v is not None}
     replaced = {"end_time"} if columns.get("run_time") else set[str]()
     replaced |= {"run_time"} if columns.get("end_time") else set()
     for key, others in (("columns", constants), ("constants", columns)):
         lost = {*others, *replaced}
         kept = {name: value for name, value in preset.get(key, {}).items() if name not in lost}
-        if kept or key in given:
-            found[key] = {**kept, **given.get(key, {})}
+        if kept or given.get(key):
+            found[key] = {**kept, **(given.get(key) or {})}
     amounts, unit = given.get("requests") or {}, given.get("unit") or {}
     for key, others in (("requests", unit), ("unit", amounts)):
         kept = {name: v for name, v in (preset.get(key) or {}).items() if name not in others}

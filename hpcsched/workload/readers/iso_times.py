@@ -21,7 +21,7 @@ class WallTime(NamedTuple):
 
 
 class InSeconds(int):
-    """Instant or duration of a type that has a unit, in whole seconds: none remains to be applied."""
+    """Whole seconds, from an instant or duration whose type has a unit of its own."""
 
 
 def iso_instant(text: str, zone: tzinfo | None) -> int:

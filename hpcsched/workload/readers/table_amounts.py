@@ -18,7 +18,7 @@ class TableAmounts:
     Parameters
     ----------
     params
-        The table's parameters, with those of a preset filled in.
+        The table's parameters.
     names
         Names of the table's columns.
     given

@@ -19,7 +19,7 @@ def rows_of(params: TableParams) -> Rows:
     Parameters
     ----------
     params
-        The table's parameters, with those of a preset filled in.
+        The table's parameters.
 
     Raises
     ------

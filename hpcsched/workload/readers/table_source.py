@@ -64,12 +64,11 @@ class TableSource(RecordSource):
         return cls(params, context.system)
 
     def __init__(self, params: TableParams, system: System) -> None:
-        preset, params = params.preset, params.effective()
         self._rows = rows_of(params)
         super().__init__(params, self._rows.path, system, self._rows)
         self._params = params
-        if preset is not None:
-            self._check_preset(preset)
+        if params.preset is not None:
+            self._check_preset(params.preset)
         self._factors = {
             field: _SECONDS[getattr(params.durations, field)]
             for field in ("run_time", "requested_time")

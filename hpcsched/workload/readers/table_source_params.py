@@ -1,18 +1,19 @@
 """Parameters of the trace source `table`: columns, units, constants, and policies."""
 
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 from zoneinfo import ZoneInfo
 
 from pydantic import (
     Field,
     SerializerFunctionWrapHandler,
+    ValidationInfo,
     field_validator,
     model_serializer,
     model_validator,
 )
 
 from hpcsched.parameters import Listed, Params, PositiveAmount, PositiveDuration, UnitAmounts
-from hpcsched.workload.presets.preset_catalogue import find_preset, merged
+from hpcsched.workload.presets.preset_catalogue import find_preset, merged, read_presets
 from hpcsched.workload.readers.policies import RecordPolicies
 
 _Column = Annotated[str, Field(min_length=1)]
@@ -195,6 +196,36 @@ class TableParams(RecordPolicies):
         "error", description="Policy for an amount that is not given; `zero` reads it as 0."
     )
 
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_in_preset(cls, data: Any, info: ValidationInfo) -> Any:
+        """Fill in the parameters of the preset, so that a resolved scenario has them."""
+        name = data.get("preset") if isinstance(data, dict) else None
+        if not isinstance(name, str) or name not in read_presets():
+            return data
+        blocks: dict[str, type[Params]] = {"columns": TableColumns, "constants": TableConstants}
+        given = dict(data)
+        for key in blocks:
+            block = given.get(key)
+            if isinstance(block, Params):
+                given[key] = block.model_dump(exclude_unset=True)
+            elif block is not None and not isinstance(block, dict):
+                return data  # which the validation of the field refuses
+        known = (info.context or {}).get("known_keys")
+        if known is not None:
+            # Of the mappings that the scenario has, as those made here stand nowhere in it.
+            known[id(data)] = tuple(cls.model_fields)
+            known |= {
+                id(data[key]): tuple(model.model_fields)
+                for key, model in blocks.items()
+                if key in data
+            }
+        found = merged(given, find_preset(name).trace)
+        # A column that neither names is not meant, whatever it is called.
+        former = {TableColumns.former_keys.get(key, key) for key in found["columns"]}
+        unnamed = {key: None for key in TableColumns.model_fields if key not in former}
+        return {**found, "columns": {**unnamed, **found["columns"]}}
+
     @field_validator("preset")
     @classmethod
     def _preset_is_known(cls, preset: str | None) -> str | None:
@@ -238,15 +269,3 @@ class TableParams(RecordPolicies):
                     " expected one of them"
                 )
         return self
-
-    def effective(self) -> "TableParams":
-        """Return the parameters with those of the preset filled in."""
-        if self.preset is None:
-            return self
-        dumped = self.model_dump(exclude_unset=True)
-        given = {key: value for key, value in dumped.items() if key in TableParams.model_fields}
-        del given["preset"]
-        found = merged(given, find_preset(self.preset).trace)
-        # A column that neither names is not meant, whatever it is called.
-        unnamed = dict.fromkeys(TableColumns.model_fields)
-        return TableParams.model_validate({**found, "columns": {**unnamed, **found["columns"]}})

@@ -10,6 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from hpcsched.errors import InputError
+from hpcsched.scenario.document import Document
+from hpcsched.scenario.loading import check_document
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.presets.preset_catalogue import (
     columns_of,
@@ -19,7 +21,7 @@ from hpcsched.workload.presets.preset_catalogue import (
     read_presets,
 )
 from hpcsched.workload.readers.table_source import TableSource
-from hpcsched.workload.readers.table_source_params import TableParams
+from hpcsched.workload.readers.table_source_params import TableColumns, TableParams
 from tests.workload.presets.samples import WRITERS
 
 EPOCH = 1588334400
@@ -319,3 +321,45 @@ def test_time_stamps_as_numbers(tmp_path: Path) -> None:
     at = table.column_names.index("submission_time")
     pq.write_table(table.set_column(at, "submission_time", number), path)
     assert read("opendc", path) == EXPECTED["opendc"]
+
+
+@pytest.mark.parametrize("name", read_presets())
+def test_resolved_parameters(name: str) -> None:
+    """A resolved scenario has all that the preset says, and means the same when it is read."""
+    given = {"path": "file", "preset": name, "jobs": 5}
+    params = TableParams.model_validate(given)
+    assert params.columns.submit_time == find_preset(name).trace["columns"]["submit_time"]
+    assert TableParams.model_validate(params.model_dump()) == params
+    assert (
+        TableParams.model_validate({**given, "columns": TableColumns(), "constants": {}}) == params
+    )
+
+
+@pytest.mark.parametrize(
+    ("trace", "message"),
+    [
+        ({"preset": "pm10"}, "trace.preset: there is no preset 'pm10'; did you mean 'pm100'?"),
+        (
+            {"preset": "pm100", "colums": {}},
+            "there is no key 'colums' here; did you mean 'columns'?",
+        ),
+        (
+            {"preset": "pm100", "columns": {"submit": "s"}},
+            "no key 'submit' here; did you mean 'submit_time'?",
+        ),
+        ({"preset": "pm100", "columns": 3}, "trace.columns: expected"),
+        ({"preset": 3}, "trace.preset: expected"),
+    ],
+)
+def test_what_a_scenario_cannot_say(tmp_path: Path, trace: dict[str, Any], message: str) -> None:
+    """Errors have the keys of the scenario, as without a preset."""
+    scenario = {
+        "name": "x",
+        "system": {"groups": [{"name": "node", "count": 1, "resources": {"core": 1}}]},
+        "trace": {"source": "table", "path": str(tmp_path / "jobs.csv"), **trace},
+        "dispatcher": "easy",
+    }
+    with pytest.raises(InputError) as caught:
+        check_document(Document(scenario), Path("x.yaml"))
+    (finding,) = caught.value.findings
+    assert message in str(finding)
