@@ -81,9 +81,8 @@ def test_try_and_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert cli.main(given) == 0
     assert f"hpcsched try {pai} --preset pai --save DIR" in capsys.readouterr().out
     helios = str(WRITERS["helios"](tmp_path))
-    assert cli.main(["trace", "info", helios, "--waits", "all", "--format", "json"]) == 0
-    # Waits of 10 s and 0 s.
-    assert "5" in capsys.readouterr().out
+    assert cli.main(["trace", "info", helios, "--waits", "queue", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"other": 5, "by_queue": {"1": 10, "2": 1}}
 
 
 def test_conversion(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
