@@ -220,6 +220,6 @@ def _machine(log: TrialLog) -> Machine:
     source = assembly.source
     waits = recorded_waits(source)
     needs = need_of(source.jobs(), waits, assembly.system.resource_types)
-    if not any(need.job for need in needs.values()):
+    if not any(need.job for need in needs.by_type.values()):
         raise InputError(Finding("no-jobs", "it has no job that ran", Place(str(log.path))))
     return machine_from_header(source.comments) or machine_for(needs)

@@ -56,10 +56,25 @@ class Need(NamedTuple):
     peak: int | None
 
 
+class Needs(NamedTuple):
+    """What the jobs of a log need.
+
+    Attributes
+    ----------
+    by_type
+        What they need of each resource type.
+    nodes
+        Nodes of the largest job that needs a node for each of its units; 1 if none does.
+    """
+
+    by_type: Mapping[str, Need]
+    nodes: int = 1
+
+
 def need_of(
     jobs: Iterable[TracedJob], waits: dict[int, int] | None, types: Sequence[str] = ("core",)
-) -> dict[str, Need]:
-    """Return what jobs need of each resource type.
+) -> Needs:
+    """Return what jobs need.
 
     Parameters
     ----------
@@ -71,9 +86,12 @@ def need_of(
         Resource types, in the order of the amounts of a unit.
     """
     unit, largest = [0] * len(types), [0] * len(types)
+    nodes = 1
     changes: list[tuple[int, int, int]] = []
     for traced in jobs:
         job = traced.job
+        if job.request.one_unit_per_node:
+            nodes = max(nodes, job.units)
         wait = None if waits is None else waits.get(job.job_id)
         for k, amount in enumerate(job.unit_request):
             total = job.units * amount
@@ -86,10 +104,11 @@ def need_of(
     for _, change, k in sorted(changes):
         used[k] += change
         peak[k] = max(peak[k], used[k])
-    return {
+    by_type = {
         name: Need(unit[k], largest[k], peak[k] if changes else None)
         for k, name in enumerate(types)
     }
+    return Needs(by_type, nodes)
 
 
 def machine_from_header(comments: Sequence[str]) -> Machine | None:
@@ -107,17 +126,17 @@ def machine_from_header(comments: Sequence[str]) -> Machine | None:
     return Machine(processors or nodes, 1, basis)
 
 
-def machine_for(needs: Mapping[str, Need]) -> Machine:
+def machine_for(needs: Needs) -> Machine:
     """Return a machine that is just large enough.
 
     Parameters
     ----------
     needs
-        What the jobs need of each resource type.
+        What the jobs need.
     """
-    nodes, cores, others, words = 1, 1, [], []
+    nodes, cores, others, words = needs.nodes, 1, [], []
     why = "the largest job"
-    for name, need in needs.items():
+    for name, need in needs.by_type.items():
         if not need.job:
             continue
         wanted = max(need.job, need.peak or 0)

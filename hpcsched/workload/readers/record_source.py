@@ -189,7 +189,7 @@ class RecordSource(ABC):
             raise UnusableError("malformed", str(error)) from None
         return traced
 
-    def check_types(self, names: Iterable[str], key: str) -> None:
+    def check_types(self, names: Iterable[str], key: str, hint: str = "") -> None:
         """Raise InputError if the system lacks one of the resource types.
 
         Parameters
@@ -198,6 +198,8 @@ class RecordSource(ABC):
             The resource types.
         key
             The scenario's key that names them, for the message.
+        hint
+            What else to do, after the message.
         """
         unknown = [name for name in names if name not in self.system.resource_types]
         if unknown:
@@ -205,7 +207,7 @@ class RecordSource(ABC):
                 Finding(
                     "unknown-resource-type",
                     f"a unit asks for {', '.join(unknown)}, which no node group has; there are:"
-                    f" {', '.join(self.system.resource_types)}",
+                    f" {', '.join(self.system.resource_types)}{hint}",
                     Place(str(self.lines.path)),
                     key=key,
                 )

@@ -1,6 +1,7 @@
 """Requests of the rows of a table: amounts by resource type, and the units that share them."""
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -10,6 +11,17 @@ from hpcsched.workload.readers.quantities import scaled, whole_number
 from hpcsched.workload.readers.table_source_params import TableAmount, TableParams
 
 REQUEST_PREFIX = "unit_request."
+
+_NOT_GIVEN = (None, "", "-1", -1)
+
+
+def given_value(value: Any) -> Any:
+    """Return a value without surrounding spaces, or None if it is missing."""
+    if isinstance(value, str):
+        value = value.strip()
+    if value in _NOT_GIVEN or (isinstance(value, float) and math.isnan(value)):
+        return None
+    return value
 
 
 class TableAmounts:
@@ -21,8 +33,6 @@ class TableAmounts:
         The table's parameters.
     names
         Names of the table's columns.
-    given
-        Function that returns a value without surrounding spaces, or None if it is missing.
 
     Attributes
     ----------
@@ -34,11 +44,8 @@ class TableAmounts:
         Columns to read, in the order in which `declared` expects their values.
     """
 
-    def __init__(
-        self, params: TableParams, names: Sequence[str], given: Callable[[Any], Any]
-    ) -> None:
+    def __init__(self, params: TableParams, names: Sequence[str]) -> None:
         self._params = params
-        self._given = given
         self.by_type = _columns_by_type(params, names)
         self.unit: Mapping[str, int] = params.unit or ({} if self.by_type else {"core": 1})
         asked = list(self.by_type.values())
@@ -78,7 +85,7 @@ class TableAmounts:
             raise UnusableError("malformed", "a unit must ask for at least one resource type")
         if self._params.amounts == "unit":
             # As many units as each row states, so that rows with equal amounts share the entry.
-            return EqualUnits(0, {**self.unit, **asked})
+            return EqualUnits(0, {**self.unit, **asked}, per_node=True)
         found = on_nodes(asked, units)
         if found.uneven and self._params.uneven_units == "spread":
             found = smallest(asked)._replace(uneven=True)
@@ -90,7 +97,7 @@ class TableAmounts:
         return found._replace(amounts={**self.unit, **found.amounts})
 
     def _amount(self, value: Any, asked: TableAmount, factor: Any) -> int:
-        value, factor = self._given(value), self._given(factor)
+        value, factor = given_value(value), given_value(factor)
         if value is None or factor is None:
             if self._params.missing_request == "zero":
                 return 0

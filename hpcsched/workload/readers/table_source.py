@@ -4,7 +4,6 @@ The scenario maps columns to fields of a job; columns under the names of the glo
 mapping. `jobs.parquet` of a run is such a table, and so is the output of `hpcsched trace convert`.
 """
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -25,12 +24,11 @@ from hpcsched.workload.readers.iso_times import InSeconds, WallTime, iso_instant
 from hpcsched.workload.readers.policies import SetAsideError, UnusableError
 from hpcsched.workload.readers.quantities import instant, scaled, whole_number
 from hpcsched.workload.readers.record_source import RecordSource
-from hpcsched.workload.readers.table_amounts import TableAmounts
+from hpcsched.workload.readers.table_amounts import TableAmounts, given_value
 from hpcsched.workload.readers.table_files import rows_of
 from hpcsched.workload.readers.table_source_params import LABELS, TableColumns, TableParams
 
 _SECONDS = {"ms": Fraction(1, 1000), "s": Fraction(1), "min": Fraction(60), "h": Fraction(3600)}
-_NOT_GIVEN = (None, "", "-1", -1)
 _TRUTH = {"true": True, "false": False, "1": True, "0": False}
 _TITLES = {"queue": "Queue", "partition": "Partition", "user": "User", "group": "Group"}
 
@@ -88,7 +86,7 @@ class TableSource(RecordSource):
         self._rows.select([*self._columns.values(), *self._amounts.columns, *state])
         self._fields = list(self._columns)
         bound = {column.name for column in BOUNDS} & set(self._fields)
-        if not self._amounts.by_type and not bound:
+        if not (self._amounts.by_type or bound or params.constants.one_unit_per_node):
             self.uniform_request = system.request(self._amounts.unit)
 
     @property
@@ -144,7 +142,8 @@ class TableSource(RecordSource):
             node_groups=self._node_groups(row),
             allowed_nodes=self._allowed_nodes(row),
             exclusive=self._truth(row, "exclusive"),
-            one_unit_per_node=self._truth(row, "one_unit_per_node"),
+            one_unit_per_node=self._truth(row, "one_unit_per_node")
+            or (found.per_node and self._params.constants.one_unit_per_node is True),
         )
         job = Job(
             job_id,
@@ -215,13 +214,15 @@ class TableSource(RecordSource):
 
     def _columns_by_type(self) -> TableAmounts:
         """Return the columns of resource types, all of which the system has."""
-        amounts = TableAmounts(self._params, self._rows.names, _given)
+        amounts = TableAmounts(self._params, self._rows.names)
         for resource_type, asked in amounts.by_type.items():
             for name in filter(None, (asked.column, asked.times)):
                 self._check_there(name, f"trace.requests.{resource_type}")
         if self._params.not_ended is not None:
             self._check_there(self._params.not_ended.column, "trace.not_ended.column")
-        self.check_types(amounts.by_type, "trace.requests")
+        preset = self._params.preset is not None
+        hint = "; 'requests: {TYPE: null}' leaves a resource type out" if preset else ""
+        self.check_types(amounts.by_type, "trace.requests", hint)
         self.check_types(amounts.unit, "trace.unit")
         return amounts
 
@@ -256,7 +257,7 @@ class TableSource(RecordSource):
 
     def _number(self, row: Mapping[str, Any], field: str, read: Callable[[Any], int]) -> int:
         """Return a number, -1 if it is missing; raises UnusableError for any other value."""
-        value = _given(row.get(field))
+        value = given_value(row.get(field))
         # As text: before units, and alike for CSV and Parquet.
         missing = self._not_given.get(field)
         if value is None or (missing and str(value).removesuffix(".0") in missing):
@@ -316,7 +317,7 @@ class TableSource(RecordSource):
         return self._text(row, f"{label}_name")
 
     def _text(self, row: Mapping[str, Any], field: str) -> str | None:
-        value = _given(row.get(field))
+        value = given_value(row.get(field))
         if value is None:
             return None
         if isinstance(value, str | int) and not isinstance(value, bool):
@@ -367,7 +368,7 @@ class TableSource(RecordSource):
         return value
 
     def _truth(self, row: Mapping[str, Any], field: str) -> bool:
-        value = _given(row.get(field))
+        value = given_value(row.get(field))
         if value is None:
             return False
         known = _TRUTH.get(str(value).lower())
@@ -386,12 +387,3 @@ class TableSource(RecordSource):
     def _malformed(self, field: str, message: str) -> UnusableError:
         column = self._columns.get(field, field)
         return UnusableError("malformed", f"column {column!r}: {message}")
-
-
-def _given(value: Any) -> Any:
-    """Return a value without surrounding spaces, or None if it is missing."""
-    if isinstance(value, str):
-        value = value.strip()
-    if value in _NOT_GIVEN or (isinstance(value, float) and math.isnan(value)):
-        return None
-    return value

@@ -88,6 +88,10 @@ class TableConstants(Params):
     application: _Number | None = Field(None, description="The application of all jobs.")
     queue: _Number | None = Field(None, description="The queue of all jobs.")
     partition: _Number | None = Field(None, description="The partition of all jobs.")
+    one_unit_per_node: bool | None = Field(
+        None,
+        description="Whether each unit needs a node of its own, unless uneven amounts were spread.",
+    )
 
 
 class TableAmount(Params):

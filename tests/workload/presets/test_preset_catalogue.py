@@ -31,7 +31,10 @@ LARGE = 2**50
 
 
 class Found(NamedTuple):
-    """What is read of a job; times begin at the first submission."""
+    """What is read of a job; times begin at the first submission.
+
+    `spread`: each unit is on a node of its own.
+    """
 
     number: int
     submit: int
@@ -44,6 +47,7 @@ class Found(NamedTuple):
     group: int | None = None
     queue: int | None = None
     name: str | None = None
+    spread: bool = True
 
 
 class Read(NamedTuple):
@@ -119,7 +123,7 @@ EXPECTED: Mapping[str, Read] = {
     "philly": Read(
         [
             Found(1, 0, 10, 100, 100, 2, {"gpu": 2}, 1, None, 1, "application_1"),
-            Found(2, 30, 0, 50, 50, 3, {"gpu": 1}, 2, None, 2, "application_2"),
+            Found(2, 30, 0, 50, 50, 3, {"gpu": 1}, 2, None, 2, "application_2", spread=False),
         ],
         {"missing_run_time": 2},
         {"uneven_units": 1},
@@ -128,7 +132,7 @@ EXPECTED: Mapping[str, Read] = {
     "helios": Read(
         [
             Found(1, 0, 10, 100, 100, 2, {"core": 16, "gpu": 8}, 1, None, 1),
-            Found(2, 30, 0, 50, 50, 3, {"core": 2, "gpu": 1}, 2, None, 2),
+            Found(2, 30, 0, 50, 50, 3, {"core": 2, "gpu": 1}, 2, None, 2, spread=False),
         ],
         {},
         {"uneven_units": 1},
@@ -138,8 +142,9 @@ EXPECTED: Mapping[str, Read] = {
     "pai": Read(
         [
             Found(1, 0, 0, 100, 100, 2, {"core": 7, "gpu_percent": 50, "mem": 30000 * MIB},
-                  name="a1"),
-            Found(2, 30, 0, 50, 50, 1, {"core": 1, "gpu_percent": 0, "mem": GIB}, name="a1"),
+                  name="a1", spread=False),
+            Found(2, 30, 0, 50, 50, 1, {"core": 1, "gpu_percent": 0, "mem": GIB},
+                  name="a1", spread=False),
         ],
         {"not_ended": 1, "missing_units": 1},
     ),
@@ -148,12 +153,10 @@ EXPECTED: Mapping[str, Read] = {
         [
             Found(
                 1, 0, 10, 100, 100, 1, {"core": 88, "gpu_milli": 8000, "mem": 16 * GIB},
-                queue=1, name="openb-pod-0000",
-            ),
+                queue=1, name="openb-pod-0000", spread=False),
             Found(
                 2, 30, 0, 50, 50, 1, {"core": 4, "gpu_milli": 460, "mem": 5600 * MIB},
-                queue=2, name="openb-pod-0001",
-            ),
+                queue=2, name="openb-pod-0001", spread=False),
         ],
         {"not_ended": 1},
         begins=0,
@@ -170,8 +173,8 @@ EXPECTED: Mapping[str, Read] = {
     # 99500 ms are 100 s; 16000 MB.
     "opendc": Read(
         [
-            Found(1, 0, -1, 100, 100, 1, {"core": 4, "mem": 16 * 10**9}, name="a"),
-            Found(2, 30, -1, 50, 50, 1, {"core": 1, "mem": 10**8}, name="b"),
+            Found(1, 0, -1, 100, 100, 1, {"core": 4, "mem": 16 * 10**9}, name="a", spread=False),
+            Found(2, 30, -1, 50, 50, 1, {"core": 1, "mem": 10**8}, name="b", spread=False),
         ],
         {},
     ),
@@ -206,6 +209,7 @@ def read(name: str, path: Path, **params: Any) -> Read:
             traced.job.group,
             traced.job.queue,
             traced.job.name,
+            traced.job.request.one_unit_per_node,
         )
         for traced in jobs
     ]
@@ -363,3 +367,11 @@ def test_what_a_scenario_cannot_say(tmp_path: Path, trace: dict[str, Any], messa
         check_document(Document(scenario), Path("x.yaml"))
     (finding,) = caught.value.findings
     assert message in str(finding)
+
+
+def test_a_system_that_lacks_a_resource_type(tmp_path: Path) -> None:
+    """The message says how to leave it out."""
+    path = WRITERS["helios"](tmp_path)
+    params = TableParams.model_validate({"path": str(path), "preset": "helios"})
+    with pytest.raises(InputError, match=r"for gpu, which no .*'requests: \{TYPE: null\}'"):
+        TableSource(params, System([NodeGroup("node", 8, {"core": 48})]))

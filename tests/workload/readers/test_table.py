@@ -444,3 +444,44 @@ def test_what_a_scenario_cannot_say(params: dict[str, Any], message: str) -> Non
     """Contradictions are refused."""
     with pytest.raises(ValidationError, match=message):
         TableParams.model_validate({"path": "jobs.csv", **params})
+
+
+def test_units_of_times_and_missing_values(tmp_path: Path) -> None:
+    """Milliseconds and minutes; numbers that mean nothing; jobs that have not ended."""
+    path = write(
+        tmp_path,
+        "submit_time,start_time,end_time,requested_time,units,state\n"
+        "1999,3000,63000,2,1,DONE\n2000,0,9000,5,1,DONE\n2000,3000,4000,0.5,1, RUNNING\n"
+        "2500,3000,3001,99,1,DONE\n",
+    )
+    source, jobs = read(
+        path,
+        time_unit="ms",
+        durations={"requested_time": "min"},
+        not_given={"start_time": [0], "requested_time": [99]},
+        not_ended={"column": "state", "values": ["RUNNING"]},
+        missing_requested_time=7,
+        zero_run_time="keep",
+    )
+    assert jobs == [
+        traced(1, 1, 1, 60, (1, 0), requested_time=120),
+        traced(4, 2, 1, 0, (1, 0), requested_time=7),
+    ]
+    assert source.account.skipped == {"missing_run_time": 1, "not_ended": 1}
+    assert "has no column called 'stat'" in fault(
+        path, not_ended={"column": "stat", "values": ["RUNNING"]}
+    )
+
+
+def test_a_node_for_each_unit_of_all_jobs(tmp_path: Path) -> None:
+    """As a constant; units of a job that was spread may share nodes."""
+    path = write(tmp_path, "submit_time,run_time,units,c\n0,5,2,4\n0,5,2,3\n0,5,5,5\n")
+    given = {"constants": {"one_unit_per_node": True}, "missing_requested_time": 9}
+    source, jobs = read(path, **given)
+    assert source.uniform_request is None
+    assert [found.job.request.one_unit_per_node for found in jobs] == [True, True]
+    assert source.account.skipped == {"larger_than_system": 1}
+    source, jobs = read(path, **given, requests={"core": "c"}, amounts="job")
+    assert [found.job.units for found in jobs] == [2, 3]
+    assert [found.job.request.one_unit_per_node for found in jobs] == [True, False]
+    assert source.account.clipped == {"uneven_units": 1}

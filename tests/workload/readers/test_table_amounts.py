@@ -13,10 +13,10 @@ GIB = 2**30
 
 
 def amounts(**params: Any) -> TableAmounts:
-    """Return the amounts of a table with some columns; empty text is missing."""
+    """Return the amounts of a table with some columns."""
     given = TableParams.model_validate({"path": "jobs.csv", **params})
     names = ["c", "g", "unit_request.core", "unit_request.mem"]
-    return TableAmounts(given, names, lambda value: None if value == "" else value)
+    return TableAmounts(given, names)
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def amounts(**params: Any) -> TableAmounts:
 def test_units_of_columns(asked: dict[str, Any], values: list[Any], expected: int) -> None:
     """Value × unit / per, × another column, rounded up."""
     found = amounts(requests={"core": asked}, unit={"gpu": 1}).units_of(values, 3)
-    assert found == EqualUnits(3, {"gpu": 1, "core": expected})
+    assert found == EqualUnits(3, {"gpu": 1, "core": expected}, per_node=True)
 
 
 def test_columns_to_read() -> None:
