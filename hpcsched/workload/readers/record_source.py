@@ -1,5 +1,6 @@
 """Common part of sources that read a log record by record and account for each record."""
 
+import heapq
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -149,10 +150,15 @@ class RecordSource(ABC):
         self._start()
         jobs, limit = self._read(), self._policies.jobs
         if self._policies.unsorted == "sort":
-            # The sort is stable: ties keep the order of the log.
-            in_order = sorted(jobs, key=lambda traced: traced.job.submit_time)
-            if limit is not None and limit < len(in_order):
-                self.account.skipped["after_first_jobs"] = len(in_order) - limit
+            # Both are stable: ties keep the order of the log. The first few need no more memory.
+            in_order = (
+                sorted(jobs, key=_submission)
+                if limit is None
+                else heapq.nsmallest(limit, jobs, key=_submission)
+            )
+            left = self.account.read - self.account.skipped.total() - len(in_order)
+            if left:
+                self.account.skipped["after_first_jobs"] = left
             jobs = iter(in_order)
         for traced in islice(jobs, limit):
             self.account.submitted += 1
@@ -375,3 +381,7 @@ class RecordSource(ABC):
                 )
             )
         self.account.skipped[reason] += 1
+
+
+def _submission(traced: TracedJob) -> int:
+    return traced.job.submit_time

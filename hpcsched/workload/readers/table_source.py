@@ -43,10 +43,10 @@ _TITLES = {"queue": "Queue", "partition": "Partition", "user": "User", "group": 
 class TableSource(RecordSource):
     """Stream of the jobs of a table.
 
-    Reasons for skipping a row, in the order in which they apply: `not_ended`, `malformed`,
-    `unsorted`, `missing_run_time`, `zero_run_time`, `missing_units`, `missing_request`,
-    `uneven_units`, `missing_requested_time`, `larger_than_system`. Empty text, null and -1 mean a
-    missing value.
+    Reasons for skipping a row, in the order in which they apply: `not_ended`, `outside_window`,
+    `malformed`, `unsorted`, `missing_run_time`, `zero_run_time`, `missing_units`,
+    `missing_request`, `uneven_units`, `missing_requested_time`, `larger_than_system`. Empty text,
+    null and -1 mean a missing value.
 
     Parameters
     ----------
@@ -74,6 +74,7 @@ class TableSource(RecordSource):
         self._not_given: Mapping[str, set[str]] = {
             field: set(map(str, found)) for field, found in params.not_given.items()
         }
+        self._first, self._last = params.window
         self._per_second = 1000 if params.time_unit == "ms" else 1
         self._zone = None if params.time_zone is None else ZoneInfo(params.time_zone)
         self._labels: dict[str, dict[str, int]] = {label: {} for label in params.named}
@@ -118,8 +119,10 @@ class TableSource(RecordSource):
         ended = self._params.not_ended
         if ended is not None and str(values[-1]).strip() in ended.values:
             raise SetAsideError("not_ended", f"the job's state is {str(values[-1])[:40]!r}")
-        job_id = self._number(row, "job_id", whole_number)
         submit_time = self._number(row, "submit_time", self._instant)
+        if submit_time >= 0 and not self._first <= submit_time < self._last:
+            raise SetAsideError("outside_window", "it is submitted outside of the window")
+        job_id = self._number(row, "job_id", whole_number)
         run_time = self._run_time(row)
         units = self._params.constants.units or self._number(row, "units", whole_number)
         limit = self._params.constants.requested_time

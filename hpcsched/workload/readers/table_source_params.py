@@ -1,5 +1,7 @@
 """Parameters of the trace source `table`: columns, units, constants, and policies."""
 
+import math
+from datetime import UTC
 from typing import Annotated, Any, ClassVar, Literal, Self
 from zoneinfo import ZoneInfo
 
@@ -14,6 +16,7 @@ from pydantic import (
 
 from hpcsched.parameters import Listed, Params, PositiveAmount, PositiveDuration, UnitAmounts
 from hpcsched.workload.presets.preset_catalogue import find_preset, merged, read_presets
+from hpcsched.workload.readers.iso_times import iso_instant
 from hpcsched.workload.readers.policies import RecordPolicies
 
 _Column = Annotated[str, Field(min_length=1)]
@@ -181,6 +184,14 @@ class TableParams(RecordPolicies):
     not_ended: NotEnded | None = Field(
         None, description="States of jobs that have not ended, which are no jobs yet."
     )
+    submitted_from: int | str | None = Field(
+        None,
+        description="Unix time, or ISO 8601, before which submissions are left out as"
+        " outside_window; other rows are not held in memory to be sorted.",
+    )
+    submitted_before: int | str | None = Field(
+        None, description="Unix time, or ISO 8601, from which on they are left out likewise."
+    )
     time_zone: str | None = Field(
         None,
         description="The zone (Europe/Paris) of times that are written without an offset from UTC.",
@@ -248,6 +259,23 @@ class TableParams(RecordPolicies):
                     f"expected a time zone such as Europe/Paris, found {zone!r}"
                 ) from None
         return zone
+
+    @field_validator("submitted_from", "submitted_before")
+    @classmethod
+    def _is_an_instant(cls, given: int | str | None) -> int | str | None:
+        if isinstance(given, str):
+            iso_instant(given, UTC)
+        return given
+
+    @property
+    def window(self) -> tuple[float, float]:
+        """Unix times from and before which jobs are submitted; times without a zone are in UTC."""
+        zone = UTC if self.time_zone is None else ZoneInfo(self.time_zone)
+        first, last = (
+            iso_instant(given, zone) if isinstance(given, str) else given
+            for given in (self.submitted_from, self.submitted_before)
+        )
+        return -math.inf if first is None else first, math.inf if last is None else last
 
     @field_validator("delimiter")
     @classmethod

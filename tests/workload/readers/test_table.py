@@ -485,3 +485,31 @@ def test_a_node_for_each_unit_of_all_jobs(tmp_path: Path) -> None:
     assert [found.job.units for found in jobs] == [2, 3]
     assert [found.job.request.one_unit_per_node for found in jobs] == [True, False]
     assert source.account.clipped == {"uneven_units": 1}
+
+
+def test_a_part_of_a_table(tmp_path: Path) -> None:
+    """From one instant on and before another, whatever else is wrong with other rows."""
+    rows = "9,x,1\n10,5,1\n1588334399,6,1\n1588334400,x,1\n"
+    path = write(tmp_path, "submit_time,run_time,units\n" + rows)
+    given = {"missing_requested_time": 9}
+    window = {"submitted_from": 10, "submitted_before": "2020-05-01 12:00:00"}
+    source, jobs = read(path, **given, **window)
+    assert [found.run_time for found in jobs] == [5, 6]
+    assert source.account.skipped == {"outside_window": 2}
+    # Noon in Paris is two hours earlier.
+    window |= {"time_zone": "Europe/Paris"}
+    assert [found.run_time for found in read(path, **given, **window)[1]] == [5]
+    assert "column 'run_time'" in fault(path, **given)
+    with pytest.raises(ValidationError, match="expected an ISO 8601 time, found 'May'"):
+        TableParams.model_validate({"path": "jobs.csv", "submitted_from": "May"})
+
+
+@pytest.mark.parametrize("limit", [1, 3, 4, 5, 9])
+def test_the_first_jobs_of_a_table_in_any_order(tmp_path: Path, limit: int) -> None:
+    """They are those with the earliest submissions, and ties keep their order."""
+    path = write(tmp_path, "submit_time,run_time,units\n7,1,1\n3,2,1\n7,3,1\n3,4,1\n0,5,1\n")
+    source, jobs = read(path, jobs=limit, unsorted="sort", missing_requested_time=9)
+    assert [found.run_time for found in jobs] == [5, 2, 4, 1, 3][:limit]
+    assert source.account.read == 5
+    left = {"after_first_jobs": 5 - limit} if limit < 5 else {}
+    assert source.account.skipped == left
