@@ -9,7 +9,7 @@ from hpcsched.cli.output import OutFile, TableFormat, TableFormatOption
 if TYPE_CHECKING:
     from hpcsched.workload.presets.preset_catalogue import Preset
 
-_COLUMNS = ("preset", "data set", "about", "fetched", "licence")
+_COLUMNS = ("preset", "about", "fetched", "licence")
 
 
 def presets(
@@ -45,9 +45,7 @@ def presets(
             emit("\n".join(_lines(preset)), out)
         return
     found = list(read_presets().values())
-    rows = [
-        (one.name, one.title, one.about, "yes" if one.files else "no", one.licence) for one in found
-    ]
+    rows = [(one.name, one.about, "yes" if one.files else "no", one.licence) for one in found]
     table = Table.formatted(_COLUMNS, rows, words=len(_COLUMNS), name="presets")
     emit(tables_text([table], format_, lambda: [_content(one) for one in found], out=out), out)
 

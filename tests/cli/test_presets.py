@@ -93,6 +93,6 @@ def test_conversion(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     records = [line.split() for line in Path("jobs.swf").read_text().splitlines() if line[0] != ";"]
     # Number, submission, run time, units, requested time, and the request of a unit.
     assert [[one[k] for k in (0, 1, 3, 7, 8, 18, 19)] for one in records] == [
-        ["11", "1588334400", "100", "2", "3600", "32", "4"],
-        ["12", "1588334430", "50", "1", "50", "8", "0"],
+        ["1", "1588334400", "100", "2", "3600", "32", "4"],
+        ["2", "1588334430", "50", "1", "50", "8", "0"],
     ]

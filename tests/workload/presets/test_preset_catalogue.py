@@ -65,8 +65,8 @@ EXPECTED: Mapping[str, Read] = {
     # 108 / 3 processors on each node; 7 on one. The third job never ran.
     "eagle": Read(
         [
-            Found(1, 0, 10, 100, 3600, 3, {"core": 36}, 1, 1, 1, "name1"),
-            Found(2, 30, 0, 50, 120, 1, {"core": 7}, 2, 1, 2, "name2"),
+            Found(1, 0, 10, 100, 3600, 3, {"core": 36}, 1, 1, 1, "1"),
+            Found(2, 30, 0, 50, 120, 1, {"core": 7}, 2, 1, 2, "2"),
         ],
         {"missing_run_time": 1},
     ),
@@ -83,8 +83,8 @@ EXPECTED: Mapping[str, Read] = {
     # 64 / 2 cores and 8 / 2 GPUs; limits in minutes, of which 2³² − 1 is none. One job still runs.
     "pm100": Read(
         [
-            Found(11, 0, 10, 100, 3600, 2, {"core": 32, "gpu": 4}, 1, 1, 1),
-            Found(12, 30, 0, 50, 50, 1, {"core": 8, "gpu": 0}, 2, 1, 2),
+            Found(1, 0, 10, 100, 3600, 2, {"core": 32, "gpu": 4}, 1, 1, 1, "11"),
+            Found(2, 30, 0, 50, 50, 1, {"core": 8, "gpu": 0}, 2, 1, 2, "12"),
         ],
         {"not_ended": 1},
     ),
