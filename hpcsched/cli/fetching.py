@@ -30,10 +30,10 @@ def fetch(
     *,
     to: ToFolder = None,
 ) -> None:
-    """Download a log of the Parallel Workloads Archive, or of a known data set.
+    """Download a log of the archive, or of a known data set.
 
+    The archive is the Parallel Workloads Archive; data sets are those of `hpcsched trace presets`.
     Checks that it is complete, and shows the work to cite. An interrupted transfer is resumed.
-    Data sets are those of `hpcsched trace presets`.
     """
     from hpcsched.workload.archive import catalogue
     from hpcsched.workload.presets.preset_catalogue import read_presets

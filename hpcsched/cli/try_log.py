@@ -40,7 +40,7 @@ def try_log(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Known data set, as in 'trace presets'; by the log's columns by default.",
+            help="Known data set (trace presets); by the log's columns by default.",
             show_default=False,
         ),
     ] = None,
