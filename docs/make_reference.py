@@ -27,8 +27,9 @@ from hpcsched.scenario.models import scenario_model
 from hpcsched.scenario.rules import RULES
 from hpcsched.scenario.walk import mark_of
 from hpcsched.workload.job_columns import Column
+from hpcsched.workload.presets.preset_catalogue import read_presets
 
-NAMES = ("scenario.md", "experiments.md", "cli.md", "hooks.md", "results.md")
+NAMES = ("scenario.md", "experiments.md", "cli.md", "hooks.md", "results.md", "known-data.md")
 PAGES = [Path(__file__).parent / name for name in NAMES]
 REGION = re.compile(r"(<!-- begin ([\w-]+) -->\n).*?(<!-- end \2 -->)", re.DOTALL)
 PLUGIN_KINDS = (
@@ -72,8 +73,39 @@ def make_tables(registry: Registry) -> dict[str, str]:
         "hooks": hook_sections(),
         "job-columns": column_table(JOB_COLUMNS),
         "round-columns": column_table(ROUND_COLUMNS),
+        "presets": preset_table(),
+        "preset-units": preset_units(),
         "rules": table(("rule", "about"), ((f"`{r}`", text) for r, text in sorted(RULES.items()))),
     }
+
+
+def preset_table() -> str:
+    """Return a table of the known data sets: what they are, and how to get them."""
+    rows = (
+        (
+            f"`{preset.name}`",
+            f"[{preset.title}]({preset.home}): {preset.about}",
+            preset.get,
+            ", ".join(f"`{file.name}`" for file in preset.files) or "no",
+            preset.licence,
+        )
+        for preset in read_presets().values()
+    )
+    return table(("preset", "data set", "how to get it", "fetched", "licence"), rows)
+
+
+def preset_units() -> str:
+    """Return a table of what presets read, and what they leave out."""
+    rows = (
+        (
+            f"`{preset.name}`",
+            preset.unit,
+            ", ".join(f"`{name}`" for name in preset.columns),
+            preset.notes,
+        )
+        for preset in read_presets().values()
+    )
+    return table(("preset", "unit", "columns", "notes"), rows)
 
 
 def column_table(columns: Sequence[Column]) -> str:

@@ -1,4 +1,4 @@
-"""`hpcsched trace fetch`: downloads of logs of the Parallel Workloads Archive."""
+"""`hpcsched trace fetch`: downloads of logs of the Parallel Workloads Archive, and of data sets."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,6 +9,7 @@ from hpcsched.cli.old_spellings import ToFolder, chosen_path
 
 if TYPE_CHECKING:
     from hpcsched.workload.archive.catalogue import Log
+    from hpcsched.workload.presets.preset_catalogue import Preset, PresetFile
 
 FOLDER = "HPCSCHED_TRACES"
 """Environment variable with the folder of traces."""
@@ -29,22 +30,36 @@ def fetch(
     *,
     to: ToFolder = None,
 ) -> None:
-    """Download a log of the Parallel Workloads Archive.
+    """Download a log of the archive, or of a known data set.
 
+    The archive is the Parallel Workloads Archive; data sets are those of `hpcsched trace presets`.
     Checks that it is complete, and shows the work to cite. An interrupted transfer is resumed.
     """
     from hpcsched.workload.archive import catalogue
+    from hpcsched.workload.presets.preset_catalogue import read_presets
 
     logs = catalogue.read_catalogue()
+    files = [(preset, file) for preset in read_presets().values() for file in preset.files]
     if listed:
-        width = max(len(log.name) for log in logs)
-        for log in logs:
-            typer.echo(f"{log.name:{width}}  {log.about}")
+        about = [(log.name, log.about) for log in logs]
+        about += [(file.name, f"preset {preset.name}: {preset.about}") for preset, file in files]
+        width = max(len(name) for name, _ in about)
+        for shown, text in about:
+            typer.echo(f"{shown:{width}}  {text}")
         return
     if name is None:
         raise typer.BadParameter("expected the name of a log, or --list", param_hint="NAME")
-    log = catalogue.find_log(name, logs)
-    _fetch(log, _folder(chosen_path(out, to, "--to")))
+    given = chosen_path(out, to, "--to")
+    chosen = [(preset, file) for preset, file in files if name in (preset.name, file.name)]
+    if len(chosen) > 1:
+        names = ", ".join(file.name for _, file in chosen)
+        raise typer.BadParameter(f"expected one of its files: {names}", param_hint="NAME")
+    if chosen:
+        _fetch_file(*chosen[0], _folder(given))
+        return
+    others = [*dict.fromkeys(preset.name for preset, _ in files)]
+    log = catalogue.find_log(name, logs, others)
+    _fetch(log, _folder(given))
 
 
 def _folder(given: Path | None) -> Path:
@@ -62,7 +77,8 @@ def _folder(given: Path | None) -> Path:
     return Path(named)
 
 
-def _fetch(log: "Log", folder: Path) -> None:
+def _download(address: str, path: Path, sha256: str | None) -> None:
+    """Download a file, and print its size and hash."""
     import sys
 
     from hpcsched.workload.archive.download import fetch as download
@@ -71,20 +87,32 @@ def _fetch(log: "Log", folder: Path) -> None:
         of = f" of {whole / 1e6:.1f}" if whole else ""
         typer.echo(f"\r{size / 1e6:.1f}{of} MB", nl=False, err=True)
 
-    path = folder / log.file_name
     # A progress line in a log file would be thousands of carriage returns.
     shown = show if sys.stderr.isatty() else None
-    fetched = download(log.address, path, log.sha256, progress=shown)
+    fetched = download(address, path, sha256, progress=shown)
     if shown and fetched.received:
         typer.echo(err=True)
     how = "went on where it had broken off" if fetched.resumed else "fetched"
     what = how if fetched.received else "is there already, and is whole"
     typer.echo(f"{fetched.path}: {what}; {fetched.size} bytes, SHA-256 {fetched.sha256}")
-    if log.sha256 is None:
+    if sha256 is None:
         typer.echo("The catalogue does not know its hash, so only its packing could be checked.")
+
+
+def _fetch(log: "Log", folder: Path) -> None:
+    _download(log.address, folder / log.file_name, log.sha256)
     typer.echo(f"\nThe log is by courtesy of {log.acknowledge}. Acknowledge them, and cite:")
     typer.echo(f"  {log.cite}")
     typer.echo("\nA scenario uses it so:")
     system = log.system if ":" not in log.system else f"{{{log.system}}}"
     typer.echo(f"  system: {system}")
     typer.echo(f"  trace: {{source: swf, path: '${{{FOLDER}}}/{log.file_name}'}}")
+
+
+def _fetch_file(preset: "Preset", file: "PresetFile", folder: Path) -> None:
+    _download(file.address, folder / file.name, file.sha256)
+    typer.echo(f"\n{preset.title}, licence: {preset.licence}. Cite:")
+    typer.echo(f"  {preset.cite}")
+    typer.echo(f"\nTo use it: {preset.get}")
+    typer.echo("A scenario uses it so:")
+    typer.echo(f"  trace: {{source: table, preset: {preset.name}, path: FILE}}")

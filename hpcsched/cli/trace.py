@@ -8,6 +8,7 @@ import typer
 from hpcsched.cli.fetching import fetch
 from hpcsched.cli.old_spellings import JsonFlag, OutArgument, chosen_path, table_format
 from hpcsched.cli.output import OutFile, TableFormat, TableFormatOption
+from hpcsched.cli.presets import presets
 from hpcsched.cli.shared_options import Force, Overrides, ScenarioFile
 from hpcsched.cli.system_from import system_from
 from hpcsched.first_look.log_files import LogSource, is_scenario
@@ -22,6 +23,7 @@ app = typer.Typer(
 )
 app.command("system-from")(system_from)
 app.command("fetch")(fetch)
+app.command("presets")(presets)
 
 MostJobs = Annotated[
     int | None,
@@ -46,6 +48,14 @@ def info(
     ] = None,
     overrides: Overrides = None,
     *,
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Known data set of the logs; by their columns by default.",
+            show_default=False,
+        ),
+    ] = None,
     json: JsonFlag = False,
 ) -> None:
     """Show statistics of traces, and their differences.
@@ -64,11 +74,14 @@ def info(
         if format_ not in (TableFormat.TEXT, TableFormat.JSON):
             raise typer.BadParameter("expected --format text or json with --waits")
         as_json = format_ is TableFormat.JSON
-        shown = [_recorded_waits(path, waits, overrides, json=as_json) for path in scenarios]
+        shown = [
+            _recorded_waits(path, _assembled(path, overrides, preset), waits, json=as_json)
+            for path in scenarios
+        ]
         emit("\n".join(shown), out)
         return
     traces = []
-    parts = [_assembled(path, overrides) for path in scenarios]
+    parts = [_assembled(path, overrides, preset) for path in scenarios]
     # Scenarios of one name, as the same one with other overrides, are told apart by path.
     names = [
         part.scenario.name if is_scenario(path) else path.name
@@ -165,14 +178,13 @@ def convert(  # noqa: PLR0917 (typer makes options of parameters)
         typer.echo(f"warning: {line}", err=True)
 
 
-def _recorded_waits(path: Path, by: WaitClass, overrides: list[str] | None, *, json: bool) -> str:
+def _recorded_waits(path: Path, parts: "Assembly", by: WaitClass, *, json: bool) -> str:
     """Return the mean recorded wait times of a trace; raise InputError if it has none."""
     from hpcsched.dispatching.wait_statistics import collect_wait_statistics
     from hpcsched.errors import Finding, InputError, Place
     from hpcsched.report.tables.wait_info import waits_as_json, waits_as_yaml
     from hpcsched.workload.trace_source import recorded_waits
 
-    parts = _assembled(path, overrides)
     waits = recorded_waits(parts.source)
     if waits is None:
         source = parts.scenario.trace.plugin_name
@@ -186,7 +198,7 @@ def _recorded_waits(path: Path, by: WaitClass, overrides: list[str] | None, *, j
     return waits_as_json(tally) if json else waits_as_yaml(tally, parts.scenario.name)
 
 
-def _assembled(path: Path, overrides: list[str] | None) -> "Assembly":
+def _assembled(path: Path, overrides: list[str] | None, preset: str | None = None) -> "Assembly":
     """Return the parts of a scenario, or of one for a log; raise InputError without its files."""
     from hpcsched.errors import InputError
     from hpcsched.first_look.first_look import document_of
@@ -194,7 +206,7 @@ def _assembled(path: Path, overrides: list[str] | None) -> "Assembly":
     from hpcsched.scenario.loading import check_document
     from hpcsched.scenario.review import missing_inputs
 
-    document = document_of(path, lambda line: typer.echo(line, err=True))
+    document = document_of(path, lambda line: typer.echo(line, err=True), preset)
     loaded = check_document(document, path, overrides or ())
     missing = missing_inputs(loaded, "error")
     if missing:

@@ -36,6 +36,14 @@ def try_log(
             show_default=False,
         ),
     ] = None,
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Known data set (trace presets); by the log's columns by default.",
+            show_default=False,
+        ),
+    ] = None,
     save: Annotated[
         Path | None,
         typer.Option(help="Write scenarios and runs into this folder.", show_default=False),
@@ -64,7 +72,10 @@ def try_log(
         raise typer.BadParameter("expected a log, or --example")
     names = [name.strip() for name in dispatchers.split(",") if name.strip()]
     path = example_log() if log is None else log
-    look = look_at(path, names, objective=objective, jobs=jobs or None, machine=_machine(nodes))
+    given = _machine(nodes)
+    look = look_at(
+        path, names, objective=objective, jobs=jobs or None, machine=given, preset=preset
+    )
     # What is told on the way is no part of a table that another program reads.
     for line in look_lines(look):
         typer.echo(line, err=format_ is not TableFormat.TEXT)
@@ -88,7 +99,7 @@ def try_log(
         for line in check_lines(one.audit):
             typer.echo(f"{one.label}: {line}", err=True)
     if format_ is TableFormat.TEXT:
-        _tell_next(path, save, names, example=example)
+        _tell_next("--example" if example else str(path), preset, save, names)
     if bad:
         raise typer.Exit(1)
 
@@ -104,12 +115,12 @@ def _machine(text: str | None) -> tuple[int, int | None] | None:
     return int(nodes), int(cores) if x else None
 
 
-def _tell_next(log: Path, save: Path | None, names: list[str], *, example: bool) -> None:
+def _tell_next(log: str, preset: str | None, save: Path | None, names: list[str]) -> None:
     """Print the next commands."""
     if save is not None:
         typer.echo(f"scenarios and runs in {save}: hpcsched run {save / names[0]}.yaml")
         page = save / "report.html"
         typer.echo(f"a page with figures: hpcsched report {save / 'runs'} --out {page}")
     else:
-        what = "--example" if example else str(log)
+        what = log if preset is None else f"{log} --preset {preset}"
         typer.echo(f"the scenarios that do the same: hpcsched try {what} --save DIR")

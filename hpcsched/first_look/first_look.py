@@ -30,6 +30,7 @@ from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
 from hpcsched.scenario.document import Document, parse_document, read_text
 from hpcsched.scenario.loading import check_document
+from hpcsched.workload.presets.preset_catalogue import find_preset
 from hpcsched.workload.trace_source import recorded_waits
 
 
@@ -90,6 +91,7 @@ def look_at(
     objective: str | None = None,
     jobs: int | None = None,
     machine: tuple[int, int | None] | None = None,
+    preset: str | None = None,
 ) -> Look:
     """Return the look at a log that is to be taken.
 
@@ -106,6 +108,8 @@ def look_at(
     machine
         Number of nodes, and of cores of each, in place of those that are found; None as the number
         of cores keeps it.
+    preset
+        Name of the preset that reads the log; None: the content tells the format.
 
     Raises
     ------
@@ -120,14 +124,16 @@ def look_at(
         known = ", ".join(sorted(registry.all_names("objective")))
         message = f"expected an objective: {known}; found {objective!r}"
         raise InputError(Finding("unknown-plugin", message, key="--objective"))
-    log = TrialLog(path, format_of_log(path), jobs)
+    log = TrialLog(path, format_of_log(path, preset), jobs)
     found = _machine(log)
     if machine is not None:
         found = given_machine(*machine, found)
     return Look(log, found, chosen, objective)
 
 
-def document_of(path: Path, tell: Callable[[str], None] = lambda _: None) -> Document:
+def document_of(
+    path: Path, tell: Callable[[str], None] = lambda _: None, preset: str | None = None
+) -> Document:
     """Return the document of a scenario; a log gets a generated one.
 
     Parameters
@@ -136,15 +142,18 @@ def document_of(path: Path, tell: Callable[[str], None] = lambda _: None) -> Doc
         A scenario or a log.
     tell
         Called with what is assumed about a log.
+    preset
+        Name of the preset that reads a log; None: the content tells the format.
 
     Raises
     ------
     InputError
         The file cannot be read.
     """
-    if path.suffix in SCENARIOS or not path.exists() or recognised(path) is None:
+    known = path.suffix not in SCENARIOS and path.exists()
+    if not known or (preset is None and recognised(path) is None):
         return parse_document(read_text(path))
-    look = look_at(path, ("easy",))
+    look = look_at(path, ("easy",), preset=preset)
     for line in look_lines(look):
         tell(line)
     return parse_document(scenario_text(look.contenders[0], look.log, look.machine, None))
@@ -155,7 +164,8 @@ def look_lines(look: Look) -> Iterator[str]:
     machine = look.machine
     cores = "core" if machine.cores == 1 else "cores"
     yield f"{look.log.path.name}: {look.log.format.called}"
-    yield f"machine: {machine.nodes} nodes with {machine.cores} {cores} each, {machine.basis}"
+    more = "".join(f", {amount} {name}" for name, amount in machine.others)
+    yield f"machine: {machine.nodes} nodes with {machine.cores} {cores}{more} each, {machine.basis}"
     if look.log.jobs is not None:
         yield f"jobs: at most the first {look.log.jobs}"
 
@@ -197,16 +207,19 @@ def try_scenarios(
 
 def _machine(log: TrialLog) -> Machine:
     """Return the machine of the log's header, or one that is just large enough for its jobs."""
-    enough: dict[str, Any] = {"name": "node", "count": 1000, "resources": {"core": LARGEST}}
+    asked = [] if log.format.preset is None else find_preset(log.format.preset).resource_types
+    resources = dict.fromkeys(["core", *asked], LARGEST)
+    enough: dict[str, Any] = {"name": "node", "count": 1000, "resources": resources}
     values = {
         "name": "log",
         "system": {"groups": [enough]},
         "trace": trace_values(log),
         "dispatcher": "reject",
     }
-    source = assemble(check_document(Document(values), log.path).scenario).source
+    assembly = assemble(check_document(Document(values), log.path).scenario)
+    source = assembly.source
     waits = recorded_waits(source)
-    need = need_of(source.jobs(), waits)
-    if not need.job:
+    needs = need_of(source.jobs(), waits, assembly.system.resource_types)
+    if not any(need.job for need in needs.by_type.values()):
         raise InputError(Finding("no-jobs", "it has no job that ran", Place(str(log.path))))
-    return machine_from_header(source.comments) or machine_for(need)
+    return machine_from_header(source.comments) or machine_for(needs)

@@ -62,7 +62,7 @@ def content_of(look: Look, tried: Sequence[Tried]) -> dict[str, Any]:
     return {
         "log": str(look.log.path),
         "format": look.log.format.source,
-        "machine": look.machine._asdict(),
+        "machine": {**look.machine._asdict(), "others": dict(look.machine.others)},
         "jobs": tried[0].directory.summary["jobs"],
         "objective": tried[0].directory.summary["objective"]["name"],
         "dispatchers": [

@@ -5,13 +5,15 @@ from pathlib import Path
 
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.first_look.log_files import LogSource
+from hpcsched.first_look.log_recognition import recognised
 from hpcsched.parameters import LARGEST
 from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.scenario.document import Document
 from hpcsched.scenario.loading import check_document
+from hpcsched.workload.presets.preset_catalogue import find_preset
 from hpcsched.workload.readers.swf_params import types_in_records
+from hpcsched.workload.readers.table_amounts import REQUEST_PREFIX
 from hpcsched.workload.readers.table_rows import open_rows
-from hpcsched.workload.readers.table_source import REQUEST_PREFIX
 
 _NODES = 1000
 """Number of nodes, each with 2⁵³ of everything: the largest system possible."""
@@ -36,8 +38,10 @@ def assembly_of_log(trace: Path, source: LogSource, overrides: Sequence[str]) ->
     """
     if not trace.exists():
         raise InputError(Finding("path-not-found", f"there is no file {trace}", Place(str(trace))))
+    known = recognised(trace) if source == LogSource.TABLE else None
+    preset = None if known is None else known.preset
     # Jobs that do not fit would be skipped, and a conversion must lose none.
-    resources = dict.fromkeys(_resource_types(trace, source), LARGEST)
+    resources = dict.fromkeys(_resource_types(trace, source, preset), LARGEST)
     values = {
         "name": "log",
         "system": {"groups": [{"name": "node", "count": _NODES, "resources": resources}]},
@@ -46,14 +50,17 @@ def assembly_of_log(trace: Path, source: LogSource, overrides: Sequence[str]) ->
             "path": str(trace.absolute()),
             "zero_run_time": "keep",
             "over_requested_time": "keep",
+            **({} if preset is None else {"preset": preset}),
         },
         "dispatcher": "reject",
     }
     return assemble(check_document(Document(values), trace, overrides).scenario)
 
 
-def _resource_types(trace: Path, source: LogSource) -> Sequence[str]:
+def _resource_types(trace: Path, source: LogSource, preset: str | None) -> Sequence[str]:
     """Return the resource types in a log; cores if it names none."""
+    if preset is not None:
+        return find_preset(preset).resource_types
     found: Sequence[str] = ()
     if source == LogSource.SWF:
         found = types_in_records(trace)

@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hpcsched.errors import Finding, InputError, Place
+from hpcsched.workload.presets.preset_catalogue import Preset, find_preset, preset_for
+from hpcsched.workload.readers.table_files import table_files
+from hpcsched.workload.readers.table_rows import open_rows
 
 SCENARIOS = (".yaml", ".yml")
 """Endings of the names of scenarios, which are taken for scenarios whatever is in them."""
@@ -30,10 +33,13 @@ class LogFormat(NamedTuple):
         Name of the trace source that reads it.
     called
         The format in words.
+    preset
+        Name of the preset that reads it; None: the source needs none.
     """
 
     source: str
     called: str
+    preset: str | None = None
 
 
 SWF = LogFormat("swf", "Standard Workload Format")
@@ -43,30 +49,62 @@ PBS = LogFormat("pbs-accounting", "an accounting log of PBS")
 TABLE = LogFormat("table", "a table")
 
 
+def of_preset(preset: Preset) -> LogFormat:
+    """Return the format of a data set that a preset reads."""
+    return LogFormat("table", preset.title, preset.name)
+
+
 def recognised(path: Path) -> LogFormat | None:
     """Return the format of a log, plain or gzip; None if the file is no log that is known.
+
+    A folder is recognised by its first table.
 
     Raises
     ------
     InputError
         The file cannot be read.
     """
+    if path.is_dir():
+        path = table_files(path)[0]
     beginning = _beginning(path)
     if beginning.startswith(_PARQUET):
-        return TABLE
+        return _known_table(path)
     text = beginning.decode("utf-8", errors="replace").removeprefix("\ufeff")
     lines = [line for line in text.splitlines() if line.strip()]
-    return next((one for one, fits in _FITS.items() if lines and fits(lines)), None)
+    found = next((one for one, fits in _FITS.items() if lines and fits(lines)), None)
+    return _known_table(path) if found is TABLE else found
 
 
-def format_of_log(path: Path) -> LogFormat:
+def _known_table(path: Path) -> LogFormat:
+    """Return the format of the data set whose columns a table has, or that of any table."""
+    try:
+        preset = preset_for(open_rows(path, ",").names)
+    except InputError:
+        return TABLE
+    return TABLE if preset is None else of_preset(preset)
+
+
+def format_of_log(path: Path, preset: str | None = None) -> LogFormat:
     """Return the format of a log from which a scenario can be made without further information.
+
+    Parameters
+    ----------
+    path
+        The log.
+    preset
+        Name of the preset that reads it; None: the content tells the format.
 
     Raises
     ------
     InputError
-        The file cannot be read, is no log that is known, or a table, whose columns must be named.
+        The file cannot be read, is no log that is known, or a table, whose columns must be named;
+        or there is no such preset.
     """
+    if preset is not None:
+        try:
+            return of_preset(find_preset(preset))
+        except ValueError as error:
+            raise InputError(Finding("unknown-preset", str(error), key="--preset")) from None
     found = recognised(path)
     place = Place(str(path))
     if found is None:
@@ -75,8 +113,8 @@ def format_of_log(path: Path) -> LogFormat:
         raise InputError(Finding("unknown-format", message, place))
     if found is TABLE:
         message = (
-            "it is a table, whose columns a scenario must name: see the trace source 'table' in"
-            " docs/exchange.md"
+            "it is a table of no known data set ('hpcsched trace presets'), whose columns a"
+            " scenario must name: see the trace source 'table' in docs/exchange.md"
         )
         raise InputError(Finding("unknown-format", message, place))
     return found
@@ -145,6 +183,11 @@ def _is_swf(lines: Sequence[str]) -> bool:
     return len(fields) >= _SWF_FIELDS and all(map(_NUMBER.fullmatch, fields))
 
 
+def _is_philly(lines: Sequence[str]) -> bool:
+    text = "\n".join(lines)
+    return text.lstrip().startswith("[") and '"attempts"' in text and '"submitted_time"' in text
+
+
 def _is_table(lines: Sequence[str]) -> bool:
     return lines[0].count(",") >= 2 and ":" not in lines[0]
 
@@ -154,6 +197,7 @@ _FITS: Mapping[LogFormat, Callable[[Sequence[str]], bool]] = {
     PBS: _is_pbs,
     BATSIM: _is_batsim,
     SWF: _is_swf,
+    of_preset(find_preset("philly")): _is_philly,
     TABLE: _is_table,
 }
 """Formats of text, each with the test of a file's first lines; the first that fits is meant."""

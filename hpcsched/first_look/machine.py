@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from hpcsched.workload.job import TracedJob
@@ -22,25 +22,33 @@ class Machine(NamedTuple):
         Cores of each node.
     basis
         Where this is from, in words.
+    others
+        Amounts of other resource types of each node.
     """
 
     nodes: int
     cores: int
     basis: str
+    others: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def resources(self) -> dict[str, int]:
+        """Amounts of each node by resource type, cores first."""
+        return {"core": self.cores, **dict(self.others)}
 
 
 class Need(NamedTuple):
-    """Requirements of the jobs of a log.
+    """Requirements of the jobs of a log, of one resource type.
 
     Attributes
     ----------
     unit
-        Cores of the largest unit, which must fit on a node.
+        Amount of the largest unit, which must fit on a node.
     job
-        Cores of the largest job.
+        Amount of the largest job.
     peak
-        Largest number of cores used at a time according to the log's own starts; None if it does
-        not tell them.
+        Largest amount used at a time according to the log's own starts; None if it does not tell
+        them.
     """
 
     unit: int
@@ -48,32 +56,59 @@ class Need(NamedTuple):
     peak: int | None
 
 
-def need_of(jobs: Iterable[TracedJob], waits: dict[int, int] | None) -> Need:
+class Needs(NamedTuple):
+    """Requirements of the jobs of a log.
+
+    Attributes
+    ----------
+    by_type
+        Requirements by resource type.
+    nodes
+        Nodes of the largest job that needs a node for each of its units; 1 if none does.
+    """
+
+    by_type: Mapping[str, Need]
+    nodes: int = 1
+
+
+def need_of(
+    jobs: Iterable[TracedJob], waits: dict[int, int] | None, types: Sequence[str] = ("core",)
+) -> Needs:
     """Return the requirements of jobs.
 
     Parameters
     ----------
     jobs
-        Jobs that request cores alone.
+        The jobs.
     waits
         Mapping of recorded wait times that is filled as the jobs are read.
+    types
+        Resource types, in the order of the amounts of a unit.
     """
-    unit = largest = 0
-    changes: list[tuple[int, int]] = []
+    unit, largest = [0] * len(types), [0] * len(types)
+    nodes = 1
+    changes: list[tuple[int, int, int]] = []
     for traced in jobs:
         job = traced.job
-        cores = job.units * job.unit_request[0]
-        unit, largest = max(unit, job.unit_request[0]), max(largest, cores)
+        if job.request.one_unit_per_node:
+            nodes = max(nodes, job.units)
         wait = None if waits is None else waits.get(job.job_id)
-        if wait is not None:
-            start = job.submit_time + wait
-            changes += [(start, cores), (start + traced.run_time, -cores)]
-    used = peak = 0
+        for k, amount in enumerate(job.unit_request):
+            total = job.units * amount
+            unit[k], largest[k] = max(unit[k], amount), max(largest[k], total)
+            if wait is not None and total:
+                start = job.submit_time + wait
+                changes += [(start, total, k), (start + traced.run_time, -total, k)]
+    used, peak = [0] * len(types), [0] * len(types)
     # Ends before starts of the same second.
-    for _, change in sorted(changes):
-        used += change
-        peak = max(peak, used)
-    return Need(unit, largest, peak if changes else None)
+    for _, change, k in sorted(changes):
+        used[k] += change
+        peak[k] = max(peak[k], used[k])
+    by_type = {
+        name: Need(unit[k], largest[k], peak[k] if changes else None)
+        for k, name in enumerate(types)
+    }
+    return Needs(by_type, nodes)
 
 
 def machine_from_header(comments: Sequence[str]) -> Machine | None:
@@ -91,22 +126,31 @@ def machine_from_header(comments: Sequence[str]) -> Machine | None:
     return Machine(processors or nodes, 1, basis)
 
 
-def machine_for(need: Need) -> Machine:
+def machine_for(needs: Needs) -> Machine:
     """Return a machine that is just large enough.
 
     Parameters
     ----------
-    need
+    needs
         What the jobs need.
     """
-    cores = max(need.unit, 1)
-    if need.peak is not None and need.peak > need.job:
-        wanted, why = need.peak, "the most that the log's jobs used at a time"
-    else:
-        wanted, why = need.job, "the largest job"
-    return Machine(max(math.ceil(wanted / cores), 1), cores, f"assumed: {why}, {wanted} cores")
+    nodes, cores, others, words = needs.nodes, 1, [], []
+    why = "the largest job"
+    for name, need in needs.by_type.items():
+        if not need.job:
+            continue
+        wanted = max(need.job, need.peak or 0)
+        if wanted > need.job:
+            why = "the most that the log's jobs used at a time"
+        nodes = max(nodes, math.ceil(wanted / need.unit))
+        words.append(f"{wanted} {'cores' if name == 'core' else name}")
+        if name == "core":
+            cores = need.unit
+        else:
+            others.append((name, need.unit))
+    return Machine(nodes, cores, f"assumed: {why}, {', '.join(words)}", tuple(others))
 
 
 def given_machine(nodes: int, cores: int | None, found: Machine) -> Machine:
     """Return the machine that a user names, with the cores of one that was found if need be."""
-    return Machine(nodes, found.cores if cores is None else cores, "as given")
+    return Machine(nodes, found.cores if cores is None else cores, "as given", found.others)

@@ -29,6 +29,11 @@ _MORE: Mapping[LogFormat, Mapping[str, tuple[str, str]]] = {
     PBS: {"unknown_resource_type": ("ignore", "memory and devices are left out")},
 }
 
+_OF_TABLES: Mapping[str, tuple[str, str]] = {
+    "missing_units": ("skip", "rows without a number of units are counted and left out"),
+    "missing_request": ("zero", "an amount that is not given is 0"),
+}
+
 
 class TrialLog(NamedTuple):
     """A log as scenarios name it.
@@ -97,9 +102,17 @@ def trace_values(log: TrialLog) -> dict[str, Any]:
     values: dict[str, Any] = {"source": log.format.source, "path": str(log.path.absolute())}
     if log.jobs is not None:
         values["jobs"] = log.jobs
-    for key, (value, _) in {**_LENIENT, **_MORE[log.format]}.items():
+    for key, (value, _) in _policies(log.format).items():
         values[key] = {"core": 1} if key == "unit" else value
     return values
+
+
+def _policies(log_format: LogFormat) -> dict[str, tuple[str, str]]:
+    """Return the keys of a trace beside its source and path: value, and what it means."""
+    if log_format.preset is not None:
+        preset = {"preset": (log_format.preset, log_format.called)}
+        return {**preset, **_LENIENT, **_OF_TABLES}
+    return {**_LENIENT, **_MORE[log_format]}
 
 
 def scenario_text(
@@ -119,10 +132,10 @@ def scenario_text(
         Name of the objective; None: the default.
     """
     stem = log.path.name.partition(".")[0]
+    resources = ", ".join(f"{name}: {amount}" for name, amount in machine.resources.items())
     jobs = [] if log.jobs is None else [f"  jobs: {log.jobs}"]
     policies = [
-        f"  {key}: {value}  # {meaning}"
-        for key, (value, meaning) in {**_LENIENT, **_MORE[log.format]}.items()
+        f"  {key}: {value}  # {meaning}" for key, (value, meaning) in _policies(log.format).items()
     ]
     lines = [
         f"# {contender.label} on {log.path.name}, as 'hpcsched try' replays it.",
@@ -130,7 +143,7 @@ def scenario_text(
         "system:",
         f"  # {machine.basis}",
         "  groups:",
-        f"    - {{name: node, count: {machine.nodes}, resources: {{core: {machine.cores}}}}}",
+        f"    - {{name: node, count: {machine.nodes}, resources: {{{resources}}}}}",
         "trace:",
         f"  source: {log.format.source}",
         # JSON's quotes are YAML's, whatever a path has in it.

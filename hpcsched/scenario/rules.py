@@ -36,6 +36,7 @@ RULES = MappingProxyType(
         "unknown-key": "The mapping cannot have this key.",
         "unknown-node": "The system has no node of this name.",
         "unknown-plugin": "No installed plugin of this kind has the name.",
+        "unknown-preset": "No known data set has the name.",
         "unknown-resource-type": "No node group has this resource type.",
         "unknown-system": "No system of this name is found.",
         "unreadable-file": "The file cannot be opened, or is not UTF-8 text.",

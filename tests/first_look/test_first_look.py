@@ -16,6 +16,7 @@ from hpcsched.first_look.first_look import (
 from hpcsched.first_look.first_look_text import account_text, content_of, tried_table
 from hpcsched.scenario.loading import check_document
 from tests.first_look import samples
+from tests.workload.presets.samples import WRITERS
 
 
 @pytest.mark.parametrize(
@@ -87,3 +88,16 @@ def test_refused(tmp_path: Path, text: str | None, options: dict, message: str) 
         samples.written(tmp_path, text)
     with pytest.raises(InputError, match=message):
         look_at(log, ["easy"], **options)
+
+
+def test_known_data_sets(tmp_path: Path) -> None:
+    """A machine with all that the jobs ask for; every job runs on it."""
+    look = look_at(WRITERS["helios"](tmp_path), ["easy"])
+    assert look.machine.resources == {"core": 16, "gpu": 8}
+    # 32 + 6 CPUs and 16 + 3 GPUs at a time, of 16 and 8 on each node.
+    assert look.machine.nodes == 3
+    assert list(look_lines(look))[1].startswith("machine: 3 nodes with 16 cores, 8 gpu each")
+    (tried,) = try_scenarios(write_scenarios(look, tmp_path / "made"), tmp_path / "runs")
+    assert tried.directory.summary["jobs"]["completed"] == 2
+    assert tried.audit.ok
+    assert content_of(look, [tried])["machine"]["others"] == {"gpu": 8}

@@ -6,7 +6,9 @@ import pytest
 
 from hpcsched.errors import InputError
 from hpcsched.first_look import log_recognition as found
+from hpcsched.workload.presets.preset_catalogue import find_preset
 from tests.first_look import samples
+from tests.workload.presets.samples import WRITERS
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -68,3 +70,26 @@ def test_a_log_where_a_scenario_is_expected(tmp_path: Path) -> None:
     found.refuse_log(samples.written(tmp_path, samples.SCENARIO, "scenario.txt"))
     found.refuse_log(samples.written(tmp_path, samples.SWF, "named.yaml"))
     found.refuse_log(tmp_path / "missing.swf")
+
+
+@pytest.mark.parametrize("name", [name for name in WRITERS if name != "pai"])
+def test_known_data_sets(tmp_path: Path, name: str) -> None:
+    """By their columns, also in a folder."""
+    preset = find_preset(name)
+    known = found.of_preset(preset)
+    path = WRITERS[name](tmp_path)
+    assert found.recognised(path) == known == found.format_of_log(path)
+    assert known == ("table", preset.title, name)
+    if name != "philly":
+        assert found.recognised(tmp_path) == known
+
+
+def test_a_preset_that_is_named(tmp_path: Path) -> None:
+    """The content is not looked at."""
+    path = WRITERS["pai"](tmp_path)
+    assert found.recognised(path) == found.TABLE
+    assert found.format_of_log(path, "pai").preset == "pai"
+    with pytest.raises(InputError, match="--preset: there is no preset 'pa'; did you mean 'pai'"):
+        found.format_of_log(path, "pa")
+    (tmp_path / "odd.csv").write_text("a,b,a\n")
+    assert found.recognised(tmp_path / "odd.csv") == found.TABLE

@@ -5,6 +5,7 @@ import pytest
 from hpcsched.first_look.machine import (
     Machine,
     Need,
+    Needs,
     given_machine,
     machine_for,
     machine_from_header,
@@ -45,8 +46,8 @@ def job(number: int, submit: int, units: int, cores: int, run_time: int) -> Trac
 def test_what_jobs_need() -> None:
     """Two jobs of 4 and 6 cores run together from second 5 on; a third begins as one ends."""
     jobs = [job(1, 0, 2, 2, 20), job(2, 0, 6, 1, 10), job(3, 15, 5, 1, 10)]
-    assert need_of(jobs, {1: 0, 2: 5, 3: 0}) == Need(2, 6, 10)
-    assert need_of(jobs, None) == Need(2, 6, None)
+    assert need_of(jobs, {1: 0, 2: 5, 3: 0}) == Needs({"core": Need(2, 6, 10)})
+    assert need_of(jobs, None) == Needs({"core": Need(2, 6, None)})
 
 
 @pytest.mark.parametrize(
@@ -59,7 +60,7 @@ def test_what_jobs_need() -> None:
 )
 def test_a_machine_that_is_large_enough(need: Need, machine: tuple[int, int], words: str) -> None:
     """Units fit on nodes, and jobs on the machine."""
-    found = machine_for(need)
+    found = machine_for(Needs({"core": need}))
     assert found[:2] == machine
     assert words in found.basis
 
@@ -67,5 +68,35 @@ def test_a_machine_that_is_large_enough(need: Need, machine: tuple[int, int], wo
 def test_a_machine_that_is_given() -> None:
     """Cores are those that were found, unless they are given too."""
     found = Machine(5, 8, "assumed")
-    assert given_machine(3, None, found) == (3, 8, "as given")
-    assert given_machine(3, 2, found) == (3, 2, "as given")
+    assert given_machine(3, None, found) == Machine(3, 8, "as given")
+    assert given_machine(3, 2, found) == Machine(3, 2, "as given")
+
+
+def test_several_resource_types() -> None:
+    """Jobs of 8 cores with 2 GPUs and of 24 cores without any overlap from second 5 to 10."""
+    jobs = [
+        TracedJob(Job(1, 0, Request(2, (4, 1)), 100), 10),
+        TracedJob(Job(2, 0, Request(3, (8, 0)), 100), 10),
+    ]
+    needs = need_of(jobs, {1: 0, 2: 5}, ("core", "gpu"))
+    assert needs == Needs({"core": Need(8, 24, 32), "gpu": Need(1, 2, 2)})
+    machine = machine_for(needs)
+    assert machine == Machine(
+        4, 8, "assumed: the most that the log's jobs used at a time, 32 cores, 2 gpu", (("gpu", 1),)
+    )
+    assert machine.resources == {"core": 8, "gpu": 1}
+    assert given_machine(9, 2, machine).resources == {"core": 2, "gpu": 1}
+    assert machine_for(Needs({"core": Need(0, 0, None), "gpu": Need(2, 4, None)})).resources == {
+        "core": 1, "gpu": 2,
+    }  # fmt: skip
+
+
+def test_a_node_for_each_unit() -> None:
+    """Five units of one core need five nodes, though one node of eight cores has room for them."""
+    jobs = [
+        TracedJob(Job(1, 0, Request(5, (1,), one_unit_per_node=True), 100), 10),
+        TracedJob(Job(2, 0, Request(1, (8,)), 100), 10),
+    ]
+    needs = need_of(jobs, None)
+    assert needs == Needs({"core": Need(8, 8, None)}, 5)
+    assert machine_for(needs)[:2] == (5, 8)

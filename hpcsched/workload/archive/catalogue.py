@@ -5,6 +5,7 @@ https://www.cs.huji.ac.il/labs/parallel/workload/.
 """
 
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
@@ -57,7 +58,7 @@ def read_catalogue() -> list[Log]:
     return [Log(cite=data["cite"], **entry) for entry in data["logs"]]
 
 
-def find_log(name: str, logs: list[Log]) -> Log:
+def find_log(name: str, logs: list[Log], others: Sequence[str] = ()) -> Log:
     """Return a log by its name, or by the name of its file.
 
     Parameters
@@ -66,6 +67,8 @@ def find_log(name: str, logs: list[Log]) -> Log:
         The name.
     logs
         The catalogue.
+    others
+        Further names that can be fetched, for the message.
 
     Raises
     ------
@@ -75,7 +78,7 @@ def find_log(name: str, logs: list[Log]) -> Log:
     for log in logs:
         if name in (log.name, log.file_name):
             return log
-    names = [log.name for log in logs]
+    names = [*(log.name for log in logs), *others]
     close = get_close_matches(name, names, n=1)
     hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(names)}"
     raise InputError(Finding("unknown-log", f"the catalogue has no log {name!r}; {hint}"))

@@ -1,16 +1,18 @@
-"""Download of gzip files: resumes interrupted transfers, refuses damaged files.
+"""Download of files: resumes interrupted transfers, refuses damaged files.
 
 An unfinished transfer is in a hidden file beside the target, with the server's identifier of that
 version of the file; the transfer resumes only if the server still has that version. A complete file
-is unpacked once to check it, compared with the expected hash, and put in place together with its
-own hash.
+is checked (gzip and zip files are unpacked once, Parquet files have their marks), compared with the
+expected hash, and put in place together with its own hash.
 """
 
 import gzip
 import hashlib
 import http.client
+import os
 import urllib.error
 import urllib.request
+import zipfile
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
@@ -24,6 +26,8 @@ TIMEOUT = 30.0
 
 _CHUNK = 2**16
 _AGENT = "hpcsched"
+_KINDS = {".gz": "gzip", ".zip": "zip", ".parquet": "Parquet"}
+_MARK = b"PAR1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,7 @@ def fetch(
     timeout: float = TIMEOUT,
     progress: Callable[[int, int | None], None] | None = None,
 ) -> Fetched:
-    """Download a gzip file, and write its SHA-256 beside it.
+    """Download a file, and write its SHA-256 beside it.
 
     A file that exists is checked and left alone.
 
@@ -263,19 +267,37 @@ def _digest(file: Path, expected: str | None, path: Path) -> str:
         while chunk := raw.read(_CHUNK):
             hashed.update(chunk)
     digest = hashed.hexdigest()
-    if not file.stat().st_size:  # which the reader of gzip files takes for a whole one
-        raise _problem("damaged-download", str(path), "expected a gzip file, found nothing")
-    try:
-        with gzip.open(file) as packed:
-            while packed.read(_CHUNK):
-                pass
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        message = f"expected a whole gzip file, found damage: {error}"
-        raise _problem("damaged-download", str(path), message) from None
+    _check_whole(file, path)
     if expected is not None and digest != expected:
         message = f"expected a file with the SHA-256 {expected}, found {digest}"
         raise _problem("unexpected-content", str(path), message)
     return digest
+
+
+def _check_whole(file: Path, path: Path) -> None:
+    """Raise InputError if a file is damaged, as far as its format shows that."""
+    kind = _KINDS.get(path.suffix, "data")
+    if not file.stat().st_size:  # which the reader of gzip files takes for a whole one
+        raise _problem("damaged-download", str(path), f"expected a {kind} file, found nothing")
+    try:
+        if kind == "gzip":
+            with gzip.open(file) as packed:
+                while packed.read(_CHUNK):
+                    pass
+        elif kind == "zip":
+            with zipfile.ZipFile(file) as archive:
+                damaged = archive.testzip()
+                if damaged is not None:
+                    raise zipfile.BadZipFile(damaged)
+        elif kind == "Parquet":
+            with file.open("rb") as raw:
+                first = raw.read(len(_MARK))
+                raw.seek(-min(len(_MARK), file.stat().st_size), os.SEEK_END)
+                if first != _MARK or raw.read() != _MARK:
+                    raise EOFError("its first and last bytes are not PAR1")
+    except (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile) as error:
+        message = f"expected a whole {kind} file, found damage: {error}"
+        raise _problem("damaged-download", str(path), message) from None
 
 
 def _hash_file(path: Path) -> Path:

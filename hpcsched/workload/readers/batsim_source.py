@@ -2,20 +2,25 @@
 
 A workload has `jobs`, each with `id`, `subtime` (when it is submitted), `res` (how many resources
 it asks for), maybe `walltime`, and the name of a profile; and `profiles`, of which those of type
-`delay` (`DelayProfile` in later versions) say how long a job runs. Other keys are not used.
+`delay` (`DelayProfile` in later versions) say how long a job runs. Homogeneous parallel tasks say
+it for machines of a declared speed. Other keys are amounts of shared resources, if a scenario says
+so, and are not used otherwise.
 
 Source: the pages on workloads of Batsim's documentation; P.-F. Dutot, M. Mercier, M. Poquet and
 O. Richard, *Batsim: a Realistic Language-Independent Resources and Jobs Management Systems
 Simulator*, JSSPP 2016.
 """
 
+import json
 import re
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, Self
 
 from pydantic import Field
 
 from hpcsched.context import Context
+from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import UnitAmounts
 from hpcsched.registration import builtin
 from hpcsched.system.request import Request
@@ -24,11 +29,14 @@ from hpcsched.system.system import System
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.readers.batsim_file import BatsimFile
 from hpcsched.workload.readers.policies import RecordPolicies, UnusableError
-from hpcsched.workload.readers.quantities import duration, instant, whole_number
+from hpcsched.workload.readers.quantities import duration, instant, scaled, whole_number
 from hpcsched.workload.readers.record_source import RecordSource
 
 DELAY = "delay"
 _DELAYS = (DELAY, "DelayProfile")
+_TASKS = ("parallel_homogeneous", "ParallelTaskHomogeneousProfile")
+_TOTAL_TASK = "parallel_homogeneous_total"
+_SPREAD = "DefinedAmountsSpreadUniformly"
 _NUMBER_IN_ID = re.compile(r"(?:.*!)?([0-9]{1,18})", re.DOTALL)
 
 
@@ -51,8 +59,20 @@ class BatsimParams(RecordPolicies):
     )
     other_profile: Literal["skip", "error"] = Field(
         "skip",
-        description="Policy for a job with a profile of another type than delay, which gives no"
-        " run time.",
+        description="Policy for a job with a profile that gives no run time: neither a delay nor,"
+        " with a speed, a homogeneous parallel task.",
+    )
+    speed: float | None = Field(
+        None,
+        gt=0,
+        description="Floating-point operations that a requested resource does in a second: the run"
+        " time of a homogeneous parallel task is its operations / speed. Its communication takes"
+        " no time, which is counted as a clipping.",
+    )
+    shared_requests: dict[str, str] = Field(
+        default_factory=dict,
+        description="For each shared resource, the key of a job, or of its extra_data, with the"
+        " amount that the whole job uses; a job without the key uses none.",
     )
 
 
@@ -60,7 +80,7 @@ class BatsimParams(RecordPolicies):
     "trace_source",
     "batsim",
     BatsimParams,
-    summary="workloads of the simulator Batsim, in JSON: jobs with profiles of type delay",
+    summary="workloads of the simulator Batsim, in JSON: jobs with delays or parallel tasks",
 )
 class BatsimSource(RecordSource):
     """Stream of the jobs of a Batsim workload.
@@ -89,6 +109,7 @@ class BatsimSource(RecordSource):
         self.check_types(params.unit, "trace.unit")
         self.uniform_request = system.request(params.unit)
         self._room = room_for(system, self.uniform_request)
+        self._check_shared()
         self._profiles: dict[str, Any] = self._file.header["profiles"]
 
     def parse(self, line: Any) -> TracedJob:
@@ -108,14 +129,52 @@ class BatsimSource(RecordSource):
         if units < 1:
             raise UnusableError("malformed", "res: expected at least 1")
         self.check_submission(job_id, submit_time)
-        run_time = self._run_time(line)
+        run_time, communicates = self._run_time(line, units)
         self.check_run_time(run_time)
         requested_time = self.requested_time(requested_time, run_time)
         self.check_room(units, self._room, self._params.unit)
         request = self.uniform_request
         assert request is not None
-        job = Job(job_id, submit_time, Request(units, request), requested_time)
+        asked = Request(units, request, shared_requests=self._shared(line))
+        job = Job(job_id, submit_time, asked, requested_time)
+        if communicates:
+            self.account.clipped["communication"] += 1
         return TracedJob(job, self.clipped(run_time, requested_time))
+
+    def _check_shared(self) -> None:
+        """Raise InputError if the system lacks a shared resource that jobs are to use."""
+        known = self.check_draws(self._params.shared_requests, "trace.shared_requests")
+        for name in self._params.shared_requests:
+            if name not in known:
+                there = f"there are: {', '.join(sorted(known))}" if known else "it has none"
+                message = f"the system has no shared resource called {name!r}; {there}"
+                place = Place(str(self._file.path))
+                raise InputError(
+                    Finding(
+                        "unknown-shared-resource",
+                        message,
+                        place,
+                        key=f"trace.shared_requests.{name}",
+                    )
+                )
+
+    def _shared(self, job: dict[str, Any]) -> tuple[tuple[str, int], ...]:
+        """Return the amounts of shared resources that a job uses."""
+        if not self._params.shared_requests:
+            return ()
+        more = job.get("extra_data")
+        if isinstance(more, str):
+            try:
+                more = json.loads(more)
+            except ValueError:
+                more = None
+        found = {**(more if isinstance(more, dict) else {}), **job}
+        amounts = (
+            (name, _value(found, key, whole_number))
+            for name, key in self._params.shared_requests.items()
+            if found.get(key) is not None
+        )
+        return tuple((name, amount) for name, amount in amounts if amount > 0)
 
     def _job_id(self, job: dict[str, Any]) -> int:
         if self._params.job_ids == "position":
@@ -135,8 +194,16 @@ class BatsimSource(RecordSource):
             found = matched[1]
         return _value({"id": found}, "id", whole_number)
 
-    def _run_time(self, job: dict[str, Any]) -> int:
-        """Return the run time in seconds from a job's profile; -1 if the profile has none."""
+    def _run_time(self, job: dict[str, Any], units: int) -> tuple[int, bool]:
+        """Return the run time from a job's profile, -1 if it has none, and if it communicates.
+
+        Parameters
+        ----------
+        job
+            The job.
+        units
+            Number of its resources, which share the operations of some profiles.
+        """
         name = job.get("profile")
         # Numbers are accepted as names, since JSON keys are texts and jobs may name profile 5 as 5.
         if not isinstance(name, str | int) or isinstance(name, bool):
@@ -145,13 +212,18 @@ class BatsimSource(RecordSource):
         if not isinstance(profile, dict):
             raise UnusableError("malformed", f"profile: there is no profile {str(name)[:40]!r}")
         kind = profile.get("type")
+        total = kind == _TOTAL_TASK or profile.get("generation_strategy") == _SPREAD
+        if self._params.speed is not None and kind in (*_TASKS, _TOTAL_TASK):
+            per_second = Fraction(self._params.speed) * (units if total else 1)
+            run_time = _value(profile, "cpu", lambda amount: scaled(amount, 1 / per_second))
+            return run_time, bool(profile.get("com"))
         if kind not in _DELAYS:
             raise UnusableError(
                 "other_profile",
                 f"the profile {str(name)[:40]!r} is of type {str(kind)[:40]!r}, from which no run"
                 " time follows",
             )
-        return _value(profile, "delay", duration) if "delay" in profile else -1
+        return _value(profile, "delay", duration) if "delay" in profile else -1, False
 
 
 def _value(record: dict[str, Any], key: str, read: Any) -> int:

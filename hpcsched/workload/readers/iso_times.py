@@ -20,6 +20,10 @@ class WallTime(NamedTuple):
     seconds: int
 
 
+class InSeconds(int):
+    """Whole seconds, from an instant or duration whose type has a unit of its own."""
+
+
 def iso_instant(text: str, zone: tzinfo | None) -> int:
     """Return the Unix time, in whole seconds, of a text such as `2024-05-01T12:30:00+02:00`.
 

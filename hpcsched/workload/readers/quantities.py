@@ -6,6 +6,7 @@ time stays within it.
 """
 
 import math
+from fractions import Fraction
 
 from hpcsched.parameters import LARGEST
 
@@ -38,8 +39,15 @@ def whole_number(value: object) -> int:
     return _bounded(number)
 
 
-def instant(value: object) -> int:
+def instant(value: object, per_second: int = 1) -> int:
     """Return an instant in seconds, rounded down.
+
+    Parameters
+    ----------
+    value
+        The instant.
+    per_second
+        How many units of the value make a second: 1000 for milliseconds.
 
     Raises
     ------
@@ -47,6 +55,8 @@ def instant(value: object) -> int:
         If the value is no number, or above 2⁵³.
     """
     number = _number(value)
+    if per_second > 1:
+        number = math.floor(Fraction(number) / per_second)
     return _bounded(math.floor(number) if isinstance(number, float) else number)
 
 
@@ -63,7 +73,31 @@ def duration(value: object) -> int:
     >>> duration(0.2), instant(0.2)
     (1, 0)
     """
+    return scaled(value, Fraction(1))
+
+
+def scaled(value: object, factor: Fraction) -> int:
+    """Return a number × a factor, rounded up.
+
+    Returns
+    -------
+    int
+        The product; -1 for any negative number, which means not given.
+
+    Raises
+    ------
+    ValueError
+        If the value is no number, or the product is above 2⁵³.
+
+    Examples
+    --------
+    >>> scaled("1.5", Fraction(60)), scaled(50, Fraction(1, 100)), scaled(-1, Fraction(1, 1000))
+    (90, 1, -1)
+    """
     number = _number(value)
+    if factor != 1:
+        # A small negative number would be rounded up to 0, which is a value.
+        number = -1 if number < 0 else math.ceil(Fraction(number) * factor)
     return _bounded(math.ceil(number) if isinstance(number, float) else number)
 
 

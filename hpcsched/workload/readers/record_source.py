@@ -1,5 +1,6 @@
 """Common part of sources that read a log record by record and account for each record."""
 
+import heapq
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -149,10 +150,15 @@ class RecordSource(ABC):
         self._start()
         jobs, limit = self._read(), self._policies.jobs
         if self._policies.unsorted == "sort":
-            # The sort is stable: ties keep the order of the log.
-            in_order = sorted(jobs, key=lambda traced: traced.job.submit_time)
-            if limit is not None and limit < len(in_order):
-                self.account.skipped["after_first_jobs"] = len(in_order) - limit
+            # Both are stable: ties keep the order of the log. The first few need no more memory.
+            in_order = (
+                sorted(jobs, key=_submission)
+                if limit is None
+                else heapq.nsmallest(limit, jobs, key=_submission)
+            )
+            left = self.account.read - self.account.skipped.total() - len(in_order)
+            if left:
+                self.account.skipped["after_first_jobs"] = left
             jobs = iter(in_order)
         for traced in islice(jobs, limit):
             self.account.submitted += 1
@@ -189,7 +195,7 @@ class RecordSource(ABC):
             raise UnusableError("malformed", str(error)) from None
         return traced
 
-    def check_types(self, names: Iterable[str], key: str) -> None:
+    def check_types(self, names: Iterable[str], key: str, hint: str = "") -> None:
         """Raise InputError if the system lacks one of the resource types.
 
         Parameters
@@ -198,6 +204,8 @@ class RecordSource(ABC):
             The resource types.
         key
             The scenario's key that names them, for the message.
+        hint
+            What else to do, after the message.
         """
         unknown = [name for name in names if name not in self.system.resource_types]
         if unknown:
@@ -205,11 +213,36 @@ class RecordSource(ABC):
                 Finding(
                     "unknown-resource-type",
                     f"a unit asks for {', '.join(unknown)}, which no node group has; there are:"
-                    f" {', '.join(self.system.resource_types)}",
+                    f" {', '.join(self.system.resource_types)}{hint}",
                     Place(str(self.lines.path)),
                     key=key,
                 )
             )
+
+    def check_draws(self, names: Iterable[str], key: str) -> set[str]:
+        """Return the names of shared resources; raise InputError if jobs draw from one by a model.
+
+        Parameters
+        ----------
+        names
+            Names of resource types and shared resources for which records ask.
+        key
+            The scenario's key that names them, for the message.
+        """
+        draws = {resource.name: resource.draw for resource in self.system.shared_resources}
+        modelled = [name for name in names if name in draws and not draws[name].traced]
+        if modelled:
+            raise InputError(
+                Finding(
+                    "bad-value",
+                    f"a unit asks for {modelled[0]}, a shared resource from which jobs draw by a"
+                    " model; only of one with 'draw: as_the_trace_says' the trace can ask for"
+                    " anything",
+                    Place(str(self.lines.path)),
+                    key=key,
+                )
+            )
+        return set(draws)
 
     def check_submission(self, job_id: int, submit_time: int) -> None:
         """Raise UnusableError for a missing or repeated number, or a submit time out of order.
@@ -348,3 +381,7 @@ class RecordSource(ABC):
                 )
             )
         self.account.skipped[reason] += 1
+
+
+def _submission(traced: TracedJob) -> int:
+    return traced.job.submit_time

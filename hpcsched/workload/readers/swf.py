@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from hpcsched.context import Context
-from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import LARGEST
 from hpcsched.registration import RECORDS_WAITS, builtin
 from hpcsched.system.request import Request
@@ -325,23 +324,7 @@ class SwfSource(ColumnSource):
 
     def _check_amounts(self, amounts: Mapping[str, int]) -> None:
         """Raise InputError for unknown types, and for shared resources with their own model."""
-        shared_resources = {resource.name: resource for resource in self.system.shared_resources}
-        modelled = [
-            name
-            for name in amounts
-            if name in shared_resources and not shared_resources[name].draw.traced
-        ]
-        if modelled:
-            raise InputError(
-                Finding(
-                    "bad-value",
-                    f"a unit asks for {modelled[0]}, a shared resource from which jobs draw by a"
-                    " model; only of one with 'draw: as_the_trace_says' the trace can ask for"
-                    " anything",
-                    Place(str(self.lines.path)),
-                    key="trace.unit",
-                )
-            )
+        shared_resources = self.check_draws(amounts, "trace.unit")
         self.check_types([name for name in amounts if name not in shared_resources], "trace.unit")
 
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hpcsched.errors import Finding, InputError, Place
-from hpcsched.workload.readers.iso_times import WallTime
+from hpcsched.workload.readers.iso_times import InSeconds, WallTime
 from hpcsched.workload.readers.policies import UnusableError
 from hpcsched.workload.readers.text_lines import TextLines
 
@@ -35,6 +35,10 @@ class Rows(Protocol):
     @property
     def path(self) -> Path:
         """File of the table."""
+
+    @property
+    def files(self) -> Sequence[Path]:
+        """All files of the table."""
 
     @property
     def comments(self) -> Sequence[str]:
@@ -68,7 +72,7 @@ class Rows(Protocol):
         """
 
 
-def open_rows(path: Path, delimiter: str) -> Rows:
+def open_rows(path: Path, delimiter: str, names: Sequence[str] | None = None) -> Rows:
     """Return the rows of a table; its first bytes decide the format.
 
     Parameters
@@ -77,6 +81,8 @@ def open_rows(path: Path, delimiter: str) -> Rows:
         The file.
     delimiter
         Separator of the values of a CSV file, one character.
+    names
+        Names of the columns of a CSV file whose first line is a row; None: its first line has them.
 
     Raises
     ------
@@ -89,7 +95,7 @@ def open_rows(path: Path, delimiter: str) -> Rows:
     except OSError as error:
         message = f"the trace cannot be read: {error.strerror or error}"
         raise InputError(Finding("unreadable-trace", message, Place(str(path)))) from None
-    return ParquetRows(path) if start == PARQUET_MAGIC else CsvRows(path, delimiter)
+    return ParquetRows(path) if start == PARQUET_MAGIC else CsvRows(path, delimiter, names)
 
 
 class CsvRows:
@@ -101,14 +107,20 @@ class CsvRows:
         The file, plain or gzip.
     delimiter
         Separator of values, one character.
+    names
+        Names of the columns of a file whose first line is a row.
     """
 
     comments: Sequence[str] = ()
 
-    def __init__(self, path: Path, delimiter: str) -> None:
+    def __init__(self, path: Path, delimiter: str, names: Sequence[str] | None = None) -> None:
         self._lines = TextLines(path)
         self._delimiter = delimiter
         self._wanted: list[int] = []
+        self._headers = 1 if names is None else 0
+        if names is not None:
+            self.names: Sequence[str] = names
+            return
         number, line = next(self._lines.records(), (0, b""))
         if not number:
             raise self._malformed(1, "expected a line that names the columns, found nothing")
@@ -116,7 +128,7 @@ class CsvRows:
             names = self._split(line)
         except UnusableError as error:
             raise self._malformed(number, str(error)) from None
-        self.names: Sequence[str] = [name.strip() for name in names]
+        self.names = [name.strip() for name in names]
         double = next((n for k, n in enumerate(self.names) if n in self.names[:k]), None)
         if double is not None:
             raise self._malformed(number, f"two columns are called {double[:40]!r}")
@@ -125,6 +137,11 @@ class CsvRows:
     def path(self) -> Path:
         """File of the table."""
         return self._lines.path
+
+    @property
+    def files(self) -> Sequence[Path]:
+        """The file."""
+        return [self.path]
 
     @property
     def fraction_read(self) -> float:
@@ -136,9 +153,9 @@ class CsvRows:
         self._wanted = [self.names.index(name) for name in names]
 
     def records(self) -> Generator[tuple[int, bytes], None, None]:
-        """Yield the number and the bytes of each line after the first."""
+        """Yield the number and the bytes of each line after that with the names."""
         with closing(self._lines.records()) as lines:
-            yield from islice(lines, 1, None)
+            yield from islice(lines, self._headers, None)
 
     def values(self, record: bytes) -> Sequence[str]:
         """Return the selected values of a line.
@@ -199,6 +216,11 @@ class ParquetRows:
         if double is not None:
             message = f"two columns are called {double[:40]!r}"
             raise InputError(Finding("malformed", message, Place(str(path))))
+
+    @property
+    def files(self) -> Sequence[Path]:
+        """The file."""
+        return [self.path]
 
     @property
     def fraction_read(self) -> float:
@@ -265,11 +287,11 @@ def _plain(column: pa.ChunkedArray) -> list[Any]:
         per_second = _PER_SECOND[kind.unit]
         counts = (None if n is None else n // per_second for n in _counts(column))
         if kind.tz is not None:
-            return list(counts)
+            return [None if n is None else InSeconds(n) for n in counts]
         return [None if n is None else WallTime(n) for n in counts]
     if pa.types.is_duration(kind):
         per_second = _PER_SECOND[kind.unit]
-        return [None if n is None else -(-n // per_second) for n in _counts(column)]
+        return [None if n is None else InSeconds(-(-n // per_second)) for n in _counts(column)]
     if pa.types.is_decimal(kind):
         column = column.cast(pa.string())
     plain: list[Any] = column.to_pylist()

@@ -4,8 +4,8 @@ The scenario maps columns to fields of a job; columns under the names of the glo
 mapping. `jobs.parquet` of a run is such a table, and so is the output of `hpcsched trace convert`.
 """
 
-import math
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, Self
 from zoneinfo import ZoneInfo
@@ -18,16 +18,17 @@ from hpcsched.system.space import units_that_fit
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.job_columns import BOUNDS, present_names
-from hpcsched.workload.readers.iso_times import WallTime, iso_instant, wall_instant
-from hpcsched.workload.readers.policies import UnusableError
-from hpcsched.workload.readers.quantities import duration, instant, whole_number
+from hpcsched.workload.presets.preset_catalogue import columns_of, find_preset
+from hpcsched.workload.readers.accounting_logs.equal_units import EqualUnits
+from hpcsched.workload.readers.iso_times import InSeconds, WallTime, iso_instant, wall_instant
+from hpcsched.workload.readers.policies import SetAsideError, UnusableError
+from hpcsched.workload.readers.quantities import instant, scaled, whole_number
 from hpcsched.workload.readers.record_source import RecordSource
-from hpcsched.workload.readers.table_rows import open_rows
+from hpcsched.workload.readers.table_amounts import TableAmounts, given_value
+from hpcsched.workload.readers.table_files import rows_of
 from hpcsched.workload.readers.table_source_params import LABELS, TableColumns, TableParams
 
-REQUEST_PREFIX = "unit_request."
-
-_NOT_GIVEN = (None, "", "-1", -1)
+_SECONDS = {"ms": Fraction(1, 1000), "s": Fraction(1), "min": Fraction(60), "h": Fraction(3600)}
 _TRUTH = {"true": True, "false": False, "1": True, "0": False}
 _TITLES = {"queue": "Queue", "partition": "Partition", "user": "User", "group": "Group"}
 
@@ -42,9 +43,10 @@ _TITLES = {"queue": "Queue", "partition": "Partition", "user": "User", "group": 
 class TableSource(RecordSource):
     """Stream of the jobs of a table.
 
-    Reasons for skipping a row, in the order in which they apply: `malformed`, `unsorted`,
-    `missing_run_time`, `zero_run_time`, `missing_units`, `missing_request`,
-    `missing_requested_time`, `larger_than_system`. Empty text, null and -1 mean a missing value.
+    Reasons for skipping a row, in the order in which they apply: `not_ended`, `outside_window`,
+    `malformed`, `unsorted`, `missing_run_time`, `zero_run_time`, `missing_units`,
+    `missing_request`, `uneven_units`, `missing_requested_time`, `larger_than_system`. Empty text,
+    null and -1 mean a missing value.
 
     Parameters
     ----------
@@ -60,23 +62,33 @@ class TableSource(RecordSource):
         return cls(params, context.system)
 
     def __init__(self, params: TableParams, system: System) -> None:
-        self._rows = open_rows(Path(params.path), params.delimiter)
+        self._rows = rows_of(params)
         super().__init__(params, self._rows.path, system, self._rows)
         self._params = params
+        if params.preset is not None:
+            self._check_preset(params.preset)
+        self._factors = {
+            field: _SECONDS[getattr(params.durations, field)]
+            for field in ("run_time", "requested_time")
+        }
+        self._not_given: Mapping[str, set[str]] = {
+            field: set(map(str, found)) for field, found in params.not_given.items()
+        }
+        self._first, self._last = params.window
+        self._per_second = 1000 if params.time_unit == "ms" else 1
         self._zone = None if params.time_zone is None else ZoneInfo(params.time_zone)
         self._labels: dict[str, dict[str, int]] = {label: {} for label in params.named}
         self._groups = frozenset(group.name for group in system.groups)
         self._rooms: dict[ShapeKey, int] = {}
         self._columns = self._columns_by_field()
         self._amounts = self._columns_by_type()
-        self._unit = self._constant_amounts()
-        self._declared: dict[tuple[int, ...], tuple[dict[str, int], tuple[int, ...]]] = {}
-        wanted = [*self._columns.values(), *self._amounts.values()]
-        self._rows.select(wanted)
+        self._requests: dict[tuple[int, ...], tuple[int, ...]] = {}
+        state = [] if params.not_ended is None else [params.not_ended.column]
+        self._rows.select([*self._columns.values(), *self._amounts.columns, *state])
         self._fields = list(self._columns)
         bound = {column.name for column in BOUNDS} & set(self._fields)
-        if not self._amounts and not bound:
-            self.uniform_request = system.request(self._unit)
+        if not (self._amounts.by_type or bound or params.constants.one_unit_per_node):
+            self.uniform_request = system.request(self._amounts.unit)
 
     @property
     def comments(self) -> Sequence[str]:
@@ -89,6 +101,11 @@ class TableSource(RecordSource):
         ]
         return [*zone, *self._rows.comments, *named]
 
+    @property
+    def files(self) -> Sequence[Path]:
+        """Files of the table."""
+        return self._rows.files
+
     def parse(self, line: Any) -> TracedJob:
         """Return the job of a row.
 
@@ -99,12 +116,17 @@ class TableSource(RecordSource):
         """
         values = self._rows.values(line)
         row = dict(zip(self._fields, values, strict=False))
-        job_id = self._number(row, "job_id", whole_number)
+        ended = self._params.not_ended
+        if ended is not None and str(values[-1]).strip() in ended.values:
+            raise SetAsideError("not_ended", f"the job's state is {str(values[-1])[:40]!r}")
         submit_time = self._number(row, "submit_time", self._instant)
+        if submit_time >= 0 and not self._first <= submit_time < self._last:
+            raise SetAsideError("outside_window", "it is submitted outside of the window")
+        job_id = self._number(row, "job_id", whole_number)
         run_time = self._run_time(row)
         units = self._params.constants.units or self._number(row, "units", whole_number)
         limit = self._params.constants.requested_time
-        requested_time = self._number(row, "requested_time", duration) if limit is None else limit
+        requested_time = limit or self._duration(row, "requested_time")
         user, group, application, queue, partition = (self._label(row, label) for label in LABELS)
         # Numbered by row of the file, skipped rows included, so that a number leads to its row.
         if "job_id" not in row:
@@ -115,15 +137,16 @@ class TableSource(RecordSource):
             raise UnusableError("missing_units", "no number of units is given")
         if units < 1:
             raise self._malformed("units", "expected at least 1")
-        declared, unit_request = self._request(values[len(self._fields) :])
+        found = self._amounts.units_of(values[len(self._fields) :], units)
         requested_time = self.requested_time(requested_time, run_time)
         request = Request(
-            units=units,
-            unit_request=unit_request,
+            units=found.units,
+            unit_request=self._unit_request(found),
             node_groups=self._node_groups(row),
             allowed_nodes=self._allowed_nodes(row),
             exclusive=self._truth(row, "exclusive"),
-            one_unit_per_node=self._truth(row, "one_unit_per_node"),
+            one_unit_per_node=self._truth(row, "one_unit_per_node")
+            or (found.per_node and self._params.constants.one_unit_per_node is True),
         )
         job = Job(
             job_id,
@@ -139,7 +162,9 @@ class TableSource(RecordSource):
             queue_name=self._name_of(row, "queue"),
             partition_name=self._name_of(row, "partition"),
         )
-        self._check_fits(request, declared)
+        self._check_fits(request, found.amounts)
+        if found.uneven:
+            self.account.clipped["uneven_units"] += 1
         if self.keeps_waits and (start_time := self._number(row, "start_time", self._instant)) >= 0:
             self.note_wait(job_id, start_time - submit_time)
         return TracedJob(job, self.clipped(run_time, requested_time))
@@ -163,7 +188,7 @@ class TableSource(RecordSource):
             ):
                 columns[field] = stored[field]
         # Where both are there, what the scenario names is meant, or else the run time.
-        if given.start_time or given.end_time:
+        if not given.run_time and (given.start_time or given.end_time):
             columns.pop("run_time", None)
         elif "run_time" in columns:
             columns.pop("end_time", None)  # the start still tells how long the job waited
@@ -190,27 +215,31 @@ class TableSource(RecordSource):
                 for name in lacking
             )
 
-    def _columns_by_type(self) -> dict[str, str]:
-        """Return the column of each resource type that has one."""
-        requests = self._params.requests
-        if requests is None:
-            requests = {
-                name.removeprefix(REQUEST_PREFIX): name
-                for name in self._rows.names
-                if name.startswith(REQUEST_PREFIX)
-                and name.removeprefix(REQUEST_PREFIX) not in (self._params.unit or ())
-            }
-        for resource_type, name in requests.items():
-            self._check_there(name, f"trace.requests.{resource_type}")
-        self.check_types(requests, "trace.requests")
-        return dict(requests)
+    def _columns_by_type(self) -> TableAmounts:
+        """Return the columns of resource types, all of which the system has."""
+        amounts = TableAmounts(self._params, self._rows.names)
+        for resource_type, asked in amounts.by_type.items():
+            for name in filter(None, (asked.column, asked.times)):
+                self._check_there(name, f"trace.requests.{resource_type}")
+        if self._params.not_ended is not None:
+            self._check_there(self._params.not_ended.column, "trace.not_ended.column")
+        preset = self._params.preset is not None
+        hint = "; 'requests: {TYPE: null}' leaves a resource type out" if preset else ""
+        self.check_types(amounts.by_type, "trace.requests", hint)
+        self.check_types(amounts.unit, "trace.unit")
+        return amounts
 
-    def _constant_amounts(self) -> dict[str, int]:
-        unit = self._params.unit
-        if unit is None:
-            unit = {} if self._amounts else {"core": 1}
-        self.check_types(unit, "trace.unit")
-        return dict(unit)
+    def _check_preset(self, name: str) -> None:
+        """Raise InputError if the table lacks columns that a preset reads."""
+        wanted = dict.fromkeys(columns_of(self._params.model_dump()))
+        lacking = [column for column in wanted if column not in self._rows.names]
+        if lacking:
+            message = (
+                f"the preset {name!r} reads {find_preset(name).title}; the file has no columns"
+                f" called {', '.join(lacking)}; there are: {self._listed()}"
+            )
+            place = Place(str(self._rows.path))
+            raise InputError(Finding("missing-column", message, place, key="trace.preset"))
 
     def _check_there(self, name: str, key: str) -> None:
         if name not in self._rows.names:
@@ -231,8 +260,10 @@ class TableSource(RecordSource):
 
     def _number(self, row: Mapping[str, Any], field: str, read: Callable[[Any], int]) -> int:
         """Return a number, -1 if it is missing; raises UnusableError for any other value."""
-        value = _given(row.get(field))
-        if value is None:
+        value = given_value(row.get(field))
+        # As text: before units, and alike for CSV and Parquet.
+        missing = self._not_given.get(field)
+        if value is None or (missing and str(value).removesuffix(".0") in missing):
             return -1
         try:
             return read(value)
@@ -245,14 +276,18 @@ class TableSource(RecordSource):
         if isinstance(value, str) and self._params.times == "iso":
             return iso_instant(value, self._zone)
         try:
-            return instant(value)
+            return instant(value, 1 if isinstance(value, InSeconds) else self._per_second)
         except ValueError as error:
             hint = "; 'times: iso' reads times of the calendar" if isinstance(value, str) else ""
             raise ValueError(f"{error}{hint}") from None
 
+    def _duration(self, row: Mapping[str, Any], field: str) -> int:
+        factor = Fraction(1) if isinstance(row.get(field), InSeconds) else self._factors[field]
+        return self._number(row, field, lambda value: scaled(value, factor))
+
     def _run_time(self, row: Mapping[str, Any]) -> int:
         if "run_time" in self._columns:
-            return self._number(row, "run_time", duration)
+            return self._duration(row, "run_time")
         start_time = self._number(row, "start_time", self._instant)
         end_time = self._number(row, "end_time", self._instant)
         if start_time < 0 or end_time < 0:
@@ -285,41 +320,20 @@ class TableSource(RecordSource):
         return self._text(row, f"{label}_name")
 
     def _text(self, row: Mapping[str, Any], field: str) -> str | None:
-        value = _given(row.get(field))
+        value = given_value(row.get(field))
         if value is None:
             return None
         if isinstance(value, str | int) and not isinstance(value, bool):
             return str(value)
         raise self._malformed(field, "expected a text")
 
-    def _request(self, values: Sequence[Any]) -> tuple[dict[str, int], tuple[int, ...]]:
-        """Return the request of a unit, in declared amounts and in the system's units."""
-        amounts = tuple(
-            self._amount(value, column)
-            for value, column in zip(values, self._amounts.values(), strict=True)
-        )
-        known = self._declared.get(amounts)
+    def _unit_request(self, found: EqualUnits) -> tuple[int, ...]:
+        """Return the request of a unit in the system's units."""
+        key = tuple(found.amounts.values())
+        known = self._requests.get(key)
         if known is None:
-            declared = {**self._unit, **dict(zip(self._amounts, amounts, strict=True))}
-            request = self.system.request(declared)
-            if not any(request):
-                raise UnusableError("malformed", "a unit must ask for at least one resource type")
-            known = self._declared[amounts] = declared, request
+            known = self._requests[key] = self.system.request(found.amounts)
         return known
-
-    def _amount(self, value: Any, column: str) -> int:
-        value = _given(value)
-        if value is None:
-            if self._params.missing_request == "zero":
-                return 0
-            raise UnusableError("missing_request", f"column {column!r}: no amount is given")
-        try:
-            amount = whole_number(value)
-        except ValueError as error:
-            raise UnusableError("malformed", f"column {column!r}: {error}") from None
-        if amount < 0:
-            raise UnusableError("malformed", f"column {column!r}: expected 0 or more")
-        return amount
 
     def _node_groups(self, row: Mapping[str, Any]) -> frozenset[str] | None:
         names = self._list(row, "node_groups")
@@ -357,7 +371,7 @@ class TableSource(RecordSource):
         return value
 
     def _truth(self, row: Mapping[str, Any], field: str) -> bool:
-        value = _given(row.get(field))
+        value = given_value(row.get(field))
         if value is None:
             return False
         known = _TRUTH.get(str(value).lower())
@@ -376,12 +390,3 @@ class TableSource(RecordSource):
     def _malformed(self, field: str, message: str) -> UnusableError:
         column = self._columns.get(field, field)
         return UnusableError("malformed", f"column {column!r}: {message}")
-
-
-def _given(value: Any) -> Any:
-    """Return a value without surrounding spaces, or None if it is missing."""
-    if isinstance(value, str):
-        value = value.strip()
-    if value in _NOT_GIVEN or (isinstance(value, float) and math.isnan(value)):
-        return None
-    return value

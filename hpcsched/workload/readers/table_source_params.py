@@ -1,17 +1,22 @@
-"""Parameters of the trace source `table`: columns, constants, and policies."""
+"""Parameters of the trace source `table`: columns, units, constants, and policies."""
 
-from typing import Annotated, ClassVar, Literal, Self
+import math
+from datetime import UTC
+from typing import Annotated, Any, ClassVar, Literal, Self
 from zoneinfo import ZoneInfo
 
 from pydantic import (
     Field,
     SerializerFunctionWrapHandler,
+    ValidationInfo,
     field_validator,
     model_serializer,
     model_validator,
 )
 
-from hpcsched.parameters import Listed, Params, PositiveDuration, UnitAmounts
+from hpcsched.parameters import Listed, Params, PositiveAmount, PositiveDuration, UnitAmounts
+from hpcsched.workload.presets.preset_catalogue import find_preset, merged, read_presets
+from hpcsched.workload.readers.iso_times import iso_instant
 from hpcsched.workload.readers.policies import RecordPolicies
 
 _Column = Annotated[str, Field(min_length=1)]
@@ -19,6 +24,12 @@ _Number = Annotated[int, Field(ge=0)]
 
 Label = Literal["user", "group", "application", "queue", "partition"]
 LABELS: tuple[Label, ...] = ("user", "group", "application", "queue", "partition")
+
+NumberField = Literal[
+    "job_id", "submit_time", "start_time", "end_time", "run_time", "requested_time", "units",
+    "user", "group", "application", "queue", "partition",
+]  # fmt: skip
+DurationUnit = Literal["ms", "s", "min", "h"]
 
 
 class TableColumns(Params):
@@ -36,7 +47,7 @@ class TableColumns(Params):
     submit_time: _Column | None = Field(None, description="Submit time.")
     start_time: _Column | None = Field(
         None,
-        description="Start time; used with end_time if there is no run_time, and for recorded wait"
+        description="Start time; used with end_time if no run_time is named, and for recorded wait"
         " times.",
     )
     end_time: _Column | None = Field(None, description="End time.")
@@ -81,18 +92,71 @@ class TableConstants(Params):
     application: _Number | None = Field(None, description="The application of all jobs.")
     queue: _Number | None = Field(None, description="The queue of all jobs.")
     partition: _Number | None = Field(None, description="The partition of all jobs.")
+    one_unit_per_node: bool | None = Field(
+        None,
+        description="Whether each unit needs a node of its own, unless uneven amounts were spread.",
+    )
+
+
+class TableAmount(Params):
+    """Column with amounts in another unit: value × unit / per, rounded up."""
+
+    column: _Column = Field(description="The column.")
+    times: _Column | None = Field(
+        None, description="Another column, by whose value the amount is multiplied."
+    )
+    unit: PositiveAmount = Field(1, description="Amount that the value 1 means: 1MiB for MiB.")
+    per: int = Field(1, ge=1, description="The value that means one unit: 100 for percent.")
+
+
+class TableDurations(Params):
+    """Units of the columns with durations."""
+
+    run_time: DurationUnit = Field("s", description="Unit of run times.")
+    requested_time: DurationUnit = Field("s", description="Unit of requested times.")
+
+
+class NotEnded(Params):
+    """Column with states of jobs, and those of jobs that have not ended."""
+
+    column: _Column = Field(description="The column.")
+    values: Annotated[tuple[str, ...], Listed] = Field(
+        min_length=1, description="States of jobs whose rows are set aside, counted as not_ended."
+    )
 
 
 class TableParams(RecordPolicies):
     """Parameters of `table`: the table, its columns, and policies for rows."""
 
+    preset: str | None = Field(
+        None,
+        description="A known data set (`hpcsched trace presets`), whose columns and units need no"
+        " naming; other keys replace what the preset says.",
+    )
+    format: Literal["table", "philly"] = Field(
+        "table",
+        description="CSV or Parquet, as the content tells; or the job log of Microsoft's Philly.",
+    )
+    column_names: Annotated[tuple[_Column, ...] | None, Listed] = Field(
+        None, description="Names of the columns of a CSV file without a line that names them."
+    )
     columns: TableColumns = Field(
         default_factory=TableColumns, description="Columns by field of a job."
     )
-    requests: dict[str, _Column] | None = Field(
+    requests: dict[str, _Column | TableAmount | None] | None = Field(
         None,
-        description="Column with the amount per unit, by resource type; by default the columns"
-        " unit_request.TYPE.",
+        description="Column with the amount, by resource type, or its name, unit and factor; null"
+        " leaves out a type of the preset. By default the columns unit_request.TYPE.",
+    )
+    amounts: Literal["unit", "job"] = Field(
+        "unit",
+        description="Basis of these amounts: each unit, or the whole job.",
+    )
+    uneven_units: Literal["spread", "up", "skip", "error"] = Field(
+        "spread",
+        description="Policy for amounts of a whole job that cannot be divided equally among its"
+        " units: smallest equal parts as units, rounding up for every unit (both counted as"
+        " clippings), or an error.",
     )
     unit: UnitAmounts | None = Field(
         None,
@@ -106,6 +170,27 @@ class TableParams(RecordPolicies):
         "seconds",
         description="Format of submit, start and end times: seconds, or ISO 8601"
         " (2024-05-01T12:30:00+02:00). Time stamps of a Parquet file are understood anyway.",
+    )
+    time_unit: Literal["s", "ms"] = Field(
+        "s", description="Unit of submit, start and end times that are numbers."
+    )
+    durations: TableDurations = Field(
+        default_factory=TableDurations, description="Units of run times and requested times."
+    )
+    not_given: dict[NumberField, list[int]] = Field(
+        default_factory=dict,
+        description="Numbers that mean a missing value, by field, beside -1.",
+    )
+    not_ended: NotEnded | None = Field(
+        None, description="States of jobs that have not ended, which are no jobs yet."
+    )
+    submitted_from: int | str | None = Field(
+        None,
+        description="Unix time, or ISO 8601, before which submissions are left out as"
+        " outside_window; other rows are not held in memory to be sorted.",
+    )
+    submitted_before: int | str | None = Field(
+        None, description="Unix time, or ISO 8601, from which on they are left out likewise."
     )
     time_zone: str | None = Field(
         None,
@@ -126,6 +211,43 @@ class TableParams(RecordPolicies):
         "error", description="Policy for an amount that is not given; `zero` reads it as 0."
     )
 
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_in_preset(cls, data: Any, info: ValidationInfo) -> Any:
+        """Fill in the parameters of the preset, so that a resolved scenario has them."""
+        name = data.get("preset") if isinstance(data, dict) else None
+        if not isinstance(name, str) or name not in read_presets():
+            return data
+        blocks: dict[str, type[Params]] = {"columns": TableColumns, "constants": TableConstants}
+        given = dict(data)
+        for key in blocks:
+            block = given.get(key)
+            if isinstance(block, Params):
+                given[key] = block.model_dump(exclude_unset=True)
+            elif block is not None and not isinstance(block, dict):
+                return data  # which the validation of the field refuses
+        known = (info.context or {}).get("known_keys")
+        if known is not None:
+            # Of the mappings that the scenario has, as those made here stand nowhere in it.
+            known[id(data)] = tuple(cls.model_fields)
+            known |= {
+                id(data[key]): tuple(model.model_fields)
+                for key, model in blocks.items()
+                if key in data
+            }
+        found = merged(given, find_preset(name).trace)
+        # A column that neither names is not meant, whatever it is called.
+        former = {TableColumns.former_keys.get(key, key) for key in found["columns"]}
+        unnamed = {key: None for key in TableColumns.model_fields if key not in former}
+        return {**found, "columns": {**unnamed, **found["columns"]}}
+
+    @field_validator("preset")
+    @classmethod
+    def _preset_is_known(cls, preset: str | None) -> str | None:
+        if preset is not None:
+            find_preset(preset)
+        return preset
+
     @field_validator("time_zone")
     @classmethod
     def _zone_is_known(cls, zone: str | None) -> str | None:
@@ -137,6 +259,23 @@ class TableParams(RecordPolicies):
                     f"expected a time zone such as Europe/Paris, found {zone!r}"
                 ) from None
         return zone
+
+    @field_validator("submitted_from", "submitted_before")
+    @classmethod
+    def _is_an_instant(cls, given: int | str | None) -> int | str | None:
+        if isinstance(given, str):
+            iso_instant(given, UTC)
+        return given
+
+    @property
+    def window(self) -> tuple[float, float]:
+        """Unix times from and before which jobs are submitted; times without a zone are in UTC."""
+        zone = UTC if self.time_zone is None else ZoneInfo(self.time_zone)
+        first, last = (
+            iso_instant(given, zone) if isinstance(given, str) else given
+            for given in (self.submitted_from, self.submitted_before)
+        )
+        return -math.inf if first is None else first, math.inf if last is None else last
 
     @field_validator("delimiter")
     @classmethod
@@ -150,14 +289,13 @@ class TableParams(RecordPolicies):
         for key in TableConstants.model_fields:
             if getattr(self.constants, key) is not None and getattr(self.columns, key) is not None:
                 raise ValueError(f"{key} has both a column and a constant; expected one of them")
-        ends = self.columns.start_time or self.columns.end_time
-        if self.columns.run_time and ends:
+        if self.columns.run_time and self.columns.end_time:
             raise ValueError(
-                "columns has both run_time and start_time or end_time; expected the run time, or"
-                " the start and the end"
+                "columns has both run_time and end_time; expected the run time, or the start and"
+                " the end"
             )
-        for name in self.requests or ():
-            if name in (self.unit or ()):
+        for name, asked in (self.requests or {}).items():
+            if asked is not None and name in (self.unit or ()):
                 raise ValueError(
                     f"{name} has both a column, under 'requests', and an amount, under 'unit';"
                     " expected one of them"

@@ -2,8 +2,10 @@
 
 import gzip
 import hashlib
+import io
 import random
 import threading
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -240,3 +242,30 @@ def test_the_catalogue() -> None:
 def log_at(server: Server, sha256: str | None = None) -> Log:
     """Return an entry of a catalogue for the log of a server."""
     return Log("log", "made up", server.address, "somebody", "a paper", "kth-sp2", sha256)
+
+
+def _zipped() -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("jobs.csv", "a,b\n1,2\n" * 100)
+    return packed.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "damaged"),
+    [
+        ("jobs.zip", _zipped(), _zipped()[:-9]),
+        ("jobs.parquet", b"PAR1...PAR1", b"PAR1...PAR"),
+        ("jobs.csv", b"a,b\n", b""),
+    ],
+)
+def test_other_formats(tmp_path: Path, name: str, data: bytes, damaged: bytes) -> None:
+    """Each is checked as far as it can be, and put in place as it came."""
+    with serving() as server:
+        address = server.address.replace("log.swf.gz", name)
+        server.data = damaged
+        with pytest.raises(InputError, match="damaged-download"):
+            fetch(address, tmp_path / name)
+        server.data = data
+        assert fetch(address, tmp_path / name).size == len(data)
+        assert (tmp_path / name).read_bytes() == data

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from hpcsched.errors import InputError
+from hpcsched.system.shared_resources import Draw, SharedResource
+from hpcsched.system.system import System
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.readers.batsim_source import BatsimParams, BatsimSource
 from tests.builders import alike, traced
@@ -258,3 +260,55 @@ def test_other_bytes(tmp_path: Path) -> None:
     assert len(read(path)[1]) == 6
     assert fault(tmp_path).endswith("[unreadable-trace]")
     assert fault(tmp_path / "none").endswith("[unreadable-trace]")
+
+
+TASKS = {
+    "task": {"type": "parallel_homogeneous", "cpu": 10e9, "com": 0},
+    "later": {"type": "ParallelTaskHomogeneousProfile", "cpu": 5e9},
+    "total": {"type": "parallel_homogeneous_total", "cpu": 12e9, "com": 1e6},
+    "spread": {
+        "type": "ParallelTaskHomogeneousProfile", "cpu": 12e9,
+        "generation_strategy": "DefinedAmountsSpreadUniformly",
+    },
+    "none": {"type": "parallel_homogeneous"},
+}  # fmt: skip
+
+
+def test_tasks_at_a_speed(tmp_path: Path) -> None:
+    """At 4 Gflop/s: 10 / 4 and 5 / 4 s rounded up; 12 Gflop of 2 resources take 12 / (2 × 4) s."""
+    jobs = [
+        job(1, profile="task"), job(2, profile="later"), job(3, profile="total", res=2),
+        job(4, profile="spread", res=2), job(5), job(6, profile="solver"),
+    ]  # fmt: skip
+    path = write(tmp_path, workload(*jobs, **TASKS, solver={"type": "smpi"}))
+    source, found = read(path, speed=4e9)
+    assert [(traced.job.job_id, traced.run_time) for traced in found] == [
+        (1, 3), (2, 2), (3, 2), (4, 2), (5, 60),
+    ]  # fmt: skip
+    assert source.account.skipped == {"other_profile": 1}
+    assert source.account.clipped == {"communication": 1}
+    source, found = read(path)
+    assert [traced.job.job_id for traced in found] == [5]
+    assert source.account.skipped == {"other_profile": 5}
+    assert "cpu" in fault(write(tmp_path, workload(job(1, profile="none"), **TASKS)), speed=1)
+
+
+def test_shared_requests(tmp_path: Path) -> None:
+    """From keys of a job and of its extra data, for the job as a whole; without a key, nothing."""
+    jobs = [
+        job(1, res=2, licences=3), job(2, extra_data='{"licences": 1, "space": 7}'), job(3),
+        job(4, licences=0, extra_data="no JSON"),
+    ]  # fmt: skip
+    path = write(tmp_path, workload(*jobs))
+    draw = Draw(traced=True)
+    shared = SharedResource("licence", 9, draw), SharedResource("disk", 9, draw)
+    system = System(SYSTEM.groups, shared_resources=shared)
+    asked = {"licence": "licences", "disk": "space"}
+    params = BatsimParams(path=str(path), shared_requests=asked)
+    found = [traced.job.shared_requests for traced in BatsimSource(params, system).jobs()]
+    assert found == [(("licence", 3),), (("licence", 1), ("disk", 7)), (), ()]
+    assert "no shared resource called 'licence'; it has none" in fault(path, shared_requests=asked)
+    modelled = System(SYSTEM.groups, shared_resources=(SharedResource("licence", 9, Draw()),))
+    params = BatsimParams(path=str(path), shared_requests={"licence": "licences"})
+    with pytest.raises(InputError, match="jobs draw by a model"):
+        BatsimSource(params, modelled)

@@ -384,7 +384,8 @@ def test_other_bytes(tmp_path: Path) -> None:
     assert fault(path, **MAPPING).startswith(f"{path}:1: error: ")
     write(tmp_path, "submit_time;run_time;units\n0;5;1\n")
     assert len(read(path, delimiter=";", missing_requested_time=9)[1]) == 1
-    assert fault(tmp_path).endswith("[unreadable-trace]")
+    (tmp_path / "empty").mkdir()
+    assert fault(tmp_path / "empty").endswith("[empty-trace]")
     assert fault(tmp_path / "none.csv").endswith("[unreadable-trace]")
 
 
@@ -434,7 +435,7 @@ def test_rows_of_parquet_are_named(tmp_path: Path) -> None:
         ({"delimiter": '"'}, "expected a sign such as"),
         ({"unit": {"core": 0}}, "at least one resource type"),
         ({"columns": {"user": "u"}, "constants": {"user": 1}}, "user has both a column and a"),
-        ({"columns": {"run_time": "r", "end_time": "e"}}, "has both run_time and start_time or"),
+        ({"columns": {"run_time": "r", "end_time": "e"}}, "has both run_time and end_time"),
         ({"requests": {"core": "c"}, "unit": {"core": 1}}, "core has both a column, under"),
         ({"columns": {"submit": "s"}}, "Extra inputs are not permitted"),
     ],
@@ -443,3 +444,72 @@ def test_what_a_scenario_cannot_say(params: dict[str, Any], message: str) -> Non
     """Contradictions are refused."""
     with pytest.raises(ValidationError, match=message):
         TableParams.model_validate({"path": "jobs.csv", **params})
+
+
+def test_units_of_times_and_missing_values(tmp_path: Path) -> None:
+    """Milliseconds and minutes; numbers that mean nothing; jobs that have not ended."""
+    path = write(
+        tmp_path,
+        "submit_time,start_time,end_time,requested_time,units,state\n"
+        "1999,3000,63000,2,1,DONE\n2000,0,9000,5,1,DONE\n2000,3000,4000,0.5,1, RUNNING\n"
+        "2500,3000,3001,99,1,DONE\n",
+    )
+    source, jobs = read(
+        path,
+        time_unit="ms",
+        durations={"requested_time": "min"},
+        not_given={"start_time": [0], "requested_time": [99]},
+        not_ended={"column": "state", "values": ["RUNNING"]},
+        missing_requested_time=7,
+        zero_run_time="keep",
+    )
+    assert jobs == [
+        traced(1, 1, 1, 60, (1, 0), requested_time=120),
+        traced(4, 2, 1, 0, (1, 0), requested_time=7),
+    ]
+    assert source.account.skipped == {"missing_run_time": 1, "not_ended": 1}
+    assert "has no column called 'stat'" in fault(
+        path, not_ended={"column": "stat", "values": ["RUNNING"]}
+    )
+
+
+def test_a_node_for_each_unit_of_all_jobs(tmp_path: Path) -> None:
+    """As a constant; units of a job that was spread may share nodes."""
+    path = write(tmp_path, "submit_time,run_time,units,c\n0,5,2,4\n0,5,2,3\n0,5,5,5\n")
+    given = {"constants": {"one_unit_per_node": True}, "missing_requested_time": 9}
+    source, jobs = read(path, **given)
+    assert source.uniform_request is None
+    assert [found.job.request.one_unit_per_node for found in jobs] == [True, True]
+    assert source.account.skipped == {"larger_than_system": 1}
+    source, jobs = read(path, **given, requests={"core": "c"}, amounts="job")
+    assert [found.job.units for found in jobs] == [2, 3]
+    assert [found.job.request.one_unit_per_node for found in jobs] == [True, False]
+    assert source.account.clipped == {"uneven_units": 1}
+
+
+def test_a_part_of_a_table(tmp_path: Path) -> None:
+    """From one instant on and before another, whatever else is wrong with other rows."""
+    rows = "9,x,1\n10,5,1\n1588334399,6,1\n1588334400,x,1\n"
+    path = write(tmp_path, "submit_time,run_time,units\n" + rows)
+    given = {"missing_requested_time": 9}
+    window = {"submitted_from": 10, "submitted_before": "2020-05-01 12:00:00"}
+    source, jobs = read(path, **given, **window)
+    assert [found.run_time for found in jobs] == [5, 6]
+    assert source.account.skipped == {"outside_window": 2}
+    # Noon in Paris is two hours earlier.
+    window |= {"time_zone": "Europe/Paris"}
+    assert [found.run_time for found in read(path, **given, **window)[1]] == [5]
+    assert "column 'run_time'" in fault(path, **given)
+    with pytest.raises(ValidationError, match="expected an ISO 8601 time, found 'May'"):
+        TableParams.model_validate({"path": "jobs.csv", "submitted_from": "May"})
+
+
+@pytest.mark.parametrize("limit", [1, 3, 4, 5, 9])
+def test_the_first_jobs_of_a_table_in_any_order(tmp_path: Path, limit: int) -> None:
+    """They are those with the earliest submissions, and ties keep their order."""
+    path = write(tmp_path, "submit_time,run_time,units\n7,1,1\n3,2,1\n7,3,1\n3,4,1\n0,5,1\n")
+    source, jobs = read(path, jobs=limit, unsorted="sort", missing_requested_time=9)
+    assert [found.run_time for found in jobs] == [5, 2, 4, 1, 3][:limit]
+    assert source.account.read == 5
+    left = {"after_first_jobs": 5 - limit} if limit < 5 else {}
+    assert source.account.skipped == left

@@ -1,0 +1,1 @@
+"""Presets of known data sets."""
