@@ -24,6 +24,16 @@ class Of(StrEnum):
     QUEUE_SIZE = "queue_size"
 
 
+class Attribute(StrEnum):
+    """Attributes of jobs that the colours of a Gantt chart show."""
+
+    USER = "user"
+    SIZE = "size"
+    RUN_TIME = "run-time"
+    STATE = "state"
+    JOB = "job"
+
+
 Out = Annotated[
     Path,
     typer.Option(help="The file to write: .pdf, .svg or .png.", show_default=False),
@@ -116,18 +126,20 @@ def gantt(
     out: Out,
     *,
     begin: Annotated[
-        int | None,
+        str | None,
         typer.Option(
             "--from",
-            help="First simulated second; the first start by default.",
+            metavar="TIME",
+            help="Begin: seconds, 2d12h or a date; the first start by default.",
             show_default=False,
         ),
     ] = None,
     end: Annotated[
-        int | None,
+        str | None,
         typer.Option(
             "--to",
-            help="Last simulated second; the last end by default.",
+            metavar="TIME",
+            help="End: seconds, 2d12h or a date; the last end by default.",
             show_default=False,
         ),
     ] = None,
@@ -138,11 +150,21 @@ def gantt(
             show_default=False,
         ),
     ] = None,
+    by: Annotated[
+        Attribute | None,
+        typer.Option(
+            help="What colours show; users by default if there are several, else sizes.",
+            show_default=False,
+        ),
+    ] = None,
     force: Force = False,
 ) -> None:
-    """Draw jobs on nodes over time as rectangles."""
-    window = {"begin": begin, "end": end}
-    _write("gantt", directories, out, force=force, resources=resource or (), **window)
+    """Draw jobs on nodes over time as rectangles.
+
+    Above is the use of the resource type. Times are dates if the trace has them.
+    """
+    options = {"begin": begin, "end": end, "resources": resource or ()}
+    _write("gantt", directories, out, force=force, **options, by=by and by.value)
 
 
 def _write(

@@ -15,6 +15,7 @@ from hpcsched.runs.runner import RunResult
 
 if TYPE_CHECKING:
     from hpcsched.report.figures.chart_parts import Chart, Figure
+    from hpcsched.report.figures.job_categories import By
     from hpcsched.report.page.page import Verdict
 
 Run = RunResult | Path | str
@@ -186,8 +187,8 @@ def figure_of(kind: Kind, compared: ComparedStudy, **options: Any) -> "Figure":
         The runs.
     options
         `of`, the quantity of `boxes` and `ecdf` (`bounded_slowdown`, `wait_time`, …); `metric` of
-        `bars`; `resource` of `load`; `resources`, `begin` and `end` of `gantt`, in simulated
-        seconds.
+        `bars`; `resource` of `load`; `resources`, `begin`, `end` (simulated seconds, durations or
+        dates) and `by` of `gantt`.
 
     Raises
     ------
@@ -219,9 +220,12 @@ def figure_of(kind: Kind, compared: ComparedStudy, **options: Any) -> "Figure":
         return load_figure.load_figure(compared, resource)
 
     def gantt(
-        resources: Sequence[str] = (), begin: int | None = None, end: int | None = None
+        resources: Sequence[str] = (),
+        begin: int | str | None = None,
+        end: int | str | None = None,
+        by: "By | None" = None,
     ) -> "Figure":
-        return gantt_figure.gantt_figure(compared.study, resources, begin, end)
+        return gantt_figure.gantt_figure(compared.study, resources, begin, end, by=by)
 
     drawings: Mapping[Kind, Callable[..., Figure]] = {
         "boxes": boxes,

@@ -91,6 +91,24 @@ def lighter(colour: str, white: float) -> str:
     return "#" + "".join(f"{round(part + (255 - part) * white):02X}" for part in parts)
 
 
+def ink_on(colour: str) -> str:
+    """Return the colour of text on an area: white on dark ones.
+
+    Parameters
+    ----------
+    colour
+        Colour of the area as hexadecimal RGB.
+
+    Examples
+    --------
+    >>> ink_on("#000080"), ink_on("#FDE725")
+    ('#ffffff', '#222222')
+    """
+    red, green, blue = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
+    # Weights of the luminance of the three colours, as the eye sees them (ITU-R BT.709).
+    return INK if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 110 else "#ffffff"
+
+
 def chart_config(font_size: int = FONT_SIZE) -> dict[str, Any]:
     """Return the Vega-Lite configuration that all figures share.
 

@@ -15,10 +15,10 @@ from hpcsched.report.figures.chart_parts import (
     plot_width,
     rows,
     sized,
-    time_unit,
 )
 from hpcsched.report.figures.figure_style import PAPER_WIDTH, Look, contender_looks
 from hpcsched.report.figures.load_series import LoadSeries, load_series
+from hpcsched.report.figures.time_axis import TimeAxis, run_calendar, time_axis
 
 _OFFERED = Look("#999999", 0)
 """Line of the offered amount of a shared resource."""
@@ -66,25 +66,31 @@ def _panel(
         drawn = {"offered": _OFFERED, **drawn}
         lines = {"offered": limit, **lines}
     span = max((float(line.instants[-1]) for line in lines.values()), default=0.0)
-    unit, name = time_unit(span)
+    first = next(one for one in compared.study.runs if one.group == group)
+    time = time_axis(0, round(span), run_calendar(first))
     data = [
-        row for contender, line in lines.items() for row in _line_rows(contender, line, unit)
+        row for contender, line in lines.items() for row in _line_rows(contender, line, time)
     ]  # fmt: skip
     chart: alt.Chart = (
         chart_of(data)
         .mark_line(interpolate="step-after", strokeWidth=1.1, clip=True)
         .encode(
-            x=alt.X("time:Q", axis=alt.Axis(title=f"{name} since the trace's origin")),
+            # The page zooms it.
+            x=time.x("time", bounded=False),
             y=alt.Y("value:Q", axis=alt.Axis(title=panel.axis), scale=alt.Scale(zero=True)),
             color=colours(drawn, width),
             strokeDash=dashes(drawn, width),
-            tooltip=["contender:N", "time:Q", "value:Q"],
+            tooltip=["contender:N", time.tooltip("time"), "value:Q"],
         )
     )
     return sized(chart, (plot_width(width), round(0.16 * width)), group if titled else "")
 
 
-def _line_rows(contender: str, line: OverTime, unit: int) -> list[dict[str, object]]:
+def _line_rows(contender: str, line: OverTime, time: TimeAxis) -> list[dict[str, object]]:
     edges, means, _ = binned(line, STEPS)
     # The last value is drawn up to the end of its span.
-    return rows(contender=contender, time=edges / unit, value=np.concatenate((means, means[-1:])))
+    return rows(
+        contender=contender,
+        time=time.places(edges.tolist()),
+        value=np.concatenate((means, means[-1:])),
+    )
