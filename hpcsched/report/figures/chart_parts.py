@@ -5,6 +5,7 @@ file, and the report page draws the same description in the browser. Both packag
 BSD-licensed, and need neither a display nor a network.
 """
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
 
@@ -200,9 +201,24 @@ def dashes(drawn: Mapping[str, Look], width: int = PAPER_WIDTH) -> alt.StrokeDas
 def _legend(names: Mapping[str, Look], width: int) -> alt.Legend | None:
     if len(names) < 2:
         return None
-    # Columns are as wide as the longest name.
-    widest = _SYMBOL + _CHARACTER * max(map(len, names), default=1)
-    return alt.Legend(columns=max(1, int(width / widest)), symbolSize=60, symbolOpacity=1)
+    # Columns are as wide as the longest label.
+    longest = max(len(look.label or name) for name, look in names.items())
+    return alt.Legend(
+        columns=max(1, int(width / (_SYMBOL + _CHARACTER * longest))),
+        symbolSize=60,
+        symbolOpacity=1,
+        labelExpr=label_expression(names),
+    )
+
+
+def label_expression(drawn: Mapping[str, Look]) -> str:
+    """Return the expression of a legend or an axis that shows contenders by label.
+
+    The data of the chart keep the names, by which a page filters and which can be exported.
+    """
+    labels = {name: look.label or name for name, look in drawn.items()}
+    # Vega-Lite evaluates it for each label; texts of JSON are texts there.
+    return f"{json.dumps(labels, ensure_ascii=False)}[datum.value]"
 
 
 def plot_width(width: int, beside: int = 1) -> int:

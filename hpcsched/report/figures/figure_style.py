@@ -56,10 +56,13 @@ class Look(NamedTuple):
         Colour as hexadecimal RGB.
     style
         Number of the style, which distinguishes contenders of one colour.
+    label
+        Label of the contender; empty: its name.
     """
 
     colour: str
     style: int
+    label: str = ""
 
     @property
     def dash(self) -> Sequence[int]:
@@ -188,7 +191,8 @@ def contender_looks(compared: ComparedStudy) -> dict[str, Look]:
     dispatchers: dict[str, str] = {}
     for one in compared.study.runs:
         dispatchers.setdefault(one.contender, one.dispatcher)
-    return looks(dispatchers)
+    labels = compared.study.contender_labels
+    return {name: own._replace(label=labels[name]) for name, own in looks(dispatchers).items()}
 
 
 def job_colour(job_id: int) -> str:

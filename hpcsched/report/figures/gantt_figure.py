@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import altair as alt
 import numpy as np
 
-from hpcsched.metrics.over_time import OverTime, binned, spanning
+from hpcsched.metrics.over_time import binned, spanning
 from hpcsched.report.figures.chart_parts import (
     STEPS,
     Chart,
@@ -32,7 +32,7 @@ from hpcsched.report.figures.job_categories import (
     default_attribute,
 )
 from hpcsched.report.figures.time_axis import TimeAxis, run_calendar, time_axis
-from hpcsched.report.figures.usage import used_over_time
+from hpcsched.report.figures.usage import percent_in_use
 from hpcsched.report.studied_runs import StudiedRun, Study
 from hpcsched.report.tables.job_tables import run_time_classes
 
@@ -136,10 +136,8 @@ def _colours(found: Sequence[_Panel], by: By | None) -> _Colours:
 
 def _strip(panel: _Panel, time: TimeAxis, width: int, title: str) -> alt.Chart:
     """Return the use of the resource type over time, as a strip without labels of time."""
-    window, system = panel.window, panel.window.system
-    used = used_over_time(panel.run, panel.resource)
-    total = max(system.totals[system.resource_types.index(panel.resource)], 1)
-    percent = OverTime(used.instants, 100 * used.levels / total)
+    window = panel.window
+    percent = percent_in_use(panel.run, window.system, panel.resource)
     edges, means, _ = binned(spanning(percent, window.begin, window.end), STEPS)
     # The last value is drawn up to the end of its span.
     data = rows(time=time.places(edges.tolist()), used=np.concatenate((means, means[-1:])))

@@ -20,7 +20,7 @@ from hpcsched.report.figures.figure_style import PAPER_WIDTH, Look, contender_lo
 from hpcsched.report.figures.load_series import LoadSeries, load_series
 from hpcsched.report.figures.time_axis import TimeAxis, run_calendar, time_axis
 
-_OFFERED = Look("#999999", 0)
+_OFFERED = Look("#999999", 0, "offered")
 """Line of the offered amount of a shared resource."""
 
 
@@ -36,7 +36,7 @@ def load_figure(
     compared
         The runs.
     resource
-        Resource type; None is the system's first.
+        Resource type; None: all that some node has.
     width
         Width, in points.
 
@@ -65,9 +65,9 @@ def _panel(
     if limit is not None:
         drawn = {"offered": _OFFERED, **drawn}
         lines = {"offered": limit, **lines}
-    span = max((float(line.instants[-1]) for line in lines.values()), default=0.0)
+    instants = [round(line.instants[k]) for line in lines.values() for k in (0, -1)] or [0]
     first = next(one for one in compared.study.runs if one.group == group)
-    time = time_axis(0, round(span), run_calendar(first))
+    time = time_axis(min(instants), max(instants), run_calendar(first))
     data = [
         row for contender, line in lines.items() for row in _line_rows(contender, line, time)
     ]  # fmt: skip
@@ -89,8 +89,5 @@ def _panel(
 def _line_rows(contender: str, line: OverTime, time: TimeAxis) -> list[dict[str, object]]:
     edges, means, _ = binned(line, STEPS)
     # The last value is drawn up to the end of its span.
-    return rows(
-        contender=contender,
-        time=time.places(edges.tolist()),
-        value=np.concatenate((means, means[-1:])),
-    )
+    values = np.concatenate((means, means[-1:]))
+    return rows(contender=contender, time=time.places(edges.tolist()), value=values)

@@ -94,9 +94,11 @@ def cpu_over_time_figure(compared: ComparedStudy, width: int = PAPER_WIDTH) -> F
     for group in compared.study.groups:
         data = []
         own = {one: found[one, group][0] for one in drawn if (one, group) in found}
-        last = max((float(usage.now[-1]) for usage in own.values() if len(usage.now)), default=0.0)
+        ends = [
+            round(usage.now[k]) for usage in own.values() if len(usage.now) for k in (0, -1)
+        ] or [0]
         first = next(one for one in compared.study.runs if one.group == group)
-        time = time_axis(0, round(last), run_calendar(first))
+        time = time_axis(min(ends), max(ends), run_calendar(first))
         for contender, usage in own.items():
             # Every n-th round, so that a figure does not grow with the trace.
             some = slice(None, None, -(-len(usage.now) // STEPS) or 1)
