@@ -45,9 +45,10 @@ Quantity = Annotated[Of, typer.Option("--of", help="The quantity of each job or 
 def boxes(
     directories: SeveralRuns, out: Out, of: Quantity = Of.BOUNDED_SLOWDOWN, force: Force = False
 ) -> None:
-    """Draw a box of a quantity for each run.
+    """Draw the percentiles of a quantity of each run.
 
-    A box shows quartiles, median and mean, its whiskers the least and the largest value.
+    A row shows P25, P50, P75, P90, P99 and the mean, the least and the largest value, and the share
+    of values at the least one.
     """
     _write("boxes", directories, out, force=force, of=of)
 
@@ -61,12 +62,24 @@ def ecdf(
 
 
 @app.command()
+def survival(
+    directories: SeveralRuns, out: Out, of: Quantity = Of.BOUNDED_SLOWDOWN, force: Force = False
+) -> None:
+    """Draw the share of jobs above each value, with its tail."""
+    _write("survival", directories, out, force=force, of=of)
+
+
+@app.command()
 def bars(
     directories: SeveralRuns,
     out: Out,
     metric: Annotated[
-        str, typer.Option(help="The metric, by its name in summary.json.")
-    ] = "mean_bounded_slowdown",
+        str | None,
+        typer.Option(
+            help="The metric, by its name in summary.json; by default the runs' objective.",
+            show_default=False,
+        ),
+    ] = None,
     force: Force = False,
 ) -> None:
     """Draw a metric as bars with 95 % intervals.
@@ -82,7 +95,7 @@ def load(
     out: Out,
     resource: Annotated[
         str | None,
-        typer.Option(help="The resource type; the first by default.", show_default=False),
+        typer.Option(help="The resource type; all by default.", show_default=False),
     ] = None,
     force: Force = False,
 ) -> None:

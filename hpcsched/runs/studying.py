@@ -24,6 +24,7 @@ Run = RunResult | Path | str
 Kind = Literal[
     "boxes",
     "ecdf",
+    "survival",
     "bars",
     "load",
     "gantt",
@@ -186,9 +187,9 @@ def figure_of(kind: Kind, compared: ComparedStudy, **options: Any) -> "Figure":
     compared
         The runs.
     options
-        `of`, the quantity of `boxes` and `ecdf` (`bounded_slowdown`, `wait_time`, …); `metric` of
-        `bars`; `resource` of `load`; `resources`, `begin`, `end` (simulated seconds, durations or
-        dates) and `by` of `gantt`.
+        `of`, the quantity of `boxes`, `ecdf` and `survival` (`bounded_slowdown`, `wait_time`, …);
+        `metric` of `bars`, by default the objective; `resource` of `load`; `resources`, `begin`,
+        `end` (seconds, durations or dates) and `by` of `gantt`.
 
     Raises
     ------
@@ -213,7 +214,10 @@ def figure_of(kind: Kind, compared: ComparedStudy, **options: Any) -> "Figure":
     def ecdf(of: str = "bounded_slowdown") -> "Figure":
         return distribution_figures.distribution_figure(compared, of)
 
-    def bars(metric: str = "mean_bounded_slowdown") -> "Figure":
+    def survival(of: str = "bounded_slowdown") -> "Figure":
+        return distribution_figures.survival_figure(compared, of)
+
+    def bars(metric: str | None = None) -> "Figure":
         return metric_figure.metric_figure(compared, metric)
 
     def load(resource: str | None = None) -> "Figure":
@@ -230,6 +234,7 @@ def figure_of(kind: Kind, compared: ComparedStudy, **options: Any) -> "Figure":
     drawings: Mapping[Kind, Callable[..., Figure]] = {
         "boxes": boxes,
         "ecdf": ecdf,
+        "survival": survival,
         "bars": bars,
         "load": load,
         "gantt": gantt,

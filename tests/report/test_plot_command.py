@@ -15,10 +15,12 @@ from tests.report.studies import pair
         ("boxes", ["--of", "slowdown"]),
         ("boxes", ["--of", "queue_size"]),
         ("ecdf", []),
+        ("survival", ["--of", "wait_time"]),
         ("bars", ["--metric", "mean_wait_time"]),
         ("load", ["--resource", "mem"]),
         ("decision-time", []),
         ("gantt", ["--from", "0", "--to", "200", "--resource", "gpu", "--resource", "core"]),
+        ("gantt", ["--to", "2min", "--by", "run-time"]),
     ],
 )
 def test_every_kind(kind: str, options: list[str], tmp_path: Path) -> None:

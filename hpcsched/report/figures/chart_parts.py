@@ -86,6 +86,17 @@ def _short(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
+def number_text(value: float) -> str:
+    """Return a number for people: four significant digits, or all of them before the point.
+
+    Examples
+    --------
+    >>> number_text(2.31669), number_text(36372.1)
+    ('2.317', '36,372')
+    """
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
 def chart_of(data: Sequence[Mapping[str, Any]]) -> alt.Chart:
     """Return a chart of rows of data, without marks yet."""
     return alt.Chart(alt.InlineData(values=list(data)))
@@ -169,11 +180,15 @@ def value_axis(title: str, marks: Sequence[float] = ()) -> alt.Axis:
     if not marks:
         return alt.Axis(title=title)
     # As a format of the axis, Vega would write 1e+2 on logarithmic scales.
-    return alt.Axis(title=title, values=list(marks), labelExpr="format(datum.value, '~g')")
+    return alt.Axis(title=title, values=list(marks), labelExpr="format(datum.value, ',~r')")
 
 
 def colours(
-    drawn: Mapping[str, Look], width: int = PAPER_WIDTH, *, areas: bool = False
+    drawn: Mapping[str, Look],
+    width: int = PAPER_WIDTH,
+    *,
+    areas: bool = False,
+    legend: bool = True,
 ) -> alt.Color:
     """Return the colours of contenders, with a legend below the figure.
 
@@ -185,11 +200,13 @@ def colours(
         Width of the figure, in points.
     areas
         Whether areas are drawn and not lines.
+    legend
+        Whether there is a legend, if there are several contenders.
     """
     scale = alt.Scale(
         domain=list(drawn), range=[look.fill if areas else look.colour for look in drawn.values()]
     )
-    return alt.Color("contender:N", scale=scale, legend=_legend(drawn, width))
+    return alt.Color("contender:N", scale=scale, legend=_legend(drawn, width) if legend else None)
 
 
 def dashes(drawn: Mapping[str, Look], width: int = PAPER_WIDTH) -> alt.StrokeDash:
