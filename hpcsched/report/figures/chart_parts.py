@@ -22,6 +22,8 @@ ChartT = TypeVar("ChartT", bound=alt.Chart | alt.LayerChart)
 Values: TypeAlias = Sequence[Any] | FloatColumn | IntArray
 """Values of a column of the data."""
 
+_NUMBER = "format(datum.value, datum.value > 0 && datum.value < 0.001 ? '~e' : ',~r')"
+"""Expression for the numbers of an axis: in full, but 1e-6 of very small ones."""
 STEPS = 400
 """Number of points of a curve; more could not be told apart."""
 BESIDE = 3
@@ -180,7 +182,7 @@ def value_axis(title: str, marks: Sequence[float] = ()) -> alt.Axis:
     if not marks:
         return alt.Axis(title=title)
     # As a format of the axis, Vega would write 1e+2 on logarithmic scales.
-    return alt.Axis(title=title, values=list(marks), labelExpr="format(datum.value, ',~r')")
+    return alt.Axis(title=title, values=list(marks), labelExpr=_NUMBER)
 
 
 def colours(

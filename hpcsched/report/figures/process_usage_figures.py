@@ -41,6 +41,7 @@ def cpu_time_figure(compared: ComparedStudy, width: int = PAPER_WIDTH) -> Figure
         No run recorded it.
     """
     found, groups = recorded_usage(compared), compared.study.groups
+    labels = compared.study.contender_labels
     data = []
     for group in groups:
         for contender in contender_looks(compared):
@@ -48,7 +49,7 @@ def cpu_time_figure(compared: ComparedStudy, width: int = PAPER_WIDTH) -> Figure
                 continue
             times = np.concatenate([usage.times for usage in found[contender, group]], axis=1)
             data += rows(
-                case=contender if len(groups) == 1 else f"{contender}, {group}",
+                case=labels[contender] if len(groups) == 1 else f"{labels[contender]}, {group}",
                 part=list(PARTS),
                 order=list(range(len(PARTS))),
                 milliseconds=[1000 * mean for mean in mean_times(times)],
