@@ -80,7 +80,7 @@ def metric_choice_figure(compared: ComparedStudy, width: int = PAPER_WIDTH) -> F
         # Vega-Lite evaluates the expression at each choice.
         heading = alt.Title(alt.expr("metric"), anchor="start")
         chart = chart.add_params(choice).properties(title=heading)
-    return Figure("metrics", "Metrics", f"Choose a metric above the figure. {_CAPTION}", chart)
+    return Figure("metrics", "Metrics", f"Choose a metric below the figure. {_CAPTION}", chart)
 
 
 def metrics_of(compared: ComparedStudy) -> list[str]:

@@ -24,11 +24,13 @@ from hpcsched.report.figures.chart_parts import (
     value_axis,
     value_scale,
 )
-from hpcsched.report.figures.figure_style import INK, Look
+from hpcsched.report.figures.figure_style import INK, PAPER_WIDTH, Look
 from hpcsched.report.figures.spreads import Spread
 
 _ROW = 20
 """Height of a row, in points."""
+_WIDER = 0.7
+"""Growth of rows with the width of the figure."""
 _LEAST_HEIGHT = 44
 _LABEL = 5.0
 """Width of a character of a row's label, in points."""
@@ -254,4 +256,6 @@ def _size(drawn: Mapping[str, Look], width: int) -> tuple[int, int]:
     """Return the size of a panel beside the labels of its rows."""
     longest = max((len(look.label or name) for name, look in drawn.items()), default=0)
     beside = min(round(_LABEL * longest), width // 3)
-    return plot_width(width - beside), max(_ROW * len(drawn), _LEAST_HEIGHT)
+    # Text of the wide figures of a page is larger.
+    row = max(_ROW, round(_ROW * _WIDER * width / PAPER_WIDTH))
+    return plot_width(width - beside), max(row * len(drawn), _LEAST_HEIGHT)

@@ -93,4 +93,4 @@ def _each(channel: Any) -> list[dict[str, Any]]:
 def _is_continuous(unit: Mapping[str, Any]) -> bool:
     """Return whether both axes of a unit are continuous, so that it can be zoomed."""
     places = (unit.get("encoding", {}).get(channel, {}) for channel in ("x", "y"))
-    return all(place.get("type") == "quantitative" for place in places)
+    return all(place.get("type") in ("quantitative", "temporal") for place in places)
