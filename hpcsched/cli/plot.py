@@ -76,7 +76,7 @@ def bars(
     metric: Annotated[
         str | None,
         typer.Option(
-            help="The metric, by its name in summary.json; by default the runs' objective.",
+            help="A metric's name in summary.json; the objective by default.",
             show_default=False,
         ),
     ] = None,

@@ -36,17 +36,17 @@ from hpcsched.report.figures.usage import percent_in_use
 from hpcsched.report.studied_runs import StudiedRun, Study
 from hpcsched.report.tables.job_tables import run_time_classes
 
-_DOWN = "#bdbdbd"
-"""Colour of a node out of service."""
+_DOWN, _OUT = "#595959", "out of service"
+"""Colour of a node out of service, and its name in the legend."""
 _NUMBERED = 200
 """Largest number of rectangles for which job numbers are written, where there is room."""
-_LEGIBLE, _TALL = 0.02, 0.4
-"""Least width, as a share of the window, and height, as a share of a node, for a number."""
+_LEGIBLE, _TALL = 0.02, 6.0
+"""Least width, as a share of the window, and height, in points, for a number."""
 _NAMED = 24
 """Largest number of nodes named one by one; of more, only their groups are."""
 _MANY = 3000
 """Number of rectangles from which on their edges are left out, which would cover them."""
-_ROW, _LEAST, _MOST = 12, 60, 440
+_ROW, _LEAST, _MOST = 15, 108, 440
 """Height of a node's row, and least and largest height of a panel, in points."""
 _STRIP = 36
 """Height of the strip of the use of the resource type, in points."""
@@ -111,8 +111,8 @@ def gantt_figure(
         time = time_axis(panel.window.begin, panel.window.end, run_calendar(panel.run))
         charts += [_strip(panel, time, width, title), _nodes(panel, time, colours, width)]
     caption = (
-        "A rectangle for each job on its nodes, as high as its share of a node; grey where a node"
-        " is out of service. Above: use of the resource type, in percent of all nodes."
+        "A rectangle for each job on its nodes, as high as its share of a node; dark grey where a"
+        " node is out of service. Above: use of the resource type, in percent of all nodes."
     )
     return Figure("gantt", "Jobs on nodes", caption, panels(charts, columns=1))
 
@@ -129,9 +129,10 @@ def _colours(found: Sequence[_Panel], by: By | None) -> _Colours:
         for panel in found
         for number, about in panel.window.jobs.items()
     }
-    return _Colours(
-        attribute, category_colours(attribute, jobs, list(dict.fromkeys(classes))), of_job
-    )
+    of_category = category_colours(attribute, jobs, list(dict.fromkeys(classes)))
+    if any(panel.window.down for panel in found):
+        of_category[_OUT] = _DOWN
+    return _Colours(attribute, of_category, of_job)
 
 
 def _strip(panel: _Panel, time: TimeAxis, width: int, title: str) -> alt.Chart:
@@ -172,6 +173,8 @@ def _nodes(panel: _Panel, time: TimeAxis, colours: _Colours, width: int) -> alt.
         colour=[_fill(colours, job, one) for job, one in zip(jobs, categories, strict=True)],
     )
     down = rows(
+        category=_OUT,
+        colour=_DOWN,
         begin=time.places(one.begin for one in window.down),
         end=time.places(one.end for one in window.down),
         top=[row_of[one.node] for one in window.down],
@@ -187,7 +190,7 @@ def _nodes(panel: _Panel, time: TimeAxis, colours: _Colours, width: int) -> alt.
     places: dict[str, Any] = {"x": time.x("begin"), "x2": "end", "y": y("top"), "y2": "bottom:Q"}
     edge = 0.3 if len(jobs) <= _MANY else 0.0
     found = [
-        chart_of(down).mark_rect(color=_DOWN, clip=True).encode(**places),
+        chart_of(down).mark_rect(clip=True).encode(**places, color=_colour(colours)),
         chart_of(data)
         .mark_rect(stroke="white", strokeWidth=edge, clip=True)
         .encode(
@@ -213,8 +216,7 @@ def _nodes(panel: _Panel, time: TimeAxis, colours: _Colours, width: int) -> alt.
             .mark_text(fontSize=6, clip=True)
             .encode(x=time.x("x"), y=y("y"), text="job:N", color=alt.Color("ink:N", scale=None))
         )
-    height = min(max(_ROW * len(window.nodes), _LEAST), _MOST)
-    return sized(layers(*found), (plot_width(width), height))
+    return sized(layers(*found), (plot_width(width), _height(window)))
 
 
 def _fill(colours: _Colours, job: JobRectangle, category: str) -> str:
@@ -230,10 +232,15 @@ def _colour(colours: _Colours) -> alt.Color:
     return alt.Color("category:N", scale=scale, legend=legend)
 
 
+def _height(window: Window) -> int:
+    """Return the height of the panel of nodes, in points."""
+    return min(max(_ROW * len(window.nodes), _LEAST), _MOST)
+
+
 def _has_room(job: JobRectangle, window: Window) -> bool:
     """Return whether a rectangle has room for the number of its job."""
     wide = job.end - job.begin > _LEGIBLE * (window.end - window.begin)
-    return wide and job.high - job.low >= _TALL
+    return wide and (job.high - job.low) * _height(window) / len(window.nodes) >= _TALL
 
 
 def _nodes_text(window: Window, job: JobRectangle) -> str:

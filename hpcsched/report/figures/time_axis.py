@@ -1,5 +1,6 @@
 """The time axis of figures: dates where the trace has them, else hours or days since its origin."""
 
+import math
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Literal, NamedTuple
@@ -18,7 +19,7 @@ _YEAR_10000 = int(datetime(9999, 12, 1, tzinfo=UTC).timestamp())
 _STEPS = {
     "seconds": (1, 2, 5, 10, 20, 30, 60, 120),
     "minutes": (1, 2, 5, 10, 15, 30, 60),
-    "hours": (1, 2, 3, 6, 12, 24, 48),
+    "hours": (0.25, 0.5, 1, 2, 3, 6, 12, 24, 48),
     "days": (1, 2, 7, 14, 28),
 }
 """Distances of the marks of an axis, in its unit; above the last one, Vega chooses."""
@@ -105,7 +106,7 @@ class TimeAxis(NamedTuple):
         """Return the multiples of a step at which the clock is read, such as 6 hours."""
         low, high = self.places((self.begin, self.end))
         for step in _STEPS[self.unit_name]:
-            first, last = -int(-low // step), int(high // step)
+            first, last = math.ceil(low / step), math.floor(high / step)
             if last - first < _MARKS:
                 return [step * k for k in range(first, last + 1)]
         return []
@@ -129,6 +130,9 @@ def time_axis(begin: int, end: int, calendar: Calendar | None = None) -> TimeAxi
     """
     if calendar is None or not calendar.known or not 0 <= calendar.start + end < _YEAR_10000:
         unit, name = time_unit(end - begin)
+        # A short window late in the trace: 8.5 hours rather than 510 minutes.
+        if name == "minutes" and end > 3 * 3600:
+            unit, name = 3600, "hours"
         return TimeAxis(begin, end, f"{name} since the trace's origin", unit, name, None)
     first = datetime.fromtimestamp(max(calendar.start + begin, 0), calendar.zone)
     offset = first.utcoffset()

@@ -123,3 +123,18 @@ def test_other_attributes(tmp_path: Path) -> None:
     assert plain.encoding["color"]["scale"] is None
     # Without a date in the log the axis counts days.
     assert plain.axis_title("x") == "days since the trace's origin"
+
+
+def test_nodes_out_of_service(tmp_path: Path) -> None:
+    """They have a colour of their own in the legend, if there are any."""
+    folder = tmp_path / "log"
+    _wide(folder)
+    outage = "outages:\n  maintenance:\n"
+    outage += "    - {name: service, nodes: [fat-0], start: 0, duration: 12h}\n"
+    (folder / "wide.yaml").write_text(SCENARIO + outage)
+    path = run(load_scenario(folder / "wide.yaml"), folder / "again").directory.path
+    whole = gantt_figure(tables_of([path]).study, by="size").chart
+    down, jobs = (one for one in units(whole) if one.mark == "rect")
+    assert [(row["top"], row["bottom"]) for row in down.rows] == [(30, 31)]
+    assert down.column("category") == ["out of service"]
+    assert jobs.encoding["color"]["scale"]["domain"][-1] == "out of service"

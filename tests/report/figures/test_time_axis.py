@@ -30,6 +30,13 @@ def test_marks(seconds: int, title: str, marks: list[float]) -> None:
     assert shown["values"] == [pytest.approx(mark) for mark in marks]
 
 
+def test_a_short_window_late_in_the_trace() -> None:
+    """It has quarters of hours, not hundreds of minutes."""
+    axis = time_axis(8 * 3600, 9 * 3600, UNKNOWN)
+    assert axis.title == "hours since the trace's origin"
+    assert axis.x("time").to_dict()["axis"]["values"] == [8, 8.25, 8.5, 8.75, 9]
+
+
 def test_dates() -> None:
     """A short span has its days in the title, a long one its years."""
     day = time_axis(0, DAY, STOCKHOLM)
