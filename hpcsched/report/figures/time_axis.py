@@ -94,7 +94,8 @@ class TimeAxis(NamedTuple):
     def _axis(self, *, marked: bool) -> alt.Axis:
         if self.clock is None:
             marks = self._marks() if marked else []
-            return alt.Axis(title=self.title, values=marks or alt.Undefined)
+            # In full: Vega would write 8.3 for 8.25.
+            return alt.Axis(title=self.title, values=marks or alt.Undefined, format="~g")
         months = self.end - self.begin > 400 * _DAY
         midnight = "utchours(datum.value) + utcminutes(datum.value) + utcseconds(datum.value) == 0"
         day = "%b %Y" if months else "%-d %b"
