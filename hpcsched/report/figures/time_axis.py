@@ -94,8 +94,12 @@ class TimeAxis(NamedTuple):
     def _axis(self, *, marked: bool) -> alt.Axis:
         if self.clock is None:
             marks = self._marks() if marked else []
-            # In full: Vega would write 8.3 for 8.25.
-            return alt.Axis(title=self.title, values=marks or alt.Undefined, format="~g")
+            # In full: as a format of the axis, Vega would write 8.3 for 8.25.
+            return alt.Axis(
+                title=self.title,
+                values=marks or alt.Undefined,
+                labelExpr="format(datum.value, '~g')",
+            )
         months = self.end - self.begin > 400 * _DAY
         midnight = "utchours(datum.value) + utcminutes(datum.value) + utcseconds(datum.value) == 0"
         day = "%b %Y" if months else "%-d %b"
