@@ -8,12 +8,11 @@ figures 3 to 5). The scale is linear below 1 where there are values of 0.
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from comparisons.box_charts import Box, boxes
 from comparisons.command import Drawing, Picture
 from comparisons.pictures import write_picture
-from hpcsched.report.figures.boxes import Box
 from hpcsched.report.figures.chart_parts import panels as diagrams
 from hpcsched.report.figures.chart_parts import plot_width
-from hpcsched.report.figures.common_charts import boxes
 from hpcsched.report.figures.figure_style import PALETTE, PAPER_WIDTH, Look
 
 _HEIGHT = 150

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from hpcsched.report.figures.boxes import Box, box_of
+from comparisons.box_charts import Box, box_of
 from hpcsched.results.directory import RunDirectory
 
 Numbers = npt.NDArray[np.int64]

@@ -24,6 +24,16 @@ class Of(StrEnum):
     QUEUE_SIZE = "queue_size"
 
 
+class Attribute(StrEnum):
+    """Attributes of jobs that the colours of a Gantt chart show."""
+
+    USER = "user"
+    SIZE = "size"
+    RUN_TIME = "run-time"
+    STATE = "state"
+    JOB = "job"
+
+
 Out = Annotated[
     Path,
     typer.Option(help="The file to write: .pdf, .svg or .png.", show_default=False),
@@ -35,9 +45,10 @@ Quantity = Annotated[Of, typer.Option("--of", help="The quantity of each job or 
 def boxes(
     directories: SeveralRuns, out: Out, of: Quantity = Of.BOUNDED_SLOWDOWN, force: Force = False
 ) -> None:
-    """Draw a box of a quantity for each run.
+    """Draw the percentiles of a quantity of each run.
 
-    A box shows quartiles, median and mean, its whiskers the least and the largest value.
+    A row shows P25, P50, P75, P90, P99 and the mean, the least and the largest value, and the share
+    of values at the least one.
     """
     _write("boxes", directories, out, force=force, of=of)
 
@@ -51,12 +62,24 @@ def ecdf(
 
 
 @app.command()
+def survival(
+    directories: SeveralRuns, out: Out, of: Quantity = Of.BOUNDED_SLOWDOWN, force: Force = False
+) -> None:
+    """Draw the share of jobs above each value, with its tail."""
+    _write("survival", directories, out, force=force, of=of)
+
+
+@app.command()
 def bars(
     directories: SeveralRuns,
     out: Out,
     metric: Annotated[
-        str, typer.Option(help="The metric, by its name in summary.json.")
-    ] = "mean_bounded_slowdown",
+        str | None,
+        typer.Option(
+            help="A metric's name in summary.json; the objective by default.",
+            show_default=False,
+        ),
+    ] = None,
     force: Force = False,
 ) -> None:
     """Draw a metric as bars with 95 % intervals.
@@ -72,7 +95,7 @@ def load(
     out: Out,
     resource: Annotated[
         str | None,
-        typer.Option(help="The resource type; the first by default.", show_default=False),
+        typer.Option(help="The resource type; all by default.", show_default=False),
     ] = None,
     force: Force = False,
 ) -> None:
@@ -116,18 +139,20 @@ def gantt(
     out: Out,
     *,
     begin: Annotated[
-        int | None,
+        str | None,
         typer.Option(
             "--from",
-            help="First simulated second; the first start by default.",
+            metavar="TIME",
+            help="Begin: seconds, 2d12h or a date; the first start by default.",
             show_default=False,
         ),
     ] = None,
     end: Annotated[
-        int | None,
+        str | None,
         typer.Option(
             "--to",
-            help="Last simulated second; the last end by default.",
+            metavar="TIME",
+            help="End: seconds, 2d12h or a date; the last end by default.",
             show_default=False,
         ),
     ] = None,
@@ -138,11 +163,21 @@ def gantt(
             show_default=False,
         ),
     ] = None,
+    by: Annotated[
+        Attribute | None,
+        typer.Option(
+            help="What colours show; users by default if there are several, else sizes.",
+            show_default=False,
+        ),
+    ] = None,
     force: Force = False,
 ) -> None:
-    """Draw jobs on nodes over time as rectangles."""
-    window = {"begin": begin, "end": end}
-    _write("gantt", directories, out, force=force, resources=resource or (), **window)
+    """Draw jobs on nodes over time as rectangles.
+
+    Above is the use of the resource type. Times are dates if the trace has them.
+    """
+    options = {"begin": begin, "end": end, "resources": resource or ()}
+    _write("gantt", directories, out, force=force, **options, by=by and by.value)
 
 
 def _write(

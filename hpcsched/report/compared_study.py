@@ -17,8 +17,8 @@ class ComparedStudy:
     study
         The runs.
     baseline
-        A contender, of which the first run is meant, or a run as `pick_run` takes it; None is the
-        first run.
+        A contender or its label, of which the first run is meant, or a run as `pick_run` takes it;
+        None is the first run.
 
     Attributes
     ----------
@@ -35,10 +35,18 @@ class ComparedStudy:
 
     def __init__(self, study: Study, baseline: str | None = None) -> None:
         self.study = study
+        of_label = {label: name for name, label in study.contender_labels.items()}
+        if baseline is not None and baseline not in study.contenders:
+            baseline = of_label.get(baseline, baseline)
         of_contender = [one for one in study.runs if baseline in (None, one.contender)]
         first = of_contender[0] if of_contender else pick_run(str(baseline), study.runs)
         self.baseline_run = first
         self.baseline = first.contender
+
+    @property
+    def baseline_label(self) -> str:
+        """Label of the baseline's contender."""
+        return self.study.contender_labels[self.baseline]
 
     @cached_property
     def jobs(self) -> Mapping[str, JobTimes]:

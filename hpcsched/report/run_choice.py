@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hpcsched.errors import Finding, InputError
+from hpcsched.report.run_labels import short_labels
 from hpcsched.results.files import MANIFEST, problem
 
 if TYPE_CHECKING:
@@ -79,8 +80,8 @@ def pick_run(wanted: str, runs: "Sequence[StudiedRun]", folder: Path | None = No
     Parameters
     ----------
     wanted
-        A run's name; what was varied, such as a dispatcher; the name of its scenario; or its
-        directory.
+        A run's name; what was varied, such as a dispatcher; the name of its scenario; its
+        directory; or its label.
     runs
         The runs to choose from.
     folder
@@ -91,11 +92,16 @@ def pick_run(wanted: str, runs: "Sequence[StudiedRun]", folder: Path | None = No
     InputError
         It means none of the runs, or several.
     """
-    found = [one for one in runs if one.name == wanted] or [
-        one
-        for one in runs
-        if wanted in (one.contender, one.run.manifest.scenario) or Path(wanted) == one.run.path
-    ]
+    labels = short_labels(one.name for one in runs)
+    found = (
+        [one for one in runs if one.name == wanted]
+        or [
+            one
+            for one in runs
+            if wanted in (one.contender, one.run.manifest.scenario) or Path(wanted) == one.run.path
+        ]
+        or [one for one in runs if labels[one.name] == wanted]
+    )
     if len(found) == 1:
         return found[0]
     what = "is the name of several runs; give a directory" if found else "is none of these runs"

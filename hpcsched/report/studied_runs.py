@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hpcsched.report.run_choice import INDEX, run_folder
+from hpcsched.report.run_labels import short_labels
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.files import MANIFEST, SUMMARY, problem, read_json
 from hpcsched.results.manifest import read_manifest
@@ -66,6 +67,21 @@ class Study:
     def groups(self) -> tuple[str, ...]:
         """Traces in the order of the runs."""
         return tuple(dict.fromkeys(run.group for run in self.runs))
+
+    @property
+    def run_labels(self) -> Mapping[str, str]:
+        """Labels of the runs by name."""
+        return short_labels(run.name for run in self.runs)
+
+    @property
+    def contender_labels(self) -> Mapping[str, str]:
+        """Labels of the contenders by name."""
+        return short_labels(self.contenders)
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """Labels of contenders and runs by name; a run of a contender's name has its label."""
+        return {**self.run_labels, **self.contender_labels}
 
 
 class _Found(NamedTuple):

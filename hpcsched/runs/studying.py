@@ -15,6 +15,7 @@ from hpcsched.runs.runner import RunResult
 
 if TYPE_CHECKING:
     from hpcsched.report.figures.chart_parts import Chart, Figure
+    from hpcsched.report.figures.job_categories import By
     from hpcsched.report.page.page import Verdict
 
 Run = RunResult | Path | str
@@ -23,6 +24,7 @@ Run = RunResult | Path | str
 Kind = Literal[
     "boxes",
     "ecdf",
+    "survival",
     "bars",
     "load",
     "gantt",
@@ -185,9 +187,9 @@ def figure_of(kind: Kind, compared: ComparedStudy, **options: Any) -> "Figure":
     compared
         The runs.
     options
-        `of`, the quantity of `boxes` and `ecdf` (`bounded_slowdown`, `wait_time`, …); `metric` of
-        `bars`; `resource` of `load`; `resources`, `begin` and `end` of `gantt`, in simulated
-        seconds.
+        `of`, the quantity of `boxes`, `ecdf` and `survival` (`bounded_slowdown`, `wait_time`, …);
+        `metric` of `bars`, by default the objective; `resource` of `load`; `resources`, `begin`,
+        `end` (seconds, durations or dates) and `by` of `gantt`.
 
     Raises
     ------
@@ -212,20 +214,27 @@ def figure_of(kind: Kind, compared: ComparedStudy, **options: Any) -> "Figure":
     def ecdf(of: str = "bounded_slowdown") -> "Figure":
         return distribution_figures.distribution_figure(compared, of)
 
-    def bars(metric: str = "mean_bounded_slowdown") -> "Figure":
+    def survival(of: str = "bounded_slowdown") -> "Figure":
+        return distribution_figures.survival_figure(compared, of)
+
+    def bars(metric: str | None = None) -> "Figure":
         return metric_figure.metric_figure(compared, metric)
 
     def load(resource: str | None = None) -> "Figure":
         return load_figure.load_figure(compared, resource)
 
     def gantt(
-        resources: Sequence[str] = (), begin: int | None = None, end: int | None = None
+        resources: Sequence[str] = (),
+        begin: int | str | None = None,
+        end: int | str | None = None,
+        by: "By | None" = None,
     ) -> "Figure":
-        return gantt_figure.gantt_figure(compared.study, resources, begin, end)
+        return gantt_figure.gantt_figure(compared.study, resources, begin, end, by=by)
 
     drawings: Mapping[Kind, Callable[..., Figure]] = {
         "boxes": boxes,
         "ecdf": ecdf,
+        "survival": survival,
         "bars": bars,
         "load": load,
         "gantt": gantt,

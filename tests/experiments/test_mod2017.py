@@ -3,9 +3,9 @@
 import pytest
 
 import mod2017 as command
+from comparisons.box_charts import Box
 from comparisons.distributions import Outcome
 from hpcsched import cli
-from hpcsched.report.figures.boxes import Box
 from tests.docs.pages import tables
 from tests.report.figures.described import texts
 from tests.workload.readers.swf_files import record, write

@@ -3,11 +3,11 @@
 import pytest
 
 import predictors as command
+from comparisons.box_charts import Box
 from comparisons.distributions import read_outcomes
 from hpcsched import cli
 from hpcsched.experiment.folder import ExperimentFolder
 from hpcsched.experiment.reading import read_experiment
-from hpcsched.report.figures.boxes import Box
 from hpcsched.results.directory import RunDirectory
 from tests.docs.pages import tables
 from tests.workload.readers.swf_files import record, write

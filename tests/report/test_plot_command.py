@@ -6,6 +6,8 @@ import pytest
 from typer.testing import CliRunner
 
 from hpcsched.cli import app
+from hpcsched.cli.plot import Attribute
+from hpcsched.report.figures.job_categories import ATTRIBUTES
 from tests.report.studies import pair
 
 
@@ -15,10 +17,12 @@ from tests.report.studies import pair
         ("boxes", ["--of", "slowdown"]),
         ("boxes", ["--of", "queue_size"]),
         ("ecdf", []),
+        ("survival", ["--of", "wait_time"]),
         ("bars", ["--metric", "mean_wait_time"]),
         ("load", ["--resource", "mem"]),
         ("decision-time", []),
         ("gantt", ["--from", "0", "--to", "200", "--resource", "gpu", "--resource", "core"]),
+        ("gantt", ["--to", "2min", "--by", "run-time"]),
     ],
 )
 def test_every_kind(kind: str, options: list[str], tmp_path: Path) -> None:
@@ -40,3 +44,8 @@ def test_an_unknown_format(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 1
     assert "picture.gif does not end in one of .pdf, .svg, .png" in str(result.exception)
+
+
+def test_the_attributes_of_colours() -> None:
+    """The command offers those that a Gantt chart has."""
+    assert tuple(one.value for one in Attribute) == ATTRIBUTES

@@ -5,6 +5,7 @@ file, and the report page draws the same description in the browser. Both packag
 BSD-licensed, and need neither a display nor a network.
 """
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
 
@@ -21,6 +22,8 @@ ChartT = TypeVar("ChartT", bound=alt.Chart | alt.LayerChart)
 Values: TypeAlias = Sequence[Any] | FloatColumn | IntArray
 """Values of a column of the data."""
 
+_NUMBER = "format(datum.value, datum.value > 0 && datum.value < 0.001 ? '~e' : ',~r')"
+"""Expression for the numbers of an axis: in full, but 1e-6 of very small ones."""
 STEPS = 400
 """Number of points of a curve; more could not be told apart."""
 BESIDE = 3
@@ -83,6 +86,17 @@ def _short(value: Any) -> Any:
     if isinstance(value, float | np.floating):
         return float(f"{value:.6g}")
     return value.item() if isinstance(value, np.generic) else value
+
+
+def number_text(value: float) -> str:
+    """Return a number for people: four significant digits, or all of them before the point.
+
+    Examples
+    --------
+    >>> number_text(2.31669), number_text(36372.1)
+    ('2.317', '36,372')
+    """
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
 def chart_of(data: Sequence[Mapping[str, Any]]) -> alt.Chart:
@@ -168,11 +182,15 @@ def value_axis(title: str, marks: Sequence[float] = ()) -> alt.Axis:
     if not marks:
         return alt.Axis(title=title)
     # As a format of the axis, Vega would write 1e+2 on logarithmic scales.
-    return alt.Axis(title=title, values=list(marks), labelExpr="format(datum.value, '~g')")
+    return alt.Axis(title=title, values=list(marks), labelExpr=_NUMBER)
 
 
 def colours(
-    drawn: Mapping[str, Look], width: int = PAPER_WIDTH, *, areas: bool = False
+    drawn: Mapping[str, Look],
+    width: int = PAPER_WIDTH,
+    *,
+    areas: bool = False,
+    legend: bool = True,
 ) -> alt.Color:
     """Return the colours of contenders, with a legend below the figure.
 
@@ -184,11 +202,13 @@ def colours(
         Width of the figure, in points.
     areas
         Whether areas are drawn and not lines.
+    legend
+        Whether there is a legend, if there are several contenders.
     """
     scale = alt.Scale(
         domain=list(drawn), range=[look.fill if areas else look.colour for look in drawn.values()]
     )
-    return alt.Color("contender:N", scale=scale, legend=_legend(drawn, width))
+    return alt.Color("contender:N", scale=scale, legend=_legend(drawn, width) if legend else None)
 
 
 def dashes(drawn: Mapping[str, Look], width: int = PAPER_WIDTH) -> alt.StrokeDash:
@@ -200,9 +220,24 @@ def dashes(drawn: Mapping[str, Look], width: int = PAPER_WIDTH) -> alt.StrokeDas
 def _legend(names: Mapping[str, Look], width: int) -> alt.Legend | None:
     if len(names) < 2:
         return None
-    # Columns are as wide as the longest name.
-    widest = _SYMBOL + _CHARACTER * max(map(len, names), default=1)
-    return alt.Legend(columns=max(1, int(width / widest)), symbolSize=60, symbolOpacity=1)
+    # Columns are as wide as the longest label.
+    longest = max(len(look.label or name) for name, look in names.items())
+    return alt.Legend(
+        columns=max(1, int(width / (_SYMBOL + _CHARACTER * longest))),
+        symbolSize=60,
+        symbolOpacity=1,
+        labelExpr=label_expression(names),
+    )
+
+
+def label_expression(drawn: Mapping[str, Look]) -> str:
+    """Return the expression of a legend or an axis that shows contenders by label.
+
+    The data of the chart keep the names, by which a page filters and which can be exported.
+    """
+    labels = {name: look.label or name for name, look in drawn.items()}
+    # Vega-Lite evaluates it for each label; texts of JSON are texts there.
+    return f"{json.dumps(labels, ensure_ascii=False)}[datum.value]"
 
 
 def plot_width(width: int, beside: int = 1) -> int:

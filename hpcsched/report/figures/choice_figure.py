@@ -12,10 +12,10 @@ from hpcsched.report.figures.chart_parts import (
     plot_width,
     rows,
     sized,
-    time_unit,
 )
 from hpcsched.report.figures.dispatcher_choices import choices_of
 from hpcsched.report.figures.figure_style import PALETTE, PAPER_WIDTH
+from hpcsched.report.figures.time_axis import run_calendar, time_axis
 
 
 def choice_figure(compared: ComparedStudy, width: int = PAPER_WIDTH) -> Figure:
@@ -37,27 +37,27 @@ def choice_figure(compared: ComparedStudy, width: int = PAPER_WIDTH) -> Figure:
     if not found:
         message = "no run chose between dispatchers; expected one of the dispatcher hyper"
         raise InputError(Finding("nothing-chosen", message))
-    charts = []
+    labels, charts = compared.study.run_labels, []
     for one, choices in found:
         last = pc.max(one.run.rounds.read("now")["now"]).as_py()
-        unit, name = time_unit(last - choices[0].now)
+        time = time_axis(choices[0].now, last, run_calendar(one))
         names = list(dict.fromkeys(choice.chosen for choice in choices))
         data = rows(
             dispatcher=[choice.chosen for choice in choices],
-            begin=[choice.now / unit for choice in choices],
-            end=[*(choice.now / unit for choice in choices[1:]), last / unit],
+            begin=time.places(choice.now for choice in choices),
+            end=time.places((*(choice.now for choice in choices[1:]), last)),
             because=[choice.because for choice in choices],
         )
         chart = (
             chart_of(data)
             .mark_bar(color=PALETTE["blue"], height={"band": 0.7})
             .encode(
-                x=alt.X("begin:Q", axis=alt.Axis(title=f"{name} since the trace's origin")),
-                x2="end:Q",
+                x=time.x("begin"),
+                x2="end",
                 y=alt.Y("dispatcher:N", sort=names, axis=alt.Axis(title=None)),
-                tooltip=["dispatcher:N", "begin:Q", "end:Q", "because:N"],
+                tooltip=["dispatcher:N", time.tooltip("begin"), time.tooltip("end"), "because:N"],
             )
         )
-        charts.append(sized(chart, (plot_width(width), 16 * len(names) + 8), one.name))
+        charts.append(sized(chart, (plot_width(width), 16 * len(names) + 8), labels[one.name]))
     caption = "The dispatcher that decided, over time."
     return Figure("choices", "Chosen dispatchers", caption, panels(charts, columns=1))

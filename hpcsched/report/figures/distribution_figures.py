@@ -1,15 +1,25 @@
-"""Figures of the distribution of a quantity of each job or round: boxes, distribution functions."""
+"""Figures of the distribution of a quantity of each job or round.
+
+Spreads (`boxes`), distribution functions (`ecdf`) and survival functions, which show the tail.
+"""
+
+from collections.abc import Callable
+
+import altair as alt
 
 from hpcsched.report.compared_study import ComparedStudy
-from hpcsched.report.figures.boxes import box_of
 from hpcsched.report.figures.chart_parts import BESIDE, Figure, panels, plot_width, sized
-from hpcsched.report.figures.common_charts import boxes, distributions
+from hpcsched.report.figures.common_charts import distributions, survivals
 from hpcsched.report.figures.figure_style import PAPER_WIDTH, contender_looks
 from hpcsched.report.figures.job_quantities import QUEUE_SIZE, quantity_title, quantity_values
+from hpcsched.report.figures.row_charts import spread_panels
+from hpcsched.report.figures.spreads import spread_of
+
+_SCALE = "The scale is logarithmic, and linear below 1 where there are values of 0."
 
 
 def box_figure(compared: ComparedStudy, quantity: str, width: int = PAPER_WIDTH) -> Figure:
-    """Return the figure of a box for each contender and trace, on a logarithmic scale.
+    """Return the figure of a row with the spread of each contender, and a panel for each trace.
 
     Parameters
     ----------
@@ -21,17 +31,19 @@ def box_figure(compared: ComparedStudy, quantity: str, width: int = PAPER_WIDTH)
         Width, in points.
     """
     values = quantity_values(compared, quantity)
-    found = {case: box_of(own) for case, own in values.items() if len(own)}
+    found = {case: spread_of(own) for case, own in values.items() if len(own)}
     drawn, title = contender_looks(compared), quantity_title(compared, quantity)
-    chart = boxes(
-        found, compared.study.groups, drawn, title, (plot_width(width), round(0.37 * width))
-    )
+    groups = compared.study.groups
+    # Rows are in the order of what they show, in the first trace.
+    means = {one: spread.mean for (one, group), spread in found.items() if group == groups[0]}
+    order = sorted(drawn, key=lambda one: means.get(one, float("inf")))
+    chart = spread_panels(found, groups, {one: drawn[one] for one in order}, title, width)
     caption = (
-        "From the first to the third quartile, with a line at the median and a triangle at the"
-        " mean; whiskers to the least and largest value. The scale is logarithmic, and linear"
-        " below 1 where there are values of 0."
+        "By ascending mean. Bars reach from the 25th to the 75th percentile, and thinner to the"
+        " 90th and the 99th; the line from the least to the largest value. On the right: the"
+        f" percentage of values at the least one. {_SCALE}"
     )
-    return Figure(f"boxes-{quantity}", f"{_heading(quantity)}: boxes", caption, chart)
+    return Figure(f"boxes-{quantity}", f"{_heading(quantity)}: percentiles", caption, chart)
 
 
 def distribution_figure(compared: ComparedStudy, quantity: str, width: int = PAPER_WIDTH) -> Figure:
@@ -46,23 +58,49 @@ def distribution_figure(compared: ComparedStudy, quantity: str, width: int = PAP
     width
         Width, in points.
     """
+    caption = f"The percentage of values up to each value. {_SCALE}"
+    return _curves(compared, quantity, width, distributions, ("distribution", "up to it", caption))
+
+
+def survival_figure(compared: ComparedStudy, quantity: str, width: int = PAPER_WIDTH) -> Figure:
+    """Return the figure of survival functions of a quantity, with a panel for each trace.
+
+    Parameters
+    ----------
+    compared
+        The runs.
+    quantity
+        Name in `QUANTITIES`, or the queue length.
+    width
+        Width, in points.
+    """
+    caption = (
+        "The percentage of values above each value, on a logarithmic scale, which shows the tail."
+        " Where a curve begins, the percentage of values above the least one; it ends at the"
+        f" largest. {_SCALE}"
+    )
+    return _curves(compared, quantity, width, survivals, ("survival", "above it", caption))
+
+
+def _curves(
+    compared: ComparedStudy,
+    quantity: str,
+    width: int,
+    draw: Callable[..., alt.Chart],
+    about: tuple[str, str, str],
+) -> Figure:
+    """Return the figure of curves; `about` has the kind, the side that counts, the caption."""
+    kind, side, caption = about
     values, groups = quantity_values(compared, quantity), compared.study.groups
     drawn, title = contender_looks(compared), quantity_title(compared, quantity)
-    counted = f"{'rounds' if quantity == QUEUE_SIZE else 'jobs'} up to it [%]"
+    counted = f"{'rounds' if quantity == QUEUE_SIZE else 'jobs'} {side} [%]"
     beside = min(len(groups), BESIDE)
     size = plot_width(width, beside), round(0.33 * width)
     charts = []
     for group in groups:
         of_group = {contender: own for (contender, g), own in values.items() if g == group}
-        chart = distributions(of_group, drawn, (title, counted), width)
-        charts.append(sized(chart, size, group))
-    caption = (
-        "The percentage of values up to each value. The scale is logarithmic, and linear below 1"
-        " where there are values of 0."
-    )
-    return Figure(
-        f"distribution-{quantity}", f"{_heading(quantity)}: distribution", caption, panels(charts)
-    )
+        charts.append(sized(draw(of_group, drawn, (title, counted), width), size, group))
+    return Figure(f"{kind}-{quantity}", f"{_heading(quantity)}: {kind}", caption, panels(charts))
 
 
 def _heading(quantity: str) -> str:

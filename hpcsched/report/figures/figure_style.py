@@ -56,10 +56,13 @@ class Look(NamedTuple):
         Colour as hexadecimal RGB.
     style
         Number of the style, which distinguishes contenders of one colour.
+    label
+        Label of the contender; empty: its name.
     """
 
     colour: str
     style: int
+    label: str = ""
 
     @property
     def dash(self) -> Sequence[int]:
@@ -89,6 +92,24 @@ def lighter(colour: str, white: float) -> str:
     """
     parts = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
     return "#" + "".join(f"{round(part + (255 - part) * white):02X}" for part in parts)
+
+
+def ink_on(colour: str) -> str:
+    """Return the colour of text on an area: white on dark ones.
+
+    Parameters
+    ----------
+    colour
+        Colour of the area as hexadecimal RGB.
+
+    Examples
+    --------
+    >>> ink_on("#000080"), ink_on("#FDE725")
+    ('#ffffff', '#222222')
+    """
+    red, green, blue = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
+    # Weights of the luminance of the three colours, as the eye sees them (ITU-R BT.709).
+    return INK if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 110 else "#ffffff"
 
 
 def chart_config(font_size: int = FONT_SIZE) -> dict[str, Any]:
@@ -170,7 +191,8 @@ def contender_looks(compared: ComparedStudy) -> dict[str, Look]:
     dispatchers: dict[str, str] = {}
     for one in compared.study.runs:
         dispatchers.setdefault(one.contender, one.dispatcher)
-    return looks(dispatchers)
+    labels = compared.study.contender_labels
+    return {name: own._replace(label=labels[name]) for name, own in looks(dispatchers).items()}
 
 
 def job_colour(job_id: int) -> str:

@@ -1,34 +1,41 @@
 """Data of a Gantt chart: the rectangles of jobs on nodes in a window of time."""
 
 from bisect import insort
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from heapq import heappop, heappush
 from typing import NamedTuple
 
 import pyarrow.compute as pc
 
 from hpcsched.errors import Finding, InputError
+from hpcsched.report.figures.job_categories import JobAbout
+from hpcsched.report.figures.time_axis import run_calendar, simulated_time
 from hpcsched.report.studied_runs import StudiedRun
+from hpcsched.report.tables.job_tables import run_time_classes
 from hpcsched.results.outage_records import recorded_outages
 from hpcsched.scenario.resolved import read_system
 from hpcsched.system.node_outages import down_time
 from hpcsched.system.system import System
 
+_NONE = -2
+"""Number of no node, and of no neighbour of one."""
 LARGEST = 200_000
 """Largest number of rectangles; more could be neither drawn nor distinguished."""
 
 
 class JobRectangle(NamedTuple):
-    """Rectangle of a job on a node; separate shares of one node have a rectangle each.
+    """Rectangle of a job on a node, or on neighbouring nodes of a group that it fills.
+
+    Separate shares of one node have a rectangle each.
 
     Attributes
     ----------
     job_id, node
-        Numbers of the job and the node.
+        Numbers of the job and of its first node.
     begin, end
         Simulated seconds.
     low, high
-        Bounds of the share of the node's capacity, from 0 to 1.
+        Bounds of the share of the node's capacity, from 0 to 1; 0 and *n* for *n* whole nodes.
     """
 
     job_id: int
@@ -70,6 +77,8 @@ class Window(NamedTuple):
         Nodes with capacity of the resource type, by ascending number.
     down
         Outages of these nodes.
+    jobs
+        Attributes of the jobs, by number.
     """
 
     begin: int
@@ -77,11 +86,12 @@ class Window(NamedTuple):
     system: System
     rectangles: tuple[JobRectangle, ...]
     nodes: tuple[int, ...]
-    down: tuple[NodeOutage, ...] = ()
+    down: tuple[NodeOutage, ...]
+    jobs: Mapping[int, JobAbout]
 
 
 def gantt_window(
-    one: StudiedRun, resource: str | None, begin: int | None, end: int | None
+    one: StudiedRun, resource: str | None, begin: int | str | None, end: int | str | None
 ) -> tuple[str, Window]:
     """Return the rectangles of the jobs in a window of time.
 
@@ -92,7 +102,7 @@ def gantt_window(
     resource
         Resource type; None is the system's first.
     begin, end
-        Bounds in simulated seconds; None is the first start or the last end.
+        Bounds, as in `simulated_time`; None is the first start or the last end.
 
     Returns
     -------
@@ -103,8 +113,8 @@ def gantt_window(
     Raises
     ------
     InputError
-        There is no such resource type, the window is empty or has too many rectangles, or a file is
-        damaged.
+        There is no such resource type or time, the window is empty or has too many rectangles, or a
+        file is damaged.
     """
     system = read_system(one.run.scenario_path)
     if resource is None:
@@ -113,16 +123,26 @@ def gantt_window(
         there = ", ".join(system.resource_types)
         message = f"the system of {one.name} has no {resource!r}; there are: {there}"
         raise InputError(Finding("unknown-resource-type", message))
-    first, last = _span(one)
-    begin, end = first if begin is None else begin, last if end is None else end
-    if begin >= end:
-        message = f"the window of {one.name} is empty: it is from {begin} s to {end} s"
-        raise InputError(Finding("empty-window", message))
+    begin, end = _bounds(one, begin, end)
     amounts = system.capacity[:, system.resource_types.index(resource)].tolist()
     nodes = tuple(node for node, amount in enumerate(amounts) if amount)
-    found = _rectangles(one, amounts, resource, begin, end)
+    placed = _jobs_in_window(one, resource, begin, end)
+    found = _rectangles(placed, amounts, system.group_of.tolist(), begin, end)
     down = tuple(there for there in _down(one, begin, end) if there.node in nodes)
-    return resource, Window(begin, end, system, found, nodes, down)
+    jobs = {job.job_id: job.about for job in placed}
+    return resource, Window(begin, end, system, found, nodes, down, jobs)
+
+
+def _bounds(one: StudiedRun, begin: int | str | None, end: int | str | None) -> tuple[int, int]:
+    """Return the bounds of a window in simulated seconds; raise InputError if it is empty."""
+    first, last = _span(one)
+    calendar = run_calendar(one)
+    since = first if begin is None else simulated_time(begin, calendar)
+    until = last if end is None else simulated_time(end, calendar)
+    if since >= until:
+        message = f"the window of {one.name} is empty: it is from {since} s to {until} s"
+        raise InputError(Finding("empty-window", message))
+    return since, until
 
 
 def _down(one: StudiedRun, begin: int, end: int) -> Iterator[NodeOutage]:
@@ -138,30 +158,54 @@ def _span(one: StudiedRun) -> tuple[int, int]:
     return pc.min(table["start_time"]).as_py() or 0, pc.max(table["end_time"]).as_py() or 0
 
 
+class _Placed(NamedTuple):
+    """A job within the window: times, amount of a unit, nodes with their units, attributes."""
+
+    start: int
+    end: int
+    job_id: int
+    amount: int
+    nodes: Sequence[int]
+    node_units: Sequence[int]
+    about: JobAbout
+
+
 def _rectangles(
-    one: StudiedRun, capacity: Sequence[int], resource: str, begin: int, end: int
+    placed: Sequence[_Placed],
+    capacity: Sequence[int],
+    group_of: Sequence[int],
+    begin: int,
+    end: int,
 ) -> tuple[JobRectangle, ...]:
-    jobs = _jobs_in_window(one, resource, begin, end)
     free: dict[int, list[tuple[int, int]]] = {}
     leaving: list[tuple[int, int, tuple[tuple[int, int], ...]]] = []
-    found = []
-    for start, job_end, job_id, amount, nodes, node_units in jobs:
+    found: list[JobRectangle] = []
+    for job in placed:
         # Ends come before starts of the same second: the node is free again.
-        while leaving and leaving[0][0] <= start:
+        while leaving and leaving[0][0] <= job.start:
             _, node, shares = heappop(leaving)
             for share in shares:
                 insort(free[node], share)
-        for node, units in zip(nodes, node_units, strict=True):
-            if not amount * units:
+        visible = max(job.start, begin), min(job.end, end)
+        filled = _NONE
+        for node, units in sorted(zip(job.nodes, job.node_units, strict=True)):
+            if not job.amount * units:
                 continue
-            shares = _take(free.setdefault(node, [(0, capacity[node])]), amount * units)
-            heappush(leaving, (job_end, node, shares))
-            for low, high in shares:
-                scale = capacity[node]
+            shares = _take(free.setdefault(node, [(0, capacity[node])]), job.amount * units)
+            heappush(leaving, (job.end, node, shares))
+            whole = shares == ((0, capacity[node]),)
+            if whole and node == filled + 1 and group_of[node] == group_of[filled]:
+                # One rectangle for neighbours: a wide job is seen as one, and drawn faster.
+                found[-1] = found[-1]._replace(high=found[-1].high + 1)
+            else:
                 # Shares are taken from the whole job, so that a rectangle keeps its height as the
                 # window moves; only its ends are clipped.
-                visible = max(start, begin), min(job_end, end)
-                found.append(JobRectangle(job_id, node, *visible, low / scale, high / scale))
+                scale = capacity[node]
+                found += [
+                    JobRectangle(job.job_id, node, *visible, low / scale, high / scale)
+                    for low, high in shares
+                ]
+            filled = node if whole else _NONE
         # Checked while collecting: a whole year of jobs must not fill the memory first.
         if len(found) > LARGEST:
             message = (
@@ -172,25 +216,38 @@ def _rectangles(
     return tuple(found)
 
 
-_Placed = tuple[int, int, int, int, list[int], list[int]]
+_COLUMNS = (
+    "job_id", "start_time", "end_time", "units", "nodes", "node_units", "unit_request", "user",
+    "state",
+)  # fmt: skip
 
 
 def _jobs_in_window(one: StudiedRun, resource: str, begin: int, end: int) -> list[_Placed]:
-    """Return start, end, number, amount a unit, nodes and their units, by start and number."""
+    """Return the jobs that run within a window, by start and number."""
     found = []
-    names = ("job_id", "start_time", "end_time", "nodes", "node_units", "unit_request")
-    for part in one.run.jobs.parts(*names):
+    classes = list(run_time_classes(one))
+    for part in one.run.jobs.parts(*_COLUMNS):
         inside = part.filter(
             pc.and_(pc.less(part["start_time"], end), pc.greater(part["end_time"], begin))
         )
         # Jobs that take no time hold nothing, and would have no width.
         inside = inside.filter(pc.greater(inside["end_time"], inside["start_time"]))
         for row in inside.to_pylist():
-            amount = row["unit_request"][resource]
-            places = (row["nodes"], row["node_units"])
-            found.append((row["start_time"], row["end_time"], row["job_id"], amount, *places))
+            start, over, amount = row["start_time"], row["end_time"], row["unit_request"][resource]
+            about = JobAbout(
+                row["user"],
+                len(row["nodes"]),
+                next(
+                    (name for name, _, most in classes if most is None or over - start <= most),
+                    classes[-1][0],
+                ),
+                row["state"],
+                amount * row["units"] * (min(over, end) - max(start, begin)),
+            )
+            places = row["nodes"], row["node_units"]
+            found.append(_Placed(start, over, row["job_id"], amount, *places, about))
     # By start, then by number: equal runs give equal charts whatever the order of the file.
-    return sorted(found)
+    return sorted(found, key=lambda job: (job.start, job.job_id))
 
 
 def _take(free: list[tuple[int, int]], amount: int) -> tuple[tuple[int, int], ...]:

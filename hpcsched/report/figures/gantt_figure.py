@@ -1,12 +1,20 @@
-"""The figure of a Gantt chart: time to the right, nodes downwards, jobs as rectangles."""
+"""The figure of a Gantt chart: time to the right, nodes downwards, jobs as rectangles.
+
+Above each is a strip with the use of the resource type over the same time.
+"""
 
 import json
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import altair as alt
+import numpy as np
 
+from hpcsched.metrics.over_time import binned, spanning
 from hpcsched.report.figures.chart_parts import (
+    STEPS,
+    Chart,
     Figure,
     chart_of,
     layers,
@@ -14,29 +22,59 @@ from hpcsched.report.figures.chart_parts import (
     plot_width,
     rows,
     sized,
-    time_unit,
 )
-from hpcsched.report.figures.figure_style import INK, PAPER_WIDTH, job_colour
-from hpcsched.report.figures.gantt import Window, gantt_window
-from hpcsched.report.studied_runs import Study
+from hpcsched.report.figures.figure_style import PAPER_WIDTH, ink_on, job_colour
+from hpcsched.report.figures.gantt import JobRectangle, Window, gantt_window
+from hpcsched.report.figures.job_categories import (
+    By,
+    category_colours,
+    category_of,
+    default_attribute,
+)
+from hpcsched.report.figures.time_axis import TimeAxis, run_calendar, time_axis
+from hpcsched.report.figures.usage import percent_in_use
+from hpcsched.report.studied_runs import StudiedRun, Study
+from hpcsched.report.tables.job_tables import run_time_classes
 
-_DOWN = "#d9d9d9"
-"""Colour of a node out of service."""
+_DOWN, _OUT = "#595959", "out of service"
+"""Colour of a node out of service, and its name in the legend."""
 _NUMBERED = 200
 """Largest number of rectangles for which job numbers are written, where there is room."""
-_LEGIBLE, _TALL = 0.02, 0.4
-"""Least width, as a share of the window, and height, as a share of a node, for a number."""
+_LEGIBLE, _TALL = 0.02, 6.0
+"""Least width, as a share of the window, and height, in points, for a number."""
 _NAMED = 24
-"""Largest number of nodes named one by one; of more, only the first of each group is."""
+"""Largest number of nodes named one by one; of more, only their groups are."""
 _MANY = 3000
 """Number of rectangles from which on their edges are left out, which would cover them."""
+_ROW, _LEAST, _MOST = 15, 108, 440
+"""Height of a node's row, and least and largest height of a panel, in points."""
+_STRIP = 36
+"""Height of the strip of the use of the resource type, in points."""
+
+
+class _Panel(NamedTuple):
+    """A run's jobs on the nodes that have a resource type."""
+
+    run: StudiedRun
+    resource: str
+    window: Window
+
+
+class _Colours(NamedTuple):
+    """Colour of each category, and the category of each job of each panel."""
+
+    by: By
+    of_category: Mapping[str, str]
+    of_job: Mapping[tuple[str, int], str]
 
 
 def gantt_figure(
     study: Study,
     resources: Sequence[str] = (),
-    begin: int | None = None,
-    end: int | None = None,
+    begin: int | str | None = None,
+    end: int | str | None = None,
+    *,
+    by: By | None = None,
     width: int = PAPER_WIDTH,
 ) -> Figure:
     """Return the figure of a Gantt chart, with a panel for each run and resource type.
@@ -48,7 +86,9 @@ def gantt_figure(
     resources
         Resource types; empty is the system's first.
     begin, end
-        Bounds in simulated seconds; None is the first start or the last end.
+        Bounds, as in `simulated_time`; None is the first start or the last end.
+    by
+        Attribute of jobs that colours show; None is the user if there are several, else the size.
     width
         Width, in points.
 
@@ -57,92 +97,158 @@ def gantt_figure(
     InputError
         As in `gantt_window`.
     """
-    charts = []
-    for one in study.runs:
-        wanted: list[str | None] = [*resources] or [None]
-        for resource in wanted:
-            name, window = gantt_window(one, resource, begin, end)
-            title = f"{one.name}: {name}" if len(study.runs) > 1 else name
-            charts.append(_panel(window, width, title))
+    wanted: Sequence[str | None] = [*resources] or [None]
+    found = [
+        _Panel(one, *gantt_window(one, resource, begin, end))
+        for one in study.runs
+        for resource in wanted
+    ]
+    colours = _colours(found, by)
+    labels = study.run_labels
+    charts: list[Chart] = []
+    for panel in found:
+        title = labels[panel.run.name] if len(study.runs) > 1 else ""
+        time = time_axis(panel.window.begin, panel.window.end, run_calendar(panel.run))
+        charts += [_strip(panel, time, width, title), _nodes(panel, time, colours, width)]
     caption = (
-        "A rectangle for each job on each of its nodes, as high as its share of the node; grey"
-        " where a node is out of service. Colours only tell neighbours apart."
+        "A rectangle for each job on its nodes, as high as its share of a node; dark grey where a"
+        " node is out of service. Above: use of the resource type, in percent of all nodes."
     )
     return Figure("gantt", "Jobs on nodes", caption, panels(charts, columns=1))
 
 
-def _panel(window: Window, width: int, title: str) -> alt.LayerChart:
-    unit, name = time_unit(window.end - window.begin)
+def _colours(found: Sequence[_Panel], by: By | None) -> _Colours:
+    """Return the colours of jobs, alike in all panels."""
+    # A job counts once for each run and resource type, so that no panel is left out.
+    jobs = [about for panel in found for about in panel.window.jobs.values()]
+    attribute = default_attribute(jobs) if by is None else by
+    classes = [name for panel in found for name, _, _ in run_time_classes(panel.run)]
+    name = category_of(attribute, jobs)
+    of_job = {
+        (panel.run.name, number): name(about)
+        for panel in found
+        for number, about in panel.window.jobs.items()
+    }
+    of_category = category_colours(attribute, jobs, list(dict.fromkeys(classes)))
+    if any(panel.window.down for panel in found):
+        of_category[_OUT] = _DOWN
+    return _Colours(attribute, of_category, of_job)
+
+
+def _strip(panel: _Panel, time: TimeAxis, width: int, title: str) -> alt.Chart:
+    """Return the use of the resource type over time, as a strip without labels of time."""
+    window = panel.window
+    percent = percent_in_use(panel.run, window.system, panel.resource)
+    edges, means, _ = binned(spanning(percent, window.begin, window.end), STEPS)
+    # The last value is drawn up to the end of its span.
+    data = rows(time=time.places(edges.tolist()), used=np.concatenate((means, means[-1:])))
+    chart: alt.Chart = (
+        chart_of(data)
+        .mark_area(interpolate="step-after", color="#8c8c8c", clip=True)
+        .encode(
+            x=time.x("time", labelled=False),
+            y=alt.Y(
+                "used:Q",
+                scale=alt.Scale(domain=[0, 100]),
+                axis=alt.Axis(title=f"{panel.resource} [%]", values=[0, 50, 100]),
+            ),
+        )
+    )
+    return sized(chart, (plot_width(width), _STRIP), title)
+
+
+def _nodes(panel: _Panel, time: TimeAxis, colours: _Colours, width: int) -> alt.LayerChart:
+    """Return the rectangles of jobs and outages on the nodes."""
+    window, jobs = panel.window, panel.window.rectangles
     row_of = {node: row for row, node in enumerate(window.nodes)}
-    jobs = window.rectangles
+    categories = [colours.of_job[panel.run.name, job.job_id] for job in jobs]
     data = rows(
         job=[job.job_id for job in jobs],
-        node=[window.system.node_name(job.node) for job in jobs],
-        begin=[job.begin / unit for job in jobs],
-        end=[job.end / unit for job in jobs],
+        node=[_nodes_text(window, job) for job in jobs],
+        begin=time.places(job.begin for job in jobs),
+        end=time.places(job.end for job in jobs),
         top=[row_of[job.node] + job.low for job in jobs],
         bottom=[row_of[job.node] + job.high for job in jobs],
-        colour=[job_colour(job.job_id) for job in jobs],
+        category=categories,
+        colour=[_fill(colours, job, one) for job, one in zip(jobs, categories, strict=True)],
     )
     down = rows(
-        begin=[one.begin / unit for one in window.down],
-        end=[one.end / unit for one in window.down],
+        category=_OUT,
+        colour=_DOWN,
+        begin=time.places(one.begin for one in window.down),
+        end=time.places(one.end for one in window.down),
         top=[row_of[one.node] for one in window.down],
         bottom=[row_of[one.node] + 1 for one in window.down],
     )
-    time = alt.Scale(domain=[window.begin / unit, window.end / unit], nice=False)
-    nodes = alt.Scale(domain=[0, len(window.nodes)], reverse=True, nice=False)
-    places: dict[str, Any] = {
-        "x": alt.X(
-            "begin:Q", scale=time, axis=alt.Axis(title=f"{name} since the trace's origin")
-        ),
-        "x2": "end:Q",
-        "y": alt.Y("top:Q", scale=nodes, axis=_node_axis(window)),
-        "y2": "bottom:Q",
-    }  # fmt: skip
+    axis = _node_axis(panel)
+
+    def y(field: str) -> alt.Y:
+        scale = alt.Scale(domain=[0, len(window.nodes)], reverse=True, nice=False)
+        # Layers merge their axes: one without this would thin out its labels.
+        return alt.Y(f"{field}:Q", scale=scale, axis=axis)
+
+    places: dict[str, Any] = {"x": time.x("begin"), "x2": "end", "y": y("top"), "y2": "bottom:Q"}
     edge = 0.3 if len(jobs) <= _MANY else 0.0
     found = [
-        chart_of(down)
-        .mark_rect(color=_DOWN, stroke=INK, strokeWidth=0.3, clip=True)
-        .encode(**places),
+        chart_of(down).mark_rect(clip=True).encode(**places, color=_colour(colours)),
         chart_of(data)
         .mark_rect(stroke="white", strokeWidth=edge, clip=True)
         .encode(
             **places,
-            color=alt.Color("colour:N", scale=None),
-            tooltip=["job:Q", "node:N", "begin:Q", "end:Q"],
+            color=_colour(colours),
+            tooltip=["job:Q", "category:N", "node:N", time.tooltip("begin"), time.tooltip("end")],
         ),
-        chart_of(rows(row=_borders(window)))
-        .mark_rule(strokeWidth=0.5)
-        .encode(y=alt.Y("row:Q", scale=nodes)),
+        chart_of(rows(row=_borders(window))).mark_rule(strokeWidth=0.5).encode(y=y("row")),
     ]
     if len(jobs) <= _NUMBERED:
-        found.append(_numbers(window, unit, row_of, time, nodes))
-    height = min(max(12 * len(window.nodes), 60), 440)
-    return sized(layers(*found), (plot_width(width), height), title)
+        shown = [job for job in jobs if _has_room(job, window)]
+        numbers = rows(
+            job=[str(job.job_id) for job in shown],
+            x=time.places((job.begin + job.end) / 2 for job in shown),
+            y=[row_of[job.node] + (job.low + job.high) / 2 for job in shown],
+            ink=[
+                ink_on(_fill(colours, job, colours.of_job[panel.run.name, job.job_id]))
+                for job in shown
+            ],
+        )
+        found.append(
+            chart_of(numbers)
+            .mark_text(fontSize=6, clip=True)
+            .encode(x=time.x("x"), y=y("y"), text="job:N", color=alt.Color("ink:N", scale=None))
+        )
+    return sized(layers(*found), (plot_width(width), _height(window)))
 
 
-def _numbers(
-    window: Window, unit: int, row_of: dict[int, int], time: alt.Scale, nodes: alt.Scale
-) -> alt.Chart:
-    """Return the numbers of the jobs whose rectangles have room for them."""
-    span = window.end - window.begin
-    shown = [
-        job
-        for job in window.rectangles
-        if job.end - job.begin > _LEGIBLE * span and job.high - job.low >= _TALL
-    ]
-    data = rows(
-        job=[str(job.job_id) for job in shown],
-        x=[(job.begin + job.end) / 2 / unit for job in shown],
-        y=[row_of[job.node] + (job.low + job.high) / 2 for job in shown],
-    )
-    numbers: alt.Chart = (
-        chart_of(data)
-        .mark_text(fontSize=6, clip=True)
-        .encode(x=alt.X("x:Q", scale=time), y=alt.Y("y:Q", scale=nodes), text="job:N")
-    )
-    return numbers
+def _fill(colours: _Colours, job: JobRectangle, category: str) -> str:
+    return job_colour(job.job_id) if colours.by == "job" else colours.of_category[category]
+
+
+def _colour(colours: _Colours) -> alt.Color:
+    """Return the colours of jobs, with a legend of their categories."""
+    if colours.by == "job":
+        return alt.Color("colour:N", scale=None)
+    scale = alt.Scale(domain=list(colours.of_category), range=list(colours.of_category.values()))
+    legend = alt.Legend(columns=4, symbolType="square", symbolSize=60, symbolStrokeWidth=0)
+    return alt.Color("category:N", scale=scale, legend=legend)
+
+
+def _height(window: Window) -> int:
+    """Return the height of the panel of nodes, in points."""
+    return min(max(_ROW * len(window.nodes), _LEAST), _MOST)
+
+
+def _has_room(job: JobRectangle, window: Window) -> bool:
+    """Return whether a rectangle has room for the number of its job."""
+    wide = job.end - job.begin > _LEGIBLE * (window.end - window.begin)
+    return wide and (job.high - job.low) * _height(window) / len(window.nodes) >= _TALL
+
+
+def _nodes_text(window: Window, job: JobRectangle) -> str:
+    """Return the name of the node of a rectangle, or of the first and the last."""
+    first = window.system.node_name(job.node)
+    if job.high <= 1:
+        return first
+    return f"{first} to {window.system.node_name(job.node + round(job.high) - 1)}"
 
 
 def _borders(window: Window) -> list[int]:
@@ -151,15 +257,25 @@ def _borders(window: Window) -> list[int]:
     return [row for row in range(1, len(groups)) if groups[row - 1] != groups[row]]
 
 
-def _node_axis(window: Window) -> alt.Axis:
-    """Return an axis that names nodes: all of a few, else the first of each group."""
-    few = len(window.nodes) <= _NAMED
-    shown = range(len(window.nodes)) if few else [0, *_borders(window)]
-    places = [row + 0.5 for row in shown]
-    names = [window.system.node_name(window.nodes[row]) for row in shown]
+def _node_axis(panel: _Panel) -> alt.Axis:
+    """Return an axis that names each of a few nodes, else each group with its number of nodes."""
+    window = panel.window
+    size = 6.5 if len(window.nodes) <= _NAMED else 8.0
+    if len(window.nodes) <= _NAMED:
+        places = [row + 0.5 for row in range(len(window.nodes))]
+        names = [window.system.node_name(node) for node in window.nodes]
+    else:
+        bounds = [0, *_borders(window), len(window.nodes)]
+        spans = list(pairwise(bounds))
+        places = [(low + high) / 2 for low, high in spans]
+        names = [f"{_group_name(window, low)} × {high - low}" for low, high in spans]
     # Vega-Lite evaluates the expression for each mark; texts of JSON are texts there.
-    label = f"{json.dumps(names)}[indexof({json.dumps(places)}, datum.value)]"
+    label = f"{json.dumps(names, ensure_ascii=False)}[indexof({json.dumps(places)}, datum.value)]"
     return alt.Axis(
-        title=None, values=places, labelExpr=label, labelFontSize=6, labelOverlap=False,
-        ticks=False, grid=False,
+        title=f"nodes, by share of {panel.resource}", values=places, labelExpr=label,
+        labelFontSize=size, labelOverlap=False, ticks=False, grid=False,
     )  # fmt: skip
+
+
+def _group_name(window: Window, row: int) -> str:
+    return window.system.groups[int(window.system.group_of[window.nodes[row]])].name

@@ -15,12 +15,12 @@ from hpcsched.report.figures.chart_parts import (
     plot_width,
     rows,
     sized,
-    time_unit,
 )
 from hpcsched.report.figures.figure_style import PAPER_WIDTH, Look, contender_looks
 from hpcsched.report.figures.load_series import LoadSeries, load_series
+from hpcsched.report.figures.time_axis import TimeAxis, run_calendar, time_axis
 
-_OFFERED = Look("#999999", 0)
+_OFFERED = Look("#999999", 0, "offered")
 """Line of the offered amount of a shared resource."""
 
 
@@ -36,7 +36,7 @@ def load_figure(
     compared
         The runs.
     resource
-        Resource type; None is the system's first.
+        Resource type; None: all that some node has.
     width
         Width, in points.
 
@@ -65,26 +65,29 @@ def _panel(
     if limit is not None:
         drawn = {"offered": _OFFERED, **drawn}
         lines = {"offered": limit, **lines}
-    span = max((float(line.instants[-1]) for line in lines.values()), default=0.0)
-    unit, name = time_unit(span)
+    instants = [round(line.instants[k]) for line in lines.values() for k in (0, -1)] or [0]
+    first = next(one for one in compared.study.runs if one.group == group)
+    time = time_axis(min(instants), max(instants), run_calendar(first))
     data = [
-        row for contender, line in lines.items() for row in _line_rows(contender, line, unit)
+        row for contender, line in lines.items() for row in _line_rows(contender, line, time)
     ]  # fmt: skip
     chart: alt.Chart = (
         chart_of(data)
         .mark_line(interpolate="step-after", strokeWidth=1.1, clip=True)
         .encode(
-            x=alt.X("time:Q", axis=alt.Axis(title=f"{name} since the trace's origin")),
+            # The page zooms it.
+            x=time.x("time", bounded=False),
             y=alt.Y("value:Q", axis=alt.Axis(title=panel.axis), scale=alt.Scale(zero=True)),
             color=colours(drawn, width),
             strokeDash=dashes(drawn, width),
-            tooltip=["contender:N", "time:Q", "value:Q"],
+            tooltip=["contender:N", time.tooltip("time"), "value:Q"],
         )
     )
     return sized(chart, (plot_width(width), round(0.16 * width)), group if titled else "")
 
 
-def _line_rows(contender: str, line: OverTime, unit: int) -> list[dict[str, object]]:
+def _line_rows(contender: str, line: OverTime, time: TimeAxis) -> list[dict[str, object]]:
     edges, means, _ = binned(line, STEPS)
     # The last value is drawn up to the end of its span.
-    return rows(contender=contender, time=edges / unit, value=np.concatenate((means, means[-1:])))
+    values = np.concatenate((means, means[-1:]))
+    return rows(contender=contender, time=time.places(edges.tolist()), value=values)

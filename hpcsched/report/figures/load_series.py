@@ -1,7 +1,7 @@
 """Time series of the load of a run: queue, resource use, shared resources, nodes out of service."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +9,7 @@ import numpy as np
 from hpcsched.errors import Finding, InputError
 from hpcsched.metrics.over_time import OverTime, over_time, spanning
 from hpcsched.report.compared_study import ComparedStudy
-from hpcsched.report.figures.usage import used_over_time
+from hpcsched.report.figures.usage import percent_in_use
 from hpcsched.report.studied_runs import StudiedRun
 from hpcsched.results.outage_records import recorded_outages
 from hpcsched.results.shared_resource_records import shared_levels
@@ -47,40 +47,40 @@ def load_series(compared: ComparedStudy, resource: str | None) -> list[LoadSerie
     compared
         The runs; of each contender only the first seed counts.
     resource
-        Resource type, whose use is in percent; None is the first system's first.
+        Resource type, whose use is in percent; None: all that some node has.
 
     Returns
     -------
     list
-        Queue length, resource use, the use of each shared resource, and nodes out of service.
+        Queue length, use of each resource type and of each shared resource, and nodes out of
+        service.
 
     Raises
     ------
     InputError
         No system has the resource type.
     """
-    name = _resource(compared, resource)
+    names = _resources(compared, resource)
     found: dict[tuple[str, str], tuple[dict[Case, OverTime], dict[Case, OverTime]]]
     found = defaultdict(lambda: ({}, {}))
     seen = set()
     queue = "jobs waiting", "Queue"
-    used = f"{name} in use [%]", f"Utilization of {name}"
+    used = {name: (f"{name} in use [%]", f"Utilization of {name}") for name in names}
     # They come first, and are there also where no job ran.
-    found[queue], found[used] = ({}, {}), ({}, {})
+    for heading in (queue, *used.values()):
+        found[heading] = ({}, {})
     for one in compared.study.runs:
         system, jobs = read_system(one.run.scenario_path), compared.jobs[one.name]
         case = one.contender, one.group
         # Lines of several seeds would hide each other, and their mean would hide peaks.
-        if case in seen or name not in system.resource_types or not len(jobs.submits):
+        own = [name for name in names if name in system.resource_types]
+        if case in seen or not own or not len(jobs.submits):
             continue
         seen.add(case)
         span = int(jobs.submits.min()), int(jobs.ends.max())
-        amounts = used_over_time(one, name)
-        # A system may declare a type of which no node has any.
-        total = max(system.totals[system.resource_types.index(name)], 1)
         found[queue][0][case] = spanning(over_time(jobs.submits, jobs.starts), *span)
-        percent = OverTime(amounts.instants, 100 * amounts.levels / total)
-        found[used][0][case] = spanning(percent, *span)
+        for name in own:
+            found[used[name]][0][case] = spanning(percent_in_use(one, system, name), *span)
         for shared, drawn, offered in shared_resources_over_time(one):
             heading = f"{shared} drawn", f"Drawn from {shared}"
             found[heading][0][case] = spanning(drawn, *span)
@@ -121,13 +121,14 @@ def nodes_down_over_time(one: StudiedRun) -> OverTime:
     return over_time(down.start, down.end)
 
 
-def _resource(compared: ComparedStudy, resource: str | None) -> str:
-    """Return the resource type to show; raise InputError where no system has it."""
-    types = dict.fromkeys(
-        t for one in compared.study.runs for t in read_system(one.run.scenario_path).resource_types
-    )
-    name = next(iter(types)) if resource is None else resource
-    if name not in types:
-        message = f"no system has {name!r}; there are: {', '.join(types)}"
+def _resources(compared: ComparedStudy, resource: str | None) -> Sequence[str]:
+    """Return the resource types to show; raise InputError where no system has the given one."""
+    systems = [read_system(one.run.scenario_path) for one in compared.study.runs]
+    totals = [item for one in systems for item in zip(one.resource_types, one.totals, strict=True)]
+    types = list(dict.fromkeys(name for name, _ in totals))
+    if resource is not None and resource not in types:
+        message = f"no system has {resource!r}; there are: {', '.join(types)}"
         raise InputError(Finding("unknown-resource-type", message))
-    return name
+    # A system may declare a type of which no node has any.
+    there = list(dict.fromkeys(name for name, total in totals if total))
+    return (there or types) if resource is None else [resource]

@@ -1,15 +1,19 @@
 """The figure of metrics as bars with confidence intervals."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
 
 from hpcsched.report.compared_study import ComparedStudy
-from hpcsched.report.figures.chart_parts import Figure, plot_width
-from hpcsched.report.figures.common_charts import bar_layers, bar_rows, bars
+from hpcsched.report.figures.chart_parts import Figure
 from hpcsched.report.figures.figure_style import PAPER_WIDTH, contender_looks
-from hpcsched.report.figures.metric_intervals import metric_intervals, metric_title
+from hpcsched.report.figures.metric_intervals import (
+    default_metric,
+    metric_intervals,
+    metric_title,
+)
+from hpcsched.report.figures.row_charts import bar_panels, bar_rows, bars
+from hpcsched.report.tables.metric_tables import HIGHER_IS_BETTER
 
 _CAPTION = (
     "Whiskers: 95 % intervals, over seeds where there are several, else over jobs for metrics that"
@@ -17,7 +21,9 @@ _CAPTION = (
 )
 
 
-def metric_figure(compared: ComparedStudy, metric: str, width: int = PAPER_WIDTH) -> Figure:
+def metric_figure(
+    compared: ComparedStudy, metric: str | None = None, width: int = PAPER_WIDTH
+) -> Figure:
     """Return the figure of a metric as bars with intervals, as in `metric_intervals`.
 
     Parameters
@@ -25,7 +31,8 @@ def metric_figure(compared: ComparedStudy, metric: str, width: int = PAPER_WIDTH
     compared
         The runs.
     metric
-        Name in `summary.json`.
+        Name in `summary.json`, or `objective`; None is the objective that all runs have, else the
+        mean bounded slowdown.
     width
         Width, in points.
 
@@ -34,8 +41,14 @@ def metric_figure(compared: ComparedStudy, metric: str, width: int = PAPER_WIDTH
     InputError
         No run has the metric.
     """
+    metric = metric or default_metric(compared)
     found, title = metric_intervals(compared, metric), metric_title(compared, metric)
-    chart = bars(found, compared.study.groups, contender_looks(compared), title, _size(width))
+    drawn, groups = contender_looks(compared), compared.study.groups
+    sign = -1 if metric in HIGHER_IS_BETTER else 1
+    # The best of the first trace is above.
+    values = {one: sign * own.mean for (one, group), own in found.items() if group == groups[0]}
+    order = sorted(drawn, key=lambda one: values.get(one, float("inf")))
+    chart = bars(found, groups, {one: drawn[one] for one in order}, title, width)
     return Figure("metrics", "Metrics", _CAPTION, chart)
 
 
@@ -55,7 +68,9 @@ def metric_choice_figure(compared: ComparedStudy, width: int = PAPER_WIDTH) -> F
         for (contender, group), interval in metric_intervals(compared, metric).items():
             data += bar_rows(contender, group, interval, metric=title)
     drawn = contender_looks(compared)
-    chart = bar_layers(data, compared.study.groups, drawn, None, _size(width))
+    chart = bar_panels(
+        data, compared.study.groups, drawn, None, width, only="datum.metric == metric"
+    )
     if titles:
         choice = alt.param(
             name="metric",
@@ -65,11 +80,7 @@ def metric_choice_figure(compared: ComparedStudy, width: int = PAPER_WIDTH) -> F
         # Vega-Lite evaluates the expression at each choice.
         heading = alt.Title(alt.expr("metric"), anchor="start")
         chart = chart.add_params(choice).properties(title=heading)
-        for layer in chart.layer:
-            first = alt.FilterTransform(filter="datum.metric == metric")
-            later = layer.transform if isinstance(layer.transform, Sequence) else []
-            layer.transform = [first, *later]
-    return Figure("metrics", "Metrics", f"Choose a metric above the figure. {_CAPTION}", chart)
+    return Figure("metrics", "Metrics", f"Choose a metric below the figure. {_CAPTION}", chart)
 
 
 def metrics_of(compared: ComparedStudy) -> list[str]:
@@ -82,7 +93,3 @@ def metrics_of(compared: ComparedStudy) -> list[str]:
             if value is not None
         )
     )
-
-
-def _size(width: int) -> tuple[int, int]:
-    return plot_width(width), round(0.37 * width)

@@ -2,13 +2,16 @@
 
 from collections import defaultdict
 from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hpcsched.errors import Finding, InputError
 from hpcsched.metrics.bootstrap import Interval, mean_interval
 from hpcsched.report.compared_study import ComparedStudy
+from hpcsched.report.studied_runs import StudiedRun
 from hpcsched.report.tables.job_times import QUANTITIES, by_submission
+from hpcsched.report.tables.run_comparison import shared_objective
 
 MEANS = {
     "mean_wait_time": "wait_time",
@@ -17,6 +20,9 @@ MEANS = {
     "mean_bounded_slowdown": "bounded_slowdown",
 }
 """Metrics that are means over jobs, with their quantities."""
+OBJECTIVE = "objective"
+"""Name of the objective of the runs, which need not be among their metrics."""
+_DEFAULT = "mean_bounded_slowdown"
 _SYMBOLS = {"tau": "τ", "alpha": "α"}
 
 
@@ -28,7 +34,7 @@ def metric_intervals(compared: ComparedStudy, metric: str) -> Mapping[tuple[str,
     compared
         The runs.
     metric
-        Name in `summary.json`.
+        Name in `summary.json`, or `OBJECTIVE`.
 
     Returns
     -------
@@ -43,7 +49,7 @@ def metric_intervals(compared: ComparedStudy, metric: str) -> Mapping[tuple[str,
     """
     values: dict[tuple[str, str], list[float]] = defaultdict(list)
     for one in compared.study.runs:
-        value = one.run.summary["metrics"].get(metric)
+        value = _figure(one, metric).value
         if value is not None:
             values[one.contender, one.group].append(float(value))
     if not values:
@@ -55,29 +61,59 @@ def metric_intervals(compared: ComparedStudy, metric: str) -> Mapping[tuple[str,
         own = values[one.contender, one.group]
         interval = mean_interval(np.array(own), block=1)
         # A single seed has no spread of its own, but its jobs have.
-        if len(own) == 1 and metric in MEANS:
+        name, _, parameters, _ = _figure(one, metric)
+        if len(own) == 1 and name in MEANS:
             jobs = compared.jobs[one.name]
+            # An objective may have another bound than the metric.
+            jobs = jobs._replace(tau=parameters.get("tau", jobs.tau))
             # Blocks of the bootstrap are neighbours in time.
             jobs = jobs.only(by_submission(jobs))
-            interval = mean_interval(QUANTITIES[MEANS[metric]].values(jobs))
+            interval = mean_interval(QUANTITIES[MEANS[name]].values(jobs))
         if interval is not None:
             found[one.contender, one.group] = interval
     return found
 
 
 def metric_title(compared: ComparedStudy, metric: str) -> str:
-    """Return the label of the axis of a metric: name, parameters and unit.
+    """Return the label of the axis of a metric or the objective: name, parameters and unit.
 
     A duration among the parameters has its unit.
     """
-    name = metric.replace("_", " ").replace("p2sf", "P²SF")
-    for one in compared.study.runs:
-        definition = one.run.summary.get("definitions", {}).get(metric)
-        if definition is not None:
-            shown = [_parameter(*item) for item in definition["parameters"].items()]
-            unit = f" [{definition['unit']}]" if definition["unit"] else ""
-            return f"{name} ({', '.join(shown)}){unit}" if shown else f"{name}{unit}"
-    return name
+    found = [_figure(one, metric) for one in compared.study.runs]
+    # Runs of older versions may lack the definition of a metric.
+    about = next((one for one in found if one.parameters or one.unit), found[0])
+    name = about.name.replace("_", " ").replace("p2sf", "P²SF")
+    shown = ", ".join(_parameter(*item) for item in about.parameters.items())
+    return name + (f" ({shown})" if shown else "") + (f" [{about.unit}]" if about.unit else "")
+
+
+def default_metric(compared: ComparedStudy) -> str:
+    """Return `OBJECTIVE` if the runs have the same one with a value, else a metric."""
+    shared = shared_objective([one.run for one in compared.study.runs])
+    known = any(_figure(one, OBJECTIVE).value is not None for one in compared.study.runs)
+    return OBJECTIVE if shared is not None and known else _DEFAULT
+
+
+class _Figure(NamedTuple):
+    """A metric or the objective of a run: its name, value, parameters and unit."""
+
+    name: str
+    value: float | None
+    parameters: Mapping[str, Any]
+    unit: str
+
+
+def _figure(one: StudiedRun, metric: str) -> _Figure:
+    summary = one.run.summary
+    definitions = summary.get("definitions", {})
+    if metric == OBJECTIVE:
+        objective = summary.get("objective", {})
+        name = objective.get("name", metric)
+        value, parameters = objective.get("value"), objective.get("parameters", {})
+    else:
+        name, value = metric, summary["metrics"].get(metric)
+        parameters = definitions.get(name, {}).get("parameters", {})
+    return _Figure(name, value, parameters, definitions.get(name, {}).get("unit", ""))
 
 
 def _parameter(name: str, value: object) -> str:

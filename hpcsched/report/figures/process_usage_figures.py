@@ -17,10 +17,10 @@ from hpcsched.report.figures.chart_parts import (
     plot_width,
     rows,
     sized,
-    time_unit,
 )
 from hpcsched.report.figures.figure_style import INK, PAPER_WIDTH, contender_looks
 from hpcsched.report.figures.process_usage import MEGABYTE, PARTS, mean_times, recorded_usage
+from hpcsched.report.figures.time_axis import run_calendar, time_axis
 
 _SHADES = ("#ffffff", "#bfbfbf", "#737373")
 
@@ -41,6 +41,7 @@ def cpu_time_figure(compared: ComparedStudy, width: int = PAPER_WIDTH) -> Figure
         No run recorded it.
     """
     found, groups = recorded_usage(compared), compared.study.groups
+    labels = compared.study.contender_labels
     data = []
     for group in groups:
         for contender in contender_looks(compared):
@@ -48,7 +49,7 @@ def cpu_time_figure(compared: ComparedStudy, width: int = PAPER_WIDTH) -> Figure
                 continue
             times = np.concatenate([usage.times for usage in found[contender, group]], axis=1)
             data += rows(
-                case=contender if len(groups) == 1 else f"{contender}, {group}",
+                case=labels[contender] if len(groups) == 1 else f"{labels[contender]}, {group}",
                 part=list(PARTS),
                 order=list(range(len(PARTS))),
                 milliseconds=[1000 * mean for mean in mean_times(times)],
@@ -94,15 +95,18 @@ def cpu_over_time_figure(compared: ComparedStudy, width: int = PAPER_WIDTH) -> F
     for group in compared.study.groups:
         data = []
         own = {one: found[one, group][0] for one in drawn if (one, group) in found}
-        last = max((float(usage.now[-1]) for usage in own.values() if len(usage.now)), default=0.0)
-        unit, name = time_unit(last)
+        ends = [
+            round(usage.now[k]) for usage in own.values() if len(usage.now) for k in (0, -1)
+        ] or [0]
+        first = next(one for one in compared.study.runs if one.group == group)
+        time = time_axis(min(ends), max(ends), run_calendar(first))
         for contender, usage in own.items():
             # Every n-th round, so that a figure does not grow with the trace.
             some = slice(None, None, -(-len(usage.now) // STEPS) or 1)
             memory = usage.memory[some] / MEGABYTE
             data += rows(
                 contender=contender,
-                time=usage.now[some] / unit,
+                time=time.places(usage.now[some].tolist()),
                 seconds=usage.times.sum(axis=0).cumsum()[some],
                 # Where memory is unknown, the line has a gap.
                 memory=[None if np.isnan(value) else value for value in memory],
@@ -112,11 +116,11 @@ def cpu_over_time_figure(compared: ComparedStudy, width: int = PAPER_WIDTH) -> F
                 chart_of(data)
                 .mark_line(strokeWidth=1.2)
                 .encode(
-                    x=alt.X("time:Q", axis=alt.Axis(title=f"{name} since the trace's origin")),
+                    x=time.x("time", bounded=False),
                     y=alt.Y(f"{field}:Q", axis=alt.Axis(title=title)),
                     color=colours(drawn, width),
                     strokeDash=dashes(drawn, width),
-                    tooltip=["contender:N", "time:Q", f"{field}:Q"],
+                    tooltip=["contender:N", time.tooltip("time"), f"{field}:Q"],
                 )
             )
             size = plot_width(width), round(0.25 * width)

@@ -5,6 +5,7 @@ import numpy as np
 from hpcsched.metrics.metric_tables import Column
 from hpcsched.metrics.over_time import OverTime, over_time
 from hpcsched.report.studied_runs import StudiedRun
+from hpcsched.system.system import System
 
 
 def used_over_time(one: StudiedRun, resource: str) -> OverTime:
@@ -31,3 +32,26 @@ def used_over_time(one: StudiedRun, resource: str) -> OverTime:
         np.concatenate(column).astype(np.int64) for column in zip(*parts, strict=True)
     )
     return over_time(start, end, units * amount)
+
+
+def percent_in_use(one: StudiedRun, system: System, resource: str) -> OverTime:
+    """Return the use of a resource type over time, in percent of all nodes' capacity.
+
+    Parameters
+    ----------
+    one
+        The run.
+    system
+        Its system.
+    resource
+        Resource type of the system.
+
+    Raises
+    ------
+    InputError
+        A file is damaged.
+    """
+    used = used_over_time(one, resource)
+    # A system may declare a type of which no node has any.
+    total = max(system.totals[system.resource_types.index(resource)], 1)
+    return OverTime(used.instants, 100 * used.levels / total)

@@ -67,16 +67,17 @@ def write_page(
     InputError
         A file of a run is damaged.
     """
-    contenders = compared.study.contenders
+    study = compared.study
+    contenders = study.contenders
     # Described first: a damaged file ends the command before the page is begun.
     figures = list(page_figures(compared))
     others = [TABLES[name](compared) for name in TABLES]
     return render(
         "report.html",
         title=title,
-        runs=[_about(one, verdicts[one.name]) for one in compared.study.runs],
+        runs=[_about(one, study.labels, verdicts[one.name]) for one in study.runs],
         answer=answer(compared, not_ok(verdicts)),
-        contenders=contenders,
+        contenders=study.contender_labels,
         warnings=warnings,
         tables=[comparison_table(comparison), *(table for table in others if table.rows)],
         figures=figures,
@@ -97,13 +98,14 @@ def not_ok(verdicts: Mapping[str, Verdict]) -> list[str] | None:
     return [name for name, verdict in verdicts.items() if verdict.word != OK]
 
 
-def _about(one: StudiedRun, verdict: Verdict) -> Mapping[str, Any]:
+def _about(one: StudiedRun, labels: Mapping[str, str], verdict: Verdict) -> Mapping[str, Any]:
     """Return the content of the page about one run."""
     text = one.run.scenario_path.read_text(encoding="utf-8")
     called = one.run.solver_rounds
     return {
         "name": one.name,
-        "contender": one.contender,
+        "label": labels[one.name],
+        "contender": labels[one.contender],
         "trace": one.group,
         "seed": one.seed,
         "path": str(one.run.path),

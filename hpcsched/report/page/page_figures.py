@@ -1,7 +1,7 @@
 """Figures of the report page: the figures of files, made interactive.
 
-A page opens quickly for any number of jobs: boxes are six numbers each, distribution functions
-have a few hundred steps, and time series are means over as many spans.
+A page opens quickly for any number of jobs: a row of percentiles is a few numbers, distribution
+functions have a few hundred steps, and time series are means over as many spans.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,7 +10,11 @@ from typing import Any
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.figures.chart_parts import Chart, Figure
 from hpcsched.report.figures.decision_time_figure import decision_time_figure
-from hpcsched.report.figures.distribution_figures import box_figure, distribution_figure
+from hpcsched.report.figures.distribution_figures import (
+    box_figure,
+    distribution_figure,
+    survival_figure,
+)
 from hpcsched.report.figures.figure_files import description
 from hpcsched.report.figures.load_figure import load_figure
 from hpcsched.report.figures.metric_figure import metric_choice_figure
@@ -34,6 +38,7 @@ def page_figures(compared: ComparedStudy) -> Iterator[Figure]:
     for quantity in ("bounded_slowdown", "wait_time"):
         yield box_figure(compared, quantity, PAGE_WIDTH)
         yield distribution_figure(compared, quantity, PAGE_WIDTH)
+        yield survival_figure(compared, quantity, PAGE_WIDTH)
     yield load_figure(compared, None, PAGE_WIDTH)
     yield decision_time_figure(compared, PAGE_WIDTH)
 
@@ -88,4 +93,4 @@ def _each(channel: Any) -> list[dict[str, Any]]:
 def _is_continuous(unit: Mapping[str, Any]) -> bool:
     """Return whether both axes of a unit are continuous, so that it can be zoomed."""
     places = (unit.get("encoding", {}).get(channel, {}) for channel in ("x", "y"))
-    return all(place.get("type") == "quantitative" for place in places)
+    return all(place.get("type") in ("quantitative", "temporal") for place in places)

@@ -18,8 +18,8 @@ def comparison_table(comparison: Comparison) -> Table:
     Parameters
     ----------
     comparison
-        Metrics of the runs. Values of other runs than the baseline have their percentage of the
-        baseline's value in brackets.
+        Metrics of the runs, which are shown by label. Values of other runs than the baseline have
+        their percentage of the baseline's value in brackets.
     """
     header, *lines = _cells(comparison)
     return Table(
@@ -62,8 +62,8 @@ def comparison_content(comparison: Comparison) -> dict[str, Any]:
     -------
     dict
         `baseline` (a name), `objective` (the metric that ranks the runs, or null), `runs` (name,
-        directory, solver rounds), `metrics` (exact `values` and `percent_of_baseline` in the order
-        of the runs) and `warnings`.
+        label, directory, solver rounds), `metrics` (exact `values` and `percent_of_baseline` in the
+        order of the runs) and `warnings`.
     """
     names = comparison.names
     return {
@@ -72,9 +72,9 @@ def comparison_content(comparison: Comparison) -> dict[str, Any]:
         if comparison.objective is None
         else comparison.rows[comparison.objective].metric,
         "runs": [
-            {"name": name, "directory": str(directory), "solver": asdict(rounds)}
-            for name, directory, rounds in zip(
-                names, comparison.directories, comparison.solver, strict=True
+            {"name": name, "label": label, "directory": str(directory), "solver": asdict(rounds)}
+            for name, label, directory, rounds in zip(
+                names, comparison.labels, comparison.directories, comparison.solver, strict=True
             )
         ],
         "metrics": [
@@ -113,9 +113,9 @@ def _cells(comparison: Comparison) -> list[list[str]]:
 
 
 def _marked(comparison: Comparison) -> Iterator[str]:
-    """Yield the names of the runs, marked where too many rounds with a solver had no plan."""
-    for name, rounds in zip(comparison.names, comparison.solver, strict=True):
-        yield f"{name} {MARK}" if rounds.too_many else name
+    """Yield the labels of the runs, marked where too many rounds with a solver had no plan."""
+    for label, rounds in zip(comparison.labels, comparison.solver, strict=True):
+        yield f"{label} {MARK}" if rounds.too_many else label
 
 
 def _title(row: Row) -> str:
@@ -134,7 +134,7 @@ def _notes(comparison: Comparison) -> list[str]:
     over: dict[str, list[str]] = {}
     for row in comparison.rows:
         over.setdefault(row.population or "population not stated", []).append(row.metric)
-    baseline = comparison.names[comparison.baseline]
+    baseline = comparison.labels[comparison.baseline]
     by_objective = []
     if comparison.objective is not None:
         objective = comparison.rows[comparison.objective]
@@ -149,8 +149,8 @@ def _notes(comparison: Comparison) -> list[str]:
             if rounds.unsolved
         ),
         *(
-            f"{name}: {followed}."
-            for name, followed in zip(comparison.names, comparison.recorded, strict=True)
+            f"{label}: {followed}."
+            for label, followed in zip(comparison.labels, comparison.recorded, strict=True)
             if followed is not None
         ),
     ]

@@ -123,12 +123,12 @@ def paired(compared: ComparedStudy) -> Table:
     )
     return Table(
         "paired",
-        f"Differences of the same jobs from {compared.baseline}",
+        f"Differences of the same jobs from {compared.baseline_label}",
         columns,
         tuple(rows),
         (
-            f"A difference is the run's value less the baseline's ({compared.baseline}): below 0"
-            " the job fared better in the run. The median is by nearest rank.",
+            f"A difference is the run's value less the baseline's ({compared.baseline_label}):"
+            " below 0 the job fared better in the run. The median is by nearest rank.",
             "Population: jobs that ran in both runs, by number, with the shares of those for"
             " which it is less, the same, or more.",
             *bounds_note(compared),

@@ -61,7 +61,7 @@ def replicas(compared: ComparedStudy) -> Table:
         (
             "Population: the runs of one contender and trace, each under a seed of its own;"
             " only where there are two or more.",
-            f"Differences are from the run of {compared.baseline} with the same seed.",
+            f"Differences are from the run of {compared.baseline_label} with the same seed.",
             *bounds_note(compared),
             _SEEDS,
         ),

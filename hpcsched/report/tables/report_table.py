@@ -2,8 +2,8 @@
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
@@ -13,6 +13,9 @@ from rich.table import Table as RichTable
 
 MISSING = "–"
 """Text shown for a missing value."""
+
+NAMES_OF_RUNS = ("run", "contender", "baseline")
+"""Columns with names of runs or contenders."""
 
 Cell = str | int | float | None
 Section = tuple[str, Sequence[Sequence[str]]]
@@ -41,6 +44,8 @@ class Table:
         Index of the first row, and title, of each section; empty for a table without sections.
     heading
         Whether text and Markdown begin with the title.
+    labels
+        Labels by name, shown to people in the columns `NAMES_OF_RUNS`, not in CSV and JSON.
     """
 
     name: str
@@ -51,6 +56,7 @@ class Table:
     figures: frozenset[int] = frozenset()
     sections: tuple[tuple[int, str], ...] = ()
     heading: bool = True
+    labels: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def formatted(
@@ -130,7 +136,11 @@ class Table:
 
     def shown(self) -> list[list[str]]:
         """Return the rows as text for people."""
-        return [[shown(cell) for cell in row] for row in self.rows]
+        labels = [self.labels if name in NAMES_OF_RUNS else {} for name, _ in self.columns]
+        return [
+            [own.get(text, text) for own, text in zip(labels, map(shown, row), strict=True)]
+            for row in self.rows
+        ]
 
     def is_number(self, column: int) -> bool:
         """Return whether a column holds figures, which are aligned to the right."""

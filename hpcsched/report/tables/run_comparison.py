@@ -50,9 +50,9 @@ class Comparison:
 
     Attributes
     ----------
-    names, directories
-        Names and directories of the runs: by ascending objective if that ranks them, else in the
-        order given.
+    names, labels, directories
+        Names, labels and directories of the runs: by ascending objective if that ranks
+        them, else in the order given.
     baseline
         Index of the baseline.
     rows
@@ -70,6 +70,7 @@ class Comparison:
     """
 
     names: tuple[str, ...]
+    labels: tuple[str, ...]
     directories: tuple[Path, ...]
     baseline: int
     rows: tuple[Row, ...]
@@ -121,6 +122,7 @@ def compare_runs(compared: ComparedStudy) -> Comparison:
     objective = _objective_row(studied, rows, base)
     return Comparison(
         names,
+        tuple(compared.study.run_labels[name] for name in names),
         tuple(run.path for run in runs),
         base,
         tuple(rows),

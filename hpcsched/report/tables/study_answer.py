@@ -44,12 +44,13 @@ def answer(compared: ComparedStudy, not_ok: Collection[str] | None) -> list[str]
     lines = []
     if len(runs) > 1:
         lines += list(_ahead(compared))
-    fallbacks = {one.name: one.run.summary["rounds"].get("fallbacks", 0) for one in runs}
+    labels = compared.study.run_labels
+    fallbacks = {labels[one.name]: one.run.summary["rounds"].get("fallbacks", 0) for one in runs}
     lines.append(_fallback_line(fallbacks))
     if not_ok is None:
         lines.append("The runs were not audited.")
     elif not_ok:
-        lines.append(f"The audit does not say ok: {', '.join(not_ok)}.")
+        lines.append(f"The audit does not say ok: {', '.join(labels[name] for name in not_ok)}.")
     else:
         lines.append("The audit of each run says ok.")
     return lines
@@ -73,7 +74,8 @@ def _ahead(compared: ComparedStudy) -> Iterator[str]:
     elif len(compared_cases) == 1:
         yield from _of_one_case(compared, compared_cases[0], objective, title)
     else:
-        best = Counter(case[0].contender for case in compared_cases)
+        labels = compared.study.contender_labels
+        best = Counter(labels[case[0].contender] for case in compared_cases)
         counted = ", ".join(f"{name} in {count}" for name, count in best.most_common())
         yield (
             f"By the objective, {title}, over {len(compared_cases)} cases (a trace and a seed):"
@@ -97,15 +99,16 @@ def _of_one_case(
     compared: ComparedStudy, case: Sequence[StudiedRun], objective: Mapping[str, Any], title: str
 ) -> Iterator[str]:
     first, second = case[:2]
+    labels = compared.study.run_labels
     least, next_one = _value(first) or 0.0, _value(second) or 0.0
     if least == next_one:
-        same = [one.name for one in case if _value(one) == least]
+        same = [labels[one.name] for one in case if _value(one) == least]
         yield f"By the objective, {title}, {', '.join(same)} are equal: {least:,.6g}."
         return
     less = 100 * (1 - least / next_one)
     yield (
-        f"{first.name} is ahead by the objective, {title}: {least:,.6g}, which is {less:.1f} % less"
-        f" than {second.name} with {next_one:,.6g}."
+        f"{labels[first.name]} is ahead by the objective, {title}: {least:,.6g}, which is"
+        f" {less:.1f} % less than {labels[second.name]} with {next_one:,.6g}."
     )
     interval = _difference(compared, first, second, objective)
     if interval is None:

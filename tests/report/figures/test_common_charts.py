@@ -1,14 +1,12 @@
-"""Distribution functions, thinned; bars and boxes by hand."""
+"""Distribution and survival functions, by hand and thinned."""
 
 import numpy as np
 import pytest
 
-from hpcsched.metrics.bootstrap import Interval
-from hpcsched.report.figures.boxes import Box
 from hpcsched.report.figures.chart_parts import STEPS
-from hpcsched.report.figures.common_charts import bars, boxes, distribution
+from hpcsched.report.figures.common_charts import distribution, survival, survivals
 from hpcsched.report.figures.figure_style import Look
-from tests.report.figures.described import unit, units
+from tests.report.figures.described import unit
 
 LOOKS = {"a": Look("#0072B2", 0), "b": Look("#0072B2", 1)}
 
@@ -31,17 +29,31 @@ def test_many_values_are_thinned() -> None:
     assert np.diff(y).max() < 100 / STEPS + 0.01
 
 
-def test_boxes_by_hand() -> None:
-    """Whiskers, box, median and mean are marks of their own on one scale."""
-    box = Box(1, 2, 4, 8, 16, 5)
-    chart = boxes({("a", "log"): box}, ["log"], LOOKS, "wait")
-    assert [one.mark for one in units(chart)] == ["rule", "bar", "tick", "point"]
-    assert unit(chart, "rule").rows == [{"contender": "a", "group": "log", **box._asdict()}]
-    assert unit(chart, "bar").encoding["y"]["scale"]["domain"] == [1, 16]
+def test_a_survival_function_by_hand() -> None:
+    """Of 1, 1, 3 and 4 there are 50 % above 1 and 25 % above 3; above 4 there is none."""
+    x, y = survival(np.array([3.0, 1, 4, 1]))
+    assert x.tolist() == [1, 1, 3, 4]
+    assert y.tolist() == [100, 50, 25, 25]
+    x, y = survival(np.array([7.0, 7.0]))
+    assert (x.tolist(), y.tolist()) == ([7, 7], [100, 100])
 
 
-def test_the_mean_is_within_its_whisker() -> None:
-    """Percentiles of resampled means need not contain the mean."""
-    found = {("a", "log"): Interval(5.0, 5.5, 6.0), ("b", "log"): Interval(7.0, 7.0, 7.0)}
-    rows = unit(bars(found, ["log"], LOOKS, "wait"), "bar").rows
-    assert [(row["lower"], row["mean"], row["upper"]) for row in rows] == [(5, 5, 6), (7, 7, 7)]
+def test_the_tail_is_kept() -> None:
+    """Of a hundred thousand values a few hundred remain, which are dense in the tail."""
+    values = np.random.default_rng(3).exponential(size=100_000)
+    x, y = survival(values)
+    assert len(x) <= STEPS + 3
+    for at, percent in zip(x[1:-1], y[1:-1], strict=True):
+        assert 100 * np.mean(values > at) == pytest.approx(percent)
+    # Of the last ten values each is there.
+    assert x[-10:].tolist() == np.sort(values)[-10:].tolist()
+    assert y[-1] == pytest.approx(0.001)
+
+
+def test_scales_of_survival_functions() -> None:
+    """Both axes are logarithmic; that of values is linear below 1 where there are zeros."""
+    chart = survivals({"a": np.array([0.0, 0, 5, 50])}, LOOKS, ("wait", "above"))
+    line = unit(chart, "line")
+    assert line.encoding["x"]["scale"]["type"] == "symlog"
+    assert line.encoding["y"]["scale"]["type"] == "log"
+    assert line.encoding["y"]["scale"]["domain"] == [10, 100]

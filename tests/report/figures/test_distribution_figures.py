@@ -4,30 +4,33 @@ from pathlib import Path
 
 import pytest
 
-from hpcsched.report.figures.distribution_figures import box_figure, distribution_figure
+from hpcsched.report.figures.distribution_figures import (
+    box_figure,
+    distribution_figure,
+    survival_figure,
+)
 from hpcsched.report.figures.job_quantities import quantity_values
 from tests.report.figures.described import unit, units
 from tests.report.studies import pair, tables_of, write_experiment
 
 
 def test_boxes(tmp_path: Path) -> None:
-    """There is a box for each contender and trace, with quartiles where they belong."""
+    """There is a panel for each trace with a row for each contender, by ascending mean."""
     write_experiment(tmp_path)
     figure = box_figure(tables_of([tmp_path]), "wait_time")
-    bars = unit(figure.chart, "bar")
-    assert bars.encoding["y"]["scale"]["type"] == "symlog"
-    assert bars.axis_title("y") == "wait time [s]"
-    assert bars.encoding["color"]["scale"]["domain"] == ["easy", "sjf"]
-    cases = [(row["contender"], row["group"]) for row in bars.rows]
-    assert cases == [("easy", "kth"), ("easy", "ctc"), ("sjf", "kth"), ("sjf", "ctc")]
-    assert (bars.rows[0]["lower"], bars.rows[0]["upper"]) == (0, 80)
+    rules = [one for one in units(figure.chart) if one.mark == "rule"]
+    assert rules[0].encoding["x"]["scale"]["type"] == "symlog"
+    assert [one.title for one in rules] == ["kth", "ctc"]
+    assert [one.axis_title("x") for one in rules] == ["", "wait time [s]"]
+    assert rules[0].encoding["y"]["sort"] == rules[0].column("contender") == ["easy", "sjf"]
+    assert (rules[0].rows[0]["lower"], rules[0].rows[0]["upper"]) == (0, 80)
 
 
 def test_queue_sizes(tmp_path: Path) -> None:
     """Boxes may be of rounds: by the queue before each, of all seeds."""
     compared = tables_of(pair(tmp_path))
     bars = unit(box_figure(compared, "queue_size").chart, "bar")
-    assert bars.axis_title("y") == "jobs in the queue before a round"
+    assert bars.axis_title("x") == "jobs in the queue before a round"
     queued = compared.study.runs[0].run.rounds.whole()["queued"].to_pylist()
     values = quantity_values(compared, "queue_size")
     assert values["easy", compared.study.groups[0]].tolist() == queued
@@ -58,3 +61,13 @@ def test_values_above_zero_have_a_logarithmic_scale(tmp_path: Path) -> None:
     (line,) = units(distribution_figure(tables_of(pair(tmp_path)), "bounded_slowdown").chart)
     assert line.encoding["x"]["scale"]["type"] == "log"
     assert min(line.column("value")) >= 1
+
+
+def test_survival(tmp_path: Path) -> None:
+    """A line falls from 100 percent: of seven jobs two wait 0 s, and one above 80 s waits 90 s."""
+    (line,) = units(survival_figure(tables_of(pair(tmp_path)), "wait_time").chart)
+    own = [row for row in line.rows if row["contender"] == "easy"]
+    assert [row["value"] for row in own] == [0, 0, 20, 30, 80, 90]
+    percent = [100, 500 / 7, 400 / 7, 200 / 7, 100 / 7, 100 / 7]
+    assert [row["percent"] for row in own] == pytest.approx(percent, rel=1e-5)
+    assert line.axis_title("y") == "jobs above it [%]"

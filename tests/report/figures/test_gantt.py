@@ -8,6 +8,7 @@ import pytest
 from hpcsched.errors import InputError
 from hpcsched.report.figures import gantt
 from hpcsched.report.figures.gantt import JobRectangle, gantt_window
+from hpcsched.report.figures.job_categories import JobAbout
 from hpcsched.report.studied_runs import open_study
 from tests.report.studies import write_studied
 
@@ -18,11 +19,15 @@ def test_by_hand(tmp_path: Path) -> None:
     resource, window = gantt_window(one, None, 0, 40)
     assert (resource, window.begin, window.end) == ("core", 0, 40)
     assert sorted(window.rectangles) == [
-        JobRectangle(1, 0, 0, 40, 0, 1),
-        JobRectangle(1, 1, 0, 40, 0, 1),
-        JobRectangle(1, 2, 0, 40, 0, 1),
+        # Three whole neighbours are one rectangle.
+        JobRectangle(1, 0, 0, 40, 0, 3),
         JobRectangle(2, 3, 0, 40, 0, 0.5),
     ]
+    # 12 cores of the first job and 2 of the second, for 40 s; the user of the first is unknown.
+    assert window.jobs == {
+        1: JobAbout(None, 3, "short", "completed", 480),
+        2: JobAbout(7, 1, "short", "completed", 80),
+    }
     # The first job asks for 2 of 16 on each node, the second for 2 × 8 of 64.
     _, window = gantt_window(one, "mem", 0, 40)
     assert sorted((job.job_id, job.high) for job in window.rectangles) == [
@@ -41,8 +46,12 @@ def test_the_whole_run(tmp_path: Path) -> None:
         assert (window.begin, window.end) == (0, 20_100)
         by_node: dict[int, list[JobRectangle]] = defaultdict(list)
         for job in window.rectangles:
-            assert 0 <= job.low < job.high <= 1
-            by_node[job.node].append(job)
+            assert 0 <= job.low < job.high
+            assert job.high <= 1 or (job.low, job.high) == (0, int(job.high))
+            # One rectangle of several nodes fills each of them.
+            for further in range(max(int(job.high), 1)):
+                share = job._replace(node=job.node + further, high=min(job.high, 1))
+                by_node[share.node].append(share)
         for rectangles in by_node.values():
             for k, a in enumerate(rectangles):
                 for b in rectangles[:k]:
@@ -51,7 +60,8 @@ def test_the_whole_run(tmp_path: Path) -> None:
         capacity = window.system.capacity[:, window.system.resource_types.index(resource)]
         area = sum(
             (job.end - job.begin) * (job.high - job.low) * int(capacity[job.node])
-            for job in window.rectangles
+            for rectangles in by_node.values()
+            for job in rectangles
         )
         jobs = one.run.jobs.read("run_time", "units", "unit_request").to_pylist()
         asked = sum(

@@ -2,21 +2,37 @@
 
 from pathlib import Path
 
+from hpcsched.report.figures.figure_files import drawn
 from hpcsched.report.figures.gantt_figure import gantt_figure
-from tests.report.figures.described import unit, units
+from hpcsched.report.figures.job_categories import By
+from hpcsched.report.studied_runs import Study
+from hpcsched.runs.runner import run
+from hpcsched.scenario import load_scenario
+from tests.report.figures.described import Unit, texts, unit, units
 from tests.report.studies import pair, tables_of
 
 
 def test_panels(tmp_path: Path) -> None:
-    """There is one for each run and type, with the jobs of the window as rectangles."""
+    """There is one for each run and type below its strip, with the jobs of the window."""
     chart = gantt_figure(tables_of(pair(tmp_path)).study, ("core", "gpu"), 0, 40).chart
     found = units(chart)
-    titles = list(dict.fromkeys(one.title for one in found))
-    assert titles == ["easy: core", "easy: gpu", "sjf: core", "sjf: gpu"]
+    strips = [one for one in found if one.mark == "area"]
+    assert [one.title for one in strips] == ["easy", "easy", "sjf", "sjf"]
+    assert [one.axis_title("y") for one in strips] == ["core [%]", "gpu [%]"] * 2
     jobs = next(one for one in found if one.mark == "rect" and one.rows)
     rectangles = [(row["begin"], row["end"], row["top"], row["bottom"]) for row in jobs.rows]
-    assert sorted(rectangles) == [(0, 40, 0, 1), (0, 40, 1, 2), (0, 40, 2, 3), (0, 40, 3, 3.5)]
+    assert sorted(rectangles) == [(0, 40, 0, 3), (0, 40, 3, 3.5)]
+    assert jobs.column("node") == ["thin-0 to thin-2", "fat-0"]
     assert jobs.axis_title("x") == "seconds since the trace's origin"
+    assert jobs.axis_title("y") == "nodes, by share of core"
+
+
+def test_the_strip(tmp_path: Path) -> None:
+    """It shares the axis of time: 14 of 16 cores are in use until 40 s."""
+    chart = gantt_figure(tables_of(pair(tmp_path)[:1]).study, ("core",), 0, 40).chart
+    strip, jobs = unit(chart, "area"), unit(chart, "rect")
+    assert [(row["time"], row["used"]) for row in strip.rows] == [(0, 87.5), (40, 87.5)]
+    assert strip.encoding["x"]["scale"]["domain"] == jobs.encoding["x"]["scale"]["domain"]
 
 
 def test_names_and_numbers(tmp_path: Path) -> None:
@@ -29,3 +45,96 @@ def test_names_and_numbers(tmp_path: Path) -> None:
     assert sorted(set(numbers.column("job"))) == ["1", "2"]
     # Another group of nodes begins below the third.
     assert unit(chart, "rule").column("row") == [3]
+
+
+SCENARIO = """\
+name: wide
+system:
+  groups:
+    - {name: cpu, count: 30, resources: {core: 1}}
+    - {name: fat, count: 10, resources: {core: 1}}
+trace: {source: swf, path: jobs.swf, unit: {core: 1}}
+dispatcher: easy
+"""
+HEADER = "; UnixStartTime: 843480000\n; TimeZoneString: Europe/Stockholm\n"
+
+
+def _wide(folder: Path, header: str = HEADER) -> Path:
+    """Replay jobs of ten users on 40 nodes: user k has k nodes for an hour, one day later each."""
+    folder.mkdir()
+    jobs = [
+        f"{user} {86_400 * (user - 1)} -1 3600 {user} -1 -1 {user} 3600 -1 1 {user} 1 1 1 1 -1 -1\n"
+        for user in range(1, 11)
+    ]
+    (folder / "jobs.swf").write_text(header + "".join(jobs))
+    (folder / "wide.yaml").write_text(SCENARIO)
+    return run(load_scenario(folder / "wide.yaml"), folder / "run").directory.path
+
+
+def test_groups_users_and_dates(tmp_path: Path) -> None:
+    """Of many nodes groups are named, of many users the largest; times are the log's dates.
+
+    Second 0 is 23 September 1996, 14:00 in Stockholm, which is UTC+2 then.
+    """
+    study = tables_of([_wide(tmp_path / "log")]).study
+    chart = gantt_figure(study).chart
+    jobs = next(one for one in units(chart) if one.mark == "rect" and one.rows)
+    assert jobs.encoding["color"]["scale"]["domain"] == [
+        *(f"user {user}" for user in (10, 9, 8, 7, 6, 5, 4)), "others",
+    ]  # fmt: skip
+    assert jobs.column("category")[:4] == ["others", "others", "others", "user 4"]
+    assert jobs.axis_title("x") == "1996, local time (UTC+02:00)"
+    # The clocks show 14:00, as milliseconds of 14:00 UTC: 843480000 s is 12:00 UTC.
+    assert jobs.column("begin")[0] == 1000 * (843_480_000 + 7200)
+    out = tmp_path / "gantt.svg"
+    out.write_bytes(drawn(chart, "svg"))
+    written = texts(out)
+    for text in ("cpu × 30", "fat × 10", "user 10", "others", "24 Sep", "core [%]"):
+        assert text in written
+
+
+def test_a_window_by_dates_and_durations(tmp_path: Path) -> None:
+    """A day may be given by its date, or by the time since the origin."""
+    study = tables_of([_wide(tmp_path / "log")]).study
+    by_date = gantt_figure(study, (), "1996-09-24T14:00", "1996-09-25T14:00").chart
+    by_time = gantt_figure(study, (), "1d", "48h").chart
+    rows = [unit(chart, "text").column("job") for chart in (by_date, by_time)]
+    assert rows == [["2"], ["2"]]
+
+
+def _jobs(study: Study, by: By) -> Unit:
+    """Return the rectangles of jobs, not those of outages."""
+    found = units(gantt_figure(study, by=by).chart)
+    return next(one for one in found if one.mark == "rect" and one.rows)
+
+
+def test_other_attributes(tmp_path: Path) -> None:
+    """Colours may show sizes, run times or states; by job they only tell neighbours apart."""
+    study = tables_of([_wide(tmp_path / "log", "")]).study
+    legends = {}
+    attributes: tuple[By, ...] = ("size", "run-time", "state")
+    for by in attributes:
+        jobs = _jobs(study, by)
+        legends[by] = jobs.encoding["color"]["scale"]["domain"]
+    assert legends["size"] == ["1 node", "2 to 4 nodes", "5 to 16 nodes"]
+    assert legends["run-time"] == ["medium"]
+    assert legends["state"] == ["completed"]
+    plain = _jobs(study, "job")
+    assert plain.encoding["color"]["scale"] is None
+    # Without a date in the log the axis counts days.
+    assert plain.axis_title("x") == "days since the trace's origin"
+
+
+def test_nodes_out_of_service(tmp_path: Path) -> None:
+    """They have a colour of their own in the legend, if there are any."""
+    folder = tmp_path / "log"
+    _wide(folder)
+    outage = "outages:\n  maintenance:\n"
+    outage += "    - {name: service, nodes: [fat-0], start: 0, duration: 12h}\n"
+    (folder / "wide.yaml").write_text(SCENARIO + outage)
+    path = run(load_scenario(folder / "wide.yaml"), folder / "again").directory.path
+    whole = gantt_figure(tables_of([path]).study, by="size").chart
+    down, jobs = (one for one in units(whole) if one.mark == "rect")
+    assert [(row["top"], row["bottom"]) for row in down.rows] == [(30, 31)]
+    assert down.column("category") == ["out of service"]
+    assert jobs.encoding["color"]["scale"]["domain"][-1] == "out of service"

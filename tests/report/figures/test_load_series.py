@@ -12,8 +12,10 @@ def test_queue_and_use(tmp_path: Path) -> None:
 
     Both series reach from the first submission, at 0 s, to the last end, at 20,100 s.
     """
-    queue, used = load_series(tables_of(pair(tmp_path)), None)
+    queue, used, *others = load_series(tables_of(pair(tmp_path)), None)
     assert (queue.axis, used.axis) == ("jobs waiting", "core in use [%]")
+    # Every type that nodes have.
+    assert [one.axis for one in others] == ["mem in use [%]", "gpu in use [%]"]
     waiting, cores = queue.series["easy", "trace"], used.series["easy", "trace"]
     assert max(waiting.levels) == 4
     assert waiting.levels[-1] == 0
@@ -25,7 +27,7 @@ def test_queue_and_use(tmp_path: Path) -> None:
 def test_the_first_seed_counts(tmp_path: Path) -> None:
     """Lines of several seeds would hide each other."""
     paths = [write_studied(tmp_path / f"{seed}", seed=seed) for seed in (0, 1)]
-    queue, _ = load_series(tables_of(paths), None)
+    queue, *_ = load_series(tables_of(paths), None)
     assert list(queue.series) == [("easy", "trace")]
 
 

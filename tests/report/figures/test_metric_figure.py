@@ -1,12 +1,14 @@
 """Bars of metrics of runs made by hand."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from hpcsched.report.figures.metric_figure import metric_choice_figure, metric_figure, metrics_of
-from tests.report.figures.described import unit, units
+from tests.report.figures.described import unit
 from tests.report.studies import pair, tables_of, write_studied
+from tests.results.hand_made import tamper_json
 
 
 def test_bars(tmp_path: Path) -> None:
@@ -15,16 +17,29 @@ def test_bars(tmp_path: Path) -> None:
     bars = unit(chart, "bar")
     assert bars.column("mean") == pytest.approx([250 / 7, 310 / 7], rel=1e-5)
     assert all(row["lower"] < row["mean"] < row["upper"] for row in bars.rows)
-    assert bars.axis_title("y") == "mean wait time [s]"
-    # With two bars there is room for their values.
-    assert [one.mark for one in units(chart)] == ["bar", "rule", "tick", "tick", "text"]
+    assert bars.axis_title("x") == "mean wait time [s]"
+    assert unit(chart, "text").column("shown") == ["35.71", "44.29"]
 
 
-def test_many_bars_have_no_values_on_them(tmp_path: Path) -> None:
-    """They would cover each other."""
+def test_many_bars(tmp_path: Path) -> None:
+    """Each has a row of its own, with its value."""
     paths = [write_studied(tmp_path / f"{k}", name=f"run {k}") for k in range(20)]
-    chart = metric_figure(tables_of(paths), "mean_wait_time").chart
-    assert "text" not in [one.mark for one in units(chart)]
+    whole = metric_figure(tables_of(paths), "mean_wait_time").chart
+    assert unit(whole, "text").column("shown") == ["35.71"] * 20
+    assert whole.to_dict()["height"] == 400
+
+
+def test_the_objective_is_the_default(tmp_path: Path) -> None:
+    """It has its own name and parameters, also where it is no metric; the best is above."""
+    paths = pair(tmp_path)
+    for path, value in zip(paths, (300.0, 200.0), strict=True):
+        objective = {"name": "p2sf", "parameters": {"alpha": 3.0}, "value": value}
+        tamper_json(path / "summary.json", partial(dict.update, objective=objective))
+    chart = metric_figure(tables_of(paths)).chart
+    bars = unit(chart, "bar")
+    assert bars.axis_title("x") == "P²SF (α = 3) [s]"
+    assert bars.column("mean") == [200, 300]
+    assert bars.encoding["y"]["sort"] == ["sjf", "easy"]
 
 
 def test_all_metrics(tmp_path: Path) -> None:

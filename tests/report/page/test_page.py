@@ -19,7 +19,7 @@ from hpcsched.report.page.page import Verdict, write_page
 from hpcsched.report.page.page_figures import interactive, page_figures
 from hpcsched.report.tables.run_comparison import compare_runs
 from tests.report.studies import pair, tables_of, write_experiment, write_studied
-from tests.results.hand_made import REJECTED
+from tests.results.hand_made import REJECTED, tamper_json
 
 NOTHING = "–"
 NASTY = "</script><script>alert(1)</script>"
@@ -151,7 +151,34 @@ def test_zooming_and_filtering(tmp_path: Path) -> None:
         assert "params" not in layer
     load = interactive(figures["load"], tables.study.contenders)
     names = [param["name"] for view in load["concat"] for param in view["params"]]
-    assert names == ["zoom_0", "zoom_1"]
+    assert names == [f"zoom_{number}" for number in range(4)]
+
+
+def test_an_axis_of_dates_can_be_zoomed(tmp_path: Path) -> None:
+    """The load of a log with dates is zoomed like any other."""
+    (path,) = pair(tmp_path)[:1]
+    comments = ["UnixStartTime: 843480000"]
+    tamper_json(path / "manifest.json", lambda content: content.update(trace_comments=comments))
+    tables = tables_of([path])
+    load = interactive(load_figure(tables).chart, tables.study.contenders)
+    assert [view["encoding"]["x"]["type"] for view in load["concat"]] == ["temporal"] * 4
+    assert all(view["params"][0]["bind"] == "scales" for view in load["concat"])
+    for view in load["concat"]:
+        assert view["encoding"]["x"]["axis"]["title"] == "23 Sep 1996, local time (UTC+00:00)"
+
+
+def test_a_page_shows_labels(tmp_path: Path) -> None:
+    """Runs have their labels in lists, tables and headings; details have the names, too."""
+    paths = [
+        write_studied(tmp_path / "one", name="kth-easy"),
+        write_studied(tmp_path / "two", name="kth-sjf", dispatcher={"name": "list"}),
+    ]
+    page = page_of(tables_of(paths), Verdict("ok", ()))
+    texts = read(page).texts
+    assert texts.count("kth-sjf") == 1
+    assert "Differences of the same jobs from easy" in texts
+    assert '<input type="checkbox" checked value="kth-sjf"> sjf</label>' in page
+    assert "<dt>Name</dt><dd>kth-sjf</dd>" in page
 
 
 def test_the_command(tmp_path: Path) -> None:

@@ -1,0 +1,206 @@
+"""The time axis of figures: dates where the trace has them, else hours or days since its origin."""
+
+import math
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Literal, NamedTuple
+
+import altair as alt
+
+from hpcsched.errors import Finding, InputError
+from hpcsched.metrics.metric_tables import whole_column
+from hpcsched.parameters import parse_duration
+from hpcsched.report.figures.chart_parts import time_unit
+from hpcsched.report.studied_runs import StudiedRun
+from hpcsched.workload.trace_calendar import Calendar, calendar_of
+
+_DAY = 86_400
+_YEAR_10000 = int(datetime(9999, 12, 1, tzinfo=UTC).timestamp())
+_STEPS = {
+    "seconds": (1, 2, 5, 10, 20, 30, 60, 120),
+    "minutes": (1, 2, 5, 10, 15, 30, 60),
+    "hours": (0.25, 0.5, 1, 2, 3, 6, 12, 24, 48),
+    "days": (1, 2, 7, 14, 28),
+}
+"""Distances of the marks of an axis, in its unit; above the last one, Vega chooses."""
+_MARKS = 9
+"""Largest number of marks whose distances are chosen here."""
+
+
+class TimeAxis(NamedTuple):
+    """Places and labels of simulated times on the axis of a figure.
+
+    Attributes
+    ----------
+    begin, end
+        Bounds, in simulated seconds.
+    title
+        Title of the axis.
+    unit
+        Seconds of its unit.
+    unit_name
+        Name of the unit in the plural; empty if the axis has dates.
+    clock
+        What the clocks of the trace show at its second 0, as seconds since 1970; None: no dates.
+    """
+
+    begin: int
+    end: int
+    title: str
+    unit: int
+    unit_name: str
+    clock: int | None
+
+    def places(self, seconds: Iterable[float]) -> list[float]:
+        """Return the places of simulated times: milliseconds of a date, or the unit's multiples."""
+        if self.clock is None:
+            return [second / self.unit for second in seconds]
+        # Vega counts milliseconds; whole numbers are not rounded to six digits.
+        return [round(1000 * (self.clock + second)) for second in seconds]
+
+    def x(self, field: str, *, bounded: bool = True, labelled: bool = True) -> alt.X:
+        """Return the axis for a column of places.
+
+        Parameters
+        ----------
+        field
+            Name of the column.
+        bounded
+            Whether the axis ends at the bounds; else it ends where the data do, and can be zoomed.
+        labelled
+            Whether it has labels and a title; panels above another one need none.
+        """
+        axis = self._axis(marked=bounded)
+        if not labelled:
+            axis = alt.Axis(title=None, labels=False, ticks=False, values=axis.values)
+        kind = "Q" if self.clock is None else "T"
+        scale: Literal["linear", "utc"] = "linear" if self.clock is None else "utc"
+        bounds = alt.Scale(type=scale, domain=self.places((self.begin, self.end)), nice=False)
+        return alt.X(
+            f"{field}:{kind}", scale=bounds if bounded else alt.Scale(type=scale), axis=axis
+        )
+
+    def tooltip(self, field: str) -> alt.Tooltip:
+        """Return the text of a place when a mark is pointed at."""
+        if self.clock is None:
+            return alt.Tooltip(f"{field}:Q", title=f"{field} [{self.unit_name}]")
+        return alt.Tooltip(
+            f"{field}:T",
+            timeUnit="utcyearmonthdatehoursminutesseconds",
+            format="%Y-%m-%d %H:%M:%S",
+            title=field,
+        )
+
+    def _axis(self, *, marked: bool) -> alt.Axis:
+        if self.clock is None:
+            marks = self._marks() if marked else []
+            # In full: as a format of the axis, Vega would write 8.3 for 8.25.
+            return alt.Axis(
+                title=self.title,
+                values=marks or alt.Undefined,
+                labelExpr="format(datum.value, '~g')",
+            )
+        months = self.end - self.begin > 400 * _DAY
+        midnight = "utchours(datum.value) + utcminutes(datum.value) + utcseconds(datum.value) == 0"
+        day = "%b %Y" if months else "%-d %b"
+        clock = "%H:%M" if self.end - self.begin > 600 else "%H:%M:%S"
+        label = f"utcFormat(datum.value, {midnight} ? '{day}' : '{clock}')"
+        return alt.Axis(title=self.title, labelExpr=label)
+
+    def _marks(self) -> list[float]:
+        """Return the multiples of a step at which the clock is read, such as 6 hours."""
+        low, high = self.places((self.begin, self.end))
+        for step in _STEPS[self.unit_name]:
+            first, last = math.ceil(low / step), math.floor(high / step)
+            if last - first < _MARKS:
+                return [step * k for k in range(first, last + 1)]
+        return []
+
+
+def time_axis(begin: int, end: int, calendar: Calendar | None = None) -> TimeAxis:
+    """Return the axis for a span of simulated time.
+
+    Parameters
+    ----------
+    begin, end
+        Bounds, in simulated seconds.
+    calendar
+        Calendar of the trace. If it knows dates, these are shown, by the clocks of the trace at the
+        begin: summer time that begins or ends later is not followed.
+
+    Examples
+    --------
+    >>> time_axis(0, 10 * 3600).title
+    "hours since the trace's origin"
+    """
+    if calendar is None or not calendar.known or not 0 <= calendar.start + end < _YEAR_10000:
+        unit, name = time_unit(end - begin)
+        # A short window late in the trace: 8.5 hours rather than 510 minutes.
+        if name == "minutes" and end > 3 * 3600:
+            unit, name = 3600, "hours"
+        return TimeAxis(begin, end, f"{name} since the trace's origin", unit, name, None)
+    first = datetime.fromtimestamp(max(calendar.start + begin, 0), calendar.zone)
+    offset = first.utcoffset()
+    ahead = 0 if offset is None else int(offset.total_seconds())
+    last = datetime.fromtimestamp(calendar.start + end + ahead, UTC)
+    days = end - begin < 3 * _DAY
+    ends = [f"{one.day} {one:%b %Y}" if days else str(one.year) for one in (first, last)]
+    when = " to ".join(dict.fromkeys(ends))
+    title = f"{when}, local time (UTC{first:%z}"
+    title = f"{title[:-2]}:{title[-2:]})"
+    return TimeAxis(begin, end, title, 1, "", calendar.start + ahead)
+
+
+def run_calendar(one: StudiedRun) -> Calendar:
+    """Return the calendar of the trace that a run replayed.
+
+    Raises
+    ------
+    InputError
+        The table of jobs is damaged.
+    """
+    submits = whole_column(one.run.all_jobs, "submit_time")
+    first = int(submits.min()) if len(submits) else 0
+    return calendar_of(one.run.manifest.trace_comments, first)
+
+
+def simulated_time(given: int | str, calendar: Calendar) -> int:
+    """Return a time that a user gives in simulated seconds.
+
+    Parameters
+    ----------
+    given
+        Simulated seconds; a duration since second 0 of the trace, such as `2d12h`; or a date by the
+        clocks of the trace, such as `1996-11-15` or `1996-11-15T08:00`.
+    calendar
+        Calendar of the trace.
+
+    Raises
+    ------
+    InputError
+        It is none of them, or a date and the trace has none.
+
+    Examples
+    --------
+    >>> simulated_time("1d", calendar_of([], 0))
+    86400
+    """
+    if isinstance(given, int) or given.lstrip("-").isdecimal():
+        return int(given)
+    try:
+        return parse_duration(given)
+    except ValueError:
+        pass
+    try:
+        date = datetime.fromisoformat(given)
+    except ValueError:
+        message = (
+            f"{given!r} is no time: expected simulated seconds, a duration such as 2d12h, or a date"
+            " such as 1996-11-15T08:00"
+        )
+        raise InputError(Finding("bad-time", message)) from None
+    if not calendar.known:
+        message = f"{given!r} is a date, but the trace has none: expected seconds or a duration"
+        raise InputError(Finding("trace-without-date", message))
+    zoned = date if date.tzinfo else date.replace(tzinfo=calendar.zone)
+    return int(zoned.timestamp()) - calendar.start
