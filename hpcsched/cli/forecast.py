@@ -23,7 +23,7 @@ Supposed = Annotated[
     typer.Option(
         "--if",
         metavar="JOB",
-        help="A job that might be submitted: '{units: 4, core: 2, time: 2h, user: 7}'.",
+        help="A possible job: '{units: 4, core: 2, time: 2h, user: 7}'.",
         show_default=False,
     ),
 ]
