@@ -14,7 +14,7 @@ from hpcsched.runs.replaying import Replay, Workload, replay
 from hpcsched.scenario import Scenario
 from hpcsched.tuning.tuning_space import Limit
 from hpcsched.whatif.differences import class_differences
-from hpcsched.whatif.job_classes import job_classes
+from hpcsched.report.job_classes import job_classes
 from hpcsched.whatif.outcomes import ReplayOutcome, outcome_in, outcome_table
 from hpcsched.workload.job_batches import joined_columns
 
@@ -111,7 +111,7 @@ def excesses(base: Window, trial: Window, limits: Sequence[Limit]) -> Iterator[f
     """
     for limit in limits:
         worst = -np.inf
-        classes = job_classes(limit.by, base.outcome)
+        classes = job_classes(limit.by, base.outcome.job_attributes)
         pairs = class_differences(base.outcome, trial.outcome, limit.quantity, classes)
         for _, one in pairs:
             if one.jobs >= limit.least_jobs and one.base is not None and one.mean is not None:

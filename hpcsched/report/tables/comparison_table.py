@@ -103,7 +103,7 @@ def _cells(comparison: Comparison) -> list[list[str]]:
         *(
             [_title(row), row.unit or "1"]
             + [
-                _value(value, None if k == comparison.baseline else percent)
+                value_text(value, None if k == comparison.baseline else percent)
                 + (f" {BEST}" if number == comparison.objective and k in row.best else "")
                 for k, (value, percent) in enumerate(zip(row.values, row.percent, strict=True))
             ]
@@ -122,7 +122,14 @@ def _title(row: Row) -> str:
     return f"{row.metric} ({row.parameters})" if row.parameters else row.metric
 
 
-def _value(value: float | None, percent: float | None) -> str:
+def value_text(value: float | None, percent: float | None) -> str:
+    """Return a value with its percentage of the baseline's in brackets, where there is one.
+
+    Examples
+    --------
+    >>> value_text(1 / 3, None), value_text(12, 50.0), value_text(None, None)
+    ('0.333333', '12 (50.0 %)', '–')
+    """
     if value is None:
         return MISSING
     number = str(value) if isinstance(value, int) else f"{value:.6g}"

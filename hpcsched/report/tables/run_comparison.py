@@ -115,7 +115,7 @@ def compare_runs(compared: ComparedStudy) -> Comparison:
                 definition.get("population", ""),
                 _parameters(definition),
                 values,
-                tuple(_percent(value, values[base]) for value in values),
+                tuple(percent_of(value, values[base]) for value in values),
             )
         )
     objective = _objective_row(studied, rows, base)
@@ -167,7 +167,7 @@ def _objective_row(studied: Sequence[StudiedRun], rows: list[Row], base: int) ->
         if (row.metric, row.parameters) == (name, parameters):
             return k
     values = tuple(one.run.summary["objective"].get("value") for one in studied)
-    percent = tuple(_percent(value, values[base]) for value in values)
+    percent = tuple(percent_of(value, values[base]) for value in values)
     rows.insert(0, Row(name, "", "all jobs that ran", parameters, values, percent))
     return 0
 
@@ -269,5 +269,6 @@ def _parameters(definition: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} = {value}" for name, value in parameters.items())
 
 
-def _percent(value: float | None, baseline: float | None) -> float | None:
+def percent_of(value: float | None, baseline: float | None) -> float | None:
+    """Return a value in percent of the baseline's; None where that is undefined."""
     return 100 * value / baseline if value is not None and baseline else None
