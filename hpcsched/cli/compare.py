@@ -26,6 +26,7 @@ class Shown(StrEnum):
 
 def compare(
     directories: SeveralRuns,
+    *,
     table: Annotated[
         list[Shown] | None,
         typer.Option(
@@ -41,7 +42,8 @@ def compare(
     """Compare runs: metrics, distributions, ranks, load.
 
     Metrics are given in percent of the baseline's; distributions and paired differences are over
-    jobs, intervals over seeds. CSV and JSON have exact values.
+    jobs, intervals over seeds. With --by, metrics are of each partition, user and so on. CSV and
+    JSON have exact values.
     """
     from hpcsched.cli.output import emit, tables_text
     from hpcsched.report.compared_study import ComparedStudy

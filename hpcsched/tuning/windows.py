@@ -8,13 +8,13 @@ import numpy as np
 import pyarrow as pa
 
 from hpcsched.errors import Finding, InputError
+from hpcsched.report.job_classes import job_classes
 from hpcsched.results.tables import ArrowTable
 from hpcsched.runs.assembly import assemble
 from hpcsched.runs.replaying import Replay, Workload, replay
 from hpcsched.scenario import Scenario
 from hpcsched.tuning.tuning_space import Limit
 from hpcsched.whatif.differences import class_differences
-from hpcsched.report.job_classes import job_classes
 from hpcsched.whatif.outcomes import ReplayOutcome, outcome_in, outcome_table
 from hpcsched.workload.job_batches import joined_columns
 

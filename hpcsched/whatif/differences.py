@@ -8,9 +8,9 @@ import numpy as np
 from hpcsched.metrics.bootstrap import Interval, mean_interval
 from hpcsched.metrics.column_sums import FloatColumn
 from hpcsched.metrics.metric_tables import Column
+from hpcsched.report.job_classes import JobClasses, job_classes
 from hpcsched.report.tables.job_tables import common_jobs
 from hpcsched.report.tables.job_times import QUANTITIES, by_submission
-from hpcsched.report.job_classes import JobClasses, job_classes
 from hpcsched.whatif.outcomes import ReplayOutcome
 
 COMPARED = ("wait_time", "bounded_slowdown")

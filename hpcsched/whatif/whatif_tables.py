@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from hpcsched.report.job_classes import TITLES, job_classes
 from hpcsched.report.tables.job_times import QUANTITIES
 from hpcsched.report.tables.report_table import Cell, Table
 from hpcsched.report.tables.table_parts import INTERVAL_NOTE, duration_text, ends, plain
@@ -12,7 +13,6 @@ from hpcsched.whatif.differences import (
     class_differences,
     winners_and_losers,
 )
-from hpcsched.report.job_classes import TITLES, job_classes
 from hpcsched.whatif.outcomes import Figures
 from hpcsched.whatif.reading import BASE
 from hpcsched.whatif.whatif_study import Variant, WhatIfStudy

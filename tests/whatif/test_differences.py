@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from hpcsched.report.job_classes import job_classes
 from hpcsched.whatif.differences import (
     LEAST_JOBS,
     class_differences,
@@ -10,7 +11,6 @@ from hpcsched.whatif.differences import (
     paired_jobs,
     winners_and_losers,
 )
-from hpcsched.report.job_classes import job_classes
 from tests.whatif.samples import outcome
 
 

@@ -9,14 +9,16 @@ from hpcsched.report.tables.run_comparison import percent_of
 from hpcsched.report.tables.table_parts import plain
 
 
-def breakdown_table(breakdown: JobBreakdown) -> Table:
-    """Return a table of formatted metrics: a section for each, with a row for each class.
+def breakdown_table(breakdown: JobBreakdown, *, sections: bool = True) -> Table:
+    """Return a table of formatted metrics, with a row for each metric and class.
 
     Parameters
     ----------
     breakdown
         The metrics. Values of other schedules than the baseline have their percentage of the
         baseline's value in brackets.
+    sections
+        Whether each metric is a section; otherwise the first column has the metric.
     """
     base = breakdown.baseline
     titles = [
@@ -24,9 +26,10 @@ def breakdown_table(breakdown: JobBreakdown) -> Table:
         for k, one in enumerate(breakdown.schedules)
     ]
     rows: list[tuple[Cell, ...]] = []
-    sections = []
+    begins = []
     for metric, unit in breakdown.units.items():
-        sections.append((len(rows), f"{metric}, in {unit}" if unit else metric))
+        title = f"{metric}, in {unit}" if unit else metric
+        begins.append((len(rows), title))
         for one in breakdown.classes:
             share = one.area_percent[base]
             values = one.values[metric]
@@ -35,16 +38,19 @@ def breakdown_table(breakdown: JobBreakdown) -> Table:
                 for k, value in enumerate(values)
             )
             area = shown(None) if share is None else f"{share:.1f}"
-            rows.append((one.name, one.jobs[base], area, *cells))
+            first = () if sections else (title,)
+            rows.append((*first, one.name, one.jobs[base], area, *cells))
     header = (*plain(breakdown.kind, "jobs"), ("area", "%"), *plain(*titles))
+    if not sections:
+        header = (*plain("metric"), *header)
     return Table(
         f"by_{breakdown.kind}",
         f"By {breakdown.title}",
         header,
         tuple(rows),
         tuple(_notes(breakdown)),
-        frozenset(range(1, len(header))),
-        tuple(sections),
+        frozenset(range(1 if sections else 2, len(header))),
+        tuple(begins) if sections else (),
     )
 
 
