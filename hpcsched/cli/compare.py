@@ -35,6 +35,14 @@ def compare(
         ),
     ] = None,
     by: ByClass = None,
+    recorded: Annotated[
+        bool,
+        typer.Option(
+            "--recorded",
+            help="Add the log's own schedule as a column, which --baseline recorded makes the"
+            " baseline.",
+        ),
+    ] = False,
     baseline: Baseline = None,
     format_: TableFormatOption = TableFormat.TEXT,
     out: OutFile = None,
@@ -57,6 +65,7 @@ def compare(
     from hpcsched.report.tables.run_comparison import compare_runs
     from hpcsched.report.tables.study_tables import TABLES
     from hpcsched.runs.breakdowns import breakdowns
+    from hpcsched.runs.recorded_schedule import NAME, recorded_schedule
 
     kinds = class_kinds(by or ())
     wanted = list(dict.fromkeys(table or ([] if kinds else [Shown.METRICS])))
@@ -66,10 +75,15 @@ def compare(
     if format_ is TableFormat.CSV and len(wanted) + len(kinds) != 1:
         raise typer.BadParameter("csv holds one table: give --table or --by once, and not all")
     study = open_study(directories)
-    compared = ComparedStudy(study, baseline)
-    comparison = compare_runs(compared)
+    names = {name for one in study.runs for name in (one.name, one.contender)}
+    log_is_baseline = recorded and baseline == NAME and NAME not in names
+    compared = ComparedStudy(study, None if log_is_baseline else baseline)
+    log = recorded_schedule(compared) if recorded else None
+    column = None if log is None else log.column
+    comparison = compare_runs(compared, column, log_is_baseline=log_is_baseline)
     others = [TABLES[name](compared) for name in wanted if name is not Shown.METRICS]
-    found = list(breakdowns(compared, kinds)) if kinds else []
+    schedule = None if log is None else log.schedule
+    found = list(breakdowns(compared, kinds, schedule, log_is_baseline=log_is_baseline))
     # CSV has a row for each value: exact, and with the directory of its run.
     exact = format_ is TableFormat.CSV
     metrics = values_table if exact else comparison_table

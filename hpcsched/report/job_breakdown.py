@@ -1,6 +1,7 @@
 """Metrics of schedules by class of jobs: partition, queue, group, user, size or use of GPUs."""
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import compress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -60,6 +61,8 @@ class Schedule(NamedTuple):
         The objective; None if it is unknown here.
     objective_title, objective_unit
         Its name with its parameters, and its unit.
+    note
+        Origin of the starts, if they are of no run.
     """
 
     name: str
@@ -70,12 +73,32 @@ class Schedule(NamedTuple):
     objective: Objective | None
     objective_title: str
     objective_unit: str
+    note: str = ""
 
     @property
     def areas(self) -> FloatColumn:
         """Demand × run time of each job, `[J]`."""
         demand, run_time = (self.jobs[name].to_numpy() for name in ("demand", "run_time"))
         return np.asarray(demand.astype(np.float64) * run_time)
+
+    def only(self, keep: BoolColumn) -> "Schedule":
+        """Return some of the jobs.
+
+        Parameters
+        ----------
+        keep
+            Mask over the jobs, `[J]`.
+        """
+        columns = {
+            name: list(compress(values, keep.tolist()))
+            for name, values in self.attributes.columns.items()
+        }
+        return self._replace(
+            jobs=computed("filter", self.jobs, arrow_array(keep)),
+            attributes=self.attributes._replace(
+                columns=columns, submits=self.attributes.submits[keep]
+            ),
+        )
 
 
 Measure = Callable[[Schedule, Table], float | None]

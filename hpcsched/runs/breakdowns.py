@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
 from hpcsched.dispatching.problem import Objective
 from hpcsched.errors import HpcschedError
 from hpcsched.report.compared_study import ComparedStudy
@@ -13,7 +15,11 @@ from hpcsched.scenario import load_scenario
 
 
 def breakdowns(
-    compared: ComparedStudy, kinds: Sequence[str] | None = None, log: Schedule | None = None
+    compared: ComparedStudy,
+    kinds: Sequence[str] | None = None,
+    log: Schedule | None = None,
+    *,
+    log_is_baseline: bool = False,
 ) -> Iterator[JobBreakdown]:
     """Yield the metrics of runs by class of jobs, for each kind of class.
 
@@ -25,17 +31,25 @@ def breakdowns(
         Kinds of classes; None: those of which the baseline has two classes or more.
     log
         The schedule of the log, which comes after the runs; None: without it.
+    log_is_baseline
+        Whether it is the baseline.
 
     Raises
     ------
     InputError
         A file of a run is damaged.
     """
+    if kinds is not None and not kinds:
+        return
     runs = compared.study.runs
     schedules = [read_schedule(one, objective_of(one.run)) for one in runs]
     base = [one.name for one in runs].index(compared.baseline_run.name)
     if log is not None:
+        # One population for all: the jobs whose start the log records.
+        known = log.jobs["job_id"].to_numpy()
+        schedules = [one.only(np.isin(one.jobs["job_id"].to_numpy(), known)) for one in schedules]
         schedules.append(log)
+        base = len(runs) if log_is_baseline else base
     for kind in KINDS if kinds is None else kinds:
         found = job_breakdown(schedules, base, kind)
         # One class, and all jobs, say the same.

@@ -84,7 +84,11 @@ def _exact(breakdown: JobBreakdown, one: ClassValues) -> Iterator[tuple[Cell, ..
 
 def _notes(breakdown: JobBreakdown) -> Iterator[str]:
     baseline = breakdown.schedules[breakdown.baseline].name
-    yield f"In brackets: percent of {baseline}. Over all jobs that ran."
+    of_log = [one for one in breakdown.schedules if one.note]
+    population = "jobs that ran and whose start the log records" if of_log else "all jobs that ran"
+    yield f"In brackets: percent of {baseline}. Over {population}."
+    for one in of_log:
+        yield f"{one.name}: {one.note}."
     yield (
         f"jobs and area are those of {baseline}: area is the share of demand × run time, summed"
         " over the jobs."

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from hpcsched.report.tables.report_table import MISSING, Table
-from hpcsched.report.tables.run_comparison import Comparison, Row
+from hpcsched.report.tables.run_comparison import Comparison, LogColumn, Row
 from hpcsched.results.solver_rounds import MARK, in_words
 
 BEST = "*"
@@ -63,9 +63,12 @@ def comparison_content(comparison: Comparison) -> dict[str, Any]:
     dict
         `baseline` (a name), `objective` (the metric that ranks the runs, or null), `runs` (name,
         directory, solver rounds), `metrics` (exact `values` and `percent_of_baseline` in the order
-        of the runs) and `warnings`.
+        of the runs) and `warnings`; and where the log's own schedule is the last of the runs,
+        `recorded` (its name, the log, and its numbers of jobs).
     """
     names = comparison.names
+    log = comparison.log
+    recorded = {} if log is None else {"recorded": _about_log(log)}
     return {
         "baseline": names[comparison.baseline],
         "objective": None
@@ -89,6 +92,17 @@ def comparison_content(comparison: Comparison) -> dict[str, Any]:
             for row in comparison.rows
         ],
         "warnings": list(comparison.warnings),
+        **recorded,
+    }
+
+
+def _about_log(log: LogColumn) -> dict[str, Any]:
+    """Return the content of the log's own schedule for JSON."""
+    return {
+        "name": log.name,
+        "log": str(log.source),
+        "jobs": log.ran - log.without_start,
+        "without_recorded_start": log.without_start,
     }
 
 
