@@ -86,8 +86,8 @@ def verdict_lines(study: TuningStudy) -> Iterator[str]:
     objective = study.tuned.base.objective.plugin_name
     first, later = study.jobs
     yield (
-        f"Searched on the first {first} jobs, up to second {study.split}; judged on the"
-        f" {later} jobs after them."
+        f"Searched on the first {first} jobs, up to {study.calendar.instant(study.split)}; judged on"
+        f" the {later} jobs after them."
     )
     if study.best is None:
         yield (

@@ -17,6 +17,7 @@ from hpcsched.tuning.tuning_space import Limit
 from hpcsched.whatif.differences import class_differences
 from hpcsched.whatif.outcomes import ReplayOutcome, outcome_in, outcome_table
 from hpcsched.workload.job_batches import joined_columns
+from hpcsched.workload.trace_calendar import calendar_of
 
 TOLERATED = {"wait_time": 60.0, "bounded_slowdown": 0.1}
 """Increase of a class's mean that no constraint minds, by quantity: seconds, and 1."""
@@ -54,6 +55,8 @@ class Windows:
         Submit time of the last job of the training window, in seconds.
     counts
         Numbers of jobs in the two windows.
+    calendar
+        Calendar of the trace.
 
     Raises
     ------
@@ -76,6 +79,7 @@ class Windows:
             )
             raise InputError(Finding("no-jobs", message, key="train"))
         self.split = int(submits[wanted - 1])
+        self.calendar = calendar_of(workload.comments, submits[0])
         first = columns.take(np.arange(wanted))
         batches = None if workload.batches is None else (first,)
         self._first = replace(workload, batches=batches, records=workload.records[:wanted])
