@@ -85,9 +85,9 @@ def verdict_lines(study: TuningStudy) -> Iterator[str]:
     """Yield what was found, in sentences."""
     objective = study.tuned.base.objective.plugin_name
     first, later = study.jobs
+    split = study.calendar.instant(study.split)
     yield (
-        f"Searched on the first {first} jobs, up to {study.calendar.instant(study.split)}; judged on"
-        f" the {later} jobs after them."
+        f"Searched on the first {first} jobs, up to {split}; judged on the {later} jobs after them."
     )
     if study.best is None:
         yield (
