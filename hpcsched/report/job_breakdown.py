@@ -38,7 +38,6 @@ _IN_ORDER = ("size", "gpu", "hour")
 _KEPT = ("whole", "amounts", "demand", "flag")
 """Kinds of columns that objectives may read."""
 
-Names = npt.NDArray[np.object_]
 BoolColumn = npt.NDArray[np.bool_]
 
 
@@ -214,44 +213,47 @@ def job_breakdown(
     most
         Number of classes that are shown.
     """
-    of_jobs = [_class_of_jobs(kind, one) for one in schedules]
-    shown, left_out = _shown(of_jobs, schedules, baseline, kind, most)
-    groups = [(name, [names == name for names in of_jobs]) for name in shown]
+    classes = [job_classes(kind, one.attributes) for one in schedules]
+    of_jobs = [np.array(one.names, dtype=np.object_)[one.of_jobs] for one in classes]
+    areas = [one.areas for one in schedules]
+    # The baseline's classes come first, in their order.
+    in_order = (name for one in (classes[baseline], *classes) for name in one.names)
+    names = list(dict.fromkeys(in_order))
+    sums = {name: float(areas[baseline][of_jobs[baseline] == name].sum()) for name in names}
+    shown = _shown(sums, most, in_order=kind in _IN_ORDER)
+    left_out = len(names) - len(shown)
+    groups = [(name, [of == name for of in of_jobs]) for name in shown]
     if left_out:
-        others = [~np.isin(names.astype(np.str_), shown) for names in of_jobs]
+        others = [~np.isin(of.astype(np.str_), shown) for of in of_jobs]
         groups.append((f"{left_out} others", others))
-    groups.append((ALL, [np.ones(len(names), dtype=np.bool_) for names in of_jobs]))
+    groups.append((ALL, [np.ones(len(of), dtype=np.bool_) for of in of_jobs]))
     measures = _measures(schedules)
     return JobBreakdown(
         kind,
         tuple(schedules),
         baseline,
         {title: unit for title, (unit, _) in measures.items()},
-        tuple(_measured(schedules, name, masks, measures) for name, masks in groups),
+        tuple(_measured(schedules, areas, group, measures) for group in groups),
         left_out,
     )
 
 
-def _class_of_jobs(kind: str, one: Schedule) -> Names:
-    """Return the name of the class of each job, `[J]`."""
-    classes = job_classes(kind, one.attributes)
-    return np.array(classes.names, dtype=np.object_)[classes.of_jobs]
+def _shown(areas: Mapping[str, float], most: int, *, in_order: bool) -> list[str]:
+    """Return the names of the classes that are shown, those with the largest area, in order.
 
-
-def _shown(
-    of_jobs: Sequence[Names], schedules: Sequence[Schedule], baseline: int, kind: str, most: int
-) -> tuple[list[str], int]:
-    """Return the names of the classes that are shown, in order, and the number of the others."""
-    order = [baseline, *(k for k in range(len(schedules)) if k != baseline)]
-    in_order = (name for k in order for name in job_classes(kind, schedules[k].attributes).names)
-    names = list(dict.fromkeys(in_order))
-    areas = schedules[baseline].areas
-    sums = {name: float(areas[of_jobs[baseline] == name].sum()) for name in names}
-    largest = sorted(names, key=lambda name: -sums[name])
+    Parameters
+    ----------
+    areas
+        Area of each class, by name.
+    most
+        Number of classes that are shown.
+    in_order
+        Whether they keep their order; otherwise they are sorted by area.
+    """
+    largest = sorted(areas, key=lambda name: -areas[name])
     # A single class more takes the row that the others would have.
-    kept = largest if len(names) <= most + 1 else largest[:most]
-    shown = [name for name in names if name in kept] if kind in _IN_ORDER else kept
-    return shown, len(names) - len(kept)
+    kept = largest if len(areas) <= most + 1 else largest[:most]
+    return [name for name in areas if name in kept] if in_order else kept
 
 
 def _measures(schedules: Sequence[Schedule]) -> Mapping[str, tuple[str, Measure]]:
@@ -274,11 +276,12 @@ def _measures(schedules: Sequence[Schedule]) -> Mapping[str, tuple[str, Measure]
 
 def _measured(
     schedules: Sequence[Schedule],
-    name: str,
-    masks: Sequence[BoolColumn],
+    areas: Sequence[FloatColumn],
+    group: tuple[str, Sequence[BoolColumn]],
     measures: Mapping[str, tuple[str, Measure]],
 ) -> ClassValues:
-    """Return the values of one class."""
+    """Return the values of one class: its name, and its jobs in each schedule."""
+    name, masks = group
     jobs = [
         ArrowTable(computed("filter", one.jobs, arrow_array(inside)))
         for one, inside in zip(schedules, masks, strict=True)
@@ -287,8 +290,8 @@ def _measured(
         name,
         tuple(int(inside.sum()) for inside in masks),
         tuple(
-            100 * float(areas[inside].sum() / areas.sum()) if areas.any() else None
-            for areas, inside in zip((one.areas for one in schedules), masks, strict=True)
+            100 * float(area[inside].sum() / area.sum()) if area.any() else None
+            for area, inside in zip(areas, masks, strict=True)
         ),
         {
             title: tuple(of(one, table) for one, table in zip(schedules, jobs, strict=True))
