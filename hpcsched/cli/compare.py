@@ -30,7 +30,7 @@ def compare(
     table: Annotated[
         list[Shown] | None,
         typer.Option(
-            help="A table to show; can be repeated; metrics by default, unless --by is given.",
+            help="A table to show; repeatable; metrics, unless --by is given.",
             show_default=False,
         ),
     ] = None,
@@ -39,8 +39,7 @@ def compare(
         bool,
         typer.Option(
             "--recorded",
-            help="Add the log's own schedule as a column, which --baseline recorded makes the"
-            " baseline.",
+            help="Add the log's own schedule, also for --baseline recorded.",
         ),
     ] = False,
     baseline: Baseline = None,
