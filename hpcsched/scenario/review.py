@@ -143,11 +143,11 @@ def _plans_all_partitions(loaded: LoadedScenario) -> Iterator[Finding]:
     for path, block in blocks(loaded.scenario):
         if isinstance(block, PlanAllParams) and "jobs" not in block.model_fields_set:
             message = (
-                "jobs of all partitions are planned together, the first `queue_length` of them. On"
-                " a site with a long queue that had a mean bounded slowdown of 79, EASY 69 and"
-                " `jobs: fitting`, which plans the jobs that could start now, 49; on another site"
-                " it was ahead of both. Set `jobs: fitting` and compare; `jobs: all` is the"
-                " default without this warning"
+                "jobs of all partitions are planned together. On a busy site with limits of users"
+                " that had a mean bounded slowdown of 79, EASY 69 and `jobs: fitting`, which plans"
+                " the jobs that could start now, 49; on a site without such limits it was ahead of"
+                " both. Set `jobs: fitting` and compare; `jobs: all` is the default without this"
+                " warning"
             )
             yield _finding(loaded, "plans-all-partitions", message, path)
 
