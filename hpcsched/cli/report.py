@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from hpcsched.cli.shared_options import Baseline, Force, SeveralRuns
+from hpcsched.cli.shared_options import Baseline, ByClass, Force, SeveralRuns, class_kinds
 
 
 def report(
@@ -13,6 +13,7 @@ def report(
     out: Annotated[Path, typer.Option(help="The HTML file to write.")] = Path("report.html"),
     baseline: Baseline = None,
     title: Annotated[str, typer.Option(help="The page's title.")] = "Runs compared",
+    by: ByClass = None,
     *,
     verify: Annotated[
         bool,
@@ -23,7 +24,8 @@ def report(
     """Write an HTML page about runs, with tables and figures.
 
     The page is one file that needs no network. It holds the scenarios, the tables of `compare`,
-    figures to zoom, and the verdict of an audit of each run.
+    figures to zoom, and the verdict of an audit of each run. Metrics by class of jobs are of the
+    classes in --by; by default of all that tell jobs apart.
     """
     from hpcsched.report.compared_study import ComparedStudy
     from hpcsched.report.figures.figure_files import check_free, write_bytes
@@ -33,7 +35,7 @@ def report(
     # Before the runs are read and audited, which may take minutes.
     check_free(out, force=force)
     compared = ComparedStudy(open_study(directories), baseline)
-    page = study_page(compared, title=title, verify=verify)
+    page = study_page(compared, title=title, verify=verify, by=class_kinds(by) if by else None)
     write_bytes(out, page.html.encode())
     for warning in page.warnings:
         typer.echo(f"warning: {warning}", err=True)

@@ -1,12 +1,34 @@
 """Arguments and options that several commands share, declared once so that they stay alike."""
 
 from collections.abc import Iterable
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from hpcsched.cli.completion import offered_runs, offered_settings
+
+
+class JobClass(StrEnum):
+    """The names of classes of jobs; Slurm's qos is a log's queue, its account a group."""
+
+    PARTITION = "partition"
+    QUEUE = "queue"
+    QOS = "qos"
+    GROUP = "group"
+    ACCOUNT = "account"
+    USER = "user"
+    SIZE = "size"
+    GPU = "gpu"
+    HOUR = "hour"
+
+
+def class_kinds(by: Iterable[JobClass]) -> list[str]:
+    """Return the kinds of classes with these names, each once."""
+    from hpcsched.report.job_classes import OTHER_NAMES
+
+    return list(dict.fromkeys(OTHER_NAMES.get(name, str(name)) for name in by))
 
 
 def _no_log(path: Path) -> Path:
@@ -103,6 +125,10 @@ Baseline = Annotated[
     typer.Option(
         help="The run or contender to compare with; the first by default.", show_default=False
     ),
+]
+ByClass = Annotated[
+    list[JobClass] | None,
+    typer.Option(help="Also by class of jobs; can be repeated.", show_default=False),
 ]
 Verbose = Annotated[
     bool,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hpcsched.cli.output import TableFormat, TableFormatOption, json_text, tables_text
-from hpcsched.cli.shared_options import Overrides, ScenarioFile
+from hpcsched.cli.shared_options import ByClass, Overrides, ScenarioFile, class_kinds
 
 if TYPE_CHECKING:
     from hpcsched.report.tables.report_table import Table
@@ -29,14 +29,7 @@ def whatif(
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Number of replays at a time.", show_default=False)
     ] = None,
-    by: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="CLASS",
-            help="Also by user, group, size, partition or hour; repeatable.",
-            show_default=False,
-        ),
-    ] = None,
+    by: ByClass = None,
     format_: TableFormatOption = TableFormat.TEXT,
     overrides: Overrides = None,
 ) -> None:
@@ -46,7 +39,6 @@ def whatif(
     variant; outcomes that are there are kept. Exits with 1 if a variant fails.
     """
     from hpcsched.results.files import write_text
-    from hpcsched.whatif.job_classes import KINDS
     from hpcsched.whatif.reading import read_whatif
     from hpcsched.whatif.variant_replays import WhatIfFolder
     from hpcsched.whatif.whatif_page import whatif_page
@@ -58,17 +50,13 @@ def whatif(
         verdict_lines,
     )
 
-    unknown = sorted(set(by or ()) - set(KINDS))
-    if unknown:
-        message = f"expected one of {', '.join(KINDS)}; found {unknown[0]!r}"
-        raise typer.BadParameter(message, param_hint="--by")
     read = read_whatif(scenario, vary, overrides or ())
     folder = WhatIfFolder(out or Path("runs") / read.name)
     with folder.locked():
         failed = _replay(read, folder, jobs)
         study = read_study(read, folder)
         tables = [variants_table(study), differences_table(study)]
-        tables += [class_table(study, kind, study.variants) for kind in by or ()]
+        tables += [class_table(study, kind, study.variants) for kind in class_kinds(by or ())]
         content = json_text(_content(study, tables))
         write_text(folder.path / "whatif.json", f"{content}\n")
         write_text(folder.path / "whatif.html", whatif_page(study))

@@ -13,6 +13,7 @@ from hpcsched.results.directory import RunDirectory
 from hpcsched.results.files import problem
 from hpcsched.results.reason_records import ReasonRow, jobs_that_speak_of, reasons_of
 from hpcsched.workload.job import Job
+from hpcsched.workload.trace_calendar import NO_DATES, Calendar
 
 _FACTS = (
     "job_id",
@@ -183,6 +184,8 @@ class Explanation:
         Properties of the jobs that are named.
     chosen
         Dispatcher that started it, if the run's dispatcher chooses between several (`hyper`).
+    calendar
+        Calendar of the trace, for dates in the text.
     """
 
     run: str
@@ -197,6 +200,7 @@ class Explanation:
     passed_by: tuple[Overtaking, ...]
     others: Mapping[int, JobFacts]
     chosen: ChosenFrom | None = None
+    calendar: Calendar = NO_DATES
 
     def __str__(self) -> str:
         # Rendering imports this module.
@@ -260,6 +264,7 @@ def explain_job(run: RunDirectory, job_id: int, from_trace: FromTrace) -> Explan
         ),
         facts,
         None if start is None else choice_at(choices_of(run), start.now),
+        run.calendar,
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from hpcsched.dispatching.decision_reasons import ReasonKind
 from hpcsched.explain.explanation import Explanation, HeldUp, JobFacts, Wait
+from hpcsched.workload.trace_calendar import Calendar
 
 JSON_VERSION = 1
 """Version of the JSON content; it grows when a key changes or goes, not when one is added."""
@@ -69,11 +70,16 @@ def explanation_content(explanation: Explanation) -> dict[str, Any]:
 
 
 class _Names:
-    """Names of other jobs; the first mention includes their properties."""
+    """Names of other jobs, of which the first mention includes their properties; and of times."""
 
-    def __init__(self, facts: Mapping[int, JobFacts]) -> None:
+    def __init__(self, facts: Mapping[int, JobFacts], calendar: Calendar) -> None:
         self._facts = facts
+        self._calendar = calendar
         self._known: set[int] = set()
+
+    def time(self, second: int) -> str:
+        """Return a time of the log as people read it."""
+        return self._calendar.text(second)
 
     def name(self, job_id: int | None) -> str:
         """Return the name of a job; None is an unknown one."""
@@ -86,14 +92,18 @@ class _Names:
         self._known.add(job_id)
         time = facts.predicted_run_time
         time = facts.requested_time if time is None else time
-        about = f"{_request(facts)}, to run for {time} s, submitted at {facts.submit_time} s"
+        about = (
+            f"{_request(facts)}, to run for {time} s, submitted at {self.time(facts.submit_time)}"
+        )
         return f"job {job_id} ({about})"
 
 
 def _lines(explanation: Explanation) -> Iterator[str]:
-    facts, names = explanation.facts, _Names(explanation.others)
+    facts, names = explanation.facts, _Names(explanation.others, explanation.calendar)
     yield f"job {explanation.job_id} of the run {explanation.run} ({explanation.status})"
-    yield from _account(explanation)
+    if explanation.calendar.known:
+        yield f"Times are by the clock of the log, {explanation.calendar.clock}."
+    yield from _account(explanation, names)
     if facts is not None and facts.state == "rejected":
         yield f"It was rejected ({facts.rejected_by}), and never started."
     if explanation.waits:
@@ -107,14 +117,14 @@ def _lines(explanation: Explanation) -> Iterator[str]:
     yield f"  {_start_line(explanation, names)}"
     chosen = explanation.chosen
     if chosen is not None:
-        since = f"since round {chosen.round}, at {chosen.now} s"
+        since = f"since round {chosen.round}, at {names.time(chosen.now)}"
         yield f"  {chosen.chosen} decided, {since}: {chosen.because}."
     yield ""
     yield "What it held up:"
-    yield from _held_up_lines(explanation)
+    yield from _held_up_lines(explanation, names)
 
 
-def _account(explanation: Explanation) -> Iterator[str]:
+def _account(explanation: Explanation, names: _Names) -> Iterator[str]:
     """Yield the request of the job, and its outcome."""
     facts, started = explanation.facts, explanation.started
     if facts is None:
@@ -123,11 +133,11 @@ def _account(explanation: Explanation) -> Iterator[str]:
     yield f"It asked for {_request(facts)}, for up to {facts.requested_time} s."
     if facts.predicted_run_time is not None:
         yield f"It was predicted to run for {facts.predicted_run_time} s."
-    steps = [f"submitted at {facts.submit_time} s"]
+    steps = [f"submitted at {names.time(facts.submit_time)}"]
     if started is not None:
-        steps.append(f"started at {started} s")
+        steps.append(f"started at {names.time(started)}")
     if facts.end_time is not None:
-        steps.append(f"ended at {facts.end_time} s ({facts.state})")
+        steps.append(f"ended at {names.time(facts.end_time)} ({facts.state})")
     yield f"It was {_listed(steps)}."
     if facts.requeues:
         often = "once" if facts.requeues == 1 else f"{facts.requeues} times"
@@ -144,12 +154,14 @@ def _wait_line(facts: JobFacts | None, names: _Names, wait: Wait) -> str:
     if wait.kind is not None:
         why = _WAITING[wait.kind].format(
             other=names.name(wait.job),
-            planned="" if wait.time is None else f"; a start at {wait.time} s was planned",
-            at="" if wait.time is None else f", at {wait.time} s",
+            planned=""
+            if wait.time is None
+            else f"; a start at {names.time(wait.time)} was planned",
+            at="" if wait.time is None else f", at {names.time(wait.time)}",
             detail=wait.detail,
         )
     detail = f" ({wait.detail})" if wait.detail and wait.kind not in _SAY_DETAILS else ""
-    return f"  {_when(facts, wait.round, wait.now)}{lasted}: {why}{detail}"
+    return f"  {_when(facts, names, wait.round, wait.now)}{lasted}: {why}{detail}"
 
 
 def _sums(waits: Sequence[Wait]) -> str:
@@ -163,10 +175,10 @@ def _sums(waits: Sequence[Wait]) -> str:
 
 def _start_line(explanation: Explanation, names: _Names) -> str:
     start, started = explanation.start, explanation.started
-    if start is None and started is None:
-        return "it did not start"
     if start is None:
-        return f"at {started} s: the dispatcher gave no reason"
+        if started is None:
+            return "it did not start"
+        return f"at {names.time(started)}: the dispatcher gave no reason"
     detail = f" ({start.detail})" if start.detail else ""
     match start.kind:
         case "in_order":
@@ -178,44 +190,48 @@ def _start_line(explanation: Explanation, names: _Names) -> str:
                 how += f", for {start.now - head.submit_time} s by then"
         case _:
             how = "the plan started it then"
-    return f"{_when(explanation.facts, start.round, start.now)}: {how}{detail}"
+    return f"{_when(explanation.facts, names, start.round, start.now)}: {how}{detail}"
 
 
-def _held_up_lines(explanation: Explanation) -> Iterator[str]:
+def _held_up_lines(explanation: Explanation, names: _Names) -> Iterator[str]:
     reserved = [held for held in explanation.held_up if held.kind == "reserved_for"]
     others = [held for held in explanation.held_up if held.kind != "reserved_for"]
     if reserved:
-        yield f"  {_waited(reserved)} because of the reservation for it: {_held(reserved)}"
+        yield f"  {_waited(reserved)} because of the reservation for it: {_held(reserved, names)}"
     if others:
-        yield f"  {_waited(others)} behind it: {_held(others)}"
+        yield f"  {_waited(others)} behind it: {_held(others, names)}"
     if explanation.passed:
         count = len(explanation.passed)
         what = "a job" if count == 1 else f"{count} jobs"
-        names = _first([str(name) for name in explanation.passed])
-        yield f"  it started before {what} submitted earlier: {names}"
+        listed = _first([str(job_id) for job_id in explanation.passed])
+        yield f"  it started before {what} submitted earlier: {listed}"
     if not (reserved or others or explanation.passed):
         yield "  nothing"
     if explanation.passed_by:
         count = len(explanation.passed_by)
         what = "a job was" if count == 1 else f"{count} jobs were"
-        names = _first([f"{other.job_id} (at {other.now} s)" for other in explanation.passed_by])
+        listed = _first(
+            [f"{other.job_id} (at {names.time(other.now)})" for other in explanation.passed_by]
+        )
         yield ""
-        yield f"While it waited, {what} backfilled past it: {names}"
+        yield f"While it waited, {what} backfilled past it: {listed}"
 
 
 def _waited(held: Sequence[HeldUp]) -> str:
     return "a job waited" if len(held) == 1 else f"{len(held)} jobs waited"
 
 
-def _held(held: Sequence[HeldUp]) -> str:
-    return _first([f"{one.job_id} (from {one.since} s, for {one.seconds} s)" for one in held])
+def _held(held: Sequence[HeldUp], names: _Names) -> str:
+    return _first(
+        [f"{one.job_id} (from {names.time(one.since)}, for {one.seconds} s)" for one in held]
+    )
 
 
-def _when(facts: JobFacts | None, number: int, now: int) -> str:
+def _when(facts: JobFacts | None, names: _Names, number: int, now: int) -> str:
     """Return a time with its round, as text."""
     since = _since(facts, now)
     after = "" if since is None else f" ({since} s after its submission)"
-    return f"at {now} s{after}, round {number}"
+    return f"at {names.time(now)}{after}, round {number}"
 
 
 def _since(facts: JobFacts | None, now: int) -> int | None:

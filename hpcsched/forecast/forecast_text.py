@@ -35,7 +35,8 @@ def forecast_table(found: Forecast) -> Table:
         header,
         rows,
         name="forecast",
-        title=f"Starts after second {found.now}, with {found.running} jobs running",
+        title=f"Starts after {found.calendar.instant(found.now)}, with {found.running} jobs"
+        " running",
         notes=(
             "The columns with % are quantiles of the time until the start: so many of"
             f" {found.samples} sampled futures start the job within it.",

@@ -18,6 +18,7 @@ from hpcsched.system.system import System
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.job_batches import JobColumns, RequestNumbers, columns_of
 from hpcsched.workload.site_partitions import Partitions
+from hpcsched.workload.trace_calendar import NO_DATES, Calendar, calendar_of
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
@@ -80,6 +81,8 @@ class Forecast(NamedTuple):
         Number of running jobs.
     samples
         Number of futures.
+    calendar
+        Calendar of the trace, for dates in titles.
     """
 
     now: int
@@ -87,6 +90,7 @@ class Forecast(NamedTuple):
     jobs: tuple[ForecastJob, ...]
     running: int
     samples: int
+    calendar: Calendar = NO_DATES
 
 
 def supposed_job(text: Mapping[str, Any], system: System) -> SupposedJob:
@@ -187,7 +191,8 @@ def forecast(
     )  # fmt: skip
     jobs = _jobs(prepared.columns, found, quantiles, also)
     running = int((branch.present.start_time >= 0).sum())
-    return Forecast(branch.now, tuple(quantiles), jobs, running, samples)
+    calendar = calendar_of(prepared.workload.comments, int(prepared.columns.submit_time[0]))
+    return Forecast(branch.now, tuple(quantiles), jobs, running, samples, calendar)
 
 
 def _jobs(

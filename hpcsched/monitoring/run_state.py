@@ -120,6 +120,8 @@ class RunState(BaseModel):
         Shared resources, and nodes out of service, if the scenario has any.
     solver
         Number of rounds that asked a solver, by status.
+    date
+        Date and time of `now` by the clock of the log; None where the log has none.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -144,6 +146,7 @@ class RunState(BaseModel):
     )
     solver: dict[str, int] = {}
     nodes: NodesState | None = None
+    date: str | None = None
 
     def age(self) -> float:
         """Return the real seconds since the state was written, by this machine's clock."""

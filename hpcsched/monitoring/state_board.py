@@ -1,6 +1,6 @@
 """The state of a run in progress, computed and shown on views."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
 from typing import Protocol
 
@@ -17,6 +17,7 @@ from hpcsched.monitoring.run_state import (
 from hpcsched.results.run_process import this_process
 from hpcsched.system.node_outages import NO_OUTAGES, Outages
 from hpcsched.system.system import System
+from hpcsched.workload.trace_calendar import calendar_of
 
 DAY = 86_400
 """Simulated seconds of the window for the utilisation."""
@@ -34,6 +35,10 @@ class View(Protocol):
 
     def close(self) -> None:
         """End the view; the last state has been shown."""
+
+
+_UNIX_FROM = 10**9
+"""Simulated times above this, in September 2001, are Unix times."""
 
 
 class Trace(Protocol):
@@ -120,6 +125,8 @@ class StateBoard:
         Number of jobs of the scenario; None if unknown.
     outages
         Outages of the run.
+    comments
+        Returns the header comments of the trace, for dates.
     """
 
     def __init__(
@@ -131,9 +138,11 @@ class StateBoard:
         most_jobs: int | None = None,
         *,
         outages: Outages = NO_OUTAGES,
+        comments: Callable[[], Sequence[str]] = tuple,
     ) -> None:
         self._scenario, self.system, self._trace = scenario, system, trace
         self._outages = outages.all
+        self._comments = comments
         self._process = this_process()
         self._views = views
         self._most_jobs = most_jobs
@@ -206,7 +215,16 @@ class StateBoard:
             shared_resources=self._drawn(figures),
             solver=dict(sorted(figures.statuses.items())),
             nodes=self._nodes(down),
+            date=self._date(now),
         )
+
+    def _date(self, now: int | None) -> str | None:
+        """Return the date of a simulated time; None where the trace has none."""
+        if now is None:
+            return None
+        # The first submission is not known here; no log is 31 years long, so this is a Unix time.
+        calendar = calendar_of(self._comments(), now if now > _UNIX_FROM else 0)
+        return calendar.text(now) if calendar.known else None
 
     def _progress(self, figures: Figures) -> float | None:
         if self._most_jobs:

@@ -22,7 +22,7 @@ def state_rows(state: RunState) -> Iterator[tuple[str, str]]:
     if state.progress is not None:
         yield "progress", f"{state.progress:.1%}"
     if state.now is not None:
-        yield "simulated time", f"{simulated(state.now)} ({state.now:,} s)"
+        yield "simulated time", f"{state.date or simulated(state.now)} ({state.now:,} s)"
     yield (
         "jobs",
         f"{state.waiting:,} waiting, {state.running:,} running, {state.ended:,} ended,"
@@ -51,7 +51,7 @@ def state_line(state: RunState) -> str:
     if state.progress is not None:
         parts.append(f"{state.progress:.1%}")
     if state.now is not None:
-        parts.append(f"at {simulated(state.now)}")
+        parts.append(f"at {state.date or simulated(state.now)}")
     parts.append(f"{state.waiting:,} waiting, {state.running:,} running, {state.ended:,} ended")
     free = (f"{name} {_free(resource)}" for name, resource in state.resources.items())
     parts.append(f"free: {', '.join(free)}")

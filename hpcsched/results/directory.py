@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from hpcsched.arrow_arrays import computed
 from hpcsched.errors import InputError
 from hpcsched.paths import path_fault
 from hpcsched.results.files import (
@@ -26,6 +27,7 @@ from hpcsched.results.former_names import present_summary
 from hpcsched.results.manifest import Manifest, read_manifest
 from hpcsched.results.solver_rounds import SolverRounds, solver_rounds
 from hpcsched.results.tables import ParquetTable
+from hpcsched.workload.trace_calendar import Calendar, calendar_of
 
 
 def create(folder: Path, *, force: bool = False) -> FolderLock:
@@ -192,6 +194,19 @@ class RunDirectory:
             if not isinstance(content.get(key), kind):
                 raise problem("damaged-file", path, f"it is damaged: {key!r} is missing")
         return present_summary(content)
+
+    @cached_property
+    def calendar(self) -> Calendar:
+        """Calendar of the run's trace: dates of simulated times.
+
+        Raises
+        ------
+        InputError
+            If the file of jobs is damaged.
+        """
+        (submits,) = self.all_jobs.read("submit_time").columns
+        first = computed("min", submits).as_py()
+        return calendar_of(self.manifest.trace_comments, first or 0)
 
     @cached_property
     def solver_rounds(self) -> SolverRounds:

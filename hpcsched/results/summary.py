@@ -146,10 +146,10 @@ def measure_tables(
         "objective": {
             "name": objective.name,
             "parameters": dict(objective.parameters),
-            "value": _measure(f"objective {objective.name}", objective.objective, run.jobs, failed),
+            "value": measured(f"objective {objective.name}", objective.objective, run.jobs, failed),
         },
         "metrics": {
-            name: _measure(f"metric {name}", chosen.metric, run, failed)
+            name: measured(f"metric {name}", chosen.metric, run, failed)
             for name, chosen in metrics.items()
         },
         "definitions": {
@@ -243,12 +243,26 @@ def solver_figures(statuses: Mapping[str, int]) -> dict[str, Any]:
     }
 
 
-def _measure(
+def measured(
     what: str, measure: Any, subject: RunTables | Table, failed: dict[str, str]
 ) -> float | None:
     """Return the value of a metric or objective as a finite number, or None.
 
-    Why it fails is added to `failed`, by what has failed.
+    Parameters
+    ----------
+    what
+        Its name.
+    measure
+        The metric or objective.
+    subject
+        What it measures.
+    failed
+        Reasons why metrics failed, by their names, to which that of this one is added.
+
+    Raises
+    ------
+    InputError
+        If a file of the run is damaged.
     """
     try:
         value = measure.measure(subject)

@@ -11,6 +11,7 @@ from hpcsched.report.tables.comparison_table import comparison_table
 from hpcsched.report.tables.report_table import Table
 from hpcsched.report.tables.run_comparison import compare_runs
 from hpcsched.results.directory import RunDirectory
+from hpcsched.runs.breakdowns import breakdowns
 from hpcsched.runs.runner import RunResult
 
 if TYPE_CHECKING:
@@ -95,7 +96,11 @@ def plot(kind: Kind, *runs: Run, **options: Any) -> "Chart":
 
 
 def study_page(
-    compared: ComparedStudy, *, title: str = "Runs compared", verify: bool = True
+    compared: ComparedStudy,
+    *,
+    title: str = "Runs compared",
+    verify: bool = True,
+    by: Sequence[str] | None = None,
 ) -> StudyPage:
     """Return the page of a study with tables, figures and the audit of each run.
 
@@ -107,6 +112,9 @@ def study_page(
         Title of the page.
     verify
         Whether to audit each run, which reads its trace again.
+    by
+        Kinds of classes of jobs for which there is a table of metrics, such as `partition`; None:
+        all that tell jobs apart.
 
     Raises
     ------
@@ -120,7 +128,14 @@ def study_page(
     comparison = compare_runs(compared)
     verdicts = {one.name: _verdict(one.run) if verify else NOT_AUDITED for one in study.runs}
     warnings = (*study.warnings, *comparison.warnings)
-    page = write_page(compared, comparison, verdicts, title=title, warnings=warnings)
+    page = write_page(
+        compared,
+        comparison,
+        verdicts,
+        title=title,
+        warnings=warnings,
+        by_class=list(breakdowns(compared, by)),
+    )
     return StudyPage(page, warnings, tuple(not_ok(verdicts) or ()))
 
 

@@ -71,6 +71,7 @@ class Watching:
             views,
             self._most_jobs(),
             outages=assembly.outages,
+            comments=lambda: assembly.source.comments,
         )
 
     def bar(self, trace: Trace) -> "ProgressBar":

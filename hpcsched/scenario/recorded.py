@@ -7,6 +7,7 @@ from pydantic_core import InitErrorDetails
 
 from hpcsched.plugins.registry import FOLLOWS_RECORD, KEEPS_WAITS, RECORDS_WAITS, Registry
 from hpcsched.scenario.choices import NamedChoice, Transformed
+from hpcsched.scenario.key_path import KeyPath
 from hpcsched.scenario.refusal import refusal
 
 if TYPE_CHECKING:
@@ -22,28 +23,8 @@ def not_recorded(scenario: "Scenario", registry: Registry) -> Iterator[InitError
     name = scenario.dispatcher.plugin_name
     if FOLLOWS_RECORD not in registry.get("dispatcher", name).plugin.capabilities:
         return
-    source = scenario.trace.plugin_name
-    if RECORDS_WAITS not in registry.get("trace_source", source).plugin.capabilities:
-        able = [
-            installed.plugin.name
-            for installed in registry.of_kind("trace_source")
-            if RECORDS_WAITS in installed.plugin.capabilities
-        ]
-        message = (
-            f"the dispatcher {name} needs a log that records when jobs started, and {source} does"
-            f" not; there are: {', '.join(able)}"
-        )
-        yield refusal(RULE, message, source, at=("trace", "source"))
-    trace = scenario.trace
-    chosen: Sequence[NamedChoice] = trace.transforms if isinstance(trace, Transformed) else ()
-    # Recorded waits are relative to submissions: moving a submission would move the start with it.
-    for k, transform in enumerate([choice.plugin_name for choice in chosen]):
-        if KEEPS_WAITS not in registry.get("transform", transform).plugin.capabilities:
-            message = (
-                f"the transform {transform} changes submissions or jobs, so that the recorded"
-                f" starts are no schedule of them; leave it out, or the dispatcher {name}"
-            )
-            yield refusal(RULE, message, transform, at=("trace", "transforms", k))
+    for at, message, value in without_waits(scenario, registry, f"the dispatcher {name}"):
+        yield refusal(RULE, message, value, at=at)
     if scenario.predictor.plugin_name != PREDICTOR:
         message = (
             f"the dispatcher {name} starts jobs when the log says, whatever a predictor says;"
@@ -64,3 +45,46 @@ def not_recorded(scenario: "Scenario", registry: Registry) -> Iterator[InitError
                 f" them back; expected no {at[-1]}"
             )
             yield refusal(RULE, message, None, at=at)
+
+
+def without_waits(
+    scenario: "Scenario", registry: Registry, who: str
+) -> Iterator[tuple[KeyPath, str, str]]:
+    """Yield the settings of a trace for which its log records no schedule of its jobs.
+
+    Parameters
+    ----------
+    scenario
+        The scenario.
+    registry
+        Installed plugins.
+    who
+        Subject of the messages, which needs the recorded starts.
+
+    Returns
+    -------
+    Iterator
+        Key path, message and value of each.
+    """
+    source = scenario.trace.plugin_name
+    if RECORDS_WAITS not in registry.get("trace_source", source).plugin.capabilities:
+        able = [
+            installed.plugin.name
+            for installed in registry.of_kind("trace_source")
+            if RECORDS_WAITS in installed.plugin.capabilities
+        ]
+        message = (
+            f"{who} needs a log that records when jobs started, and {source} does"
+            f" not; there are: {', '.join(able)}"
+        )
+        yield ("trace", "source"), message, source
+    trace = scenario.trace
+    chosen: Sequence[NamedChoice] = trace.transforms if isinstance(trace, Transformed) else ()
+    # Recorded waits are relative to submissions: moving a submission would move the start with it.
+    for k, transform in enumerate([choice.plugin_name for choice in chosen]):
+        if KEEPS_WAITS not in registry.get("transform", transform).plugin.capabilities:
+            message = (
+                f"the transform {transform} changes submissions or jobs, so that the recorded"
+                f" starts are no schedule of them; leave it out, or {who}"
+            )
+            yield ("trace", "transforms", k), message, transform

@@ -8,9 +8,11 @@ import yaml
 
 from hpcsched.results.files import problem
 from hpcsched.scenario.models import Scenario
+from hpcsched.scenario.partitions import PartitionDeclaration, build_partitions
 from hpcsched.scenario.system import SystemDeclaration
 from hpcsched.scenario.yaml_core import StrictDumper
 from hpcsched.system.system import System
+from hpcsched.workload.site_partitions import Partitions
 
 
 def resolved_values(scenario: Scenario) -> dict[str, Any]:
@@ -71,4 +73,21 @@ def read_system(path: Path) -> System:
         return SystemDeclaration.model_validate(values["system"]).build()
     except (ValueError, KeyError) as error:
         message = "it is damaged: the system cannot be read from it"
+        raise problem("damaged-file", path, message) from error
+
+
+def read_partitions(path: Path) -> Partitions:
+    """Return the partitions of a resolved scenario, maybe none; see `read_resolved_values`.
+
+    Raises
+    ------
+    InputError
+        If the file is damaged.
+    """
+    values = read_resolved_values(path)
+    try:
+        declared = map(PartitionDeclaration.model_validate, values.get("partitions") or ())
+        return build_partitions(tuple(declared))
+    except (ValueError, TypeError) as error:
+        message = "it is damaged: the partitions cannot be read from it"
         raise problem("damaged-file", path, message) from error

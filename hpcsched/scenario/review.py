@@ -143,9 +143,11 @@ def _plans_all_partitions(loaded: LoadedScenario) -> Iterator[Finding]:
     for path, block in blocks(loaded.scenario):
         if isinstance(block, PlanAllParams) and "jobs" not in block.model_fields_set:
             message = (
-                "jobs of all partitions are planned together, which has been behind EASY where"
-                " partitions have nodes of their own; `jobs: fitting` plans those that could start"
-                " now, and `jobs: all` is the default without this warning"
+                "jobs of all partitions are planned together. On a busy site with limits of users"
+                " that had a mean bounded slowdown of 79, EASY 69 and `jobs: fitting`, which plans"
+                " the jobs that could start now, 49; on a site without such limits it was ahead of"
+                " both. Set `jobs: fitting` and compare; `jobs: all` is the default without this"
+                " warning"
             )
             yield _finding(loaded, "plans-all-partitions", message, path)
 

@@ -14,6 +14,7 @@ from hpcsched.tuning.trial_log import Trial, TrialLog
 from hpcsched.tuning.tuned_scenario import TunedScenario
 from hpcsched.tuning.windows import Window, Windows, excesses
 from hpcsched.whatif.differences import COMPARED, Difference, difference, paired_jobs
+from hpcsched.workload.trace_calendar import NO_DATES, Calendar
 
 TRIALS = "trials.jsonl"
 
@@ -43,6 +44,8 @@ class TuningStudy:
         By how much it exceeds each constraint in the later window.
     differences
         Differences of the later window's jobs from the scenario as it is, by quantity.
+    calendar
+        Calendar of the trace, for dates in the text.
     """
 
     tuned: TunedScenario
@@ -55,6 +58,7 @@ class TuningStudy:
     best_later: float | None = None
     later_excesses: tuple[float, ...] = ()
     differences: Mapping[str, Difference] | None = None
+    calendar: Calendar = NO_DATES
 
 
 def tune(
@@ -105,10 +109,11 @@ def tune(
     common = (tuned, done, windows.counts, windows.split, trained.objective, later.objective)
     best = best_trial(done, trained.objective)
     if best is None:
-        return TuningStudy(*common)
+        return TuningStudy(*common, calendar=windows.calendar)
     found = windows.later(tuned.with_values(best.values))
     over = tuple(excesses(later, found, space.constraints))
-    return TuningStudy(*common, best, found.objective, over, _differences(later, found))
+    differences = _differences(later, found)
+    return TuningStudy(*common, best, found.objective, over, differences, windows.calendar)
 
 
 def best_trial(trials: Sequence[Trial], to_beat: float | None) -> Trial | None:

@@ -85,9 +85,9 @@ def verdict_lines(study: TuningStudy) -> Iterator[str]:
     """Yield the findings as sentences."""
     objective = study.tuned.base.objective.plugin_name
     first, later = study.jobs
+    split = study.calendar.instant(study.split)
     yield (
-        f"Searched on the first {first} jobs, up to second {study.split}; judged on the"
-        f" {later} jobs after them."
+        f"Searched on the first {first} jobs, up to {split}; judged on the {later} jobs after them."
     )
     if study.best is None:
         yield (

@@ -8,15 +8,16 @@ import numpy as np
 import pyarrow as pa
 
 from hpcsched.errors import Finding, InputError
+from hpcsched.report.job_classes import job_classes
 from hpcsched.results.tables import ArrowTable
 from hpcsched.runs.assembly import assemble
 from hpcsched.runs.replaying import Replay, Workload, replay
 from hpcsched.scenario import Scenario
 from hpcsched.tuning.tuning_space import Limit
 from hpcsched.whatif.differences import class_differences
-from hpcsched.whatif.job_classes import job_classes
 from hpcsched.whatif.outcomes import ReplayOutcome, outcome_in, outcome_table
 from hpcsched.workload.job_batches import joined_columns
+from hpcsched.workload.trace_calendar import calendar_of
 
 TOLERATED = {"wait_time": 60.0, "bounded_slowdown": 0.1}
 """Increase of a class's mean that no constraint minds, by quantity: seconds, and 1."""
@@ -54,6 +55,8 @@ class Windows:
         Submit time of the last job of the training window, in seconds.
     counts
         Numbers of jobs in the two windows.
+    calendar
+        Calendar of the trace.
 
     Raises
     ------
@@ -76,6 +79,7 @@ class Windows:
             )
             raise InputError(Finding("no-jobs", message, key="train"))
         self.split = int(submits[wanted - 1])
+        self.calendar = calendar_of(workload.comments, submits[0])
         first = columns.take(np.arange(wanted))
         batches = None if workload.batches is None else (first,)
         self._first = replace(workload, batches=batches, records=workload.records[:wanted])
@@ -111,7 +115,7 @@ def excesses(base: Window, trial: Window, limits: Sequence[Limit]) -> Iterator[f
     """
     for limit in limits:
         worst = -np.inf
-        classes = job_classes(limit.by, base.outcome)
+        classes = job_classes(limit.by, base.outcome.job_attributes)
         pairs = class_differences(base.outcome, trial.outcome, limit.quantity, classes)
         for _, one in pairs:
             if one.jobs >= limit.least_jobs and one.base is not None and one.mean is not None:

@@ -8,9 +8,9 @@ import numpy as np
 from hpcsched.metrics.bootstrap import Interval, mean_interval
 from hpcsched.metrics.column_sums import FloatColumn
 from hpcsched.metrics.metric_tables import Column
+from hpcsched.report.job_classes import JobClasses, job_classes
 from hpcsched.report.tables.job_tables import common_jobs
 from hpcsched.report.tables.job_times import QUANTITIES, by_submission
-from hpcsched.whatif.job_classes import JobClasses, job_classes
 from hpcsched.whatif.outcomes import ReplayOutcome
 
 COMPARED = ("wait_time", "bounded_slowdown")
@@ -152,8 +152,8 @@ def winners_and_losers(
         the largest loss. A class that holds all jobs is left out.
     """
     found = []
-    for kind in ("user", "group", "partition", "size"):
-        classes = job_classes(kind, base)
+    for kind in ("user", "group", "queue", "partition", "size", "gpu"):
+        classes = job_classes(kind, base.job_attributes)
         if len(classes.names) < 2:
             continue
         for name, one in class_differences(base, variant, quantity, classes):

@@ -10,14 +10,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hpcsched.experiment.cell import Cell
+from hpcsched.report.job_classes import OF_JOBS, SITE_PARTITION, JobAttributes, site_partitions
 from hpcsched.report.tables.job_times import JobTimes
 from hpcsched.results.files import problem
 from hpcsched.results.summary import DEFAULT_TAU
 from hpcsched.runs.replaying import Replay, Workload
 from hpcsched.scenario import Scenario
+from hpcsched.scenario.partitions import build_partitions
 
 _TIMES = ("job_id", "submit_time", "start_time", "end_time")
-_OF_JOBS = ("units", "user", "group", "partition")
 _KEY = b"hpcsched"
 
 
@@ -53,7 +54,7 @@ class ReplayOutcome(NamedTuple):
     jobs
         Times of the jobs that ran, by ascending number.
     attributes
-        Units, user, group and partition of these jobs, `[J]` each; None where unknown.
+        Attributes of these jobs by which they are classified, `[J]` each; None where unknown.
     figures
         Figures of the replay.
     """
@@ -61,6 +62,11 @@ class ReplayOutcome(NamedTuple):
     jobs: JobTimes
     attributes: Mapping[str, list[Any]]
     figures: Figures
+
+    @property
+    def job_attributes(self) -> JobAttributes:
+        """Attributes by which the jobs are classified."""
+        return JobAttributes(self.attributes, self.jobs.submits, self.figures.comments)
 
 
 def outcome_table(
@@ -79,8 +85,13 @@ def outcome_table(
     address
         Address of the cell that the outcome is of, if it is to be kept.
     """
-    names = [name for name in (*_TIMES, *_OF_JOBS) if name in replay.jobs.schema.names]
+    names = [name for name in (*_TIMES, *OF_JOBS) if name in replay.jobs.schema.names]
     table = replay.jobs.select(names).sort_by("job_id")
+    if scenario.partitions:
+        columns = {name: table[name].to_pylist() for name in OF_JOBS if name in names}
+        partitions = build_partitions(scenario.partitions)
+        of_jobs = site_partitions(partitions, columns, workload.comments)
+        table = table.append_column(SITE_PARTITION, pa.array(of_jobs, pa.string()))
     account = workload.account
     figures = Figures(
         replay.objective,
@@ -129,7 +140,8 @@ def outcome_in(table: pa.Table) -> ReplayOutcome:
     tau = content.pop("tau")
     figures = Figures(**{**content, "comments": tuple(content["comments"])})
     ids, submits, starts, ends = (table[name].to_numpy().astype(np.int64) for name in _TIMES)
-    attributes = {name: table[name].to_pylist() for name in _OF_JOBS if name in table.schema.names}
+    kept = (*OF_JOBS, SITE_PARTITION)
+    attributes = {name: table[name].to_pylist() for name in kept if name in table.schema.names}
     return ReplayOutcome(JobTimes(ids, submits, starts, ends, tau), attributes, figures)
 
 

@@ -1,10 +1,10 @@
 """Page of a study of variants: findings, a figure, tables, and details of variants."""
 
+from hpcsched.report.job_classes import KINDS
 from hpcsched.report.page.html_pages import render
 from hpcsched.report.page.page_figures import PAGE_WIDTH, interactive
 from hpcsched.report.tables.report_table import Table
 from hpcsched.whatif.differences import COMPARED
-from hpcsched.whatif.job_classes import KINDS
 from hpcsched.whatif.whatif_figure import differences_figure
 from hpcsched.whatif.whatif_study import Variant, WhatIfStudy
 from hpcsched.whatif.whatif_tables import (

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from hpcsched.report.job_classes import TITLES, job_classes
 from hpcsched.report.tables.job_times import QUANTITIES
 from hpcsched.report.tables.report_table import Cell, Table
 from hpcsched.report.tables.table_parts import INTERVAL_NOTE, duration_text, ends, plain
@@ -12,7 +13,6 @@ from hpcsched.whatif.differences import (
     class_differences,
     winners_and_losers,
 )
-from hpcsched.whatif.job_classes import job_classes
 from hpcsched.whatif.outcomes import Figures
 from hpcsched.whatif.reading import BASE
 from hpcsched.whatif.whatif_study import Variant, WhatIfStudy
@@ -111,7 +111,7 @@ def class_table(study: WhatIfStudy, kind: str, variants: Sequence[Variant]) -> T
     variants
         Variants to show.
     """
-    classes = job_classes(kind, study.base)
+    classes = job_classes(kind, study.base.job_attributes)
     rows = [
         (one.name, name, quantity, QUANTITIES[quantity].unit or "1", *_difference(found))
         for one in variants
@@ -120,14 +120,13 @@ def class_table(study: WhatIfStudy, kind: str, variants: Sequence[Variant]) -> T
     ]
     return Table(
         f"by_{kind}",
-        f"Differences of the same jobs from the base, by {_TITLES.get(kind, kind)}",
+        f"Differences of the same jobs from the base, by {TITLES.get(kind, kind)}",
         (*plain("variant", kind, "quantity", "unit"), *_COLUMNS),
         tuple(rows),
         (_FEWER, _INTERVALS),
     )
 
 
-_TITLES = {"size": "number of units", "hour": "hour of submission"}
 _MOST_SHOWN = 10
 
 

@@ -1,6 +1,7 @@
 """Calendar of a trace: dates and times of day of its submit times."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from typing import NamedTuple
@@ -44,12 +45,15 @@ class Calendar:
         Origin of this information, in words.
     known
         False if the trace has no date.
+    clock
+        Name of the zone.
     """
 
     start: int
     zone: tzinfo
     basis: str
     known: bool = True
+    clock: str = "UTC"
 
     @property
     def of_unix_times(self) -> bool:
@@ -60,6 +64,42 @@ class Calendar:
         """Return hour, weekday and month of a submit time in seconds."""
         instant = datetime.fromtimestamp((self.start + submit_time) % _FOUR_CENTURIES, self.zone)
         return CalendarPlace(instant.hour, instant.weekday(), instant.month - 1)
+
+    def text(self, second: int) -> str:
+        """Return a time of the trace as people read it.
+
+        Returns
+        -------
+        str
+            Date and time of day in the zone; seconds where the trace has no date, or the year is
+            after 9999.
+
+        Examples
+        --------
+        >>> calendar_of(["UnixStartTime: 1400749079", "TimeZone: 7200"], 0).text(1)
+        '2014-05-22 10:58:00'
+        >>> calendar_of([], 0).text(90)
+        '90 s'
+        """
+        if self.known:
+            # Years beyond those of `datetime` are of no log, but a scenario may have any number.
+            with suppress(OverflowError, ValueError, OSError):
+                instant = datetime.fromtimestamp(self.start + second, self.zone)
+                return f"{instant:%Y-%m-%d %H:%M:%S}"
+        return f"{second} s"
+
+    def instant(self, second: int) -> str:
+        """Return a time as in `text`, within a sentence: `second 90` where there is no date."""
+        return self.text(second) if self.known else f"second {second}"
+
+
+NO_DATES = Calendar(
+    _MONDAY,
+    UTC,
+    "second 0, taken for midnight of a Monday, January 1: the trace does not say when it was",
+    known=False,
+)
+"""Calendar of a trace without a date."""
 
 
 def calendar_of(comments: Sequence[str], first_submit_time: int) -> Calendar:
@@ -78,15 +118,10 @@ def calendar_of(comments: Sequence[str], first_submit_time: int) -> Calendar:
     start = _number(comments, START)
     zone, called = _zone(comments)
     if start is not None and start > 0:
-        return Calendar(start, zone, f"the trace's {START} {start}, {called}")
+        return Calendar(start, zone, f"the trace's {START} {start}, {called}", clock=called)
     if first_submit_time > _ABSOLUTE_FROM:
-        return Calendar(0, zone, f"submit times taken for Unix times, {called}")
-    return Calendar(
-        _MONDAY,
-        UTC,
-        "second 0, taken for midnight of a Monday, January 1: the trace does not say when it was",
-        known=False,
-    )
+        return Calendar(0, zone, f"submit times taken for Unix times, {called}", clock=called)
+    return NO_DATES
 
 
 def moved_comments(comments: Sequence[str], seconds: int, first_submit_time: int) -> Sequence[str]:

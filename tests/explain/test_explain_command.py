@@ -17,6 +17,7 @@ from hpcsched.system.request import Request
 from hpcsched.testing import UsePlugins
 from hpcsched.workload.job import Job
 from tests.builders import easy
+from tests.report.named_site import shown, write_site
 
 # On four cores: 2 needs all of them and waits for 1 until 100; 3 ends before that, and is
 # backfilled; 4 has no room until 3 ends at 80, and would then delay 2, which ends at 150.
@@ -352,3 +353,12 @@ def test_the_option_is_an_observer(ran: Ran) -> None:
     ran.run("observers=[reasons]")
     assert "observers:\n- name: reasons\nsimulation:" in (ran.out / "scenario.yaml").read_text()
     assert (ran.out / "reasons.parquet").read_bytes() == first
+
+
+def test_dates_of_a_log_of_slurm(tmp_path: Path) -> None:
+    """Job 2 of the site waits for job 1, from 10:00:10 to 10:01:40 by the clock of Prague."""
+    (run,) = write_site(tmp_path)
+    text = shown("explain", run, "2")
+    assert "Times are by the clock of the log, Europe/Prague." in text
+    assert "submitted at 2024-03-01 10:00:10, started at 2024-03-01 10:01:40" in text
+    assert json.loads(shown("explain", run, "2", "--format", "json"))["start_time"] == 1709283700

@@ -9,6 +9,7 @@ from hpcsched.explain.explanation import Explanation, HeldUp, JobFacts, Overtaki
 from hpcsched.explain.explanation_rendering import explanation_content, explanation_text
 from hpcsched.report.figures.dispatcher_choices import ChosenFrom
 from hpcsched.results.reason_records import ReasonRow
+from hpcsched.workload.trace_calendar import calendar_of
 
 FACTS = JobFacts(
     7, 10, 600, 2, {"core": 4, "mem": 0}, predicted_run_time=300, state="completed",
@@ -213,3 +214,21 @@ def test_for_programs() -> None:
     unknown = explanation_content(made(facts=None, waits=waits, start=None))
     assert (unknown["job"], unknown["start"]) == (None, None)
     assert unknown["waits"][0]["since_submission"] is None
+
+
+def test_dates_where_the_log_has_them() -> None:
+    """The log begins at 10:00 in Prague: 10, 100 and 400 s later. Durations stay seconds."""
+    calendar = calendar_of(("UnixStartTime: 1709283600", "TimeZoneString: Europe/Prague"), 0)
+    waits = (wait("no_room", 10, 100, time=130),)
+    text = explanation_text(made(calendar=calendar, waits=waits))
+    assert "Times are by the clock of the log, Europe/Prague." in text
+    assert (
+        "It was submitted at 2024-03-01 10:00:10, started at 2024-03-01 10:01:40 and ended at"
+        " 2024-03-01 10:06:40 (completed)." in text
+    )
+    assert (
+        "at 2024-03-01 10:00:10 (0 s after its submission), round 2, for 90 s: there was no room"
+        " for it; a start at 2024-03-01 10:02:10 was planned" in text
+    )
+    # JSON keeps seconds.
+    assert explanation_content(made(calendar=calendar))["start_time"] == 100

@@ -10,6 +10,7 @@ from hpcsched.forecast.forecast_text import (
     forecast_table,
 )
 from hpcsched.forecast.forecasting import Forecast, ForecastJob
+from hpcsched.workload.trace_calendar import calendar_of
 
 FOUND = Forecast(
     1000,
@@ -49,3 +50,11 @@ def test_an_evaluation() -> None:
     assert second[-2:] == (None, None)
     content = evaluation_content(SCORES)
     assert content["scores"]["at submission"]["forecast"]["coverage"] == (0.5, 1.0)
+
+
+def test_the_title_has_a_date_where_the_log_has_one() -> None:
+    """Second 1000 of a log that begins at 10:00 in Prague is 10:16:40."""
+    calendar = calendar_of(("UnixStartTime: 1709283600", "TimeZoneString: Europe/Prague"), 0)
+    text = forecast_table(FOUND._replace(calendar=calendar)).as_text()
+    assert text.startswith("Starts after 2024-03-01 10:16:40, with 3 jobs running\n")
+    assert forecast_content(FOUND._replace(calendar=calendar))["now"] == 1000

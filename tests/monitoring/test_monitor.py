@@ -8,6 +8,7 @@ from hpcsched.dispatching.decision import Decision
 from hpcsched.monitoring.monitor import Monitor
 from hpcsched.monitoring.run_state import RunState
 from hpcsched.monitoring.state_board import DAY, StateBoard
+from hpcsched.monitoring.state_rendering import state_line, state_rows
 from hpcsched.system.node_outages import Outage, Outages
 from hpcsched.system.shared_resources import Change, Draw, SharedResource
 from hpcsched.system.system import NodeGroup, System
@@ -182,3 +183,17 @@ def test_nothing_of_the_replay_changes(interval: float) -> None:
     monitor = Monitor(StateBoard("same", alike(2, core=2), Trace(), [view]))
     watched = replay(alike(2, core=2), lists(), jobs, [monitor])
     assert watched.jobs == replay(alike(2, core=2), lists(), jobs).jobs
+
+
+def test_dates_of_simulated_times() -> None:
+    """They are by the clock of the log: its second 10 is 10:00:10 in Prague."""
+    comments = ("UnixStartTime: 1709283600", "TimeZoneString: Europe/Prague")
+    view = Shown()
+    board = StateBoard("dated", alike(1, core=1), Trace(), [view], comments=lambda: comments)
+    monitor = Monitor(board)
+    replay(alike(1, core=1), lists(), [traced(1, 10, 1, 5)], [monitor])
+    monitor.close()
+    assert view.states[0].date is None
+    assert view.states[1].date == "2024-03-01 10:00:10"
+    assert ("simulated time", "2024-03-01 10:00:10 (10 s)") in list(state_rows(view.states[1]))
+    assert "at 2024-03-01 10:00:10" in state_line(view.states[1])

@@ -62,12 +62,12 @@ def test_a_choice_with_a_duration_is_one_fault_with_its_hint() -> None:
     """The validator of durations complains in words of its own, and says what was perhaps meant."""
 
     class Choice(BaseModel):
-        replacement: Literal["run_time"] | PositiveDuration
+        depth: Literal["run_time"] | PositiveDuration
 
-    assert faults(Choice, {"replacement": "1:30:00"}) == [
+    assert faults(Choice, {"depth": "1:30:00"}) == [
         (
             "bad-value",
-            "replacement",
+            "depth",
             "expected 'run_time' or a duration such as 90s, 30min, 1h30min or 2d,"
             " found '1:30:00'; did you mean 1h30min?",
         )

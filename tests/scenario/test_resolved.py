@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hpcsched.errors import InputError
 from hpcsched.scenario import load_scenario, resolved_yaml
-from hpcsched.scenario.resolved import read_resolved_values, read_system
+from hpcsched.scenario.resolved import read_partitions, read_resolved_values, read_system
 from hpcsched.scenario.yaml_core import StrictDumper
 from tests.fake_plugins import fake_registry
 from tests.scenario.samples import write
@@ -147,3 +147,16 @@ def test_a_damaged_resolved_scenario(text: str, why: str, tmp_path: Path) -> Non
     path = write(tmp_path, text)
     with pytest.raises(InputError, match=rf"\.yaml: error: it is damaged: .*{why}"):
         read_system(path)
+
+
+def test_partitions_of_a_resolved_scenario(tmp_path: Path) -> None:
+    """They are read without the plugins of the scenario; damage is told by the file."""
+    path = tmp_path / "scenario.yaml"
+    path.write_text("partitions: [{name: gpu, jobs: {queue: [2]}, max_time: 60}]\n")
+    (found,) = read_partitions(path)
+    assert (found.name, found.jobs, found.max_time) == ("gpu", {"queue": frozenset({2})}, 60)
+    path.write_text("name: none\n")
+    assert not read_partitions(path)
+    path.write_text("partitions: [{jobs: 7}]\n")
+    with pytest.raises(InputError, match="the partitions cannot be read from it"):
+        read_partitions(path)

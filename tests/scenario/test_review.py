@@ -125,3 +125,6 @@ def test_plans_for_all_partitions(group: str, override: str, warned: bool, tmp_p
     found = review(read_scenario(path, [override], build_registry(external=False)))
     keys = [one.key for one in found if one.rule == "plans-all-partitions"]
     assert keys == (["dispatcher"] if warned else [])
+    # It says what to set, and what was measured.
+    told = [one.message for one in found if one.rule == "plans-all-partitions"]
+    assert all("EASY 69" in one and "Set `jobs: fitting`" in one for one in told)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from hpcsched.report.job_classes import job_classes
 from hpcsched.whatif.differences import (
     LEAST_JOBS,
     class_differences,
@@ -10,7 +11,6 @@ from hpcsched.whatif.differences import (
     paired_jobs,
     winners_and_losers,
 )
-from hpcsched.whatif.job_classes import job_classes
 from tests.whatif.samples import outcome
 
 
@@ -62,7 +62,9 @@ def test_by_class_and_who_gains() -> None:
     users = [1, 2, 3] * 40
     base = outcome([100] * 120, user=users)
     variant = outcome([40, 110, 100] * 40, user=users)
-    found = dict(class_differences(base, variant, "wait_time", job_classes("user", base)))
+    found = dict(
+        class_differences(base, variant, "wait_time", job_classes("user", base.job_attributes))
+    )
     assert [found[name].mean for name in ("1", "2", "3")] == [-60, 10, 0]
     gains = winners_and_losers(base, variant)
     assert [(kind, name, one.verdict) for kind, name, one in gains] == [

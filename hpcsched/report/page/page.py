@@ -8,9 +8,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hpcsched.report.compared_study import ComparedStudy
+from hpcsched.report.job_breakdown import JobBreakdown
 from hpcsched.report.page.html_pages import render
 from hpcsched.report.page.page_figures import interactive, page_figures
 from hpcsched.report.studied_runs import StudiedRun
+from hpcsched.report.tables.breakdown_table import breakdown_table
 from hpcsched.report.tables.comparison_table import comparison_table
 from hpcsched.report.tables.run_comparison import Comparison
 from hpcsched.report.tables.study_answer import answer
@@ -46,6 +48,7 @@ def write_page(
     *,
     title: str,
     warnings: Sequence[str] = (),
+    by_class: Sequence[JobBreakdown] = (),
 ) -> str:
     """Return the page of a study as HTML, the same for the same runs.
 
@@ -61,6 +64,8 @@ def write_page(
         Title of the page.
     warnings
         Sentences at its top.
+    by_class
+        Metrics by class of jobs.
 
     Raises
     ------
@@ -79,7 +84,12 @@ def write_page(
         answer=answer(compared, not_ok(verdicts)),
         contenders=study.contender_labels,
         warnings=warnings,
-        tables=[comparison_table(comparison), *(table for table in others if table.rows)],
+        tables=[
+            comparison_table(comparison),
+            # The rows of a page can be sorted and filtered, which leaves no sections.
+            *(breakdown_table(one, sections=False) for one in by_class),
+            *(table for table in others if table.rows),
+        ],
         figures=figures,
         drawings={figure.name: interactive(figure.chart, contenders) for figure in figures},
     )

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from hpcsched.report.tables.report_table import MISSING, Table
-from hpcsched.report.tables.run_comparison import Comparison, Row
+from hpcsched.report.tables.run_comparison import Comparison, LogColumn, Row
 from hpcsched.results.solver_rounds import MARK, in_words
 
 BEST = "*"
@@ -63,9 +63,12 @@ def comparison_content(comparison: Comparison) -> dict[str, Any]:
     dict
         `baseline` (a name), `objective` (the metric that ranks the runs, or null), `runs` (name,
         label, directory, solver rounds), `metrics` (exact `values` and `percent_of_baseline` in the
-        order of the runs) and `warnings`.
+        order of the runs) and `warnings`; and where the log's own schedule is the last of the runs,
+        `recorded` (its name, the log, and its numbers of jobs).
     """
     names = comparison.names
+    log = comparison.log
+    recorded = {} if log is None else {"recorded": _about_log(log)}
     return {
         "baseline": names[comparison.baseline],
         "objective": None
@@ -89,6 +92,17 @@ def comparison_content(comparison: Comparison) -> dict[str, Any]:
             for row in comparison.rows
         ],
         "warnings": list(comparison.warnings),
+        **recorded,
+    }
+
+
+def _about_log(log: LogColumn) -> dict[str, Any]:
+    """Return the content of the log's own schedule for JSON."""
+    return {
+        "name": log.name,
+        "log": str(log.source),
+        "jobs": log.ran - log.without_start,
+        "without_recorded_start": log.without_start,
     }
 
 
@@ -103,7 +117,7 @@ def _cells(comparison: Comparison) -> list[list[str]]:
         *(
             [_title(row), row.unit or "1"]
             + [
-                _value(value, None if k == comparison.baseline else percent)
+                value_text(value, None if k == comparison.baseline else percent)
                 + (f" {BEST}" if number == comparison.objective and k in row.best else "")
                 for k, (value, percent) in enumerate(zip(row.values, row.percent, strict=True))
             ]
@@ -122,7 +136,14 @@ def _title(row: Row) -> str:
     return f"{row.metric} ({row.parameters})" if row.parameters else row.metric
 
 
-def _value(value: float | None, percent: float | None) -> str:
+def value_text(value: float | None, percent: float | None) -> str:
+    """Return a value with its percentage of the baseline's in brackets, where there is one.
+
+    Examples
+    --------
+    >>> value_text(1 / 3, None), value_text(12, 50.0), value_text(None, None)
+    ('0.333333', '12 (50.0 %)', '–')
+    """
     if value is None:
         return MISSING
     number = str(value) if isinstance(value, int) else f"{value:.6g}"

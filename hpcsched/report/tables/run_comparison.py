@@ -2,16 +2,16 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.studied_runs import StudiedRun
 from hpcsched.report.tables.run_account import recorded_starts_text
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.files import JOBS
-from hpcsched.results.solver_rounds import SolverRounds, in_words, what_to_do
+from hpcsched.results.solver_rounds import SolverRounds, in_words, solver_rounds, what_to_do
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,9 @@ class Comparison:
         Counts of the rounds that asked a solver, for each run.
     recorded
         Agreement with the start times of the log, in words; None for a run that did not follow
-        them.
+        them. Of the log's own schedule, its jobs.
+    log
+        The log's own schedule, which is the last column; None: it is not there.
     """
 
     names: tuple[str, ...]
@@ -78,16 +80,117 @@ class Comparison:
     warnings: tuple[str, ...]
     solver: tuple[SolverRounds, ...]
     recorded: tuple[str | None, ...]
+    log: "LogColumn | None" = None
 
 
-def compare_runs(compared: ComparedStudy) -> Comparison:
+class LogFigures(NamedTuple):
+    """Metrics by name, and the objective, over some jobs; None where there is no value."""
+
+    metrics: Mapping[str, float | None]
+    objective: float | None
+
+
+class LogColumn(NamedTuple):
+    """The column of the log's own schedule in a comparison.
+
+    Attributes
+    ----------
+    name, source
+        Name of the column, and the log.
+    figures
+        Its metrics and its objective.
+    same_jobs
+        Figures of runs that ran other jobs as well, over the jobs of the column, by run.
+    ran
+        Number of jobs that ran in the baseline.
+    without_start
+        Number of these of which the log records no start; the column is over the others.
+    """
+
+    name: str
+    source: Path
+    figures: LogFigures
+    same_jobs: Mapping[str, LogFigures]
+    ran: int
+    without_start: int
+
+    def in_words(self) -> str:
+        """Return the origin of the column, and its jobs."""
+        missing = (
+            f"; {self.without_start} of the {self.ran} jobs that ran have no recorded start, and"
+            " are left out"
+            if self.without_start
+            else f", for all {self.ran} jobs that ran"
+        )
+        return (
+            "the log's own schedule, not a replay: each job starts when the log says that it did"
+            f"{missing}"
+        )
+
+
+def compare_runs(
+    compared: ComparedStudy, log: LogColumn | None = None, *, log_is_baseline: bool = False
+) -> Comparison:
     """Compare the metrics of runs with those of the baseline.
+
+    Parameters
+    ----------
+    compared
+        The runs and their baseline.
+    log
+        The log's own schedule, which becomes the last column; None: without it.
+    log_is_baseline
+        Whether it is the baseline.
 
     Raises
     ------
     InputError
         A summary is damaged.
     """
+    comparison = _compare_runs(compared)
+    return comparison if log is None else _with_log(comparison, log, log_is_baseline)
+
+
+def _with_log(comparison: Comparison, log: LogColumn, log_is_baseline: bool) -> Comparison:
+    """Return a comparison with the log's own schedule as its last column."""
+    names = comparison.names
+    base = len(names) if log_is_baseline else comparison.baseline
+
+    def row_with_log(number: int, row: Row) -> Row:
+        def of(figures: LogFigures) -> float | None:
+            if row.metric in figures.metrics:
+                return figures.metrics[row.metric]
+            return figures.objective if number == comparison.objective else None
+
+        values = (*row.values, of(log.figures))
+        # A percentage is of the same jobs, also where the log records the starts of some only.
+        same = [
+            of(log.same_jobs[name]) if name in log.same_jobs else value
+            for name, value in zip(names, row.values, strict=True)
+        ]
+        if log_is_baseline:
+            percent = tuple(percent_of(value, values[-1]) for value in (*same, values[-1]))
+        else:
+            percent = (*row.percent, percent_of(values[-1], same[base]))
+        return replace(row, values=values, percent=percent)
+
+    return replace(
+        comparison,
+        names=(*names, log.name),
+        directories=(*comparison.directories, log.source),
+        baseline=base,
+        rows=tuple(row_with_log(k, row) for k, row in enumerate(comparison.rows)),
+        solver=(*comparison.solver, solver_rounds({})),
+        recorded=(
+            *comparison.recorded,
+            log.in_words() + ("; percentages are over the same jobs" if log.same_jobs else ""),
+        ),
+        log=log,
+    )
+
+
+def _compare_runs(compared: ComparedStudy) -> Comparison:
+    """Compare the metrics of runs with those of the baseline."""
     studied = _ranked(compared.study.runs)
     runs = [one.run for one in studied]
     names = tuple(one.name for one in studied)
@@ -116,7 +219,7 @@ def compare_runs(compared: ComparedStudy) -> Comparison:
                 definition.get("population", ""),
                 _parameters(definition),
                 values,
-                tuple(_percent(value, values[base]) for value in values),
+                tuple(percent_of(value, values[base]) for value in values),
             )
         )
     objective = _objective_row(studied, rows, base)
@@ -169,7 +272,7 @@ def _objective_row(studied: Sequence[StudiedRun], rows: list[Row], base: int) ->
         if (row.metric, row.parameters) == (name, parameters):
             return k
     values = tuple(one.run.summary["objective"].get("value") for one in studied)
-    percent = tuple(_percent(value, values[base]) for value in values)
+    percent = tuple(percent_of(value, values[base]) for value in values)
     rows.insert(0, Row(name, "", "all jobs that ran", parameters, values, percent))
     return 0
 
@@ -271,5 +374,6 @@ def _parameters(definition: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} = {value}" for name, value in parameters.items())
 
 
-def _percent(value: float | None, baseline: float | None) -> float | None:
+def percent_of(value: float | None, baseline: float | None) -> float | None:
+    """Return a value in percent of the baseline's; None where that is undefined."""
     return 100 * value / baseline if value is not None and baseline else None

@@ -1,0 +1,300 @@
+"""Metrics of schedules by class of jobs: partition, queue, group, user, size or use of GPUs."""
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import compress
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from hpcsched.arrow_arrays import arrow_array, computed
+from hpcsched.dispatching.problem import Objective
+from hpcsched.metrics.column_sums import FloatColumn
+from hpcsched.metrics.metric_tables import Table
+from hpcsched.metrics.response_times import mean_wait_time
+from hpcsched.metrics.slowdown import mean_bounded_slowdown
+from hpcsched.report.job_classes import (
+    OF_JOBS,
+    SITE_PARTITION,
+    TITLES,
+    JobAttributes,
+    job_classes,
+    site_partitions,
+)
+from hpcsched.report.studied_runs import StudiedRun
+from hpcsched.report.tables.job_times import tau_of
+from hpcsched.results.columns import JOB_COLUMNS
+from hpcsched.results.tables import ArrowTable
+from hpcsched.scenario.resolved import read_partitions
+
+MOST_CLASSES = 20
+"""Number of classes that are shown; of more, those with the largest area."""
+ALL = "all jobs"
+"""Name of the class of all jobs."""
+_IN_ORDER = ("size", "gpu", "hour")
+"""Kinds of classes with an order of their own; the others are in the order of their areas."""
+_KEPT = ("whole", "amounts", "demand", "flag")
+"""Kinds of columns that objectives may read."""
+
+BoolColumn = npt.NDArray[np.bool_]
+
+
+class Schedule(NamedTuple):
+    """Jobs as they started in a run, or according to the log.
+
+    Attributes
+    ----------
+    name
+        Name of the column in a comparison.
+    source
+        The run directory, or the log.
+    jobs
+        Jobs that ran, by ascending number, with columns of `jobs.parquet`.
+    attributes
+        Attributes by which the jobs are classified.
+    tau
+        Bound of the bounded slowdown, in seconds.
+    objective
+        The objective; None if it is unknown here.
+    objective_title, objective_unit
+        Its name with its parameters, and its unit.
+    note
+        Origin of the starts, if they are of no run.
+    """
+
+    name: str
+    source: Path
+    jobs: pa.Table
+    attributes: JobAttributes
+    tau: int
+    objective: Objective | None
+    objective_title: str
+    objective_unit: str
+    note: str = ""
+
+    @property
+    def areas(self) -> FloatColumn:
+        """Demand × run time of each job, `[J]`."""
+        demand, run_time = (self.jobs[name].to_numpy() for name in ("demand", "run_time"))
+        return np.asarray(demand.astype(np.float64) * run_time)
+
+    def only(self, keep: BoolColumn) -> "Schedule":
+        """Return some of the jobs.
+
+        Parameters
+        ----------
+        keep
+            Mask over the jobs, `[J]`.
+        """
+        columns = {
+            name: list(compress(values, keep.tolist()))
+            for name, values in self.attributes.columns.items()
+        }
+        return self._replace(
+            jobs=computed("filter", self.jobs, arrow_array(keep)),
+            attributes=self.attributes._replace(
+                columns=columns, submits=self.attributes.submits[keep]
+            ),
+        )
+
+
+Measure = Callable[[Schedule, Table], float | None]
+"""Returns the value of a metric over some jobs of a schedule."""
+
+
+class ClassValues(NamedTuple):
+    """Values of a class of jobs, one for each schedule.
+
+    Attributes
+    ----------
+    name
+        Name of the class.
+    jobs
+        Number of its jobs.
+    area_percent
+        Share of its jobs in the area of all jobs, in percent; None without any area.
+    values
+        Values by the title of a metric; None where the class has none.
+    """
+
+    name: str
+    jobs: tuple[int, ...]
+    area_percent: tuple[float | None, ...]
+    values: Mapping[str, tuple[float | None, ...]]
+
+
+class JobBreakdown(NamedTuple):
+    """Metrics of schedules by class of jobs.
+
+    Attributes
+    ----------
+    kind
+        Kind of the classes.
+    schedules
+        The schedules.
+    baseline
+        Place of the schedule with which the others are compared.
+    units
+        Units of the metrics, by their titles.
+    classes
+        The classes, then the other ones together, if not all are shown, then all jobs.
+    left_out
+        Number of classes that are not shown.
+    """
+
+    kind: str
+    schedules: tuple[Schedule, ...]
+    baseline: int
+    units: Mapping[str, str]
+    classes: tuple[ClassValues, ...]
+    left_out: int
+
+    @property
+    def title(self) -> str:
+        """Kind of the classes in words."""
+        return TITLES.get(self.kind, self.kind)
+
+
+def read_schedule(one: StudiedRun, objective: Objective | None) -> Schedule:
+    """Return the schedule of a run.
+
+    Parameters
+    ----------
+    one
+        The run.
+    objective
+        Its objective; None if it cannot be built here.
+
+    Raises
+    ------
+    InputError
+        A file of the run is damaged.
+    """
+    table = one.run.all_jobs
+    names = [c.name for c in JOB_COLUMNS if c.kind in _KEPT and table.has(c.name)]
+    jobs = table.read(*names)
+    jobs = jobs.filter(jobs["start_time"].is_valid()).sort_by("job_id")
+    comments = one.run.manifest.trace_comments
+    columns = {name: jobs[name].to_pylist() for name in OF_JOBS if name in names}
+    partitions = read_partitions(one.run.scenario_path)
+    if partitions:
+        columns[SITE_PARTITION] = site_partitions(partitions, columns, comments)
+    stated = one.run.summary.get("objective", {})
+    parameters = ", ".join(f"{k} = {v}" for k, v in stated.get("parameters", {}).items())
+    name = str(stated.get("name", "objective"))
+    return Schedule(
+        one.name,
+        one.run.path,
+        jobs,
+        JobAttributes(columns, jobs["submit_time"].to_numpy(), comments),
+        tau_of(one),
+        objective,
+        f"{name} ({parameters})" if parameters else name,
+        one.run.summary.get("definitions", {}).get(name, {}).get("unit", ""),
+    )
+
+
+def job_breakdown(
+    schedules: Sequence[Schedule], baseline: int, kind: str, most: int = MOST_CLASSES
+) -> JobBreakdown:
+    """Return the metrics of schedules by class of jobs.
+
+    Parameters
+    ----------
+    schedules
+        The schedules.
+    baseline
+        Place of the schedule with which the others are compared; its jobs decide which classes are
+        shown.
+    kind
+        Kind of the classes, as in `job_classes`.
+    most
+        Number of classes that are shown.
+    """
+    classes = [job_classes(kind, one.attributes) for one in schedules]
+    of_jobs = [np.array(one.names, dtype=np.object_)[one.of_jobs] for one in classes]
+    areas = [one.areas for one in schedules]
+    # The baseline's classes come first, in their order.
+    in_order = (name for one in (classes[baseline], *classes) for name in one.names)
+    names = list(dict.fromkeys(in_order))
+    sums = {name: float(areas[baseline][of_jobs[baseline] == name].sum()) for name in names}
+    shown = _shown(sums, most, in_order=kind in _IN_ORDER)
+    left_out = len(names) - len(shown)
+    groups = [(name, [of == name for of in of_jobs]) for name in shown]
+    if left_out:
+        others = [~np.isin(of.astype(np.str_), shown) for of in of_jobs]
+        groups.append((f"{left_out} others", others))
+    groups.append((ALL, [np.ones(len(of), dtype=np.bool_) for of in of_jobs]))
+    measures = _measures(schedules)
+    return JobBreakdown(
+        kind,
+        tuple(schedules),
+        baseline,
+        {title: unit for title, (unit, _) in measures.items()},
+        tuple(_measured(schedules, areas, group, measures) for group in groups),
+        left_out,
+    )
+
+
+def _shown(areas: Mapping[str, float], most: int, *, in_order: bool) -> list[str]:
+    """Return the names of the classes that are shown, those with the largest area, in order.
+
+    Parameters
+    ----------
+    areas
+        Area of each class, by name.
+    most
+        Number of classes that are shown.
+    in_order
+        Whether they keep their order; otherwise they are sorted by area.
+    """
+    largest = sorted(areas, key=lambda name: -areas[name])
+    # A single class more takes the row that the others would have.
+    kept = largest if len(areas) <= most + 1 else largest[:most]
+    return [name for name in areas if name in kept] if in_order else kept
+
+
+def _measures(schedules: Sequence[Schedule]) -> Mapping[str, tuple[str, Measure]]:
+    """Return the metrics with their units, by title: first the objective, where all share it."""
+    found: dict[str, tuple[str, Measure]] = {}
+    titles = {one.objective_title for one in schedules}
+    if len(titles) == 1 and all(one.objective is not None for one in schedules):
+        found[titles.pop()] = (
+            schedules[0].objective_unit,
+            lambda one, jobs: None if one.objective is None else one.objective.measure(jobs),
+        )
+    taus = ", ".join(map(str, sorted({one.tau for one in schedules})))
+    found.setdefault("mean_wait_time", ("s", lambda _, jobs: mean_wait_time(jobs)))
+    found.setdefault(
+        f"mean_bounded_slowdown (tau = {taus})",
+        ("", lambda one, jobs: mean_bounded_slowdown(jobs, one.tau)),
+    )
+    return found
+
+
+def _measured(
+    schedules: Sequence[Schedule],
+    areas: Sequence[FloatColumn],
+    group: tuple[str, Sequence[BoolColumn]],
+    measures: Mapping[str, tuple[str, Measure]],
+) -> ClassValues:
+    """Return the values of one class: its name, and its jobs in each schedule."""
+    name, masks = group
+    jobs = [
+        ArrowTable(computed("filter", one.jobs, arrow_array(inside)))
+        for one, inside in zip(schedules, masks, strict=True)
+    ]
+    return ClassValues(
+        name,
+        tuple(int(inside.sum()) for inside in masks),
+        tuple(
+            100 * float(area[inside].sum() / area.sum()) if area.any() else None
+            for area, inside in zip(areas, masks, strict=True)
+        ),
+        {
+            title: tuple(of(one, table) for one, table in zip(schedules, jobs, strict=True))
+            for title, (_, of) in measures.items()
+        },
+    )
