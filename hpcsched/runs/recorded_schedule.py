@@ -74,7 +74,7 @@ def recorded_schedule(compared: ComparedStudy) -> RecordedSchedule:
     if not known.any():
         message = f"the log records the start of none of the {len(known)} jobs that ran"
         raise problem("no-recorded-starts", one.run.path, message)
-    taken = {other.name for other in compared.study.runs}
+    taken = {name for pair in compared.study.run_labels.items() for name in pair}
     schedule = ran.only(known)._replace(
         name=f"{NAME} (log)" if NAME in taken else NAME,
         source=Path(one.run.manifest.trace_files[0].path)

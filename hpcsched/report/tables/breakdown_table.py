@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from hpcsched.report.job_breakdown import ALL, ClassValues, JobBreakdown
+from hpcsched.report.run_labels import short_labels
 from hpcsched.report.tables.comparison_table import value_text
 from hpcsched.report.tables.report_table import Cell, Table, shown
 from hpcsched.report.tables.run_comparison import percent_of
@@ -21,10 +22,8 @@ def breakdown_table(breakdown: JobBreakdown, *, sections: bool = True) -> Table:
         Whether each metric is a section; otherwise the first column has the metric.
     """
     base = breakdown.baseline
-    titles = [
-        f"{one.name} (baseline)" if k == base else one.name
-        for k, one in enumerate(breakdown.schedules)
-    ]
+    labels = _labels(breakdown)
+    titles = [f"{label} (baseline)" if k == base else label for k, label in enumerate(labels)]
     rows: list[tuple[Cell, ...]] = []
     begins = []
     for metric, unit in breakdown.units.items():
@@ -82,8 +81,14 @@ def _exact(breakdown: JobBreakdown, one: ClassValues) -> Iterator[tuple[Cell, ..
             yield (*about, one.jobs[k], one.area_percent[k], values[k], percent)
 
 
+def _labels(breakdown: JobBreakdown) -> list[str]:
+    """Return the labels of the runs, and the name of the log's own schedule."""
+    labels = short_labels(one.name for one in breakdown.schedules if not one.note)
+    return [labels.get(one.name, one.name) for one in breakdown.schedules]
+
+
 def _notes(breakdown: JobBreakdown) -> Iterator[str]:
-    baseline = breakdown.schedules[breakdown.baseline].name
+    baseline = _labels(breakdown)[breakdown.baseline]
     of_log = [one for one in breakdown.schedules if one.note]
     population = "jobs that ran and whose start the log records" if of_log else "all jobs that ran"
     yield f"In brackets: percent of {baseline}. Over {population}."

@@ -177,6 +177,7 @@ def _with_log(comparison: Comparison, log: LogColumn, log_is_baseline: bool) -> 
     return replace(
         comparison,
         names=(*names, log.name),
+        labels=(*comparison.labels, log.name),
         directories=(*comparison.directories, log.source),
         baseline=base,
         rows=tuple(row_with_log(k, row) for k, row in enumerate(comparison.rows)),
