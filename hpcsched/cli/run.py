@@ -70,6 +70,8 @@ def run(
     from hpcsched.cli.logs import show_logs
     from hpcsched.errors import Place
     from hpcsched.scenario.positions import Addition
+    from hpcsched.scenario.review import trace_cautions
+    from hpcsched.workload.readers.header_machine import OTHER_MACHINE
 
     if verbose:
         show_logs(verbose=True)
@@ -80,7 +82,7 @@ def run(
     if page is not None and len(folders) > 1:
         raise typer.BadParameter("a page shows one run: give one scenario", param_hint="--page")
     for loaded, folder in zip(all_loaded, folders, strict=True):
-        for finding in loaded.former:
+        for finding in (*loaded.former, *trace_cautions(loaded, OTHER_MACHINE)):
             typer.echo(finding, err=True)
         if len(folders) > 1 and not quiet:
             typer.echo(f"{loaded.scenario.name}:")

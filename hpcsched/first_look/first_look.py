@@ -6,7 +6,13 @@ from typing import Any, NamedTuple
 
 from hpcsched.audit.violations import AuditReport
 from hpcsched.errors import Finding, InputError, Place
-from hpcsched.first_look.log_recognition import SCENARIOS, format_of_log, recognised
+from hpcsched.first_look.log_recognition import (
+    SCENARIOS,
+    UTF_8,
+    encoding_of,
+    format_of_log,
+    recognised,
+)
 from hpcsched.first_look.machine import (
     Machine,
     given_machine,
@@ -120,7 +126,7 @@ def look_at(
         known = ", ".join(sorted(registry.all_names("objective")))
         message = f"expected an objective: {known}; found {objective!r}"
         raise InputError(Finding("unknown-plugin", message, key="--objective"))
-    log = TrialLog(path, format_of_log(path), jobs)
+    log = TrialLog(path, format_of_log(path), jobs, encoding_of(path))
     found = _machine(log)
     if machine is not None:
         found = given_machine(*machine, found)
@@ -155,6 +161,8 @@ def look_lines(look: Look) -> Iterator[str]:
     machine = look.machine
     cores = "core" if machine.cores == 1 else "cores"
     yield f"{look.log.path.name}: {look.log.format.called}"
+    if look.log.encoding != UTF_8:
+        yield f"encoding: {look.log.encoding}, as it is not UTF-8"
     yield f"machine: {machine.nodes} nodes with {machine.cores} {cores} each, {machine.basis}"
     if look.log.jobs is not None:
         yield f"jobs: at most the first {look.log.jobs}"

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.first_look.log_files import LogSource
+from hpcsched.first_look.log_recognition import encoding_of
 from hpcsched.parameters import LARGEST
 from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.scenario.document import Document
@@ -12,6 +13,7 @@ from hpcsched.scenario.loading import check_document
 from hpcsched.workload.readers.swf_params import types_in_records
 from hpcsched.workload.readers.table_rows import open_rows
 from hpcsched.workload.readers.table_source import REQUEST_PREFIX
+from hpcsched.workload.readers.text_encoding import TextEncoding
 
 _NODES = 1000
 """Number of nodes, each with 2⁵³ of everything: the largest system possible."""
@@ -55,9 +57,11 @@ def assembly_of_log(trace: Path, source: LogSource, overrides: Sequence[str]) ->
 def _resource_types(trace: Path, source: LogSource) -> Sequence[str]:
     """Return the resource types in a log; cores if it names none."""
     found: Sequence[str] = ()
+    # The run's own encoding decides on records; names of columns need a guess before there is one.
+    encoding = TextEncoding(encoding_of(trace), "replace")
     if source == LogSource.SWF:
-        found = types_in_records(trace)
+        found = types_in_records(trace, encoding)
     elif source == LogSource.TABLE:
-        names = open_rows(trace, ",").names
+        names = open_rows(trace, ",", encoding).names
         found = [n.removeprefix(REQUEST_PREFIX) for n in names if n.startswith(REQUEST_PREFIX)]
     return found or ["core"]

@@ -1,5 +1,6 @@
 """Formats of logs by their content."""
 
+import codecs
 import gzip
 import json
 import re
@@ -16,6 +17,8 @@ SCENARIOS = (".yaml", ".yml")
 _LOOKED_AT = 1 << 16
 _GZIP = b"\x1f\x8b"
 _PARQUET = b"PAR1"
+_UTF_16 = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE
+UTF_8 = "utf-8"
 _PBS = re.compile(r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;[A-Za-z];")
 _NUMBER = re.compile(r"[-+]?\d+(\.\d*)?([eE][-+]?\d+)?")
 _SWF_FIELDS = 18
@@ -54,9 +57,22 @@ def recognised(path: Path) -> LogFormat | None:
     beginning = _beginning(path)
     if beginning.startswith(_PARQUET):
         return TABLE
-    text = beginning.decode("utf-8", errors="replace").removeprefix("\ufeff")
+    text = beginning.decode(_encoding(beginning), errors="replace").removeprefix("\ufeff")
     lines = [line for line in text.splitlines() if line.strip()]
     return next((one for one, fits in _FITS.items() if lines and fits(lines)), None)
+
+
+def encoding_of(path: Path) -> str:
+    """Return the encoding of a log, by its first bytes.
+
+    Bytes that are not UTF-8 are taken for Latin-1, which reads any.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read.
+    """
+    return _encoding(_beginning(path))
 
 
 def format_of_log(path: Path) -> LogFormat:
@@ -113,6 +129,17 @@ def _beginning(path: Path) -> bytes:
         reason = getattr(error, "strerror", None) or str(error)
         message = f"it cannot be read: {reason}"
         raise InputError(Finding("missing-file", message, Place(str(path)))) from None
+
+
+def _encoding(beginning: bytes) -> str:
+    if beginning.startswith(_UTF_16):
+        return "utf-16"
+    try:
+        # Not final: what is looked at may end within a letter.
+        codecs.getincrementaldecoder(UTF_8)().decode(beginning)
+    except UnicodeDecodeError:
+        return "latin-1"
+    return UTF_8
 
 
 def _is_sacct(lines: Sequence[str]) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from hpcsched.errors import Finding, InputError
 from hpcsched.experiment.declared_file import cell_name
-from hpcsched.first_look.log_recognition import BATSIM, PBS, SACCT, SWF, LogFormat
+from hpcsched.first_look.log_recognition import BATSIM, PBS, SACCT, SWF, UTF_8, LogFormat
 from hpcsched.first_look.machine import Machine
 from hpcsched.plugins.registry import Registry
 
@@ -16,6 +16,8 @@ _LENIENT: Mapping[str, tuple[str, str]] = {
     "missing_requested_time": ("run_time", "a job without a requested time asked for what it took"),
     "malformed": ("skip", "damaged lines are counted and left out"),
     "unsorted": ("sort", "lines may be in any order"),
+    "fractional_seconds": ("outward", "jobs are submitted, and run, in whole seconds"),
+    "undecodable": ("replace", "bytes that are not of the encoding are replaced in names"),
 }
 """Policies by key of a trace source: value, and what it means."""
 
@@ -41,11 +43,14 @@ class TrialLog(NamedTuple):
         Its format.
     jobs
         Largest number of jobs; None is all.
+    encoding
+        Encoding of its text.
     """
 
     path: Path
     format: LogFormat
     jobs: int | None
+    encoding: str = UTF_8
 
 
 class Contender(NamedTuple):
@@ -97,9 +102,16 @@ def trace_values(log: TrialLog) -> dict[str, Any]:
     values: dict[str, Any] = {"source": log.format.source, "path": str(log.path.absolute())}
     if log.jobs is not None:
         values["jobs"] = log.jobs
-    for key, (value, _) in {**_LENIENT, **_MORE[log.format]}.items():
+    for key, (value, _) in _policies(log).items():
         values[key] = {"core": 1} if key == "unit" else value
     return values
+
+
+def _policies(log: TrialLog) -> Mapping[str, tuple[str, str]]:
+    """Return the policies for a log by key: value, and what it means."""
+    encoding = (log.encoding, "the log is not UTF-8 text")
+    other = {} if log.encoding == UTF_8 else {"encoding": encoding}
+    return {**_LENIENT, **_MORE[log.format], **other}
 
 
 def scenario_text(
@@ -121,8 +133,7 @@ def scenario_text(
     stem = log.path.name.partition(".")[0]
     jobs = [] if log.jobs is None else [f"  jobs: {log.jobs}"]
     policies = [
-        f"  {key}: {value}  # {meaning}"
-        for key, (value, meaning) in {**_LENIENT, **_MORE[log.format]}.items()
+        f"  {key}: {value}  # {meaning}" for key, (value, meaning) in _policies(log).items()
     ]
     lines = [
         f"# {contender.label} on {log.path.name}, as 'hpcsched try' replays it.",

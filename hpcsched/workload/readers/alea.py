@@ -29,7 +29,7 @@ from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.job_columns import NUMBERED
 from hpcsched.workload.mapping import processors_per_node, whole_nodes
 from hpcsched.workload.node_properties import NodeProperties
-from hpcsched.workload.readers.alea_params import AleaParams
+from hpcsched.workload.readers.alea_params import AleaParams, review_alea
 from hpcsched.workload.readers.column_source import ColumnSource, ScannedLines, read_odd_lines
 from hpcsched.workload.readers.number_fields import number_fields
 from hpcsched.workload.readers.pbs_nodes import (
@@ -38,7 +38,8 @@ from hpcsched.workload.readers.pbs_nodes import (
     parse_node_request,
 )
 from hpcsched.workload.readers.policies import UnusableError
-from hpcsched.workload.readers.swf_lines import wait_time
+from hpcsched.workload.readers.quantities import WholeSeconds
+from hpcsched.workload.readers.swf_lines import DURATIONS, wait_time, whole_numbers
 
 FIELDS = 21
 _USED = (0, 1, 3, 7, 8, 9, 11, 12, 13, 15)
@@ -87,6 +88,7 @@ _REQUESTS_KEPT = 4096
     AleaParams,
     summary="logs of the Alea simulator: cores and memory, node properties, exclusive use",
     capabilities={RECORDS_WAITS},
+    review=review_alea,
 )
 class AleaSource(ColumnSource):
     """Stream of the jobs of a log of the Alea simulator.
@@ -135,7 +137,7 @@ class AleaSource(ColumnSource):
         UnusableError
             If the record gives no job; the reason names the policy.
         """
-        numbers, queue, text = _fields(line)
+        numbers, queue, text = _fields(line, self.seconds)
         (
             job_id, submit_time, run_time, processors, requested_time, memory,
             user, group, application, partition,
@@ -163,7 +165,7 @@ class AleaSource(ColumnSource):
         if wanted.ignored:
             self.account.clipped["unknown_property"] += 1
         if self.keeps_waits:
-            self.note_wait(job_id, wait_time(line))
+            self.note_wait(job_id, wait_time(line, self.seconds))
         return TracedJob(job, self.clipped(run_time, requested_time))
 
     def scan(self, lines: Sequence[bytes]) -> ScannedLines:
@@ -171,7 +173,7 @@ class AleaSource(ColumnSource):
         numbers, plain = number_fields(lines, FIELDS, _USED)
         # Larger numbers are errors; `parse` reports them with their line.
         plain &= numbers.max(axis=0) <= LARGEST
-        read_odd_lines(lines, ~plain, numbers, lambda line: _fields(line)[0])
+        read_odd_lines(lines, ~plain, numbers, lambda line: _fields(line, self.seconds)[0])
         job_id, submit_time, run_time, processors, requested_time, memory = numbers[:6]
         units, request = np.zeros((2, len(lines)), dtype=np.int64)
         known: dict[_Asked, tuple[int, int]] = {}
@@ -362,8 +364,15 @@ class AleaSource(ColumnSource):
             raise InputError(findings)
 
 
-def _fields(line: bytes) -> tuple[list[int], str, str]:
+def _fields(line: bytes, seconds: WholeSeconds) -> tuple[list[int], str, str]:
     """Return the used numbers of a record, its queue and its request.
+
+    Parameters
+    ----------
+    line
+        The record, in UTF-8.
+    seconds
+        Reader of times.
 
     Raises
     ------
@@ -374,21 +383,20 @@ def _fields(line: bytes) -> tuple[list[int], str, str]:
     if len(fields) != FIELDS:
         raise UnusableError("malformed", f"expected {FIELDS} fields, found {len(fields)}")
     texts = _used(fields)
-    try:
-        numbers = list(map(int, texts))
-    except ValueError as error:
-        raise UnusableError("malformed", f"expected whole numbers: {error}") from None
     # Python accepts 1_000 as a number, logs do not mean it as one.
     if b"_" in b" ".join(texts):  # int() takes it for a separator of digits
         raise UnusableError("malformed", "expected whole numbers, found '_'")
+    try:
+        numbers = list(map(int, texts))
+    except ValueError:
+        numbers = whole_numbers(fields, _USED, DURATIONS, seconds)
     if max(numbers) > LARGEST:
         raise UnusableError("malformed", f"expected numbers up to {LARGEST}")
     if not _is_list_of_nodes(fields[_NODES]):
         raise UnusableError("malformed", f"field {_NODES + 1}: expected nodes between braces")
-    try:
-        return numbers, fields[_QUEUE].decode(), fields[_REQUEST].decode()
-    except UnicodeDecodeError:
-        raise UnusableError("malformed", "expected UTF-8 text") from None
+    # A line that a policy refuses for its bytes comes here too, for the time of its submission.
+    queue, request = (fields[n].decode(errors="replace") for n in (_QUEUE, _REQUEST))
+    return numbers, queue, request
 
 
 def _is_list_of_nodes(field: bytes) -> bool:

@@ -2,9 +2,16 @@
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from hpcsched.parameters import InputPath, Params, PositiveDuration
+
+FractionalSeconds = Literal["error", "skip", "floor", "ceil", "round", "outward"]
+FRACTIONS = (
+    "Policy for a time that is no whole number of seconds: round it down, up or to the nearest"
+    " second (half a second up), or instants down and durations up (`outward`); rounding is counted"
+    " as a clipping."
+)
 
 
 class RecordPolicies(Params):
@@ -40,6 +47,26 @@ class RecordPolicies(Params):
         description="Policy for a line that is no record: wrong number of fields, not numbers,"
         " no submit time, a time that no job can have, a job number seen before.",
     )
+    fractional_seconds: FractionalSeconds = Field("error", description=FRACTIONS)
+    encoding: str = Field(
+        "utf-8", description="Encoding of a text log: latin-1, cp1252, utf-16, and all of Python's."
+    )
+    undecodable: Literal["error", "skip", "replace"] = Field(
+        "error",
+        description="Policy for a record with bytes that are not of the encoding; `replace` puts"
+        " U+FFFD in their place, which is counted as a clipping.",
+    )
+
+    @field_validator("encoding")
+    @classmethod
+    def _is_known(cls, name: str) -> str:
+        try:
+            "a".encode(name)
+        except (LookupError, ValueError):
+            raise ValueError(
+                f"expected an encoding of text such as utf-8 or latin-1, found {name!r}"
+            ) from None
+        return name
 
 
 class UnusableError(Exception):

@@ -17,6 +17,8 @@ import pyarrow.parquet as pq
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.workload.readers.iso_times import WallTime
 from hpcsched.workload.readers.policies import UnusableError
+from hpcsched.workload.readers.quantities import exact_seconds
+from hpcsched.workload.readers.text_encoding import TextEncoding
 from hpcsched.workload.readers.text_lines import TextLines
 
 PARQUET_MAGIC = b"PAR1"
@@ -68,7 +70,7 @@ class Rows(Protocol):
         """
 
 
-def open_rows(path: Path, delimiter: str) -> Rows:
+def open_rows(path: Path, delimiter: str, encoding: TextEncoding | None = None) -> Rows:
     """Return the rows of a table; its first bytes decide the format.
 
     Parameters
@@ -77,6 +79,8 @@ def open_rows(path: Path, delimiter: str) -> Rows:
         The file.
     delimiter
         Separator of the values of a CSV file, one character.
+    encoding
+        Encoding of a CSV file; UTF-8 if not given.
 
     Raises
     ------
@@ -89,7 +93,7 @@ def open_rows(path: Path, delimiter: str) -> Rows:
     except OSError as error:
         message = f"the trace cannot be read: {error.strerror or error}"
         raise InputError(Finding("unreadable-trace", message, Place(str(path)))) from None
-    return ParquetRows(path) if start == PARQUET_MAGIC else CsvRows(path, delimiter)
+    return ParquetRows(path) if start == PARQUET_MAGIC else CsvRows(path, delimiter, encoding)
 
 
 class CsvRows:
@@ -101,19 +105,21 @@ class CsvRows:
         The file, plain or gzip.
     delimiter
         Separator of values, one character.
+    encoding
+        Encoding of the file; UTF-8 if not given.
     """
 
     comments: Sequence[str] = ()
 
-    def __init__(self, path: Path, delimiter: str) -> None:
-        self._lines = TextLines(path)
+    def __init__(self, path: Path, delimiter: str, encoding: TextEncoding | None = None) -> None:
+        self._lines = TextLines(path, encoding)
         self._delimiter = delimiter
         self._wanted: list[int] = []
         number, line = next(self._lines.records(), (0, b""))
         if not number:
             raise self._malformed(1, "expected a line that names the columns, found nothing")
         try:
-            names = self._split(line)
+            names = self._split(self._lines.encoding.header(line, Place(str(path), number)))
         except UnusableError as error:
             raise self._malformed(number, str(error)) from None
         self.names: Sequence[str] = [name.strip() for name in names]
@@ -156,10 +162,7 @@ class CsvRows:
         return [fields[k] for k in self._wanted]
 
     def _split(self, line: bytes) -> list[str]:
-        try:
-            text = line.decode().rstrip("\r\n")
-        except UnicodeDecodeError:
-            raise UnusableError("malformed", "expected UTF-8 text") from None
+        text = line.decode().rstrip("\r\n")
         if "\0" in text:
             raise UnusableError("malformed", "expected text, found a zero byte")
         try:
@@ -255,7 +258,7 @@ def _plain(column: pa.ChunkedArray) -> list[Any]:
     """Return the values of a column as numbers, texts, lists of them, or None.
 
     Time stamps with a zone become Unix times, those without become `WallTime`; durations become
-    seconds, rounded up.
+    seconds.
     """
     kind = column.type
     if pa.types.is_date(kind):
@@ -263,19 +266,19 @@ def _plain(column: pa.ChunkedArray) -> list[Any]:
         kind = column.type
     if pa.types.is_timestamp(kind):
         per_second = _PER_SECOND[kind.unit]
-        counts = (None if n is None else n // per_second for n in _counts(column))
+        instants = _seconds(column, per_second)
         if kind.tz is not None:
-            return list(counts)
-        return [None if n is None else WallTime(n) for n in counts]
+            return instants
+        return [None if n is None else WallTime(n) for n in instants]
     if pa.types.is_duration(kind):
-        per_second = _PER_SECOND[kind.unit]
-        return [None if n is None else -(-n // per_second) for n in _counts(column)]
+        return _seconds(column, _PER_SECOND[kind.unit])
     if pa.types.is_decimal(kind):
         column = column.cast(pa.string())
     plain: list[Any] = column.to_pylist()
     return plain
 
 
-def _counts(column: pa.ChunkedArray) -> list[int | None]:
-    counts: list[int | None] = column.cast(pa.int64()).to_pylist()
-    return counts
+def _seconds(column: pa.ChunkedArray, per_second: int) -> list[Any]:
+    """Return numbers of parts of a second in seconds, or None."""
+    counts = column.cast(pa.int64()).to_pylist()
+    return [None if n is None else exact_seconds(n, per_second) for n in counts]

@@ -20,10 +20,11 @@ from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.job_columns import BOUNDS, present_names
 from hpcsched.workload.readers.iso_times import WallTime, iso_instant, wall_instant
 from hpcsched.workload.readers.policies import UnusableError
-from hpcsched.workload.readers.quantities import duration, instant, whole_number
+from hpcsched.workload.readers.quantities import whole_number
 from hpcsched.workload.readers.record_source import RecordSource
 from hpcsched.workload.readers.table_rows import open_rows
 from hpcsched.workload.readers.table_source_params import LABELS, TableColumns, TableParams
+from hpcsched.workload.readers.text_encoding import TextEncoding
 
 REQUEST_PREFIX = "unit_request."
 
@@ -42,9 +43,10 @@ _TITLES = {"queue": "Queue", "partition": "Partition", "user": "User", "group": 
 class TableSource(RecordSource):
     """Stream of the jobs of a table.
 
-    Reasons for skipping a row, in the order in which they apply: `malformed`, `unsorted`,
-    `missing_run_time`, `zero_run_time`, `missing_units`, `missing_request`,
-    `missing_requested_time`, `larger_than_system`. Empty text, null and -1 mean a missing value.
+    Reasons for skipping a row, in the order in which they apply: `undecodable`, `malformed`,
+    `fractional_seconds`, `unsorted`, `missing_run_time`, `zero_run_time`, `missing_units`,
+    `missing_request`, `missing_requested_time`, `larger_than_system`. Empty text, null and -1 mean
+    a missing value.
 
     Parameters
     ----------
@@ -60,8 +62,9 @@ class TableSource(RecordSource):
         return cls(params, context.system)
 
     def __init__(self, params: TableParams, system: System) -> None:
-        self._rows = open_rows(Path(params.path), params.delimiter)
-        super().__init__(params, self._rows.path, system, self._rows)
+        encoding = TextEncoding(params.encoding, params.undecodable)
+        self._rows = open_rows(Path(params.path), params.delimiter, encoding)
+        super().__init__(params, self._rows.path, system, self._rows, encoding)
         self._params = params
         self._zone = None if params.time_zone is None else ZoneInfo(params.time_zone)
         self._labels: dict[str, dict[str, int]] = {label: {} for label in params.named}
@@ -104,7 +107,7 @@ class TableSource(RecordSource):
         run_time = self._run_time(row)
         units = self._params.constants.units or self._number(row, "units", whole_number)
         limit = self._params.constants.requested_time
-        requested_time = self._number(row, "requested_time", duration) if limit is None else limit
+        requested_time = self._seconds_of(row, "requested_time") if limit is None else limit
         user, group, application, queue, partition = (self._label(row, label) for label in LABELS)
         # Numbered by row of the file, skipped rows included, so that a number leads to its row.
         if "job_id" not in row:
@@ -239,20 +242,23 @@ class TableSource(RecordSource):
         except ValueError as error:
             raise self._malformed(field, str(error)) from None
 
+    def _seconds_of(self, row: Mapping[str, Any], field: str) -> int:
+        return self._number(row, field, self.seconds.duration)
+
     def _instant(self, value: Any) -> int:
         if isinstance(value, WallTime):
-            return wall_instant(value, self._zone)
-        if isinstance(value, str) and self._params.times == "iso":
-            return iso_instant(value, self._zone)
+            value = wall_instant(value, self._zone)
+        elif isinstance(value, str) and self._params.times == "iso":
+            value = iso_instant(value, self._zone)
         try:
-            return instant(value)
+            return self.seconds.instant(value)
         except ValueError as error:
             hint = "; 'times: iso' reads times of the calendar" if isinstance(value, str) else ""
             raise ValueError(f"{error}{hint}") from None
 
     def _run_time(self, row: Mapping[str, Any]) -> int:
         if "run_time" in self._columns:
-            return self._number(row, "run_time", duration)
+            return self._seconds_of(row, "run_time")
         start_time = self._number(row, "start_time", self._instant)
         end_time = self._number(row, "end_time", self._instant)
         if start_time < 0 or end_time < 0:

@@ -12,7 +12,7 @@ from pydantic import (
 )
 
 from hpcsched.parameters import Listed, Params, PositiveDuration, UnitAmounts
-from hpcsched.workload.readers.policies import RecordPolicies
+from hpcsched.workload.readers.policies import FRACTIONS, FractionalSeconds, RecordPolicies
 
 _Column = Annotated[str, Field(min_length=1)]
 _Number = Annotated[int, Field(ge=0)]
@@ -118,6 +118,7 @@ class TableParams(RecordPolicies):
     delimiter: str = Field(
         ",", min_length=1, max_length=1, description="Separator of the values of a CSV file."
     )
+    fractional_seconds: FractionalSeconds = Field("outward", description=FRACTIONS)
     missing_units: Literal["error", "skip"] = Field(
         "error", description="Policy for a job whose number of units is not given."
     )
