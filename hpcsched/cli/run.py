@@ -19,7 +19,7 @@ from hpcsched.cli.solver_warning import solver_warning
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hpcsched.errors import Finding, InputError
+    from hpcsched.errors import Finding
     from hpcsched.results.directory import RunDirectory
     from hpcsched.scenario.loading import LoadedScenario
     from hpcsched.scenario.overrides import Override
@@ -144,6 +144,7 @@ def _replay(
     """Replay a scenario, and print the account of its run and the warnings about it."""
     from hpcsched.errors import InputError
     from hpcsched.report.tables.run_account import account_lines
+    from hpcsched.runs.refused_records import with_all_refused
     from hpcsched.runs.runner import run as run_scenario
 
     try:
@@ -155,7 +156,7 @@ def _replay(
         typer.echo(f"interrupted; what was done until then is in {folder}", err=True)
         raise typer.Exit(130) from None
     except InputError as error:
-        raise InputError([*error.findings, *_other_refused(loaded, error)]) from error
+        raise with_all_refused(error, loaded) from error
     if not quiet:
         for line in account_lines(result.summary):
             typer.echo(line)
@@ -165,23 +166,6 @@ def _replay(
         warning = warn(loaded, result.directory)
         if warning is not None:
             typer.echo(warning, err=True)
-
-
-def _other_refused(loaded: "LoadedScenario", error: "InputError") -> "list[Finding]":
-    """Return a finding with all records that policies refuse, where there is more than one."""
-    from hpcsched.errors import Finding, InputError
-    from hpcsched.runs.refused_records import in_words, is_policy, refused_records
-
-    if not is_policy(loaded.scenario, error):
-        return []
-    # What else is wrong with the log is found once these are settled.
-    try:
-        refused = refused_records(loaded.scenario)
-    except InputError:
-        return []
-    if sum(one.records for one in refused) < 2:
-        return []
-    return [Finding("refused-records", in_words(refused), loaded.place("trace"), "trace")]
 
 
 def _other_machine(loaded: "LoadedScenario", directory: "RunDirectory") -> "Finding | None":

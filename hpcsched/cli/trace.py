@@ -16,6 +16,7 @@ from hpcsched.workload.wait_classes import WaitClass
 
 if TYPE_CHECKING:
     from hpcsched.runs.assembly import Assembly
+    from hpcsched.scenario.loading import LoadedScenario
 
 app = typer.Typer(
     name="trace", help="Inspect, generate, convert and fetch traces.", no_args_is_help=True
@@ -56,7 +57,10 @@ def info(
     from collections import Counter
 
     from hpcsched.cli.output import emit, tables_text
+    from hpcsched.errors import InputError
     from hpcsched.report.tables.trace_info import trace_content, trace_infos, trace_table
+    from hpcsched.runs.assembly import assemble
+    from hpcsched.runs.refused_records import with_all_refused
     from hpcsched.workload.statistics.trace_statistics import trace_statistics
 
     format_ = table_format(format_, json=json)
@@ -68,13 +72,17 @@ def info(
         emit("\n".join(shown), out)
         return
     traces = []
-    parts = [_assembled(path, overrides) for path in scenarios]
+    all_loaded = [_loaded(path, overrides) for path in scenarios]
+    parts = [assemble(loaded.scenario) for loaded in all_loaded]
     # Scenarios of one name, as the same one with other overrides, are told apart by path.
     counts = Counter(part.scenario.name for part in parts)
-    for path, part in zip(scenarios, parts, strict=True):
+    for path, loaded, part in zip(scenarios, all_loaded, parts, strict=True):
         name = part.scenario.name
         bounds = part.scenario.metrics.class_bounds
-        census = trace_statistics(part.source, part.system, bounds)
+        try:
+            census = trace_statistics(part.source, part.system, bounds)
+        except InputError as error:
+            raise with_all_refused(error, loaded) from error
         title = name if counts[name] == 1 else f"{name} ({path})"
         traces.append((title, part.source.account, census))
     infos = trace_infos(traces)
@@ -185,9 +193,15 @@ def _recorded_waits(path: Path, by: WaitClass, overrides: list[str] | None, *, j
 
 def _assembled(path: Path, overrides: list[str] | None) -> "Assembly":
     """Return the parts of a scenario, or of one for a log; raise InputError without its files."""
+    from hpcsched.runs.assembly import assemble
+
+    return assemble(_loaded(path, overrides).scenario)
+
+
+def _loaded(path: Path, overrides: list[str] | None) -> "LoadedScenario":
+    """Return a scenario, or one for a log; raise InputError without its files."""
     from hpcsched.errors import InputError
     from hpcsched.first_look.first_look import document_of
-    from hpcsched.runs.assembly import assemble
     from hpcsched.scenario.loading import check_document
     from hpcsched.scenario.review import missing_inputs
 
@@ -196,4 +210,4 @@ def _assembled(path: Path, overrides: list[str] | None) -> "Assembly":
     missing = missing_inputs(loaded, "error")
     if missing:
         raise InputError(missing)
-    return assemble(loaded.scenario)
+    return loaded

@@ -32,6 +32,7 @@ from hpcsched.plugins import manager
 from hpcsched.results.directory import RunDirectory
 from hpcsched.runs.assembly import assemble
 from hpcsched.runs.auditing import audit_directory
+from hpcsched.runs.refused_records import with_all_refused
 from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
 from hpcsched.scenario.document import Document, parse_document, read_text
@@ -212,9 +213,13 @@ def _machine(log: TrialLog) -> Machine:
         "trace": trace_values(log),
         "dispatcher": "reject",
     }
-    source = assemble(check_document(Document(values), log.path).scenario).source
+    loaded = check_document(Document(values), log.path)
+    source = assemble(loaded.scenario).source
     waits = recorded_waits(source)
-    need = need_of(source.jobs(), waits)
+    try:
+        need = need_of(source.jobs(), waits)
+    except InputError as error:
+        raise with_all_refused(error, loaded) from error
     if not need.job:
         raise InputError(Finding("no-jobs", "it has no job that ran", Place(str(log.path))))
     return machine_from_header(source.comments) or machine_for(need)

@@ -21,14 +21,20 @@ _LENIENT: Mapping[str, tuple[str, str]] = {
 }
 """Policies by key of a trace source: value, and what it means."""
 
+_LAST = ("last", "a job that was requeued ended as its last record says")
+
 _MORE: Mapping[LogFormat, Mapping[str, tuple[str, str]]] = {
     SWF: {"unit": ("{core: 1}", "each requested processor is one core")},
     BATSIM: {},
     SACCT: {
         "unknown_resource_type": ("ignore", "memory and devices are left out"),
         "time_zone": ("UTC", "the zone of the log's clocks, for local times"),
+        "duplicate": _LAST,
     },
-    PBS: {"unknown_resource_type": ("ignore", "memory and devices are left out")},
+    PBS: {
+        "unknown_resource_type": ("ignore", "memory and devices are left out"),
+        "duplicate": _LAST,
+    },
 }
 
 
