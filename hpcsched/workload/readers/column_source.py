@@ -177,6 +177,7 @@ class ColumnSource(RecordSource):
         for batch in self._sorted_columns(numbers) if sort else self._read_columns(numbers):
             self.account.submitted += len(batch.job_id)
             yield batch
+        self.finished = True
 
     def _sorted_columns(self, numbers: "RequestNumbers") -> "Iterator[JobColumns]":
         """Yield the jobs of the whole log in order of submission."""

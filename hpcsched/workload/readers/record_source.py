@@ -74,6 +74,8 @@ class RecordSource(ABC):
         Encoding of the lines.
     seconds
         Reader of times, with the policy for fractions.
+    finished
+        Whether the last job has been yielded.
     """
 
     uniform_request: tuple[int, ...] | None = None
@@ -92,6 +94,7 @@ class RecordSource(ABC):
         self.encoding = encoding or TextEncoding(policies.encoding, policies.undecodable)
         self.seconds = WholeSeconds(policies.fractional_seconds)
         self.lines: Records = SwfLines(path, self.encoding) if records is None else records
+        self.finished = False
         self._policies = policies
         self._seen = NumbersSeen()
         self._earliest = 0
@@ -110,8 +113,8 @@ class RecordSource(ABC):
 
     @property
     def fraction_read(self) -> float:
-        """Fraction of the log that has been read, from 0 to 1."""
-        return self.lines.fraction_read
+        """Fraction of the log that has been read, from 0 to 1; 1 if no more of it is needed."""
+        return 1.0 if self.finished else self.lines.fraction_read
 
     @abstractmethod
     def parse(self, line: Any) -> TracedJob:
@@ -171,10 +174,12 @@ class RecordSource(ABC):
         for traced in islice(jobs, limit):
             self.account.submitted += 1
             yield traced
+        self.finished = True
 
     def _start(self) -> None:
         """Reset the account and all checks."""
         self.account = TraceAccount()
+        self.finished = False
         self._seen, self._earliest, self._bounds = NumbersSeen(), 0, TimeBounds()
         if self._waits is not None:
             self._waits.clear()
