@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 REASONS = "reasons"
 """Observer that `--explain` adds."""
 
-_OUTAGES = ("maintenance", "reservations", "failures", "failure_log")
+_OUTAGES = ("maintenance", "reservations", "failures", "failure_log", "node_failures")
 """Keys of `outages:` that declare outages."""
 
 _LARGER = "larger_than_system"

@@ -1,8 +1,8 @@
 """Policies for records that cannot be used as they are, and the errors that invoke them."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, field_validator
+from pydantic import AfterValidator, Field
 
 from hpcsched.parameters import InputPath, Params, PositiveDuration
 
@@ -12,6 +12,20 @@ FRACTIONS = (
     " second (half a second up), or instants down and durations up (`outward`); rounding is counted"
     " as a clipping."
 )
+
+
+def _known_encoding(name: str) -> str:
+    try:
+        "a".encode(name)
+    except (LookupError, ValueError):
+        raise ValueError(
+            f"expected an encoding of text such as utf-8 or latin-1, found {name!r}"
+        ) from None
+    return name
+
+
+TextEncodingName = Annotated[str, AfterValidator(_known_encoding)]
+"""Name of a text encoding of Python."""
 
 
 class RecordPolicies(Params):
@@ -48,7 +62,7 @@ class RecordPolicies(Params):
         " no submit time, a time that no job can have, a job number seen before.",
     )
     fractional_seconds: FractionalSeconds = Field("error", description=FRACTIONS)
-    encoding: str = Field(
+    encoding: TextEncodingName = Field(
         "utf-8", description="Encoding of a text log: latin-1, cp1252, utf-16, and all of Python's."
     )
     undecodable: Literal["error", "skip", "replace"] = Field(
@@ -56,17 +70,6 @@ class RecordPolicies(Params):
         description="Policy for a record with bytes that are not of the encoding; `replace` puts"
         " U+FFFD in their place, which is counted as a clipping.",
     )
-
-    @field_validator("encoding")
-    @classmethod
-    def _is_known(cls, name: str) -> str:
-        try:
-            "a".encode(name)
-        except (LookupError, ValueError):
-            raise ValueError(
-                f"expected an encoding of text such as utf-8 or latin-1, found {name!r}"
-            ) from None
-        return name
 
 
 class UnusableError(Exception):
