@@ -54,6 +54,8 @@ def other_machine(
 ) -> Iterator[Caution]:
     """Yield a caution if a header states another machine than the system.
 
+    Numbers of nodes are not compared where the system has a node for each processor.
+
     Parameters
     ----------
     stated
@@ -64,10 +66,12 @@ def other_machine(
         Declared request of a processor on nodes; empty if it differs from job to job.
     """
     processors = _processors(system, unit)
+    # A node for each processor is a machine whose nodes nobody knows: only processors compare.
+    only_processors = system.node_count == processors == stated.processors
     differs = [
         f"{called}: {number}, and the system has {there}"
         for called, number, there in (
-            ("MaxNodes", stated.nodes, f"{system.node_count} nodes"),
+            ("MaxNodes", 0 if only_processors else stated.nodes, f"{system.node_count} nodes"),
             ("MaxProcs", stated.processors, f"{processors} processors"),
         )
         if number and processors and number != int(there.split()[0])

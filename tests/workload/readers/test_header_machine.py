@@ -38,6 +38,14 @@ def test_processors_of_a_system(unit: dict[str, int], processors: int | None) ->
     assert len(found) == (processors is not None)
 
 
+def test_a_node_for_each_processor() -> None:
+    """A machine of 2,004 processors on 151 nodes that are not equal, as `try` describes it."""
+    unit = {"core": 1}
+    assert not list(other_machine(HeaderMachine(151, 2004), alike(2004, core=1), unit))
+    assert list(other_machine(HeaderMachine(151, 2004), alike(2003, core=1), unit))
+    assert list(other_machine(HeaderMachine(4, 0), alike(2004, core=1), unit))
+
+
 @pytest.mark.parametrize(
     ("header", "count", "message"),
     [
