@@ -22,6 +22,7 @@ UTF_8 = "utf-8"
 _PBS = re.compile(r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;[A-Za-z];")
 _NUMBER = re.compile(r"[-+]?\d+(\.\d*)?([eE][-+]?\d+)?")
 _SWF_FIELDS = 18
+_JOB_NAMES = ["JobNames:", "last"]
 
 
 class LogFormat(NamedTuple):
@@ -168,6 +169,8 @@ def _is_swf(lines: Sequence[str]) -> bool:
     if record is None:
         return True
     fields = record.split()
+    if any(line.split()[1:] == _JOB_NAMES for line in lines if line.startswith(";")):
+        fields = fields[:-1]
     # More where the header announces amounts by resource type.
     return len(fields) >= _SWF_FIELDS and all(map(_NUMBER.fullmatch, fields))
 

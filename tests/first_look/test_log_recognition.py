@@ -18,6 +18,8 @@ from tests.first_look import samples
         (samples.RECORDS, found.SWF),
         ("; a header alone\n" * 9000, found.SWF),
         ("\n\n" + samples.RECORDS.replace("\n", " 4 1024\n"), found.SWF),
+        ("; JobNames: last\n" + samples.RECORDS.replace("\n", " día\n"), found.SWF),
+        (samples.RECORDS.replace("\n", " día\n"), None),
         (samples.SACCT, found.SACCT),
         (samples.PBS, found.PBS),
         (samples.BATSIM, found.BATSIM),
