@@ -19,7 +19,7 @@ from hpcsched.cli.solver_warning import solver_warning
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hpcsched.errors import Finding, InputError
+    from hpcsched.errors import Finding
     from hpcsched.results.directory import RunDirectory
     from hpcsched.scenario.loading import LoadedScenario
     from hpcsched.scenario.overrides import Override
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 REASONS = "reasons"
 """Observer that `--explain` adds."""
 
-_OUTAGES = ("maintenance", "reservations", "failures", "failure_log")
+_OUTAGES = ("maintenance", "reservations", "failures", "failure_log", "node_failures")
 """Keys of `outages:` that declare outages."""
 
 _LARGER = "larger_than_system"
@@ -70,6 +70,8 @@ def run(
     from hpcsched.cli.logs import show_logs
     from hpcsched.errors import Place
     from hpcsched.scenario.positions import Addition
+    from hpcsched.scenario.review import trace_cautions
+    from hpcsched.workload.readers.header_machine import OTHER_MACHINE
 
     if verbose:
         show_logs(verbose=True)
@@ -80,7 +82,7 @@ def run(
     if page is not None and len(folders) > 1:
         raise typer.BadParameter("a page shows one run: give one scenario", param_hint="--page")
     for loaded, folder in zip(all_loaded, folders, strict=True):
-        for finding in loaded.former:
+        for finding in (*loaded.former, *trace_cautions(loaded, OTHER_MACHINE)):
             typer.echo(finding, err=True)
         if len(folders) > 1 and not quiet:
             typer.echo(f"{loaded.scenario.name}:")
@@ -140,20 +142,19 @@ def _replay(
     quiet: bool,
 ) -> None:
     """Replay a scenario, and print the account of its run and the warnings about it."""
-    from hpcsched.errors import InputError
     from hpcsched.report.tables.run_account import account_lines
+    from hpcsched.runs.refused_records import all_refused_told
     from hpcsched.runs.runner import run as run_scenario
 
     try:
-        result = run_scenario(
-            loaded.scenario, folder, force=force, progress=not quiet, watch=watch, page=page
-        )
+        with all_refused_told(loaded):
+            result = run_scenario(
+                loaded.scenario, folder, force=force, progress=not quiet, watch=watch, page=page
+            )
     # The run directory is complete up to the interrupt, and says so.
     except KeyboardInterrupt:
         typer.echo(f"interrupted; what was done until then is in {folder}", err=True)
         raise typer.Exit(130) from None
-    except InputError as error:
-        raise InputError([*error.findings, *_other_refused(loaded, error)]) from error
     if not quiet:
         for line in account_lines(result.summary):
             typer.echo(line)
@@ -163,23 +164,6 @@ def _replay(
         warning = warn(loaded, result.directory)
         if warning is not None:
             typer.echo(warning, err=True)
-
-
-def _other_refused(loaded: "LoadedScenario", error: "InputError") -> "list[Finding]":
-    """Return a finding with all records that policies refuse, where there is more than one."""
-    from hpcsched.errors import Finding, InputError
-    from hpcsched.runs.refused_records import in_words, is_policy, refused_records
-
-    if not is_policy(loaded.scenario, error):
-        return []
-    # What else is wrong with the log is found once these are settled.
-    try:
-        refused = refused_records(loaded.scenario)
-    except InputError:
-        return []
-    if sum(one.records for one in refused) < 2:
-        return []
-    return [Finding("refused-records", in_words(refused), loaded.place("trace"), "trace")]
 
 
 def _other_machine(loaded: "LoadedScenario", directory: "RunDirectory") -> "Finding | None":

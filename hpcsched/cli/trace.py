@@ -17,6 +17,7 @@ from hpcsched.workload.wait_classes import WaitClass
 
 if TYPE_CHECKING:
     from hpcsched.runs.assembly import Assembly
+    from hpcsched.scenario.loading import LoadedScenario
 
 app = typer.Typer(
     name="trace", help="Inspect, generate, convert and fetch traces.", no_args_is_help=True
@@ -67,6 +68,8 @@ def info(
 
     from hpcsched.cli.output import emit, tables_text
     from hpcsched.report.tables.trace_info import trace_content, trace_infos, trace_table
+    from hpcsched.runs.assembly import assemble
+    from hpcsched.runs.refused_records import all_refused_told
     from hpcsched.workload.statistics.trace_statistics import trace_statistics
 
     format_ = table_format(format_, json=json)
@@ -81,16 +84,18 @@ def info(
         emit("\n".join(shown), out)
         return
     traces = []
-    parts = [_assembled(path, overrides, preset) for path in scenarios]
+    all_loaded = [_loaded(path, overrides, preset) for path in scenarios]
     # Scenarios of one name, as the same one with other overrides, are told apart by path.
     names = [
-        part.scenario.name if is_scenario(path) else path.name
-        for path, part in zip(scenarios, parts, strict=True)
+        loaded.scenario.name if is_scenario(path) else path.name
+        for path, loaded in zip(scenarios, all_loaded, strict=True)
     ]
     counts = Counter(names)
-    for path, part, name in zip(scenarios, parts, names, strict=True):
+    for path, loaded, name in zip(scenarios, all_loaded, names, strict=True):
+        part = assemble(loaded.scenario)
         bounds = part.scenario.metrics.class_bounds
-        statistics = trace_statistics(part.source, part.system, bounds)
+        with all_refused_told(loaded):
+            statistics = trace_statistics(part.source, part.system, bounds)
         title = name if counts[name] == 1 else f"{name} ({path})"
         traces.append((title, part.source.account, statistics))
     infos = trace_infos(traces)
@@ -200,9 +205,15 @@ def _recorded_waits(path: Path, parts: "Assembly", by: WaitClass, *, json: bool)
 
 def _assembled(path: Path, overrides: list[str] | None, preset: str | None = None) -> "Assembly":
     """Return the parts of a scenario, or of one for a log; raise InputError without its files."""
+    from hpcsched.runs.assembly import assemble
+
+    return assemble(_loaded(path, overrides, preset).scenario)
+
+
+def _loaded(path: Path, overrides: list[str] | None, preset: str | None = None) -> "LoadedScenario":
+    """Return a scenario, or one for a log; raise InputError without its files."""
     from hpcsched.errors import InputError
     from hpcsched.first_look.first_look import document_of
-    from hpcsched.runs.assembly import assemble
     from hpcsched.scenario.loading import check_document
     from hpcsched.scenario.review import missing_inputs
 
@@ -211,4 +222,4 @@ def _assembled(path: Path, overrides: list[str] | None, preset: str | None = Non
     missing = missing_inputs(loaded, "error")
     if missing:
         raise InputError(missing)
-    return assemble(loaded.scenario)
+    return loaded

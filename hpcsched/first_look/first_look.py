@@ -6,7 +6,13 @@ from typing import Any, NamedTuple
 
 from hpcsched.audit.violations import AuditReport
 from hpcsched.errors import Finding, InputError, Place
-from hpcsched.first_look.log_recognition import SCENARIOS, format_of_log, recognised
+from hpcsched.first_look.log_recognition import (
+    SCENARIOS,
+    UTF_8,
+    encoding_of,
+    format_of_log,
+    recognised,
+)
 from hpcsched.first_look.machine import (
     Machine,
     given_machine,
@@ -26,6 +32,7 @@ from hpcsched.plugins import manager
 from hpcsched.results.directory import RunDirectory
 from hpcsched.runs.assembly import assemble
 from hpcsched.runs.auditing import audit_directory
+from hpcsched.runs.refused_records import all_refused_told
 from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
 from hpcsched.scenario.document import Document, parse_document, read_text
@@ -124,7 +131,7 @@ def look_at(
         known = ", ".join(sorted(registry.all_names("objective")))
         message = f"expected an objective: {known}; found {objective!r}"
         raise InputError(Finding("unknown-plugin", message, key="--objective"))
-    log = TrialLog(path, format_of_log(path, preset), jobs)
+    log = TrialLog(path, format_of_log(path, preset), jobs, encoding_of(path))
     found = _machine(log)
     if machine is not None:
         found = given_machine(*machine, found)
@@ -164,6 +171,8 @@ def look_lines(look: Look) -> Iterator[str]:
     machine = look.machine
     cores = "core" if machine.cores == 1 else "cores"
     yield f"{look.log.path.name}: {look.log.format.called}"
+    if look.log.encoding != UTF_8:
+        yield f"encoding: {look.log.encoding}, as it is not UTF-8"
     more = "".join(f", {amount} {name}" for name, amount in machine.others)
     yield f"machine: {machine.nodes} nodes with {machine.cores} {cores}{more} each, {machine.basis}"
     if look.log.jobs is not None:
@@ -216,10 +225,12 @@ def _machine(log: TrialLog) -> Machine:
         "trace": trace_values(log),
         "dispatcher": "reject",
     }
-    assembly = assemble(check_document(Document(values), log.path).scenario)
+    loaded = check_document(Document(values), log.path)
+    assembly = assemble(loaded.scenario)
     source = assembly.source
     waits = recorded_waits(source)
-    needs = need_of(source.jobs(), waits, assembly.system.resource_types)
+    with all_refused_told(loaded):
+        needs = need_of(source.jobs(), waits, assembly.system.resource_types)
     if not any(need.job for need in needs.by_type.values()):
         raise InputError(Finding("no-jobs", "it has no job that ran", Place(str(log.path))))
     return machine_from_header(source.comments) or machine_for(needs)

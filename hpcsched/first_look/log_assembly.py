@@ -5,7 +5,7 @@ from pathlib import Path
 
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.first_look.log_files import LogSource
-from hpcsched.first_look.log_recognition import recognised
+from hpcsched.first_look.log_recognition import encoding_of, recognised
 from hpcsched.parameters import LARGEST
 from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.scenario.document import Document
@@ -14,6 +14,7 @@ from hpcsched.workload.presets.preset_catalogue import find_preset
 from hpcsched.workload.readers.swf_params import types_in_records
 from hpcsched.workload.readers.table_amounts import REQUEST_PREFIX
 from hpcsched.workload.readers.table_rows import open_rows
+from hpcsched.workload.readers.text_encoding import TextEncoding
 
 _NODES = 1000
 """Number of nodes, each with 2⁵³ of everything: the largest system possible."""
@@ -62,9 +63,11 @@ def _resource_types(trace: Path, source: LogSource, preset: str | None) -> Seque
     if preset is not None:
         return find_preset(preset).resource_types
     found: Sequence[str] = ()
+    # The run's own encoding decides on records; names of columns need a guess before there is one.
+    encoding = TextEncoding(encoding_of(trace), "replace")
     if source == LogSource.SWF:
-        found = types_in_records(trace)
+        found = types_in_records(trace, encoding)
     elif source == LogSource.TABLE:
-        names = open_rows(trace, ",").names
+        names = open_rows(trace, ",", encoding).names
         found = [n.removeprefix(REQUEST_PREFIX) for n in names if n.startswith(REQUEST_PREFIX)]
     return found or ["core"]

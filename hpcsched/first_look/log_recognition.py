@@ -1,5 +1,6 @@
 """Formats of logs by their content."""
 
+import codecs
 import gzip
 import json
 import re
@@ -19,9 +20,12 @@ SCENARIOS = (".yaml", ".yml")
 _LOOKED_AT = 1 << 16
 _GZIP = b"\x1f\x8b"
 _PARQUET = b"PAR1"
+_UTF_16 = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE
+UTF_8 = "utf-8"
 _PBS = re.compile(r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;[A-Za-z];")
 _NUMBER = re.compile(r"[-+]?\d+(\.\d*)?([eE][-+]?\d+)?")
 _SWF_FIELDS = 18
+_JOB_NAMES = ["JobNames:", "last"]
 
 
 class LogFormat(NamedTuple):
@@ -69,7 +73,7 @@ def recognised(path: Path) -> LogFormat | None:
     beginning = _beginning(path)
     if beginning.startswith(_PARQUET):
         return _known_table(path)
-    text = beginning.decode("utf-8", errors="replace").removeprefix("\ufeff")
+    text = beginning.decode(_encoding(beginning), errors="replace").removeprefix("\ufeff")
     lines = [line for line in text.splitlines() if line.strip()]
     found = next((one for one, fits in _FITS.items() if lines and fits(lines)), None)
     return _known_table(path) if found is TABLE else found
@@ -82,6 +86,19 @@ def _known_table(path: Path) -> LogFormat:
     except InputError:
         return TABLE
     return TABLE if preset is None else of_preset(preset)
+
+
+def encoding_of(path: Path) -> str:
+    """Return the encoding of a log, by its first bytes.
+
+    Bytes that are not UTF-8 are taken for Latin-1, which reads any.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read.
+    """
+    return _encoding(_beginning(table_files(path)[0] if path.is_dir() else path))
 
 
 def format_of_log(path: Path, preset: str | None = None) -> LogFormat:
@@ -153,6 +170,19 @@ def _beginning(path: Path) -> bytes:
         raise InputError(Finding("missing-file", message, Place(str(path)))) from None
 
 
+def _encoding(beginning: bytes) -> str:
+    if beginning.startswith(_PARQUET):
+        return UTF_8
+    if beginning.startswith(_UTF_16):
+        return "utf-16"
+    try:
+        # Not final: what is looked at may end within a letter.
+        codecs.getincrementaldecoder(UTF_8)().decode(beginning)
+    except UnicodeDecodeError:
+        return "latin-1"
+    return UTF_8
+
+
 def _is_sacct(lines: Sequence[str]) -> bool:
     return "JobID" in lines[0].split("|") and "|" in lines[0]
 
@@ -179,6 +209,8 @@ def _is_swf(lines: Sequence[str]) -> bool:
     if record is None:
         return True
     fields = record.split()
+    if any(line.split()[1:] == _JOB_NAMES for line in lines if line.startswith(";")):
+        fields = fields[:-1]
     # More where the header announces amounts by resource type.
     return len(fields) >= _SWF_FIELDS and all(map(_NUMBER.fullmatch, fields))
 

@@ -1,14 +1,11 @@
 """Machine for a log: from its header, or from the requests of its jobs."""
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from hpcsched.workload.job import TracedJob
-
-_NODES = re.compile(r"MaxNodes:\s*(\d+)")
-_PROCESSORS = re.compile(r"MaxProcs:\s*(\d+)")
+from hpcsched.workload.readers.header_machine import header_machine
 
 
 class Machine(NamedTuple):
@@ -113,14 +110,11 @@ def need_of(
 
 def machine_from_header(comments: Sequence[str]) -> Machine | None:
     """Return the machine that header comments of a log tell; None if they do not."""
-    text = "\n".join(comments)
-    nodes, processors = (
-        int(found[1]) if (found := pattern.search(text)) else 0 for pattern in (_NODES, _PROCESSORS)
-    )
+    stated = header_machine(comments)
+    nodes, processors = stated
     if not (nodes or processors):
         return None
-    told = [f"MaxNodes: {nodes}"] * bool(nodes) + [f"MaxProcs: {processors}"] * bool(processors)
-    basis = f"from the log's header ({', '.join(told)})"
+    basis = f"from the log's header ({stated.told})"
     if nodes and processors and processors % nodes == 0:
         return Machine(nodes, processors // nodes, basis)
     return Machine(processors or nodes, 1, basis)

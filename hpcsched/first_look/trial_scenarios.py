@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from hpcsched.errors import Finding, InputError
 from hpcsched.experiment.declared_file import cell_name
-from hpcsched.first_look.log_recognition import BATSIM, PBS, SACCT, SWF, LogFormat
+from hpcsched.first_look.log_recognition import BATSIM, PBS, SACCT, SWF, UTF_8, LogFormat
 from hpcsched.first_look.machine import Machine
 from hpcsched.plugins.registry import Registry
 
@@ -16,8 +16,12 @@ _LENIENT: Mapping[str, tuple[str, str]] = {
     "missing_requested_time": ("run_time", "a job without a requested time asked for what it took"),
     "malformed": ("skip", "damaged lines are counted and left out"),
     "unsorted": ("sort", "lines may be in any order"),
+    "fractional_seconds": ("outward", "jobs are submitted, and run, in whole seconds"),
+    "undecodable": ("replace", "bytes that are not of the encoding are replaced in names"),
 }
 """Policies by key of a trace source: value, and what it means."""
+
+_LAST = ("last", "a job that was requeued ended as its last record says")
 
 _MORE: Mapping[LogFormat, Mapping[str, tuple[str, str]]] = {
     SWF: {"unit": ("{core: 1}", "each requested processor is one core")},
@@ -25,8 +29,12 @@ _MORE: Mapping[LogFormat, Mapping[str, tuple[str, str]]] = {
     SACCT: {
         "unknown_resource_type": ("ignore", "memory and devices are left out"),
         "time_zone": ("UTC", "the zone of the log's clocks, for local times"),
+        "duplicate": _LAST,
     },
-    PBS: {"unknown_resource_type": ("ignore", "memory and devices are left out")},
+    PBS: {
+        "unknown_resource_type": ("ignore", "memory and devices are left out"),
+        "duplicate": _LAST,
+    },
 }
 
 _OF_TABLES: Mapping[str, tuple[str, str]] = {
@@ -46,11 +54,14 @@ class TrialLog(NamedTuple):
         Its format.
     jobs
         Largest number of jobs; None is all.
+    encoding
+        Encoding of its text.
     """
 
     path: Path
     format: LogFormat
     jobs: int | None
+    encoding: str = UTF_8
 
 
 class Contender(NamedTuple):
@@ -102,17 +113,19 @@ def trace_values(log: TrialLog) -> dict[str, Any]:
     values: dict[str, Any] = {"source": log.format.source, "path": str(log.path.absolute())}
     if log.jobs is not None:
         values["jobs"] = log.jobs
-    for key, (value, _) in _policies(log.format).items():
+    for key, (value, _) in _policies(log).items():
         values[key] = {"core": 1} if key == "unit" else value
     return values
 
 
-def _policies(log_format: LogFormat) -> dict[str, tuple[str, str]]:
-    """Return the keys of a trace beside its source and path: value, and what it means."""
-    if log_format.preset is not None:
-        preset = {"preset": (log_format.preset, log_format.called)}
-        return {**preset, **_LENIENT, **_OF_TABLES}
-    return {**_LENIENT, **_MORE[log_format]}
+def _policies(log: TrialLog) -> Mapping[str, tuple[str, str]]:
+    """Return the policies for a log by key: value, and what it means."""
+    encoding = (log.encoding, "the log is not UTF-8 text")
+    other = {} if log.encoding == UTF_8 else {"encoding": encoding}
+    if log.format.preset is not None:
+        preset = {"preset": (log.format.preset, log.format.called)}
+        return {**preset, **_LENIENT, **_OF_TABLES, **other}
+    return {**_LENIENT, **_MORE[log.format], **other}
 
 
 def scenario_text(
@@ -135,7 +148,7 @@ def scenario_text(
     resources = ", ".join(f"{name}: {amount}" for name, amount in machine.resources.items())
     jobs = [] if log.jobs is None else [f"  jobs: {log.jobs}"]
     policies = [
-        f"  {key}: {value}  # {meaning}" for key, (value, meaning) in _policies(log.format).items()
+        f"  {key}: {value}  # {meaning}" for key, (value, meaning) in _policies(log).items()
     ]
     lines = [
         f"# {contender.label} on {log.path.name}, as 'hpcsched try' replays it.",

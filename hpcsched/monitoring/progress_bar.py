@@ -5,7 +5,7 @@ from time import monotonic
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-from hpcsched.monitoring.state_board import Trace
+from hpcsched.monitoring.replay_progress import ReplayProgress
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import JobRecord
 
@@ -14,7 +14,7 @@ INTERVAL = 0.2
 
 
 class ProgressBar(Observer):
-    """Progress bar of a replay: share of the trace, jobs per second, and estimated end.
+    """Progress bar of a replay: share that is done, jobs per second, and estimated end.
 
     Nothing is shown unless standard error is a terminal.
 
@@ -22,11 +22,11 @@ class ProgressBar(Observer):
     ----------
     title
         Name of the scenario.
-    trace
-        Trace, for the share that has been read.
+    progress
+        Progress of the replay.
     """
 
-    def __init__(self, title: str, trace: Trace) -> None:
+    def __init__(self, title: str, progress: ReplayProgress) -> None:
         console = Console(stderr=True)
         self._progress = Progress(
             TextColumn("{task.description}"),
@@ -39,7 +39,7 @@ class ProgressBar(Observer):
             disable=not console.is_terminal,
         )
         self._task = self._progress.add_task(title, total=None, jobs=0, rate=0)
-        self._trace = trace
+        self._replay = progress
         self._jobs = 0
         self._began = self._due = monotonic()
         self._progress.start()
@@ -69,11 +69,11 @@ class ProgressBar(Observer):
     def _show(self) -> None:
         now = monotonic()
         self._due = now + INTERVAL
-        fraction = self._trace.fraction_read
+        share = self._replay.share(self._jobs)
         self._progress.update(
             self._task,
-            total=None if fraction is None else 1,
-            completed=fraction or 0,
+            total=None if share is None else 1,
+            completed=share or 0,
             jobs=self._jobs,
             rate=round(self._jobs / max(now - self._began, INTERVAL)),
         )

@@ -108,8 +108,10 @@ class RunState(BaseModel):
     now
         Simulated second of the replay; None before the first round.
     progress
-        Share of the replay, from 0 to 1: of the number of jobs in the scenario if it has one, else
-        of the trace that has been read; None if unknown.
+        Share of the jobs that have left the system, from 0 to 1; the number of all jobs is
+        estimated until the trace has been read. None if unknown.
+    remaining
+        Estimated real seconds until the end of the replay; None if unknown.
     submitted, waiting, running, ended
         Numbers of jobs; those that have ended include rejected ones.
     rounds, decision_time
@@ -147,6 +149,7 @@ class RunState(BaseModel):
     solver: dict[str, int] = {}
     nodes: NodesState | None = None
     date: str | None = None
+    remaining: float | None = None
 
     def age(self) -> float:
         """Return the real seconds since the state was written, by this machine's clock."""

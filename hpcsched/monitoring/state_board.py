@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
 from typing import Protocol
 
+from hpcsched.monitoring.replay_progress import ReplayProgress
 from hpcsched.monitoring.run_state import (
     STATE_FORMAT,
     DecisionTimes,
@@ -39,14 +40,6 @@ class View(Protocol):
 
 _UNIX_FROM = 10**9
 """Simulated times above this, in September 2001, are Unix times."""
-
-
-class Trace(Protocol):
-    """The part of a trace source that a state needs."""
-
-    @property
-    def fraction_read(self) -> float | None:
-        """Share of the trace that has been read, from 0 to 1; None if unknown."""
 
 
 class Figures(Protocol):
@@ -117,12 +110,10 @@ class StateBoard:
         Name of the scenario.
     system
         The system.
-    trace
-        Trace, for the share that has been read.
+    progress
+        Progress of the replay.
     views
         Views to show states on.
-    most_jobs
-        Number of jobs of the scenario; None if unknown.
     outages
         Outages of the run.
     comments
@@ -133,19 +124,17 @@ class StateBoard:
         self,
         scenario: str,
         system: System,
-        trace: Trace,
+        progress: ReplayProgress,
         views: Sequence[View],
-        most_jobs: int | None = None,
         *,
         outages: Outages = NO_OUTAGES,
         comments: Callable[[], Sequence[str]] = tuple,
     ) -> None:
-        self._scenario, self.system, self._trace = scenario, system, trace
+        self._scenario, self.system, self._progress = scenario, system, progress
         self._outages = outages.all
         self._comments = comments
         self._process = this_process()
         self._views = views
-        self._most_jobs = most_jobs
         self._began = monotonic()
         self._dues = [self._began] * len(views)
         self._due = self._began
@@ -196,6 +185,7 @@ class StateBoard:
     def _state(self, figures: Figures, phase: Phase) -> RunState:
         now = figures.now
         down = self._down(now)
+        share = self._progress.share(figures.ended)
         return RunState(
             format=STATE_FORMAT,
             scenario=self._scenario,
@@ -204,7 +194,8 @@ class StateBoard:
             written=instant(),
             elapsed=round(monotonic() - self._began, 3),
             now=now,
-            progress=self._progress(figures),
+            progress=share,
+            remaining=self._progress.remaining(share) if phase == "replaying" else None,
             submitted=figures.submitted,
             waiting=figures.submitted - figures.ended - figures.running,
             running=figures.running,
@@ -225,11 +216,6 @@ class StateBoard:
         # The first submission is not known here; no log is 31 years long, so this is a Unix time.
         calendar = calendar_of(self._comments(), now if now > _UNIX_FROM else 0)
         return calendar.text(now) if calendar.known else None
-
-    def _progress(self, figures: Figures) -> float | None:
-        if self._most_jobs:
-            return min(1.0, figures.submitted / self._most_jobs)
-        return self._trace.fraction_read
 
     def _down(self, now: int | None) -> frozenset[int]:
         """Return the nodes that are out of service."""

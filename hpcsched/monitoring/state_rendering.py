@@ -20,7 +20,7 @@ def state_rows(state: RunState) -> Iterator[tuple[str, str]]:
     """Yield a state as pairs of a label and a text."""
     yield "doing", f"{DOING[state.phase]}, for {duration(state.elapsed)}"
     if state.progress is not None:
-        yield "progress", f"{state.progress:.1%}"
+        yield "progress", f"{state.progress:.1%}{_rest(state)}"
     if state.now is not None:
         yield "simulated time", f"{state.date or simulated(state.now)} ({state.now:,} s)"
     yield (
@@ -49,7 +49,7 @@ def state_line(state: RunState) -> str:
     """Return a state as one line."""
     parts = [DOING[state.phase]]
     if state.progress is not None:
-        parts.append(f"{state.progress:.1%}")
+        parts.append(f"{state.progress:.1%}{_rest(state)}")
     if state.now is not None:
         parts.append(f"at {state.date or simulated(state.now)}")
     parts.append(f"{state.waiting:,} waiting, {state.running:,} running, {state.ended:,} ended")
@@ -128,6 +128,10 @@ def amount(value: int) -> str:
         return f"{value:,}"
     power = min((value.bit_length() - 1) // 10, len(PREFIXES))
     return f"{value / 2 ** (10 * power):,.4g} {PREFIXES[power - 1]}"
+
+
+def _rest(state: RunState) -> str:
+    return "" if state.remaining is None else f", about {duration(state.remaining)} left"
 
 
 def _resource(resource: ResourceState) -> str:

@@ -8,6 +8,7 @@ from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.errors import Finding, InputError
+from hpcsched.monitoring.replay_progress import ReplayProgress
 from hpcsched.problems.files import InstancesWriter, write_instances
 from hpcsched.problems.header import Selection, header_of
 from hpcsched.problems.whole_files import check_target
@@ -152,4 +153,4 @@ def _followers(assembly: Assembly, *, progress: bool) -> list[Observer]:
         return []
     from hpcsched.monitoring.progress_bar import ProgressBar  # noqa: PLC0415 (rich takes its time)
 
-    return [ProgressBar(assembly.scenario.name, assembly.source)]
+    return [ProgressBar(assembly.scenario.name, ReplayProgress(assembly.source))]

@@ -152,6 +152,7 @@ def outage_figures(folder: Path, outages: Outages, system: System) -> dict[str, 
         - `lost_amounts`: amounts that they asked for × time, by resource type.
         - `node_seconds_down`: time out of service summed over nodes, by kind of outage, also beyond
           the end of the run.
+        - `node_failures`: counts of the records of a log that tells failures, if there is one.
 
     Raises
     ------
@@ -179,6 +180,7 @@ def outage_figures(folder: Path, outages: Outages, system: System) -> dict[str, 
         "lost_node_seconds": sum(s * n for s, n in zip(seconds, places, strict=True)),
         "lost_amounts": dict(zip(system.resource_types, lost, strict=True)),
         "node_seconds_down": _down_by_kind(outages),
+        **({"node_failures": dict(outages.told)} if outages.told else {}),
     }
 
 

@@ -15,36 +15,9 @@ from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.replay_admission import admitted
 from hpcsched.workload.job_batches import JobColumns, OpenJobs, batches_of
-from hpcsched.workload.trace_source import TraceSource
 
 TOO_FEW = "so few jobs, which is sooner done than to load compiled code"
 """What keeps a short trace from being replayed in compiled code, in words."""
-
-
-class Reading:
-    """A trace that is read in batches, and the replayed share of it."""
-
-    def __init__(self, source: TraceSource, replay: EventLoop) -> None:
-        self._source, self._replay = source, replay
-        self._before: float | None = 0.0
-        self._read = self._latest = 0
-
-    def batches(self) -> Iterator[JobColumns]:
-        """Yield the jobs."""
-        for columns in batches_of(self._source):
-            self._latest = len(columns.job_id)
-            self._read += self._latest
-            yield columns
-            self._before = self._source.fraction_read
-
-    @property
-    def fraction_read(self) -> float | None:
-        """Replayed share of the trace, from 0 to 1; None if unknown."""
-        fraction, before = self._source.fraction_read, self._before
-        if fraction is None or before is None or not self._latest:
-            return fraction
-        ahead = (self._read - self._replay.submitted) / self._latest
-        return fraction - ahead * (fraction - before)
 
 
 class ColumnRun:
@@ -59,7 +32,7 @@ class ColumnRun:
     def __init__(self, assembly: Assembly, parts: Parts, watching: Watching) -> None:
         self._parts, self._watching = parts, watching
         self._replay = EventLoop(parts)
-        self._reading = Reading(assembly.source, self._replay)
+        self._source = assembly.source
         self._opened = OpenJobs()
         self._recorder = RunRecorder(assembly.folder, assembly.system)
         self._lost: InterruptionRecorder | None = None
@@ -70,8 +43,8 @@ class ColumnRun:
             if parts.system.shared_resources
             else None
         )
-        self._monitor = ColumnMonitor(watching.board(self._reading), self._replay)
-        self._bar = watching.bar(self._reading) if watching.with_bar else None
+        self._monitor = ColumnMonitor(watching.board(), self._replay)
+        self._bar = watching.bar() if watching.with_bar else None
         self._compiling = False
 
     @property
@@ -107,7 +80,7 @@ class ColumnRun:
             If that has to be done in Python.
         """
         system = self._parts.system
-        batches = self._first_of(self._reading.batches())
+        batches = self._first_of(batches_of(self._source))
         batches = self._read(admitted(batches, self._parts))
         for left, rounds, lost, *levels in self._replay.run(batches):
             self._compiling = False

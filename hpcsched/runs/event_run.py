@@ -37,14 +37,14 @@ class EventRun:
         followers: list[Observer] = [
             RunRecorder(folder, system),
             *parts.observers,
-            Monitor(watching.board(assembly.source)),
+            Monitor(watching.board()),
         ]
         if assembly.scenario.outages is not None:
             followers.append(InterruptionRecorder(folder))
         if system.shared_resources:
             followers.append(SharedResourceRecorder(folder, system))
         if watching.with_bar:
-            followers.append(watching.bar(assembly.source))
+            followers.append(watching.bar())
         self._followers, self._assembly, self.in_python = followers, assembly, because
         self._parts = parts._replace(observers=followers)
         self._usages = [one for one in parts.observers if isinstance(one, ProcessUsage)]

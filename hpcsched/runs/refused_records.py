@@ -1,15 +1,20 @@
 """Records of a trace that its policies refuse: all of them, counted in one pass."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Literal, NamedTuple, get_args, get_origin
 
-from hpcsched.errors import InputError
+from hpcsched.errors import Finding, InputError
 from hpcsched.runs.assembly import assemble
 from hpcsched.scenario import Scenario
+from hpcsched.scenario.loading import LoadedScenario
 from hpcsched.workload.job_batches import batches_of
 
 REFUSE, LEAVE_OUT = "error", "skip"
 """Two values of a policy: a record ends the reading, or is left out and counted."""
+
+NO_ZONE = "missing-time-zone"
+"""Rule of an error about a local time, whose zone a key of the trace names."""
 
 
 class Refused(NamedTuple):
@@ -46,18 +51,63 @@ def refused_records(scenario: Scenario) -> list[Refused]:
     InputError
         The trace has a fault that no policy decides on.
     """
+    return _refused(scenario, {})
+
+
+@contextmanager
+def all_refused_told(loaded: LoadedScenario) -> Iterator[None]:
+    """Add a count of all records that policies refuse to an error of reading the trace.
+
+    Only an error about a record that a policy decides on, or about a missing time zone, changes.
+
+    Parameters
+    ----------
+    loaded
+        The scenario.
+    """
+    try:
+        yield
+    except InputError as error:
+        more = _all_refused(error, loaded)
+        if more is None:
+            raise
+        raise InputError([*error.findings, more]) from error
+
+
+def _all_refused(error: InputError, loaded: LoadedScenario) -> Finding | None:
+    """Return a finding with all refused records; None if the error is about one or none."""
+    strict = {policy.replace("_", "-") for policy, _ in _strict_policies(loaded.scenario.trace)}
+    rules = {finding.rule for finding in error.findings}
+    if not rules & {*strict, NO_ZONE}:
+        return None
+    # With a zone, whichever it is, the records behind the first are seen.
+    assumed = {"time_zone": "UTC"} if NO_ZONE in rules else {}
+    # What else is wrong with the log is found once these are settled.
+    try:
+        refused = _refused(loaded.scenario, assumed)
+    except InputError:
+        return None
+    if sum(one.records for one in refused) + len(assumed) < 2:
+        return None
+    return Finding("refused-records", in_words(refused), loaded.place("trace"), "trace")
+
+
+def _refused(scenario: Scenario, assumed: Mapping[str, str]) -> list[Refused]:
+    """Return what policies refuse, where some keys of the trace have other values."""
     trace = scenario.trace
     strict = dict(_strict_policies(trace))
-    lenient = trace.model_copy(update=dict.fromkeys(strict, LEAVE_OUT))
-    source = assemble(scenario.model_copy(update={"trace": lenient})).source
+    lenient = {policy: _lenient(choices) for policy, choices in strict.items()}
+    changed = trace.model_copy(update={**lenient, **assumed})
+    source = assemble(scenario.model_copy(update={"trace": changed})).source
     for _ in batches_of(source):
         pass
+    account = source.account
     found = [
-        Refused(policy, source.account.skipped[policy], choices)
+        # A policy that does not leave records out counts those that it changes.
+        Refused(policy, account.skipped[policy] + account.clipped[policy], choices)
         for policy, choices in strict.items()
-        if source.account.skipped.get(policy)
     ]
-    return sorted(found, key=lambda one: -one.records)
+    return sorted((one for one in found if one.records), key=lambda one: -one.records)
 
 
 def in_words(refused: list[Refused]) -> str:
@@ -75,19 +125,19 @@ def in_words(refused: list[Refused]) -> str:
     return f"{total:,} records are refused in all; keys of the trace settle them: {keys}"
 
 
-def is_policy(scenario: Scenario, error: InputError) -> bool:
-    """Return True for the error of a record that a policy refuses."""
-    strict = {policy.replace("_", "-") for policy, _ in _strict_policies(scenario.trace)}
-    return any(finding.rule in strict for finding in error.findings)
-
-
 def _strict_policies(trace: Any) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the policies of a trace that refuse records, with their other values."""
     fields: Mapping[str, Any] = type(trace).model_fields
     for name, field in fields.items():
         values = tuple(_literals(field.annotation))
-        if getattr(trace, name) == REFUSE and LEAVE_OUT in values:
-            yield name, tuple(value for value in values if value != REFUSE)
+        choices = tuple(value for value in values if value != REFUSE)
+        if getattr(trace, name) == REFUSE and choices:
+            yield name, choices
+
+
+def _lenient(choices: tuple[str, ...]) -> str:
+    """Return the value of a policy with which all records are read."""
+    return LEAVE_OUT if LEAVE_OUT in choices else choices[0]
 
 
 def _literals(annotation: Any) -> Iterator[str]:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hpcsched.monitoring.state_board import StateBoard, Trace, View
+from hpcsched.monitoring.replay_progress import ReplayProgress
+from hpcsched.monitoring.state_board import StateBoard, View
 from hpcsched.monitoring.state_file import StateFile
 from hpcsched.monitoring.state_lines import StateLines
 from hpcsched.runs.assembly import Assembly
@@ -48,7 +49,7 @@ class Watching:
         self._told_of_compiling = False
         self.with_bar = progress and not watch and sys.stderr.isatty()
 
-    def board(self, trace: Trace) -> StateBoard:
+    def board(self) -> StateBoard:
         """Return the board that writes the state file and shows the state."""
         assembly = self._assembly
         views: list[View] = [StateFile(assembly.folder)]
@@ -67,18 +68,17 @@ class Watching:
         return StateBoard(
             assembly.scenario.name,
             assembly.system,
-            trace,
+            self._progress(),
             views,
-            self._most_jobs(),
             outages=assembly.outages,
             comments=lambda: assembly.source.comments,
         )
 
-    def bar(self, trace: Trace) -> "ProgressBar":
+    def bar(self) -> "ProgressBar":
         """Return a progress bar, if one is wanted."""
         from hpcsched.monitoring.progress_bar import ProgressBar  # noqa: PLC0415 (rich takes its time)
 
-        return ProgressBar(self._assembly.scenario.name, trace)
+        return ProgressBar(self._assembly.scenario.name, self._progress())
 
     def say(self, line: str) -> None:
         """Log a note about a wait, which the command line shows without `--verbose` too."""
@@ -95,6 +95,9 @@ class Watching:
         """Log if jobs are replayed in compiled code, or the parts that need Python."""
         how = f"event by event in Python: {', '.join(in_python)}" if in_python else ""
         _log.info("jobs are replayed %s", how or "in compiled code")
+
+    def _progress(self) -> ReplayProgress:
+        return ReplayProgress(self._assembly.source, self._most_jobs())
 
     def _most_jobs(self) -> int | None:
         """Return the largest number of jobs, if the scenario states one."""

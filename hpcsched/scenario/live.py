@@ -8,8 +8,8 @@ from pydantic_core import InitErrorDetails
 
 from hpcsched.parameters import Listed, OutputPath, Params, PositiveDuration, Selects
 from hpcsched.scenario.choices import NamedChoice
+from hpcsched.scenario.host_names import HostNames, wrong_hosts
 from hpcsched.scenario.refusal import refusal, refuse
-from hpcsched.slurm.host_lists import expand
 
 _NOT_DECLARED = {
     "partitions": "the limits of a real cluster's partitions are its own; leave out 'partitions'",
@@ -35,7 +35,7 @@ class LiveSettings(Params):
         description="Partitions of the cluster to dispatch; jobs of other partitions are left"
         " alone, and their resources are not free.",
     )
-    nodes: dict[str, Annotated[str, Field(min_length=1)]] = Field(
+    nodes: HostNames = Field(
         description="The names of each node group's nodes on the cluster, such as c[1-3,7]; nodes"
         " of the cluster that are not named are not used."
     )
@@ -75,22 +75,6 @@ class LiveSettings(Params):
             raise refuse(refusal("bad-value", message, seconds))
         return seconds
 
-    @field_validator("nodes")
-    @classmethod
-    def _check_names(cls, nodes: dict[str, str]) -> dict[str, str]:
-        seen: dict[str, str] = {}
-        for group, text in nodes.items():
-            try:
-                names = expand(text)
-            except ValueError as error:
-                raise refuse(refusal("bad-value", str(error), text, at=(group,))) from None
-            for name in names:
-                if name in seen:
-                    message = f"the node {name} is named twice"
-                    raise refuse(refusal("duplicate-name", message, text, at=(group,)))
-                seen[name] = group
-        return nodes
-
 
 def not_live(
     live: LiveSettings, counts: Mapping[str, int], declared: Collection[str]
@@ -106,17 +90,7 @@ def not_live(
     declared
         Keys of the scenario.
     """
-    for group, text in live.nodes.items():
-        at = ("live", "nodes", group)
-        if group not in counts:
-            message = f"the system has no node group {group!r}; there are: {', '.join(counts)}"
-            yield refusal("unknown-group", message, text, at=at)
-        # Jobs are placed on nodes by number within their group, so names and nodes must match one
-        # to one.
-        elif len(expand(text)) != counts[group]:
-            found = len(expand(text))
-            message = f"the group {group} has {counts[group]} nodes, and {found} are named"
-            yield refusal("not-live", message, text, at=at)
+    yield from wrong_hosts(live.nodes, counts, ("live", "nodes"), "not-live")
     missing = [group for group in counts if group not in live.nodes]
     if missing:
         message = f"the names of the nodes of {', '.join(missing)} are missing"

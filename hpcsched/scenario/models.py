@@ -185,7 +185,7 @@ class Scenario(Params):
         if self.outages is not None:
             # A large system takes a while to name its nodes, and most scenarios name none.
             names = cache(lambda: tuple(node_numbers(self.system.build())))
-            groups = [group.name for group in self.system.groups]
+            groups = {group.name: group.count for group in self.system.groups}
             unknown = list(unknown_nodes(self.outages, groups, names))
             if unknown:
                 raise refuse(*unknown)

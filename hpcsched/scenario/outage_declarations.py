@@ -1,6 +1,6 @@
 """The block `outages`: its declaration, and the outages that follow from it."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Self
 
@@ -8,7 +8,9 @@ from pydantic import Field, model_validator
 from pydantic_core import InitErrorDetails
 
 from hpcsched.parameters import Duration, InputPath, Listed, Params, PositiveDuration
+from hpcsched.scenario.host_names import wrong_hosts
 from hpcsched.scenario.key_path import KeyPath
+from hpcsched.scenario.node_failure_declaration import NodeFailuresDeclaration
 from hpcsched.scenario.refusal import refusal
 from hpcsched.simulation.failure_log import read_failures
 from hpcsched.simulation.failure_model import FailureModel, draw_failures
@@ -166,6 +168,10 @@ class OutagesDeclaration(Params):
         description="A CSV file of failures, with the header node,from,until: a node's name, and"
         " seconds since the trace's origin.",
     )
+    node_failures: NodeFailuresDeclaration | None = Field(
+        default=None,
+        description="Failures that a dump of `sacct` tells by the jobs that were lost to them.",
+    )
     requeue: bool = Field(
         default=True,
         description="Put a job that loses a node back into the queue, to run again from its"
@@ -185,7 +191,7 @@ class OutagesDeclaration(Params):
         Raises
         ------
         InputError
-            If the file of failures cannot be used.
+            If the file of failures, or a log that tells them, cannot be used.
         """
         outages: list[Outage] = []
         for maintenance in self.maintenance:
@@ -197,8 +203,13 @@ class OutagesDeclaration(Params):
             outages += draw_failures(failures.build(system), seed(f"failures[{n}]"))
         if self.failure_log is not None:
             outages += read_failures(Path(self.failure_log), system)
+        told: tuple[tuple[str, int], ...] = ()
+        if self.node_failures is not None:
+            logged = self.node_failures.build(system)
+            outages += logged.outages
+            told = tuple(logged.counts.items())
         # Sorted by time: the blocks above come one kind after another.
-        return Outages(tuple(sorted(outages)), self.requeue)
+        return Outages(tuple(sorted(outages)), self.requeue, told)
 
     def choices(self) -> Iterator[tuple[KeyPath, NodeChoice]]:
         """Yield every choice of nodes, with the key path within this block."""
@@ -212,12 +223,22 @@ class OutagesDeclaration(Params):
 
 
 def unknown_nodes(
-    declared: OutagesDeclaration, groups: Sequence[str], nodes: Callable[[], Sequence[str]]
+    declared: OutagesDeclaration, groups: Mapping[str, int], nodes: Callable[[], Sequence[str]]
 ) -> Iterator[InitErrorDetails]:
     """Yield the node groups and the nodes that outages name and that the system does not have.
 
-    `nodes` gives the names of all nodes, which is asked where one is named.
+    Parameters
+    ----------
+    declared
+        The outages.
+    groups
+        Number of nodes by group.
+    nodes
+        Gives the names of all nodes; called where one is named.
     """
+    if declared.node_failures is not None:
+        at = ("outages", "node_failures", "nodes")
+        yield from wrong_hosts(declared.node_failures.nodes, groups, at, "bad-value")
     for path, choice in declared.choices():
         for k, name in enumerate(choice.groups or ()):
             if name not in groups:

@@ -18,6 +18,7 @@ from hpcsched.scenario.loading import LoadedScenario
 from hpcsched.scenario.models import Scenario
 from hpcsched.scenario.positions import by_position
 from hpcsched.scenario.walk import blocks, mark_of, texts
+from hpcsched.system.system import System
 
 _ALIKE = 0.8
 """Similarity of two names, from 0 to 1, above which one is taken for a slip of the pen."""
@@ -66,6 +67,27 @@ def missing_inputs(
     return findings
 
 
+def trace_cautions(loaded: LoadedScenario, rule: str) -> list[Finding]:
+    """Return the warnings of one rule about the trace, as in `review`.
+
+    Parameters
+    ----------
+    loaded
+        The scenario.
+    rule
+        Name of the rule.
+
+    Raises
+    ------
+    PluginError
+        If the trace source fails in its own review.
+    """
+    system, trace = loaded.scenario.system.build(), loaded.scenario.trace
+    installed = loaded.registry.get(trace.plugin_kind, trace.plugin_name)
+    found = _cautions(loaded, installed, ("trace",), trace, system)
+    return [finding for finding in found if finding.rule == rule]
+
+
 def _plugin_cautions(loaded: LoadedScenario) -> Iterator[Finding]:
     system = loaded.scenario.system.build()
     for path, block in blocks(loaded.scenario):
@@ -76,16 +98,24 @@ def _plugin_cautions(loaded: LoadedScenario) -> Iterator[Finding]:
         if SEES_RUN_TIME in plugin.capabilities:
             message = f"{plugin.name} is shown real run times, which no real system can foresee"
             yield _finding(loaded, "sees-run-time", message, path)
-        try:
-            cautions = list(plugin.review(block, system)) if plugin.review else []
-        except Exception as error:
-            raise PluginError(
-                f"plugin {installed.distribution} {installed.version} failed in the review of the"
-                f" {installed.kind} {plugin.name!r}: {type(error).__name__}: {error}"
-            ) from error
-        for caution in cautions:
-            key = path + (parse_key_path(caution.key) if caution.key else ())
-            yield _finding(loaded, caution.rule, caution.message, key, caution.severity)
+        yield from _cautions(loaded, installed, path, block, system)
+
+
+def _cautions(
+    loaded: LoadedScenario, installed: Installed, path: KeyPath, block: BaseModel, system: System
+) -> Iterator[Finding]:
+    """Yield the findings of a plugin's own review of its parameters."""
+    plugin = installed.plugin
+    try:
+        cautions = list(plugin.review(block, system)) if plugin.review else []
+    except Exception as error:
+        raise PluginError(
+            f"plugin {installed.distribution} {installed.version} failed in the review of the"
+            f" {installed.kind} {plugin.name!r}: {type(error).__name__}: {error}"
+        ) from error
+    for caution in cautions:
+        key = path + (parse_key_path(caution.key) if caution.key else ())
+        yield _finding(loaded, caution.rule, caution.message, key, caution.severity)
 
 
 def _plugin_of(loaded: LoadedScenario, path: KeyPath, block: BaseModel) -> Installed | None:

@@ -23,6 +23,7 @@ RULES = MappingProxyType(
         "not-recorded": "The option cannot be used with a dispatcher that follows recorded starts.",
         "not-reproducible": "The option makes results depend on the machine.",
         "nothing-to-kill": "Jobs are to be killed at a limit to which the trace clips run times.",
+        "other-machine": "The header of the log states another machine than the system.",
         "outages-beside-jobs": "All outages end before the first job, or begin after the last one.",
         "plans-all-partitions": "A CP dispatcher plans all jobs of several partitions together.",
         "path-not-found": "An input file does not exist, or a variable in its path is not set.",

@@ -104,7 +104,9 @@ class TransformedSource:
 
     @property
     def fraction_read(self) -> float | None:
-        """Fraction of the source that has been read, from 0 to 1; None if unknown."""
+        """Fraction of the source that has been read; 1 if no more is needed, None if unknown."""
+        if any(stage.account.ended is not None for stage in self._stages):
+            return 1.0
         return self.source.fraction_read
 
     def jobs(self) -> Iterator[TracedJob]:

@@ -62,7 +62,11 @@ def test_a_scenario(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "tiny.yaml").write_text(SCENARIO)
     assert convert("tiny.yaml", "out.json", "--jobs", "3", "--set", "trace.named=[user]") == 0
     out, err = capsys.readouterr()
-    assert out.splitlines()[1:] == ["3 records read", "  1 clipped: over_requested_time"]
+    assert out.splitlines()[1:] == [
+        "3 records read",
+        "  1 clipped: fractional_seconds",
+        "  1 clipped: over_requested_time",
+    ]
     assert err.splitlines() == [
         f"warning: {count} jobs have {what}, which Batsim's format cannot say: written without"
         for count, what in (

@@ -1,5 +1,6 @@
 """Logs are recognised by their content, whatever their names are."""
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,8 @@ from tests.workload.presets.samples import WRITERS
         (samples.RECORDS, found.SWF),
         ("; a header alone\n" * 9000, found.SWF),
         ("\n\n" + samples.RECORDS.replace("\n", " 4 1024\n"), found.SWF),
+        ("; JobNames: last\n" + samples.RECORDS.replace("\n", " día\n"), found.SWF),
+        (samples.RECORDS.replace("\n", " día\n"), None),
         (samples.SACCT, found.SACCT),
         (samples.PBS, found.PBS),
         (samples.BATSIM, found.BATSIM),
@@ -35,6 +38,27 @@ def test_by_content(
 ) -> None:
     """Plain or packed."""
     assert found.recognised(samples.written(tmp_path, text, packed=packed)) == expected
+
+
+@pytest.mark.parametrize(
+    ("encoding", "found_encoding"),
+    [("utf-8", "utf-8"), ("utf-8-sig", "utf-8"), ("latin-1", "latin-1"), ("utf-16", "utf-16")],
+)
+@pytest.mark.parametrize("packed", [False, True])
+def test_other_encodings(
+    tmp_path: Path, encoding: str, found_encoding: str, *, packed: bool
+) -> None:
+    """A letter beyond ASCII tells UTF-8 and Latin-1 apart, a mark tells UTF-16."""
+    data = samples.SACCT.replace("anna", "día").encode(encoding)
+    path = tmp_path / "log"
+    path.write_bytes(gzip.compress(data) if packed else data)
+    assert (found.recognised(path), found.encoding_of(path)) == (found.SACCT, found_encoding)
+
+
+def test_a_letter_at_the_end_of_what_is_looked_at(tmp_path: Path) -> None:
+    """The first 65,536 bytes end within a letter of two: that is UTF-8 all the same."""
+    path = samples.written(tmp_path, "x" * 65_535 + "é")
+    assert found.encoding_of(path) == "utf-8"
 
 
 def test_parquet(tmp_path: Path) -> None:

@@ -2,28 +2,24 @@
 
 from typing import Any
 
-import pytest
-
 from hpcsched.monitoring.column_monitor import ColumnMonitor
 from hpcsched.monitoring.monitor import Monitor
 from hpcsched.monitoring.run_state import RunState
 from hpcsched.monitoring.state_board import DAY, StateBoard
 from hpcsched.prediction.requested_time import RequestedTime
-from hpcsched.runs.column_run import Reading
 from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.job_batches import JobColumns, OpenJobs, RequestNumbers, columns_of
 from tests.builders import alike, lists, parts, replay, traced
-from tests.monitoring.test_monitor import Shown, Trace
-from tests.runs.both_loops import ListedJobs
+from tests.monitoring.test_monitor import Shown, progress
 
 
 def states(system: System, jobs: list[TracedJob]) -> list[RunState]:
     """Return the states that are shown of a replay in compiled code, after each instant."""
     view = Shown()
     replaying = EventLoop(parts(system, lists(), predictor=RequestedTime()), seconds=0)
-    monitor = ColumnMonitor(StateBoard("followed", system, Trace(0.5), [view], 400), replaying)
+    monitor = ColumnMonitor(StateBoard("followed", system, progress(0.5, 400), [view]), replaying)
     opened = OpenJobs()
 
     def read(columns: JobColumns) -> JobColumns:
@@ -54,7 +50,7 @@ def test_as_event_by_event() -> None:
         for n in range(1, 60)
     ]
     view = Shown()
-    monitor = Monitor(StateBoard("followed", system, Trace(0.5), [view], 400))
+    monitor = Monitor(StateBoard("followed", system, progress(0.5, 400), [view]))
     replay(system, lists(), jobs, [monitor], predictor=RequestedTime())
     monitor.close()
     by_now = {(state.phase, state.now): told(state) for state in view.states}
@@ -74,28 +70,3 @@ def test_decision_times() -> None:
     times = last.decision_time
     assert times.mean and times.last and times.longest
     assert 0 < times.mean <= times.longest
-
-
-class CountedJobs(ListedJobs):
-    """A source that says how much of it was read."""
-
-    def __init__(self, jobs: list[TracedJob]) -> None:
-        super().__init__(jobs)
-        self._count = len(jobs)
-
-    @property
-    def fraction_read(self) -> float:
-        """The share of the jobs."""
-        return self.account.read / self._count
-
-
-def test_how_much_was_replayed() -> None:
-    """What was read ahead does not count: with 5 of 20 jobs submitted it is a quarter."""
-    jobs = [traced(n, 10 * n, 1, 5) for n in range(20)]
-    replaying = EventLoop(parts(alike(1, core=1), lists(), predictor=RequestedTime()), seconds=0)
-    reading = Reading(CountedJobs(jobs), replaying)
-    seen = {replaying.submitted: reading.fraction_read}
-    for _ in replaying.run(reading.batches()):
-        seen[replaying.submitted] = reading.fraction_read
-    assert seen[5] == 0.25
-    assert seen == pytest.approx({submitted: submitted / 20 for submitted in range(21)})

@@ -1,11 +1,13 @@
 """The monitor knows how far a replay has come, and changes nothing of it."""
 
 from itertools import pairwise
+from types import SimpleNamespace
 
 import pytest
 
 from hpcsched.dispatching.decision import Decision
 from hpcsched.monitoring.monitor import Monitor
+from hpcsched.monitoring.replay_progress import ReplayProgress
 from hpcsched.monitoring.run_state import RunState
 from hpcsched.monitoring.state_board import DAY, StateBoard
 from hpcsched.monitoring.state_rendering import state_line, state_rows
@@ -13,6 +15,7 @@ from hpcsched.system.node_outages import Outage, Outages
 from hpcsched.system.shared_resources import Change, Draw, SharedResource
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job import TracedJob
+from hpcsched.workload.trace_source import TraceAccount
 from tests.builders import alike, lists, replay, traced
 
 
@@ -34,11 +37,12 @@ class Shown:
         self.closed = True
 
 
-class Trace:
-    """What a monitor asks a trace source."""
-
-    def __init__(self, fraction_read: float | None = None) -> None:
-        self.fraction_read = fraction_read
+def progress(
+    fraction: float | None = None, most_jobs: int | None = None, jobs: int = 0
+) -> ReplayProgress:
+    """Return the progress with a trace of which a share has been read, with so many jobs in it."""
+    trace = SimpleNamespace(fraction_read=fraction, account=TraceAccount(read=jobs))
+    return ReplayProgress(trace, most_jobs)
 
 
 def follow(
@@ -46,7 +50,7 @@ def follow(
 ) -> list[RunState]:
     """Return the states that were shown of a replay of jobs, first come first served."""
     view = Shown(interval)
-    monitor = Monitor(StateBoard("followed", system, Trace(0.5), [view], most_jobs))
+    monitor = Monitor(StateBoard("followed", system, progress(0.5, most_jobs, len(jobs)), [view]))
     replay(system, lists(), jobs, [monitor])
     monitor.close()
     assert view.closed
@@ -65,9 +69,9 @@ def test_counts_and_what_is_free() -> None:
         for s in (first, second, third, last)
     ]
     assert seen == [
-        (0, 1, 0, 1, 0, 2, 0.25),
-        (10, 2, 1, 1, 0, 2, 0.5),
-        (100, 2, 0, 1, 1, 1, 0.5),
+        (0, 1, 0, 1, 0, 2, 0),
+        (10, 2, 1, 1, 0, 2, 0),
+        (100, 2, 0, 1, 1, 1, 0.25),
         (150, 2, 0, 0, 2, 4, 0.5),
     ]
     # By hand: 2 cores for 100 s, then 3 for 50 s, of 4 cores for 150 s.
@@ -93,7 +97,7 @@ def test_shared_resources_and_outages() -> None:
     system = System((NodeGroup("node", 2, {"core": 2}),), {}, (power,))
     service = Outages((Outage(10, 30, (0,), "maintenance", "service"),))
     view = Shown()
-    monitor = Monitor(StateBoard("followed", system, Trace(), [view], outages=service))
+    monitor = Monitor(StateBoard("followed", system, progress(), [view], outages=service))
     jobs = [traced(1, 0, 4, 10), traced(2, 1, 1, 30), traced(3, 20, 2, 5)]
     replay(system, lists(), jobs, [monitor], outages=service)
     monitor.close()
@@ -139,8 +143,10 @@ def test_amounts_are_as_declared() -> None:
 
 
 def test_progress_is_of_the_trace_where_no_number_of_jobs_is_given() -> None:
-    """It is what the source says."""
-    assert {state.progress for state in follow(alike(1, core=1), [traced(1, 0, 1, 1)])} == {0.5}
+    """Half of the trace has two jobs: of four in all, none, one and two have ended."""
+    jobs = [traced(1, 0, 1, 1), traced(2, 5, 1, 1)]
+    states = follow(alike(1, core=1), jobs)
+    assert sorted({state.progress for state in states}) == [0, 0.25, 0.5]
 
 
 def test_states_are_made_when_they_are_due() -> None:
@@ -166,7 +172,7 @@ def test_rejected_jobs_have_ended() -> None:
             return Decision((), tuple(job.job_id for job in problem.queue))
 
     view = Shown()
-    monitor = Monitor(StateBoard("rejected", alike(1, core=1), Trace(), [view]))
+    monitor = Monitor(StateBoard("rejected", alike(1, core=1), progress(), [view]))
     replay(alike(1, core=1), RejectAll(), [traced(1, 0, 1, 5)], [monitor])
     monitor.close()
     last = view.states[-1]
@@ -180,7 +186,7 @@ def test_nothing_of_the_replay_changes(interval: float) -> None:
     """Jobs end as they do without a monitor."""
     jobs = [traced(n, 7 * n, 1 + n % 3, 11 + n * 5 % 17) for n in range(1, 60)]
     view = Shown(interval)
-    monitor = Monitor(StateBoard("same", alike(2, core=2), Trace(), [view]))
+    monitor = Monitor(StateBoard("same", alike(2, core=2), progress(), [view]))
     watched = replay(alike(2, core=2), lists(), jobs, [monitor])
     assert watched.jobs == replay(alike(2, core=2), lists(), jobs).jobs
 
@@ -189,7 +195,7 @@ def test_dates_of_simulated_times() -> None:
     """They are by the clock of the log: its second 10 is 10:00:10 in Prague."""
     comments = ("UnixStartTime: 1709283600", "TimeZoneString: Europe/Prague")
     view = Shown()
-    board = StateBoard("dated", alike(1, core=1), Trace(), [view], comments=lambda: comments)
+    board = StateBoard("dated", alike(1, core=1), progress(), [view], comments=lambda: comments)
     monitor = Monitor(board)
     replay(alike(1, core=1), lists(), [traced(1, 10, 1, 5)], [monitor])
     monitor.close()

@@ -52,6 +52,13 @@ def test_line() -> None:
     )
 
 
+def test_the_estimated_rest() -> None:
+    """It stands behind the share, in the line and on the screen."""
+    state = fresh().model_copy(update={"remaining": 225.0})
+    assert "; 25.0%, about 3 min 45 s left; at day 2" in state_line(state)
+    assert "25.0%, about 3 min 45 s left" in on_screen(state)
+
+
 def with_shared_resources_and_outages() -> RunState:
     """Return the state of a system with two shared resources, one offering nothing, and outages."""
     shared_resources = {

@@ -47,6 +47,136 @@ def test_all_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "8 records read, 7 jobs submitted" in capsys.readouterr().out
 
 
+FLAWS = {
+    "slurm-sacct": (
+        "JobID|Submit|Start|End|Timelimit|NNodes|NCPUS|AllocTRES|JobName\n"
+        "1|100|100|160|1|1|1||one\n1|105|105|165|1|1|1||again\n2|105|105|165|1|1|1||d\xeda\n"
+        "3|106.5|107|165|1|1|1||half\n4|107|107|165|1|1|1|cpu=1,gres/gpu=1|gpu\n5|x|1|2|1|1|1||\n"
+        "6|108|108|168||1|1||\n",
+        {
+            "duplicate": 1,
+            "undecodable": 1,
+            "fractional_seconds": 1,
+            "unknown_resource_type": 1,
+            "malformed": 1,
+            "missing_requested_time": 1,
+        },
+    ),
+    "pbs-accounting": (
+        "".join(
+            f"03/01/2024 11:05:00;E;{job};user={user} ctime={ctime} start=200 end=300"
+            f" Resource_List.select={select}{limit}\n"
+            for job, user, ctime, select, limit in (
+                ("1", "a", "100", "1:ncpus=1", " Resource_List.walltime=60"),
+                ("1", "a", "100", "1:ncpus=1", " Resource_List.walltime=60"),
+                ("2", "d\xeda", "100", "1:ncpus=1", " Resource_List.walltime=60"),
+                ("3", "a", "100", "1:ncpus=1:ngpus=1", " Resource_List.walltime=60"),
+                ("4", "a", "100.5", "1:ncpus=1", " Resource_List.walltime=60"),
+                ("5", "a", "100", "1:ncpus=1", ""),
+                ("6", "a", "x", "1:ncpus=1", ""),
+            )
+        ),
+        {
+            "duplicate": 1,
+            "undecodable": 1,
+            "unknown_resource_type": 1,
+            "fractional_seconds": 1,
+            "missing_requested_time": 1,
+            "malformed": 1,
+        },
+    ),
+    "batsim": (
+        '{"jobs": [{"id": 1, "subtime": 0, "res": 1, "profile": "d"},'
+        ' {"id": 2, "subtime": 0, "res": 0, "profile": "d"},'
+        ' {"id": 3, "subtime": 0.5, "res": 1, "profile": "d", "walltime": 9},'
+        ' {"id": 4, "subtime": 1, "res": 1, "profile": "d", "walltime": 9, "name": "\xed"}],'
+        ' "profiles": {"d": {"type": "delay", "delay": 9}}}',
+        {"missing_requested_time": 1, "malformed": 1, "fractional_seconds": 1, "undecodable": 1},
+    ),
+    "table": (
+        "submit_time,run_time,units,requested_time,name\n"
+        "5,9,1,9,\n4,9,1,9,\n6,9,,9,\n7,9,1,,\n8,9,1,9.5,\n9,9,1,9,\xed\nx,9,1,9,\n",
+        {
+            "unsorted": 1,
+            "missing_units": 1,
+            "missing_requested_time": 1,
+            "fractional_seconds": 1,
+            "undecodable": 1,
+            "malformed": 1,
+        },
+    ),
+}
+"""A log by source with flaws of many kinds, in Latin-1, and the number of records of each kind."""
+
+
+@pytest.mark.parametrize("source", FLAWS)
+def test_every_source(source: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`run` and `trace info` count all kinds, and the keys that are told settle them."""
+    log, flaws = FLAWS[source]
+    (tmp_path / "log").write_bytes(log.encode("latin-1"))
+    path = tmp_path / "scenario.yaml"
+    text = (
+        "name: flaws\n"
+        "system: {groups: [{name: node, count: 2, resources: {core: 8}}]}\n"
+        f"trace: {{source: {source}, path: log, fractional_seconds: error}}\n"
+        "dispatcher: easy\n"
+    )
+    path.write_text(text)
+    refused = {one.policy: one for one in refused_records(load_scenario(path))}
+    assert {policy: one.records for policy, one in refused.items()} == flaws
+    told = f"{sum(flaws.values())} records are refused in all; keys of the trace settle them: "
+    for command in (
+        ["run", str(path), "--out", str(tmp_path / "run")],
+        ["trace", "info", str(path)],
+    ):
+        assert cli.main(command) == 1
+        _, of_all = capsys.readouterr().err.splitlines()
+        assert told in of_all
+        for policy, one in refused.items():
+            assert f"{policy}: {' or '.join(one.choices)} (1 of them)" in of_all
+    chosen = "".join(f", {policy}: {one.choices[0]}" for policy, one in refused.items())
+    path.write_text(text.replace(", fractional_seconds: error", chosen))
+    assert cli.main(["trace", "info", str(path)]) == 0
+    assert cli.main(["run", str(path), "--out", str(tmp_path / "run"), "--force"]) == 0
+
+
+def test_without_a_time_zone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The zone is asked for first, and what is wrong behind it is told at once."""
+    (tmp_path / "log").write_text(
+        "JobID|Submit|Start|End|Timelimit|NNodes|NCPUS\n"
+        "1|2024-03-01T10:00:00|2024-03-01T10:00:00|2024-03-01T11:00:00||1|1\n"
+        "2|2024-03-01T10:00:00|2024-03-01T10:00:00|x|60|1|1\n"
+    )
+    path = tmp_path / "scenario.yaml"
+    path.write_text(
+        "name: zone\n"
+        "system: {groups: [{name: node, count: 2, resources: {core: 8}}]}\n"
+        "trace: {source: slurm-sacct, path: log}\n"
+        "dispatcher: easy\n"
+    )
+    assert cli.main(["trace", "info", str(path)]) == 1
+    first, of_all = capsys.readouterr().err.splitlines()
+    assert "is a local time: expected 'time_zone' of the trace to name the zone" in first
+    assert "2 records are refused in all" in of_all
+    assert "missing_requested_time: run_time or skip (1 of them)" in of_all
+
+
+def test_a_first_look_passes_over_flaws(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`try` counts the records of each kind that it leaves out or changes."""
+    log = tmp_path / "log"
+    log.write_bytes(FLAWS["slurm-sacct"][0].encode("latin-1"))
+    assert cli.main(["try", str(log), "--dispatchers", "easy"]) == 0
+    out = capsys.readouterr().out
+    for line in (
+        "7 records read, 5 jobs submitted: 5 completed",
+        "  1 skipped: duplicate",
+        "  1 skipped: malformed",
+        "  1 clipped: fractional_seconds",
+        "  1 clipped: unknown_resource_type",
+    ):
+        assert f"{line}\n" in out
+
+
 def test_a_single_flaw(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One is told once."""
     path = write_scenario(tmp_path)

@@ -23,7 +23,7 @@ KINDS = {
     "too few fields": ("1 0 -1", "", 1, "malformed", "expected 18 fields, found 3"),
     "too many fields": (f"{GOOD} 7", "", 1, "malformed", "expected 18 fields, found 19"),
     "words": (GOOD.replace("60", "long"), "", 1, "malformed", "expected whole numbers"),
-    "fractions": (GOOD.replace("60", "6.5"), "", 1, "malformed", "expected whole numbers"),
+    "fractions": (GOOD.replace("60", "6.5"), "", 1, "fractional-seconds", "found 6.5"),
     "binary": ("\x00\x01\x02 \x03", "", 1, "malformed", "expected 18 fields"),
     "no submit time": (GOOD.replace("1 0", "1 -1", 1), "", 1, "malformed", "submit time"),
     "same number twice": (f"{GOOD}\n{GOOD}", "", 2, "malformed", "job number 1 was seen before"),

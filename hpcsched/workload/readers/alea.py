@@ -12,7 +12,6 @@ Source: D. Klusáček, Š. Tóth, G. Podolníková, *Complex Job Scheduling Simu
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import islice
-from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -29,7 +28,14 @@ from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.job_columns import NUMBERED
 from hpcsched.workload.mapping import processors_per_node, whole_nodes
 from hpcsched.workload.node_properties import NodeProperties
-from hpcsched.workload.readers.alea_params import AleaParams
+from hpcsched.workload.readers.alea_lines import (
+    FIELDS,
+    REQUEST,
+    USED,
+    fields_of,
+    is_list_of_nodes,
+)
+from hpcsched.workload.readers.alea_params import AleaParams, review_alea
 from hpcsched.workload.readers.column_source import ColumnSource, ScannedLines, read_odd_lines
 from hpcsched.workload.readers.number_fields import number_fields
 from hpcsched.workload.readers.pbs_nodes import (
@@ -40,14 +46,7 @@ from hpcsched.workload.readers.pbs_nodes import (
 from hpcsched.workload.readers.policies import UnusableError
 from hpcsched.workload.readers.swf_lines import wait_time
 
-FIELDS = 21
-_USED = (0, 1, 3, 7, 8, 9, 11, 12, 13, 15)
-"""Job, submit, run time, processors, requested time, memory, user to application, partition."""
-_NODES, _QUEUE, _REQUEST = 18, 19, 20
-
 _QUEUE_DETAIL = NUMBERED.index("queue")
-
-_used = itemgetter(*_USED)
 
 
 class _Wanted(NamedTuple):
@@ -87,6 +86,7 @@ _REQUESTS_KEPT = 4096
     AleaParams,
     summary="logs of the Alea simulator: cores and memory, node properties, exclusive use",
     capabilities={RECORDS_WAITS},
+    review=review_alea,
 )
 class AleaSource(ColumnSource):
     """Stream of the jobs of a log of the Alea simulator.
@@ -135,7 +135,7 @@ class AleaSource(ColumnSource):
         UnusableError
             If the record gives no job; the reason names the policy.
         """
-        numbers, queue, text = _fields(line)
+        numbers, queue, text = fields_of(line, self.seconds)
         (
             job_id, submit_time, run_time, processors, requested_time, memory,
             user, group, application, partition,
@@ -163,15 +163,15 @@ class AleaSource(ColumnSource):
         if wanted.ignored:
             self.account.clipped["unknown_property"] += 1
         if self.keeps_waits:
-            self.note_wait(job_id, wait_time(line))
+            self.note_wait(job_id, wait_time(line, self.seconds))
         return TracedJob(job, self.clipped(run_time, requested_time))
 
     def scan(self, lines: Sequence[bytes]) -> ScannedLines:
         """Return lines as columns; `finish` numbers the queues of the lines that give jobs."""
-        numbers, plain = number_fields(lines, FIELDS, _USED)
+        numbers, plain = number_fields(lines, FIELDS, USED)
         # Larger numbers are errors; `parse` reports them with their line.
         plain &= numbers.max(axis=0) <= LARGEST
-        read_odd_lines(lines, ~plain, numbers, lambda line: _fields(line)[0])
+        read_odd_lines(lines, ~plain, numbers, lambda line: fields_of(line, self.seconds)[0])
         job_id, submit_time, run_time, processors, requested_time, memory = numbers[:6]
         units, request = np.zeros((2, len(lines)), dtype=np.int64)
         known: dict[_Asked, tuple[int, int]] = {}
@@ -185,7 +185,7 @@ class AleaSource(ColumnSource):
             if key not in known:
                 known[key] = self._plain_request(key, requests)
             units[k], request[k] = known[key]
-            plain[k] = units[k] > 0 and queue.isascii() and _is_list_of_nodes(nodes)
+            plain[k] = units[k] > 0 and queue.isascii() and is_list_of_nodes(nodes)
         self._queues_before = len(self._queues)
         user, group, application, partition = numbers[6:]
         details = np.stack((user, group, application, np.full_like(user, -1), partition))
@@ -267,7 +267,7 @@ class AleaSource(ColumnSource):
         except HeterogeneousChunksError as error:
             raise UnusableError("unlike_chunks", str(error)) from None
         except ValueError as error:
-            raise UnusableError("malformed", f"field {_REQUEST + 1}: {error}") from None
+            raise UnusableError("malformed", f"field {REQUEST + 1}: {error}") from None
         if asked.rounded and self._params.fractional_processors != "down":
             raise UnusableError("fractional_processors", f"{text!r} asks for a part of one")
         requested = asked.nodes * asked.processors
@@ -360,36 +360,3 @@ class AleaSource(ColumnSource):
         ]
         if findings:
             raise InputError(findings)
-
-
-def _fields(line: bytes) -> tuple[list[int], str, str]:
-    """Return the used numbers of a record, its queue and its request.
-
-    Raises
-    ------
-    UnusableError
-        If the line is no record.
-    """
-    fields = line.split()
-    if len(fields) != FIELDS:
-        raise UnusableError("malformed", f"expected {FIELDS} fields, found {len(fields)}")
-    texts = _used(fields)
-    try:
-        numbers = list(map(int, texts))
-    except ValueError as error:
-        raise UnusableError("malformed", f"expected whole numbers: {error}") from None
-    # Python accepts 1_000 as a number, logs do not mean it as one.
-    if b"_" in b" ".join(texts):  # int() takes it for a separator of digits
-        raise UnusableError("malformed", "expected whole numbers, found '_'")
-    if max(numbers) > LARGEST:
-        raise UnusableError("malformed", f"expected numbers up to {LARGEST}")
-    if not _is_list_of_nodes(fields[_NODES]):
-        raise UnusableError("malformed", f"field {_NODES + 1}: expected nodes between braces")
-    try:
-        return numbers, fields[_QUEUE].decode(), fields[_REQUEST].decode()
-    except UnicodeDecodeError:
-        raise UnusableError("malformed", "expected UTF-8 text") from None
-
-
-def _is_list_of_nodes(field: bytes) -> bool:
-    return field[:1] == b"{" and field[-1:] == b"}"

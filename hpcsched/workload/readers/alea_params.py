@@ -1,11 +1,18 @@
 """Parameters of the trace source `alea`."""
 
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from hpcsched.parameters import Listed
+from hpcsched.registration import Caution
+from hpcsched.system.system import System
+from hpcsched.workload.readers.header_machine import header_machine, other_machine
 from hpcsched.workload.readers.policies import RecordPolicies
+from hpcsched.workload.readers.swf_params import header_of
+from hpcsched.workload.readers.text_encoding import TextEncoding
 
 
 class AleaParams(RecordPolicies):
@@ -41,3 +48,17 @@ class AleaParams(RecordPolicies):
     missing_memory: Literal["zero", "skip", "error"] = Field(
         "error", description="Policy for requested memory that is not given; `zero` reads it as 0."
     )
+
+
+def review_alea(params: AleaParams, system: System) -> Iterator[Caution]:
+    """Yield a caution if the header tells another machine than the system.
+
+    Parameters
+    ----------
+    params
+        Parameters of the source.
+    system
+        The scenario's system.
+    """
+    comments = header_of(Path(params.path), TextEncoding(params.encoding))
+    yield from other_machine(header_machine(comments), system, {"core": 1})

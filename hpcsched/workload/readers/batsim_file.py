@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from hpcsched.errors import Finding, InputError, Place
-from hpcsched.workload.readers.swf_lines import GZIP_MAGIC
+from hpcsched.workload.readers.policies import UnusableError
+from hpcsched.workload.readers.text_encoding import MARK, TextEncoding
 
 _JOBS = "jobs"
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -45,11 +46,15 @@ class BatsimFile:
     ----------
     path
         The file.
+    encoding
+        Encoding of the file; UTF-8 if not given.
 
     Attributes
     ----------
     header
         Entries of the file beside its jobs, including `profiles`.
+    in_doubt
+        Whether the job that was yielded last has undecodable bytes.
 
     Raises
     ------
@@ -57,8 +62,10 @@ class BatsimFile:
         If the file cannot be read, is damaged, or is no workload.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, encoding: TextEncoding | None = None) -> None:
         self.path = path
+        self.in_doubt = False
+        self._encoding = encoding or TextEncoding()
         self.header: dict[str, Any] = {}
         self._text = self._read()
         self._first: int | None = None
@@ -70,7 +77,9 @@ class BatsimFile:
     def comments(self) -> list[str]:
         """Lines of the file's description, if any."""
         description = self.header.get("description")
-        return description.splitlines() if isinstance(description, str) else []
+        if not isinstance(description, str):
+            return []
+        return description.replace(MARK, "\ufffd").splitlines()
 
     @property
     def fraction_read(self) -> float:
@@ -86,25 +95,21 @@ class BatsimFile:
         for start, end, job in self._items(self._first):
             line += self._text.count("\n", counted, start)
             counted, self._reached = start, end
+            self.in_doubt = MARK in self._text[start:end]
             yield line, job
         self._reached = self._end
 
     def _read(self) -> str:
         try:
-            data = self.path.read_bytes()
-            if data[:2] == GZIP_MAGIC:
-                data = gzip.decompress(data)
+            with self.path.open("rb") as raw:
+                data = self._encoding.stream(raw).read()
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             message = f"expected a whole gzip file, found damage: {error}"
             raise self._problem("damaged-trace", message) from None
         except OSError as error:
             message = f"the trace cannot be read: {error.strerror or error}"
             raise self._problem("unreadable-trace", message) from None
-        try:
-            return data.decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            place = Place(str(self.path), data.count(b"\n", 0, error.start) + 1)
-            raise InputError(Finding("malformed", "expected UTF-8 text", place)) from None
+        return self._encoding.marked(self._encoding.without_mark(data, self.path))
 
     def _check(self) -> None:
         """Decode the whole file once, and keep everything but the jobs."""
@@ -123,7 +128,9 @@ class BatsimFile:
                 self._first = self._expect("[", position, "a list of jobs")
                 position = self._end_of_jobs(self._first)
             else:
+                value_at = position
                 self.header[key], position = self._decode(position)
+                self._check_text(value_at, position)
             position = self._after_space(position)
             if self._text[position : position + 1] == ",":
                 position = self._after_space(position + 1)
@@ -135,6 +142,17 @@ class BatsimFile:
         if rest < len(self._text):
             raise self._at("expected nothing after the workload", rest)
         self._check_keys()
+
+    def _check_text(self, begin: int, end: int) -> None:
+        """Raise InputError for undecodable bytes that belong to no job, if the policy says so."""
+        found = self._text.find(MARK, begin, end)
+        if found < 0 or self._encoding.policy != "error":
+            return
+        try:
+            self._encoding.refuse("found bytes that are none")
+        except UnusableError as error:
+            place = Place(str(self.path), self._text.count("\n", 0, found) + 1)
+            raise InputError(Finding("undecodable", str(error), place)) from None
 
     def _check_keys(self) -> None:
         if self._first is None:

@@ -28,9 +28,15 @@ from hpcsched.system.space import room_for
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.readers.batsim_file import BatsimFile
-from hpcsched.workload.readers.policies import RecordPolicies, UnusableError
-from hpcsched.workload.readers.quantities import duration, instant, scaled, whole_number
+from hpcsched.workload.readers.policies import (
+    FRACTIONS,
+    FractionalSeconds,
+    RecordPolicies,
+    UnusableError,
+)
+from hpcsched.workload.readers.quantities import whole_number
 from hpcsched.workload.readers.record_source import RecordSource
+from hpcsched.workload.readers.text_encoding import TextEncoding
 
 DELAY = "delay"
 _DELAYS = (DELAY, "DelayProfile")
@@ -57,6 +63,7 @@ class BatsimParams(RecordPolicies):
         description="Policy for a job submitted before its predecessor; to sort, all jobs are"
         " held in memory first.",
     )
+    fractional_seconds: FractionalSeconds = Field("outward", description=FRACTIONS)
     other_profile: Literal["skip", "error"] = Field(
         "skip",
         description="Policy for a job with a profile that gives no run time: neither a delay nor,"
@@ -85,9 +92,9 @@ class BatsimParams(RecordPolicies):
 class BatsimSource(RecordSource):
     """Stream of the jobs of a Batsim workload.
 
-    Reasons for skipping a job, in the order in which they apply: `malformed`, `unsorted`,
-    `other_profile`, `missing_run_time`, `zero_run_time`, `missing_requested_time`,
-    `larger_than_system`.
+    Reasons for skipping a job, in the order in which they apply: `undecodable`, `malformed`,
+    `fractional_seconds`, `unsorted`, `other_profile`, `missing_run_time`, `zero_run_time`,
+    `missing_requested_time`, `larger_than_system`.
 
     Parameters
     ----------
@@ -103,8 +110,9 @@ class BatsimSource(RecordSource):
         return cls(params, context.system)
 
     def __init__(self, params: BatsimParams, system: System) -> None:
-        self._file = BatsimFile(Path(params.path))
-        super().__init__(params, self._file.path, system, self._file)
+        encoding = TextEncoding(params.encoding, params.undecodable)
+        self._file = BatsimFile(Path(params.path), encoding)
+        super().__init__(params, self._file.path, system, self._file, encoding)
         self._params = params
         self.check_types(params.unit, "trace.unit")
         self.uniform_request = system.request(params.unit)
@@ -123,15 +131,17 @@ class BatsimSource(RecordSource):
         if not isinstance(line, dict):
             raise UnusableError("malformed", "expected an object for a job")
         job_id = self._job_id(line)
-        submit_time = _value(line, "subtime", instant)
+        if self._file.in_doubt:
+            self.encoding.refuse("found bytes that are none")
+        submit_time = _value(line, "subtime", self.seconds.instant)
         units = _value(line, "res", whole_number)
-        requested_time = _value(line, "walltime", duration) if "walltime" in line else -1
+        wanted = _value(line, "walltime", self.seconds.duration) if "walltime" in line else -1
         if units < 1:
             raise UnusableError("malformed", "res: expected at least 1")
         self.check_submission(job_id, submit_time)
         run_time, communicates = self._run_time(line, units)
         self.check_run_time(run_time)
-        requested_time = self.requested_time(requested_time, run_time)
+        requested_time = self.requested_time(wanted, run_time)
         self.check_room(units, self._room, self._params.unit)
         request = self.uniform_request
         assert request is not None
@@ -215,7 +225,9 @@ class BatsimSource(RecordSource):
         total = kind == _TOTAL_TASK or profile.get("generation_strategy") == _SPREAD
         if self._params.speed is not None and kind in (*_TASKS, _TOTAL_TASK):
             per_second = Fraction(self._params.speed) * (units if total else 1)
-            run_time = _value(profile, "cpu", lambda amount: scaled(amount, 1 / per_second))
+            run_time = _value(
+                profile, "cpu", lambda amount: self.seconds.duration(amount, 1 / per_second)
+            )
             return run_time, bool(profile.get("com"))
         if kind not in _DELAYS:
             raise UnusableError(
@@ -223,7 +235,8 @@ class BatsimSource(RecordSource):
                 f"the profile {str(name)[:40]!r} is of type {str(kind)[:40]!r}, from which no run"
                 " time follows",
             )
-        return _value(profile, "delay", duration) if "delay" in profile else -1, False
+        delay = _value(profile, "delay", self.seconds.duration) if "delay" in profile else -1
+        return delay, False
 
 
 def _value(record: dict[str, Any], key: str, read: Any) -> int:

@@ -177,6 +177,7 @@ class ColumnSource(RecordSource):
         for batch in self._sorted_columns(numbers) if sort else self._read_columns(numbers):
             self.account.submitted += len(batch.job_id)
             yield batch
+        self.finished = True
 
     def _sorted_columns(self, numbers: "RequestNumbers") -> "Iterator[JobColumns]":
         """Yield the jobs of the whole log in order of submission."""
@@ -223,8 +224,9 @@ class ColumnSource(RecordSource):
             if not held and damage is None:
                 return
             if held:
-                lines = [line for _, line in held]
+                lines, doubtful = self._decoded([line for _, line in held])
                 scanned = self.scan(lines)
+                scanned.plain[doubtful] = False
                 rows, fault = self._taken(held, scanned, left)
                 if len(rows):
                     self.finish(lines, scanned, rows)
@@ -234,6 +236,21 @@ class ColumnSource(RecordSource):
                 left = left if left is None else left - len(rows)
         if damage is not None and left != 0:
             raise damage
+
+    def _decoded(self, lines: list[bytes]) -> tuple[list[bytes], list[int]]:
+        """Return lines in UTF-8, and the indices of those with undecodable bytes."""
+        doubtful = []
+        for k, line in enumerate(lines):
+            if line.isascii():
+                continue
+            self.encoding.replaced = False
+            try:
+                lines[k] = self.encoding.utf8(line)
+            except UnusableError:  # `_parsed` raises it again, in the line's turn
+                doubtful.append(k)
+            if self.encoding.replaced:
+                doubtful.append(k)
+        return lines, doubtful
 
     def _taken(
         self, held: Sequence[tuple[int, bytes]], scanned: ScannedLines, most: int | None
@@ -261,7 +278,7 @@ class ColumnSource(RecordSource):
                 self._earliest = max(self._earliest, int(latest[k]))
             number, line = held[k]
             try:
-                traced = self._checked(self.parse(line))
+                traced = self._parsed(line)
             except UnusableError as problem:
                 try:
                     self._skip(problem, number)

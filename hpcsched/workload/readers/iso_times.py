@@ -1,11 +1,14 @@
 """Conversion of calendar times in logs to Unix times."""
 
 from datetime import UTC, datetime, timedelta, tzinfo
+from fractions import Fraction
 from typing import NamedTuple
+
+from hpcsched.workload.readers.quantities import exact_seconds
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NAIVE_EPOCH = datetime(1970, 1, 1)
-_SECOND = timedelta(seconds=1)
+_MICROSECOND = timedelta(microseconds=1)
 
 
 class WallTime(NamedTuple):
@@ -17,17 +20,17 @@ class WallTime(NamedTuple):
         Seconds since the clock showed the beginning of 1970.
     """
 
-    seconds: int
+    seconds: int | Fraction
 
 
-class InSeconds(int):
-    """Whole seconds, from an instant or duration whose type has a unit of its own."""
+class InSeconds(Fraction):
+    """Seconds of an instant or a duration with a type that has a unit of its own."""
 
 
-def iso_instant(text: str, zone: tzinfo | None) -> int:
-    """Return the Unix time, in whole seconds, of a text such as `2024-05-01T12:30:00+02:00`.
+def iso_instant(text: str, zone: tzinfo | None) -> int | Fraction:
+    """Return the Unix time, in seconds, of a text such as `2024-05-01T12:30:00+02:00`.
 
-    Fractions of a second are cut off. Of a time that clocks show twice, the first is meant; a time
+    Parts of a microsecond are cut off. Of a time that clocks show twice, the first is meant; a time
     that they skip counts as if they had not been put forward yet.
 
     Parameters
@@ -49,7 +52,7 @@ def iso_instant(text: str, zone: tzinfo | None) -> int:
     return _instant(moment, zone)
 
 
-def wall_instant(wall: WallTime, zone: tzinfo | None) -> int:
+def wall_instant(wall: WallTime, zone: tzinfo | None) -> int | Fraction:
     """Return the Unix time at which clocks in a zone show a local time; otherwise as `iso_instant`.
 
     Parameters
@@ -65,18 +68,23 @@ def wall_instant(wall: WallTime, zone: tzinfo | None) -> int:
         If the zone is None, or the year is not from 1 to 9999.
     """
     try:
-        moment = _NAIVE_EPOCH + timedelta(seconds=wall.seconds)
+        moment = _NAIVE_EPOCH + timedelta(seconds=wall.seconds // 1)
     except OverflowError:
         raise ValueError("expected a time from year 1 to 9999") from None
-    return _instant(moment, zone)
+    return _instant(moment, zone) + wall.seconds % 1
 
 
-def _instant(moment: datetime, zone: tzinfo | None) -> int:
+def unix_time(moment: datetime) -> int | Fraction:
+    """Return the Unix time, in seconds, of a time with a zone."""
+    return exact_seconds((moment - _EPOCH) // _MICROSECOND, 10**6)
+
+
+def _instant(moment: datetime, zone: tzinfo | None) -> int | Fraction:
     if moment.tzinfo is None:
         if zone is None:
             raise ValueError("the time has no offset from UTC, and no 'time_zone' is given")
         moment = moment.replace(tzinfo=zone)
     try:
-        return (moment - _EPOCH) // _SECOND
+        return unix_time(moment)
     except OverflowError:
         raise ValueError("expected a time from year 1 to 9999") from None

@@ -15,7 +15,7 @@ from typing import Any
 
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.workload.readers.policies import UnusableError
-from hpcsched.workload.readers.swf_lines import GZIP_MAGIC
+from hpcsched.workload.readers.text_encoding import GZIP_MAGIC
 
 NAMES = (
     "jobid", "user", "vc", "status", "submitted_time", "start_time", "end_time", "servers", "gpus",

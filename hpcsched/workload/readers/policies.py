@@ -1,10 +1,31 @@
 """Policies for records that cannot be used as they are, and the errors that invoke them."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from hpcsched.parameters import InputPath, Params, PositiveDuration
+
+FractionalSeconds = Literal["error", "skip", "floor", "ceil", "round", "outward"]
+FRACTIONS = (
+    "Policy for a time that is no whole number of seconds: round it down, up or to the nearest"
+    " second (half a second up), or instants down and durations up (`outward`); rounding is counted"
+    " as a clipping."
+)
+
+
+def _known_encoding(name: str) -> str:
+    try:
+        "a".encode(name)
+    except (LookupError, ValueError):
+        raise ValueError(
+            f"expected an encoding of text such as utf-8 or latin-1, found {name!r}"
+        ) from None
+    return name
+
+
+TextEncodingName = Annotated[str, AfterValidator(_known_encoding)]
+"""Name of a text encoding of Python."""
 
 
 class RecordPolicies(Params):
@@ -41,6 +62,15 @@ class RecordPolicies(Params):
         "error",
         description="Policy for a line that is no record: wrong number of fields, not numbers,"
         " no submit time, a time that no job can have, a job number seen before.",
+    )
+    fractional_seconds: FractionalSeconds = Field("error", description=FRACTIONS)
+    encoding: TextEncodingName = Field(
+        "utf-8", description="Encoding of a text log: latin-1, cp1252, utf-16, and all of Python's."
+    )
+    undecodable: Literal["error", "skip", "replace"] = Field(
+        "error",
+        description="Policy for a record with bytes that are not of the encoding; `replace` puts"
+        " U+FFFD in their place, which is counted as a clipping.",
     )
 
 

@@ -1,15 +1,14 @@
-"""Conversion of numbers in other tools' logs to the whole numbers of jobs.
-
-Instants are rounded down to whole seconds, so that jobs keep their order. Durations are rounded up,
-so that a job of a fraction of a second has a run time above 0, and a run time within the requested
-time stays within it.
-"""
+"""Conversion of numbers in other tools' logs to the whole numbers of jobs."""
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 
 from hpcsched.parameters import LARGEST
+from hpcsched.workload.readers.policies import FractionalSeconds, UnusableError
 
+_HALF = Fraction(1, 2)
+_SECOND = Fraction(1)
 _FLOAT_CHARACTERS = frozenset("0123456789+-.eE")
 
 
@@ -32,48 +31,88 @@ def whole_number(value: object) -> int:
     (4, -1)
     """
     number = _number(value)
-    if isinstance(number, float):
-        if not number.is_integer():
+    if not isinstance(number, int):
+        if not float(number).is_integer():
             raise ValueError(f"expected a whole number, found {_shown(value)}")
         number = int(number)
     return _bounded(number)
 
 
-def instant(value: object, per_second: int = 1) -> int:
-    """Return an instant in seconds, rounded down.
+class WholeSeconds:
+    """Reader of times in whole seconds: a policy decides on fractions.
 
     Parameters
     ----------
-    value
-        The instant.
-    per_second
-        How many units of the value make a second: 1000 for milliseconds.
+    policy
+        The policy; `outward` rounds instants down, so that jobs keep their order, and durations up,
+        so that a job of a fraction of a second has a run time above 0.
 
-    Raises
-    ------
-    ValueError
-        If the value is no number, or above 2⁵³.
-    """
-    number = _number(value)
-    if per_second > 1:
-        number = math.floor(Fraction(number) / per_second)
-    return _bounded(math.floor(number) if isinstance(number, float) else number)
-
-
-def duration(value: object) -> int:
-    """Return a duration in seconds, rounded up.
-
-    Raises
-    ------
-    ValueError
-        If the value is no number, or above 2⁵³.
+    Attributes
+    ----------
+    rounded
+        Whether a time was rounded since this was last set to False.
 
     Examples
     --------
-    >>> duration(0.2), instant(0.2)
-    (1, 0)
+    >>> seconds = WholeSeconds("outward")
+    >>> seconds.duration("12.7"), seconds.instant("12.7"), seconds.rounded
+    (13, 12, True)
     """
-    return scaled(value, Fraction(1))
+
+    def __init__(self, policy: FractionalSeconds) -> None:
+        self._policy = policy
+        self.rounded = False
+
+    def instant(self, value: object, factor: Fraction = _SECOND) -> int:
+        """Return an instant in seconds; -1 for any negative number, which means not given.
+
+        Parameters
+        ----------
+        value
+            The number.
+        factor
+            Seconds in its unit: 1/1000 for milliseconds.
+
+        Raises
+        ------
+        UnusableError
+            If the policy does not round a fraction of a second.
+        ValueError
+            If the value is no number, or above 2⁵³.
+        """
+        return self._whole(value, factor, math.floor)
+
+    def duration(self, value: object, factor: Fraction = _SECOND) -> int:
+        """Return a duration in seconds; otherwise as `instant`."""
+        return self._whole(value, factor, math.ceil)
+
+    def _whole(
+        self, value: object, factor: Fraction, outward: Callable[[float | Fraction], int]
+    ) -> int:
+        number = _number(value)
+        if factor != 1:
+            number = Fraction(number) * factor
+        if isinstance(number, int) or number < 0:
+            return _bounded(math.floor(number))
+        whole = math.floor(number)
+        if number == whole:
+            return _bounded(whole)
+        match self._policy:
+            case "floor":
+                pass
+            case "ceil":
+                whole += 1
+            case "round":
+                whole = math.floor(number + _HALF)
+            case "outward":
+                whole = outward(number)
+            case _:
+                raise UnusableError(
+                    "fractional_seconds",
+                    f"expected whole seconds, found {_shown(float(number))}",
+                )
+        self.rounded = True
+        return _bounded(whole)
 
 
 def scaled(value: object, factor: Fraction) -> int:
@@ -95,18 +134,35 @@ def scaled(value: object, factor: Fraction) -> int:
     (90, 1, -1)
     """
     number = _number(value)
-    if factor != 1:
-        # A small negative number would be rounded up to 0, which is a value.
-        number = -1 if number < 0 else math.ceil(Fraction(number) * factor)
-    return _bounded(math.ceil(number) if isinstance(number, float) else number)
+    # A small negative number would be rounded up to 0, which is a value.
+    return _bounded(-1 if number < 0 else math.ceil(Fraction(number) * factor))
 
 
-def _number(value: object) -> int | float:
+def exact_seconds(count: int, per_second: int) -> int | Fraction:
+    """Return a number of parts of a second in seconds.
+
+    Parameters
+    ----------
+    count
+        Number of parts.
+    per_second
+        Parts in a second.
+
+    Examples
+    --------
+    >>> exact_seconds(1500, 1000), exact_seconds(2000, 1000)
+    (Fraction(3, 2), 2)
+    """
+    whole, rest = divmod(count, per_second)
+    return whole + Fraction(rest, per_second) if rest else whole
+
+
+def _number(value: object) -> int | float | Fraction:
     """Return a finite number; raises ValueError for any other value."""
     # Before int, since True is an int in Python.
     if isinstance(value, bool):
         raise ValueError(f"expected a number, found {_shown(value)}")
-    if isinstance(value, int):
+    if isinstance(value, int | Fraction):
         return value
     if isinstance(value, str):
         return _parsed(value)

@@ -13,7 +13,9 @@ from hpcsched.system.system import IntArray, System
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.readers.numbers_seen import NumbersSeen
 from hpcsched.workload.readers.policies import RecordPolicies, SetAsideError, UnusableError
+from hpcsched.workload.readers.quantities import WholeSeconds
 from hpcsched.workload.readers.swf_lines import SwfLines
+from hpcsched.workload.readers.text_encoding import TextEncoding
 from hpcsched.workload.time_bounds import TimeBounds
 from hpcsched.workload.trace_source import TraceAccount
 
@@ -64,6 +66,17 @@ class RecordSource(ABC):
         The system that requests are expressed for.
     records
         The reader of the records; None: lines of the Standard Workload Format.
+    encoding
+        Encoding of the lines; None: as the policies say.
+
+    Attributes
+    ----------
+    encoding
+        Encoding of the lines.
+    seconds
+        Reader of times, with the policy for fractions.
+    finished
+        Whether the last job has been yielded.
     """
 
     uniform_request: tuple[int, ...] | None = None
@@ -75,10 +88,14 @@ class RecordSource(ABC):
         path: Path,
         system: System,
         records: Records | None = None,
+        encoding: TextEncoding | None = None,
     ) -> None:
         self.account = TraceAccount()
         self.system = system
-        self.lines: Records = SwfLines(path) if records is None else records
+        self.encoding = encoding or TextEncoding(policies.encoding, policies.undecodable)
+        self.seconds = WholeSeconds(policies.fractional_seconds)
+        self.lines: Records = SwfLines(path, self.encoding) if records is None else records
+        self.finished = False
         self._policies = policies
         self._seen = NumbersSeen()
         self._earliest = 0
@@ -97,8 +114,8 @@ class RecordSource(ABC):
 
     @property
     def fraction_read(self) -> float:
-        """Fraction of the log that has been read, from 0 to 1."""
-        return self.lines.fraction_read
+        """Fraction of the log that has been read, from 0 to 1; 1 if no more of it is needed."""
+        return 1.0 if self.finished else self.lines.fraction_read
 
     @abstractmethod
     def parse(self, line: Any) -> TracedJob:
@@ -163,10 +180,12 @@ class RecordSource(ABC):
         for traced in islice(jobs, limit):
             self.account.submitted += 1
             yield traced
+        self.finished = True
 
     def _start(self) -> None:
         """Reset the account and all checks."""
         self.account = TraceAccount()
+        self.finished = False
         self._seen, self._earliest, self._bounds = NumbersSeen(), 0, TimeBounds()
         if self._waits is not None:
             self._waits.clear()
@@ -179,7 +198,7 @@ class RecordSource(ABC):
             for number, line in records:
                 account.read += 1
                 try:
-                    traced = self._checked(self.parse(line))
+                    traced = self._parsed(line)
                 except UnusableError as problem:
                     self._skip(problem, number)
                 else:
@@ -187,12 +206,26 @@ class RecordSource(ABC):
                         self._earliest = traced.job.submit_time
                     yield traced
 
-    def _checked(self, traced: TracedJob) -> TracedJob:
-        """Return a job after a check of its times; raises UnusableError if one is too large."""
+    def _parsed(self, line: Any) -> TracedJob:
+        """Return the job of a record, and count the policies of text and times that changed it.
+
+        Raises
+        ------
+        UnusableError
+            If the record gives no job; the reason names the policy.
+        """
+        self.encoding.replaced = self.seconds.rounded = False
+        if isinstance(line, bytes):
+            line = self.encoding.utf8(line)
+        traced = self.parse(line)
         try:
             self._bounds.check(traced)
         except ValueError as error:
             raise UnusableError("malformed", str(error)) from None
+        if self.encoding.replaced:
+            self.account.clipped["undecodable"] += 1
+        if self.seconds.rounded:
+            self.account.clipped["fractional_seconds"] += 1
         return traced
 
     def check_types(self, names: Iterable[str], key: str, hint: str = "") -> None:

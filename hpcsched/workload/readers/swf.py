@@ -34,7 +34,7 @@ from hpcsched.workload.readers.column_source import ColumnSource, ScannedLines, 
 from hpcsched.workload.readers.number_fields import BoolArray, distinct, number_fields
 from hpcsched.workload.readers.numbers_seen import NumbersSeen
 from hpcsched.workload.readers.policies import UnusableError
-from hpcsched.workload.readers.swf_lines import wait_time
+from hpcsched.workload.readers.swf_lines import DURATIONS, wait_time, whole_numbers
 from hpcsched.workload.readers.swf_params import SwfParams, declared_types, parted, review_swf
 
 if TYPE_CHECKING:
@@ -69,9 +69,9 @@ _Request = tuple[tuple[int, ...], int, dict[str, int], dict[str, int]]
 class SwfSource(ColumnSource):
     """Stream of the jobs of a log in the Standard Workload Format.
 
-    Reasons for skipping a record, in the order in which they apply: `malformed`, `unsorted`,
-    `missing_run_time`, `zero_run_time`, `missing_processors`, `missing_requested_time`,
-    `larger_than_system`.
+    Reasons for skipping a record, in the order in which they apply: `undecodable`, `malformed`,
+    `fractional_seconds`, `unsorted`, `missing_run_time`, `zero_run_time`, `missing_processors`,
+    `missing_requested_time`, `larger_than_system`.
 
     Parameters
     ----------
@@ -102,8 +102,11 @@ class SwfSource(ColumnSource):
             self._check_amounts({"mem": 0})
         self.dependencies = params.dependencies == "honour"
         more = (_MEMORY,) * self._uses_memory + _PRECEDING * self.dependencies
-        self._used = itemgetter(*_USED, *more)
-        self._columns = (*_USED, *more, *(range(FIELDS, self._number_count) if self._types else ()))
+        self._fields_used = (*_USED, *more)
+        self._durations = (*DURATIONS, *_PRECEDING[1:]) if self.dependencies else DURATIONS
+        self._used = itemgetter(*self._fields_used)
+        further = range(FIELDS, self._number_count) if self._types else ()
+        self._columns = (*self._fields_used, *further)
         self._given = NumbersSeen()
         self._whole_nodes = params.mapping == "whole_nodes"
         if not (self._types or self._whole_nodes or self._uses_memory):
@@ -156,7 +159,7 @@ class SwfSource(ColumnSource):
             )
             job = job._replace(request=job.request._replace(shared_requests=requests))
         if self.keeps_waits:
-            self.note_wait(job_id, wait_time(line))
+            self.note_wait(job_id, wait_time(line, self.seconds))
         if run_time > requested_time:
             run_time = self.clipped(run_time, requested_time)
         return TracedJob(job, run_time)
@@ -281,8 +284,8 @@ class SwfSource(ColumnSource):
             raise UnusableError("malformed", "expected whole numbers, found '_'")
         try:
             numbers = list(map(int, self._used(fields)))
-        except ValueError as error:
-            raise UnusableError("malformed", f"expected whole numbers: {error}") from None
+        except ValueError:
+            numbers = whole_numbers(fields, self._fields_used, self._durations, self.seconds)
         if max(numbers) > LARGEST:
             raise UnusableError("malformed", f"expected numbers up to {LARGEST}")
         return numbers, fields[FIELDS:]

@@ -3,17 +3,19 @@
 import gzip
 import io
 import zlib
-from collections.abc import Generator, Iterator
+from collections.abc import Container, Generator, Iterable, Iterator, Sequence
+from itertools import chain, islice
 from pathlib import Path
 from typing import IO
 
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.workload.readers.policies import UnusableError
+from hpcsched.workload.readers.quantities import WholeSeconds
+from hpcsched.workload.readers.text_encoding import PIECE, TextEncoding
 
-GZIP_MAGIC = b"\x1f\x8b"
-
-PIECE = 8192
-"""Bytes unpacked at a time; the part of a piece before damage is lost."""
+SUBMIT_TIME = 1
+DURATIONS = (3, 8)
+"""Fields of the run time and of the requested time, from 0."""
 
 
 class SwfLines:
@@ -23,6 +25,8 @@ class SwfLines:
     ----------
     path
         The file, plain or gzip.
+    encoding
+        Encoding of the file; UTF-8 if not given.
 
     Attributes
     ----------
@@ -30,8 +34,9 @@ class SwfLines:
         Header comments: `;` lines before the first record.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, encoding: TextEncoding | None = None) -> None:
         self.path = path
+        self._encoding = encoding or TextEncoding()
         self.comments: list[str] = []
         self._raw: IO[bytes] | None = None
         self._size = 0
@@ -59,14 +64,12 @@ class SwfLines:
         try:
             with self.path.open("rb") as raw:
                 self._raw, self._size = raw, self.path.stat().st_size
-                # By content, not by name: downloads are often renamed.
-                packed = raw.read(2) == GZIP_MAGIC
-                raw.seek(0)
-                stream = gzip.GzipFile(fileobj=raw) if packed else raw
-                for number, line in enumerate(_lines(stream), 1):
+                lines = _lines(self._encoding.stream(raw))
+                marked = (self._encoding.without_mark(line, self.path) for line in islice(lines, 1))
+                for number, line in enumerate(chain(marked, lines), 1):
                     if line[:1] == b";":
                         if in_header:
-                            self.comments.append(line[1:].decode("utf-8", "replace").strip())
+                            self.comments.append(self._encoding.comment(line[1:]))
                     elif line.strip():
                         in_header = False
                         yield number, line
@@ -101,16 +104,58 @@ def _lines(stream: io.BufferedIOBase) -> Iterator[bytes]:
         yield last
 
 
-def wait_time(line: bytes) -> int:
-    """Return the wait time of a record (field 3), in seconds; -1 if missing.
+def whole_numbers(
+    fields: Sequence[bytes], used: Iterable[int], durations: Container[int], seconds: WholeSeconds
+) -> list[int]:
+    """Return the numbers in some fields of a record, of which times may have fractions.
+
+    Parameters
+    ----------
+    fields
+        The fields of the record.
+    used
+        The fields to read, from 0.
+    durations
+        Fields that are durations; the submit time is an instant, and others are whole numbers.
+    seconds
+        Reader of times.
 
     Raises
     ------
     UnusableError
-        If the field is no whole number.
+        If a field is no number, or a policy refuses its fraction.
     """
-    field = line.split(None, 3)[2]
+    found = []
     try:
-        return int(field)
+        for n in used:
+            field = fields[n]
+            if n == SUBMIT_TIME:
+                found.append(seconds.instant(field.decode("ascii", "replace")))
+            elif n in durations:
+                found.append(seconds.duration(field.decode("ascii", "replace")))
+            else:
+                found.append(int(field))
+    except ValueError as error:
+        raise UnusableError("malformed", f"expected whole numbers: {error}") from None
+    return found
+
+
+def wait_time(line: bytes, seconds: WholeSeconds) -> int:
+    """Return the wait time of a record (field 3), in seconds; -1 if missing.
+
+    Parameters
+    ----------
+    line
+        The record.
+    seconds
+        Reader of times.
+
+    Raises
+    ------
+    UnusableError
+        If the field is no number, or a policy refuses its fraction.
+    """
+    try:
+        return seconds.duration(line.split(None, 3)[2].decode("ascii", "replace"))
     except ValueError as error:
         raise UnusableError("malformed", f"expected a whole wait time: {error}") from None

@@ -1,6 +1,7 @@
 """Parameters of the trace source `swf`, and the resource types that a log announces."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Literal
 
@@ -11,8 +12,10 @@ from hpcsched.parameters import UnitAmounts
 from hpcsched.registration import Caution
 from hpcsched.system.space import room_for
 from hpcsched.system.system import System
+from hpcsched.workload.readers.header_machine import header_machine, other_machine
 from hpcsched.workload.readers.policies import RecordPolicies
 from hpcsched.workload.readers.swf_lines import SwfLines
+from hpcsched.workload.readers.text_encoding import TextEncoding
 
 UNIT_RESOURCES = "UnitResources:"
 
@@ -48,7 +51,7 @@ class SwfParams(RecordPolicies):
 
 
 def review_swf(params: SwfParams, system: System) -> Iterator[Caution]:
-    """Yield a caution if no node could hold even one unit, so that every job would be skipped.
+    """Yield cautions if no node could hold even one unit, or if the header tells another machine.
 
     Parameters
     ----------
@@ -57,16 +60,20 @@ def review_swf(params: SwfParams, system: System) -> Iterator[Caution]:
     system
         The scenario's system.
     """
+    comments = header_of(Path(params.path), TextEncoding(params.encoding))
+    types = declared_types(comments)
     unit = None if params.unit is None else parted(params.unit, system)[0]
     if unit is None:
         known = {*system.resource_types, *(resource.name for resource in system.shared_resources)}
-        lacking = set(types_in_records(Path(params.path))) - known
+        lacking = set(types) - known
         if lacking:
             names = ", ".join(sorted(lacking))
             message = f"its units ask for {names}, which no node group has; the run will be refused"
             yield Caution("unknown-resource-type", message, "path")
     elif set(unit) <= set(system.resource_types) and not room_for(system, system.request(unit)):
         yield Caution("no-node-holds-unit", "no node can hold a unit that asks for this", "unit")
+    of_processor = unit if unit is not None else {} if types else {"core": 1}
+    yield from other_machine(header_machine(comments), system, of_processor)
 
 
 def parted(amounts: Mapping[str, int], system: System) -> tuple[dict[str, int], dict[str, int]]:
@@ -84,14 +91,34 @@ def parted(amounts: Mapping[str, int], system: System) -> tuple[dict[str, int], 
     return of_nodes, {name: amount for name, amount in amounts.items() if name in shared_resources}
 
 
-def types_in_records(path: Path) -> list[str]:
-    """Return the resource types with amounts in a log's records; empty if the log is missing."""
-    lines = SwfLines(path)
-    try:
-        next(lines.records(), None)
-    except InputError:  # the run will say so
-        return []
-    return declared_types(lines.comments)
+def types_in_records(path: Path, encoding: TextEncoding | None = None) -> list[str]:
+    """Return the resource types with amounts in a log's records; empty if the log is missing.
+
+    Parameters
+    ----------
+    path
+        The log.
+    encoding
+        Its encoding; UTF-8 if not given.
+    """
+    return declared_types(header_of(path, encoding))
+
+
+def header_of(path: Path, encoding: TextEncoding | None = None) -> list[str]:
+    """Return the header comments of a log; empty if it cannot be read.
+
+    Parameters
+    ----------
+    path
+        The log.
+    encoding
+        Its encoding; UTF-8 if not given.
+    """
+    lines = SwfLines(path, encoding)
+    # The run will say what is wrong.
+    with suppress(InputError), closing(lines.records()) as records:
+        next(records, None)
+    return lines.comments
 
 
 def declared_types(comments: Sequence[str]) -> list[str]:

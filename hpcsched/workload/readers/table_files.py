@@ -9,17 +9,20 @@ from hpcsched.errors import Finding, InputError, Place
 from hpcsched.workload.readers.philly_rows import PhillyRows
 from hpcsched.workload.readers.table_rows import Rows, open_rows
 from hpcsched.workload.readers.table_source_params import TableParams
+from hpcsched.workload.readers.text_encoding import TextEncoding
 
 _TABLES = (".csv", ".csv.gz", ".parquet")
 
 
-def rows_of(params: TableParams) -> Rows:
+def rows_of(params: TableParams, encoding: TextEncoding) -> Rows:
     """Return the rows of a table.
 
     Parameters
     ----------
     params
         The table's parameters.
+    encoding
+        Encoding of CSV files.
 
     Raises
     ------
@@ -31,7 +34,7 @@ def rows_of(params: TableParams) -> Rows:
     def read(file: Path) -> Rows:
         if params.format == "philly":
             return PhillyRows(file)
-        return open_rows(file, params.delimiter, params.column_names)
+        return open_rows(file, params.delimiter, encoding, params.column_names)
 
     return FolderRows(path, read) if path.is_dir() else read(path)
 

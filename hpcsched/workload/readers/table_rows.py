@@ -17,6 +17,8 @@ import pyarrow.parquet as pq
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.workload.readers.iso_times import InSeconds, WallTime
 from hpcsched.workload.readers.policies import UnusableError
+from hpcsched.workload.readers.quantities import exact_seconds
+from hpcsched.workload.readers.text_encoding import TextEncoding
 from hpcsched.workload.readers.text_lines import TextLines
 
 PARQUET_MAGIC = b"PAR1"
@@ -72,7 +74,12 @@ class Rows(Protocol):
         """
 
 
-def open_rows(path: Path, delimiter: str, names: Sequence[str] | None = None) -> Rows:
+def open_rows(
+    path: Path,
+    delimiter: str,
+    encoding: TextEncoding | None = None,
+    names: Sequence[str] | None = None,
+) -> Rows:
     """Return the rows of a table; its first bytes decide the format.
 
     Parameters
@@ -81,8 +88,10 @@ def open_rows(path: Path, delimiter: str, names: Sequence[str] | None = None) ->
         The file.
     delimiter
         Separator of the values of a CSV file, one character.
+    encoding
+        Encoding of a CSV file; UTF-8 if not given.
     names
-        Names of the columns of a CSV file whose first line is a row; None: its first line has them.
+        Names of the columns of a CSV file without a header; None: its first line has them.
 
     Raises
     ------
@@ -95,7 +104,9 @@ def open_rows(path: Path, delimiter: str, names: Sequence[str] | None = None) ->
     except OSError as error:
         message = f"the trace cannot be read: {error.strerror or error}"
         raise InputError(Finding("unreadable-trace", message, Place(str(path)))) from None
-    return ParquetRows(path) if start == PARQUET_MAGIC else CsvRows(path, delimiter, names)
+    if start == PARQUET_MAGIC:
+        return ParquetRows(path)
+    return CsvRows(path, delimiter, encoding, names)
 
 
 class CsvRows:
@@ -107,14 +118,22 @@ class CsvRows:
         The file, plain or gzip.
     delimiter
         Separator of values, one character.
+    encoding
+        Encoding of the file; UTF-8 if not given.
     names
-        Names of the columns of a file whose first line is a row.
+        Names of the columns of a file without a header; None: its first line has them.
     """
 
     comments: Sequence[str] = ()
 
-    def __init__(self, path: Path, delimiter: str, names: Sequence[str] | None = None) -> None:
-        self._lines = TextLines(path)
+    def __init__(
+        self,
+        path: Path,
+        delimiter: str,
+        encoding: TextEncoding | None = None,
+        names: Sequence[str] | None = None,
+    ) -> None:
+        self._lines = TextLines(path, encoding)
         self._delimiter = delimiter
         self._wanted: list[int] = []
         self._headers = 1 if names is None else 0
@@ -125,7 +144,7 @@ class CsvRows:
         if not number:
             raise self._malformed(1, "expected a line that names the columns, found nothing")
         try:
-            names = self._split(line)
+            names = self._split(self._lines.encoding.header(line, Place(str(path), number)))
         except UnusableError as error:
             raise self._malformed(number, str(error)) from None
         self.names = [name.strip() for name in names]
@@ -173,10 +192,7 @@ class CsvRows:
         return [fields[k] for k in self._wanted]
 
     def _split(self, line: bytes) -> list[str]:
-        try:
-            text = line.decode().rstrip("\r\n")
-        except UnicodeDecodeError:
-            raise UnusableError("malformed", "expected UTF-8 text") from None
+        text = line.decode().rstrip("\r\n")
         if "\0" in text:
             raise UnusableError("malformed", "expected text, found a zero byte")
         try:
@@ -277,7 +293,7 @@ def _plain(column: pa.ChunkedArray) -> list[Any]:
     """Return the values of a column as numbers, texts, lists of them, or None.
 
     Time stamps with a zone become Unix times, those without become `WallTime`; durations become
-    seconds, rounded up.
+    seconds.
     """
     kind = column.type
     if pa.types.is_date(kind):
@@ -285,19 +301,20 @@ def _plain(column: pa.ChunkedArray) -> list[Any]:
         kind = column.type
     if pa.types.is_timestamp(kind):
         per_second = _PER_SECOND[kind.unit]
-        counts = (None if n is None else n // per_second for n in _counts(column))
+        instants = _seconds(column, per_second)
         if kind.tz is not None:
-            return [None if n is None else InSeconds(n) for n in counts]
-        return [None if n is None else WallTime(n) for n in counts]
+            return [None if n is None else InSeconds(n) for n in instants]
+        return [None if n is None else WallTime(n) for n in instants]
     if pa.types.is_duration(kind):
-        per_second = _PER_SECOND[kind.unit]
-        return [None if n is None else InSeconds(-(-n // per_second)) for n in _counts(column)]
+        seconds = _seconds(column, _PER_SECOND[kind.unit])
+        return [None if n is None else InSeconds(n) for n in seconds]
     if pa.types.is_decimal(kind):
         column = column.cast(pa.string())
     plain: list[Any] = column.to_pylist()
     return plain
 
 
-def _counts(column: pa.ChunkedArray) -> list[int | None]:
-    counts: list[int | None] = column.cast(pa.int64()).to_pylist()
-    return counts
+def _seconds(column: pa.ChunkedArray, per_second: int) -> list[Any]:
+    """Return numbers of parts of a second in seconds, or None."""
+    counts = column.cast(pa.int64()).to_pylist()
+    return [None if n is None else exact_seconds(n, per_second) for n in counts]

@@ -22,11 +22,12 @@ from hpcsched.workload.presets.preset_catalogue import columns_of, find_preset
 from hpcsched.workload.readers.accounting_logs.equal_units import EqualUnits
 from hpcsched.workload.readers.iso_times import InSeconds, WallTime, iso_instant, wall_instant
 from hpcsched.workload.readers.policies import SetAsideError, UnusableError
-from hpcsched.workload.readers.quantities import instant, scaled, whole_number
+from hpcsched.workload.readers.quantities import whole_number
 from hpcsched.workload.readers.record_source import RecordSource
 from hpcsched.workload.readers.table_amounts import TableAmounts, given_value
 from hpcsched.workload.readers.table_files import rows_of
 from hpcsched.workload.readers.table_source_params import LABELS, TableColumns, TableParams
+from hpcsched.workload.readers.text_encoding import TextEncoding
 
 _SECONDS = {"ms": Fraction(1, 1000), "s": Fraction(1), "min": Fraction(60), "h": Fraction(3600)}
 _TRUTH = {"true": True, "false": False, "1": True, "0": False}
@@ -43,10 +44,10 @@ _TITLES = {"queue": "Queue", "partition": "Partition", "user": "User", "group": 
 class TableSource(RecordSource):
     """Stream of the jobs of a table.
 
-    Reasons for skipping a row, in the order in which they apply: `not_ended`, `outside_window`,
-    `malformed`, `unsorted`, `missing_run_time`, `zero_run_time`, `missing_units`,
-    `missing_request`, `uneven_units`, `missing_requested_time`, `larger_than_system`. Empty text,
-    null and -1 mean a missing value.
+    Reasons for skipping a row, in the order in which they apply: `undecodable`, `not_ended`,
+    `outside_window`, `malformed`, `fractional_seconds`, `unsorted`, `missing_run_time`,
+    `zero_run_time`, `missing_units`, `missing_request`, `uneven_units`, `missing_requested_time`,
+    `larger_than_system`. Empty text, null and -1 mean a missing value.
 
     Parameters
     ----------
@@ -62,8 +63,9 @@ class TableSource(RecordSource):
         return cls(params, context.system)
 
     def __init__(self, params: TableParams, system: System) -> None:
-        self._rows = rows_of(params)
-        super().__init__(params, self._rows.path, system, self._rows)
+        encoding = TextEncoding(params.encoding, params.undecodable)
+        self._rows = rows_of(params, encoding)
+        super().__init__(params, self._rows.path, system, self._rows, encoding)
         self._params = params
         if params.preset is not None:
             self._check_preset(params.preset)
@@ -75,7 +77,7 @@ class TableSource(RecordSource):
             field: set(map(str, found)) for field, found in params.not_given.items()
         }
         self._first, self._last = params.window
-        self._per_second = 1000 if params.time_unit == "ms" else 1
+        self._unit = _SECONDS[params.time_unit]
         self._zone = None if params.time_zone is None else ZoneInfo(params.time_zone)
         self._labels: dict[str, dict[str, int]] = {label: {} for label in params.named}
         self._groups = frozenset(group.name for group in system.groups)
@@ -126,7 +128,7 @@ class TableSource(RecordSource):
         run_time = self._run_time(row)
         units = self._params.constants.units or self._number(row, "units", whole_number)
         limit = self._params.constants.requested_time
-        requested_time = limit or self._duration(row, "requested_time")
+        requested_time = self._duration(row, "requested_time") if limit is None else limit
         user, group, application, queue, partition = (self._label(row, label) for label in LABELS)
         # Numbered by row of the file, skipped rows included, so that a number leads to its row.
         if "job_id" not in row:
@@ -271,19 +273,22 @@ class TableSource(RecordSource):
             raise self._malformed(field, str(error)) from None
 
     def _instant(self, value: Any) -> int:
+        factor = Fraction(1)
         if isinstance(value, WallTime):
-            return wall_instant(value, self._zone)
-        if isinstance(value, str) and self._params.times == "iso":
-            return iso_instant(value, self._zone)
+            value = wall_instant(value, self._zone)
+        elif isinstance(value, str) and self._params.times == "iso":
+            value = iso_instant(value, self._zone)
+        elif not isinstance(value, InSeconds):
+            factor = self._unit
         try:
-            return instant(value, 1 if isinstance(value, InSeconds) else self._per_second)
+            return self.seconds.instant(value, factor)
         except ValueError as error:
             hint = "; 'times: iso' reads times of the calendar" if isinstance(value, str) else ""
             raise ValueError(f"{error}{hint}") from None
 
     def _duration(self, row: Mapping[str, Any], field: str) -> int:
         factor = Fraction(1) if isinstance(row.get(field), InSeconds) else self._factors[field]
-        return self._number(row, field, lambda value: scaled(value, factor))
+        return self._number(row, field, lambda value: self.seconds.duration(value, factor))
 
     def _run_time(self, row: Mapping[str, Any]) -> int:
         if "run_time" in self._columns:

@@ -2,6 +2,7 @@
 
 import math
 from datetime import UTC
+from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal, Self
 from zoneinfo import ZoneInfo
 
@@ -17,7 +18,7 @@ from pydantic import (
 from hpcsched.parameters import Listed, Params, PositiveAmount, PositiveDuration, UnitAmounts
 from hpcsched.workload.presets.preset_catalogue import find_preset, merged, read_presets
 from hpcsched.workload.readers.iso_times import iso_instant
-from hpcsched.workload.readers.policies import RecordPolicies
+from hpcsched.workload.readers.policies import FRACTIONS, FractionalSeconds, RecordPolicies
 
 _Column = Annotated[str, Field(min_length=1)]
 _Number = Annotated[int, Field(ge=0)]
@@ -204,6 +205,7 @@ class TableParams(RecordPolicies):
     delimiter: str = Field(
         ",", min_length=1, max_length=1, description="Separator of the values of a CSV file."
     )
+    fractional_seconds: FractionalSeconds = Field("outward", description=FRACTIONS)
     missing_units: Literal["error", "skip"] = Field(
         "error", description="Policy for a job without a number of units."
     )
@@ -268,7 +270,7 @@ class TableParams(RecordPolicies):
         return given
 
     @property
-    def window(self) -> tuple[float, float]:
+    def window(self) -> tuple[float | Fraction, float | Fraction]:
         """Unix times from and before which jobs are submitted; times without a zone are in UTC."""
         zone = UTC if self.time_zone is None else ZoneInfo(self.time_zone)
         first, last = (

@@ -1,6 +1,5 @@
 """Reader of the lines of text logs, plain or gzip: of one file, or of every file of a folder."""
 
-import codecs
 import gzip
 import zlib
 from collections.abc import Generator, Iterator, Sequence
@@ -8,12 +7,10 @@ from pathlib import Path
 from typing import IO
 
 from hpcsched.errors import Finding, InputError, Place
-from hpcsched.workload.readers.swf_lines import GZIP_MAGIC
+from hpcsched.workload.readers.text_encoding import TextEncoding
 
 LONGEST = 2**20
 """Maximum length of a line in bytes: a file without line ends must not fill the memory."""
-
-_UTF_16 = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE
 
 
 class TextLines:
@@ -25,6 +22,8 @@ class TextLines:
     ----------
     path
         The file or folder.
+    encoding
+        Encoding of the files; UTF-8 if not given.
 
     Attributes
     ----------
@@ -32,8 +31,9 @@ class TextLines:
         The file that is being read, to which line numbers refer.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, encoding: TextEncoding | None = None) -> None:
         self.path = path
+        self.encoding = encoding or TextEncoding()
         self.comments: list[str] = []
         self._given = path
         self._raw: IO[bytes] | None = None
@@ -76,8 +76,8 @@ class TextLines:
         Raises
         ------
         InputError
-            If a file cannot be read, is damaged, or is no text with one byte or more a letter
-            (UTF-16, lines without end).
+            If a file cannot be read, is damaged, or is no text (lines without end, UTF-16 that
+            is not the encoding).
         """
         self._bytes_before, self._raw = 0, None
         for file in self.files:
@@ -91,15 +91,13 @@ class TextLines:
         try:
             with file.open("rb") as raw:
                 self._raw = raw
-                packed = raw.read(2) == GZIP_MAGIC
-                raw.seek(0)
-                lines: IO[bytes] = gzip.GzipFile(fileobj=raw) if packed else raw  # type: ignore[assignment]
+                lines = self.encoding.stream(raw)
                 # Bounded, since iteration over a file without line ends would read all of it at
                 # once.
                 while line := lines.readline(LONGEST):
                     number += 1
                     if number == 1:
-                        line = self._without_mark(line)
+                        line = self.encoding.without_mark(line, file)
                     if len(line) == LONGEST:
                         raise self._no_text(number, f"found a line of {LONGEST} bytes or more")
                     if line.strip():
@@ -115,14 +113,9 @@ class TextLines:
         except OSError as error:
             raise self._unreadable(file, error) from None
 
-    def _without_mark(self, line: bytes) -> bytes:
-        if line.startswith(_UTF_16):
-            raise self._no_text(1, "found UTF-16; iconv -f UTF-16 -t UTF-8 makes text of it")
-        return line.removeprefix(codecs.BOM_UTF8)
-
     def _no_text(self, number: int, what: str) -> InputError:
         place = Place(str(self.path), number)
-        return InputError(Finding("no-text", f"expected lines of UTF-8 text, {what}", place))
+        return InputError(Finding("no-text", f"expected lines of text, {what}", place))
 
     @staticmethod
     def _unreadable(file: Path, error: OSError) -> InputError:

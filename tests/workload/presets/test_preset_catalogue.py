@@ -177,6 +177,7 @@ EXPECTED: Mapping[str, Read] = {
             Found(2, 30, -1, 50, 50, 1, {"core": 1, "mem": 10**8}, name="b", spread=False),
         ],
         {},
+        {"fractional_seconds": 1},
     ),
 }  # fmt: skip
 

@@ -381,7 +381,6 @@ MALFORMED = {
     "too many fields": f"{LINE} 9",
     "the standard's 18 fields": " ".join(LINE.split()[:18]),
     "a word": record(2, run="abc"),
-    "a float": record(2, run="60.5"),
     "a number with an underscore": record(2, run="6_0"),
     "a memory with an underscore": record(2, memory="1_000"),
     "a number beyond 64 bits": record(2, memory=10**25),
@@ -584,14 +583,23 @@ def test_windows_line_ends_and_tabs(tmp_path: Path) -> None:
 
 
 def test_bytes_that_are_no_text(tmp_path: Path) -> None:
-    """A queue or a request that is not UTF-8 is malformed; among the nodes it does not matter."""
+    """A record with bytes that are not UTF-8 is left out, wherever they are."""
     path = tmp_path / "log.swf"
-    for field, spoilt in (("q_1d", True), ("1:ppn=1", True), ("7,7", False)):
+    for field in ("q_1d", "1:ppn=1", "7,7"):
         line = record(2).encode().replace(field.encode(), b"\xe9")
         path.write_bytes(b"\n".join([record(1).encode(), line]))
-        source = source_of(path, malformed="skip")
+        source = source_of(path, undecodable="skip")
         list(source.jobs())
-        assert source.account.skipped == ({"malformed": 1} if spoilt else {})
+        assert source.account.skipped == {"undecodable": 1}
+
+
+def test_a_queue_in_latin_1(tmp_path: Path) -> None:
+    """Its name is read in the encoding of the log."""
+    path = tmp_path / "log.swf"
+    path.write_bytes(record(1, queue="caf\xe9").encode("latin-1"))
+    source = source_of(path, encoding="latin-1")
+    assert len(list(source.jobs())) == 1
+    assert "Queue: 1 café" in source.comments
 
 
 def test_gzip(tmp_path: Path) -> None:

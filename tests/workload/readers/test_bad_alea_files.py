@@ -32,7 +32,7 @@ KINDS = {
         " ".join(record(2).split()[:18]), "", "malformed", "expected 21 fields, found 18",
     ),
     "letters for a number": (record(2, run="long"), "", "malformed", NUMBER),
-    "a fraction": (record(2, run="6.5"), "", "malformed", NUMBER),
+    "a fraction": (record(2, run="6.5"), "", "fractional-seconds", "expected whole seconds"),
     "a huge number": (
         record(2, run=10**30), "", "malformed", "expected numbers up to 9007199254740992",
     ),
@@ -142,15 +142,15 @@ def test_bytes_that_are_not_utf_8(
     trace.write_bytes(GOOD.encode() + b"\n" + line + b"\n")
     assert run(tmp_path) == 1
     said = said_once(capsys)
-    assert said.startswith(f"{trace}:2: error: expected UTF-8 text")
-    assert said.endswith("[malformed]")
+    assert said.startswith(f"{trace}:2: error: expected utf-8 text")
+    assert said.endswith("[undecodable]")
 
 
 def test_binary(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A file that is no text is malformed in its first line."""
+    """A file that is no text is refused in its first line."""
     (tmp_path / "trace.swf").write_bytes(bytes(range(256)).replace(b"\n", b"") * 3)
     assert run(tmp_path) == 1
-    assert said_once(capsys).startswith(f"{tmp_path / 'trace.swf'}:1: error: expected 21 fields")
+    assert said_once(capsys).startswith(f"{tmp_path / 'trace.swf'}:1: error: expected utf-8 text")
 
 
 @pytest.mark.parametrize("keep", [0.01, 0.5, 0.99])

@@ -100,7 +100,7 @@ def test_the_fate_of_every_job(tmp_path: Path, packed: bool) -> None:
     assert source.account.skipped == {
         "larger_than_system": 1, "other_profile": 1, "zero_run_time": 1, "missing_run_time": 1,
     }  # fmt: skip
-    assert source.account.clipped == {"over_requested_time": 1}
+    assert source.account.clipped == {"over_requested_time": 1, "fractional_seconds": 3}
     assert source.comments == ["by hand"]
     assert source.uniform_request == request
     assert source.fraction_read == 1.0
@@ -250,10 +250,11 @@ def test_cut_off_gzip(keep: float, tmp_path: Path) -> None:
 def test_other_bytes(tmp_path: Path) -> None:
     """Text in another encoding, binary data and folders give one message each."""
     path = tmp_path / "workload.json"
-    path.write_bytes(GOLDEN.replace("by hand", "\n\xe9").encode("latin-1"))
-    assert fault(path) == f"{path}:3: error: expected UTF-8 text [malformed]"
+    path.write_bytes(GOLDEN.replace('"by hand"', '\n"\xe9"').encode("latin-1"))
+    assert fault(path).startswith(f"{path}:3: error: expected utf-8 text, found bytes that are")
+    assert fault(path).endswith("names the encoding of the log, such as latin-1 [undecodable]")
     path.write_bytes(GOLDEN.encode("utf-16"))
-    assert fault(path) == f"{path}:1: error: expected UTF-8 text [malformed]"
+    assert "found UTF-16; 'encoding: utf-16' of the trace source reads it" in fault(path)
     path.write_bytes(bytes(range(128)))
     assert "which begins with {" in fault(path)
     path.write_bytes(b"\xef\xbb\xbf" + GOLDEN.encode())
@@ -286,7 +287,7 @@ def test_tasks_at_a_speed(tmp_path: Path) -> None:
         (1, 3), (2, 2), (3, 2), (4, 2), (5, 60),
     ]  # fmt: skip
     assert source.account.skipped == {"other_profile": 1}
-    assert source.account.clipped == {"communication": 1}
+    assert source.account.clipped == {"communication": 1, "fractional_seconds": 4}
     source, found = read(path)
     assert [traced.job.job_id for traced in found] == [5]
     assert source.account.skipped == {"other_profile": 5}

@@ -1,6 +1,7 @@
 """Calendar times and their Unix times, by hand."""
 
 from datetime import UTC
+from fractions import Fraction
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -17,10 +18,10 @@ def test_an_offset_counts_more_than_the_zone() -> None:
     assert iso_instant("1970-01-02", UTC) == 86_400
 
 
-def test_fractions_are_cut_off() -> None:
-    """Down, before 1970 as well."""
-    assert iso_instant("1970-01-01T00:00:01.9Z", None) == 1
-    assert iso_instant("1969-12-31T23:59:59.5Z", None) == -1
+def test_fractions_are_exact() -> None:
+    """Nine tenths, and half a second before 1970."""
+    assert iso_instant("1970-01-01T00:00:01.9Z", None) == Fraction(19, 10)
+    assert iso_instant("1969-12-31T23:59:59.5Z", None) == Fraction(-1, 2)
 
 
 def test_times_that_clocks_show_twice_or_skip() -> None:
@@ -35,6 +36,7 @@ def test_times_that_clocks_show_twice_or_skip() -> None:
 def test_local_times() -> None:
     """A clock in Berlin showed 01:00 on the first day of 1970 at second 0."""
     assert wall_instant(WallTime(3600), BERLIN) == 0
+    assert wall_instant(WallTime(Fraction(7201, 2)), BERLIN) == Fraction(1, 2)
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,13 @@ from tests.workload.readers.swf_files import (
 
 HEADER = ("; Version: 2.2", ";Computer: Toy", "; Note: first line", ";")
 TYPED = alike(4, core=4, mem=100, gpu=1)
-LENIENT = {"malformed": "skip", "unsorted": "skip", "missing_requested_time": "skip"}
+LENIENT = {
+    "malformed": "skip",
+    "unsorted": "skip",
+    "missing_requested_time": "skip",
+    "undecodable": "skip",
+    "fractional_seconds": "skip",
+}
 
 
 def damage_of(path):
@@ -105,12 +111,12 @@ def test_gzip_in_name_only(tmp_path, data):
 
 
 def test_binary_garbage(tmp_path):
-    """A file that is no text is malformed from its first line on."""
+    """A file that is no text is refused from its first line on."""
     path = tmp_path / "log.swf"
     path.write_bytes(random.Random(2).randbytes(5000).replace(b";", b"x"))
     with pytest.raises(InputError) as caught:
         list(source_of(path).jobs())
-    assert caught.value.findings[0].rule == "malformed"
+    assert caught.value.findings[0].rule == "undecodable"
     assert caught.value.findings[0].place.line == 1
     source = source_of(path, **LENIENT)
     assert list(source.jobs()) == []

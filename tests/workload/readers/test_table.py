@@ -93,7 +93,7 @@ def test_the_fate_of_every_row(tmp_path: Path, packed: bool) -> None:
     assert source.account.skipped == {
         "larger_than_system": 1, "missing_run_time": 1, "zero_run_time": 1,
     }  # fmt: skip
-    assert source.account.clipped == {"over_requested_time": 1}
+    assert source.account.clipped == {"over_requested_time": 1, "fractional_seconds": 1}
     assert source.comments == ["User: 1 alice", "User: 2 bob", "User: 3 carol"]
     assert source.uniform_request is None
     assert source.fraction_read == 1.0
@@ -373,9 +373,9 @@ def test_other_bytes(tmp_path: Path) -> None:
     """Other encodings, other separators, binary data and folders."""
     path = tmp_path / "jobs.csv"
     path.write_bytes(GOLDEN.replace("carol", "caro\xe9").encode("latin-1"))
-    assert fault(path, **MAPPING).startswith(f"{path}:6: error: expected UTF-8 text")
-    source, _ = read(path, **MAPPING, malformed="skip")
-    assert source.account.skipped["malformed"] == 1
+    assert fault(path, **MAPPING).startswith(f"{path}:6: error: expected utf-8 text")
+    source, _ = read(path, **MAPPING, undecodable="skip")
+    assert source.account.skipped["undecodable"] == 1
     path.write_bytes(GOLDEN.encode("utf-16"))
     assert "UTF-16" in fault(path, **MAPPING)
     path.write_bytes(b"\xef\xbb\xbf" + GOLDEN.replace("\n", "\r\n").encode())

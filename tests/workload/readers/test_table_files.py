@@ -11,11 +11,12 @@ from hpcsched.errors import InputError
 from hpcsched.workload.readers.philly_rows import PhillyRows
 from hpcsched.workload.readers.table_files import FolderRows, rows_of, table_files
 from hpcsched.workload.readers.table_source_params import TableParams
+from hpcsched.workload.readers.text_encoding import TextEncoding
 
 
 def rows(path: Path, **params: Any) -> Any:
     """Return the rows of a path."""
-    return rows_of(TableParams.model_validate({"path": str(path), **params}))
+    return rows_of(TableParams.model_validate({"path": str(path), **params}), TextEncoding())
 
 
 def test_files_of_a_folder(tmp_path: Path) -> None:

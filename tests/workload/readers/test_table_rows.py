@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import pyarrow as pa
@@ -36,7 +37,6 @@ def test_selected_columns_of_csv(tmp_path: Path) -> None:
     [
         (b"1,2,3", "expected 2 values, found 3"),
         (b'"1,2', "expected values of CSV: "),
-        (b"\xff,1", "expected UTF-8 text"),
         (b"a\0,1", "expected text, found a zero byte"),
     ],
 )
@@ -85,7 +85,7 @@ def test_values_of_parquet(tmp_path: Path) -> None:
     rows.select(["asked.core", "at", "clock", "took", "price", "asked.mem"])
     ((number, record),) = rows.records()
     assert number == 1
-    assert list(rows.values(record)) == [4, 86_400, WallTime(60), 2, "1.50", None]
+    assert list(rows.values(record)) == [4, 86_400, WallTime(60), Fraction(6, 5), "1.50", None]
     assert rows.fraction_read == 1
 
 

@@ -37,7 +37,7 @@ def test_a_byte_order_mark_is_no_text(tmp_path: Path) -> None:
     path.write_bytes("a\n".encode("utf-16"))
     finding = finding_of(path)
     assert finding.rule == "no-text"
-    assert "found UTF-16; iconv -f UTF-16 -t UTF-8 makes text of it" in finding.message
+    assert "found UTF-16; 'encoding: utf-16' of the trace source reads it" in finding.message
 
 
 def test_a_line_without_end(tmp_path: Path) -> None:

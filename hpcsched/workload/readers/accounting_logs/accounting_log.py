@@ -110,7 +110,7 @@ class AccountingLogSource(RecordSource):
     """
 
     def __init__(self, params: AccountingLogParams, lines: TextLines, system: System) -> None:
-        super().__init__(params, lines.path, system, lines)
+        super().__init__(params, lines.path, system, lines, lines.encoding)
         self._batch = params
         self.text_lines = lines
         self.names = Names(
@@ -154,7 +154,7 @@ class AccountingLogSource(RecordSource):
             for _, line in self.text_lines.records():
                 # Records that give no job are told of when they are read for their jobs.
                 with suppress(UnusableError, ValueError):
-                    self.job_of(line)
+                    self.job_of(self.encoding.utf8(line))
         finally:
             self._counting = False
 

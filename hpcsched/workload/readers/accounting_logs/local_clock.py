@@ -5,10 +5,13 @@ from datetime import datetime, tzinfo
 from zoneinfo import ZoneInfo
 
 from hpcsched.parameters import LARGEST
+from hpcsched.workload.readers.iso_times import unix_time
+from hpcsched.workload.readers.quantities import WholeSeconds
 
-_UNIX = re.compile(r"[0-9]{1,16}")
+_UNIX = re.compile(r"[0-9]{1,16}(\.[0-9]{1,9})?")
 _ISO = re.compile(
-    r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(?P<offset>Z|[+-][0-9]{2}:?[0-9]{2})?"
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?"
+    r"(?P<offset>Z|[+-][0-9]{2}:?[0-9]{2})?"
 )
 
 
@@ -38,14 +41,22 @@ class LocalClock:
     In the hour that clocks show twice in autumn, a local time means the first of its two instants,
     unless that is before an instant that it must not precede: then the second.
 
+    Parameters
+    ----------
+    zone
+        The zone of local times; None: there are none.
+    seconds
+        Reader of times, with the policy for fractions.
+
     Attributes
     ----------
     ambiguous
         Number of such times so far.
     """
 
-    def __init__(self, zone: tzinfo | None) -> None:
+    def __init__(self, zone: tzinfo | None, seconds: WholeSeconds) -> None:
         self._zone = zone
+        self._whole = seconds
         self.ambiguous = 0
 
     def instant(self, text: str, not_before: int | None = None) -> int:
@@ -62,13 +73,15 @@ class LocalClock:
         ------
         NoZoneError
             If the text is a local time and no zone is known.
+        UnusableError
+            If the policy does not round a fraction of a second.
         ValueError
             If the text is no time, or a local time that clocks skipped in spring.
         """
         if _UNIX.fullmatch(text):
-            if int(text) > LARGEST:
+            if float(text) > LARGEST:
                 raise ValueError(f"expected a time of at most {LARGEST}, found {text!r}")
-            return int(text)
+            return self._whole.instant(text)
         match = _ISO.fullmatch(text)
         if match is None:
             raise ValueError(f"expected a time such as 2024-03-01T12:00:00, found {text!r}")
@@ -77,7 +90,7 @@ class LocalClock:
         except ValueError as error:
             raise ValueError(f"{text!r} is no time: {error}") from None
         if match["offset"]:
-            return _seconds(shown, text)
+            return self._seconds(shown, text)
         if self._zone is None:
             raise NoZoneError(
                 f"{text!r} is a local time: expected 'time_zone' of the trace to name the zone"
@@ -88,7 +101,7 @@ class LocalClock:
         second = first.replace(fold=1)
         before, after = first.utcoffset(), second.utcoffset()
         if before == after or before is None or after is None:
-            return _seconds(first, text)
+            return self._seconds(first, text)
         # The offset grows in spring: times between are skipped. It shrinks in autumn: times repeat.
         if before < after:
             raise ValueError(
@@ -96,17 +109,16 @@ class LocalClock:
                 " time zone of the log?"
             )
         self.ambiguous += 1
-        instant = _seconds(first, text)
+        instant = self._seconds(first, text)
         if not_before is not None and instant < not_before:
-            return _seconds(second, text)
+            return self._seconds(second, text)
         return instant
 
-
-def _seconds(shown: datetime, text: str) -> int:
-    try:
-        seconds = int(shown.timestamp())
-    except (ValueError, OverflowError):
-        raise ValueError(f"{text!r} is out of range") from None
-    if seconds < 0:
-        raise ValueError(f"expected a time from 1970 on, found {text!r}")
-    return seconds
+    def _seconds(self, shown: datetime, text: str) -> int:
+        try:
+            seconds = unix_time(shown)
+        except (ValueError, OverflowError):
+            raise ValueError(f"{text!r} is out of range") from None
+        if seconds < 0:
+            raise ValueError(f"expected a time from 1970 on, found {text!r}")
+        return self._whole.instant(seconds)

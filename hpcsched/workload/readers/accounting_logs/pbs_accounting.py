@@ -35,12 +35,18 @@ from hpcsched.workload.readers.accounting_logs.pbs_chunks import (
     parse_whole,
 )
 from hpcsched.workload.readers.accounting_logs.pbs_records import parse_end
-from hpcsched.workload.readers.policies import SetAsideError, UnusableError
+from hpcsched.workload.readers.policies import (
+    FRACTIONS,
+    FractionalSeconds,
+    SetAsideError,
+    UnusableError,
+)
+from hpcsched.workload.readers.text_encoding import TextEncoding
 from hpcsched.workload.readers.text_lines import TextLines
 
 _TAKEN_FOR = {"ncpus": "core", "mem": "mem", "ngpus": "gpu", "nmics": "mic"}
 _RESOURCE_TYPE = re.compile(r"[a-z][a-z0-9_]*")
-_SECOND = re.compile(r"[0-9]{1,16}")
+_SECOND = re.compile(r"[0-9]{1,16}(\.[0-9]{1,9})?")
 _EXCLUSIVE = frozenset({"excl", "exclhost"})
 _SCATTERED = frozenset({"scatter", "vscatter"})
 
@@ -48,6 +54,7 @@ _SCATTERED = frozenset({"scatter", "vscatter"})
 class PbsAccountingParams(AccountingLogParams):
     """Parameters of `pbs-accounting`: the log, and policies for records."""
 
+    fractional_seconds: FractionalSeconds = Field("outward", description=FRACTIONS)
     unlike_chunks: Literal["skip", "largest", "error"] = Field(
         "skip",
         description="Policy for a request for unlike chunks, such as 1:ncpus=1+3:ncpus=8:"
@@ -79,8 +86,9 @@ class PbsAccountingParams(AccountingLogParams):
 class PbsAccountingSource(AccountingLogSource):
     """Stream of the jobs of a log, or of a folder of daily logs in the order of their names.
 
-    Reasons for skipping a record, in the order in which they apply: `malformed`, `record_Q` and so
-    on for records of other types, `whole_array`, `never_started`, `duplicate`, `unsorted`,
+    Reasons for skipping a record, in the order in which they apply: `undecodable`, `malformed`,
+    `record_Q` and so on for records of other types, `whole_array`, `never_started`,
+    `fractional_seconds`, `duplicate`, `unsorted`,
     `zero_run_time`, `missing_requested_time`, `unlike_chunks`, `missing_memory`, `uneven_nodes`,
     `larger_than_system`.
 
@@ -101,7 +109,7 @@ class PbsAccountingSource(AccountingLogSource):
         return cls(params, context.system)
 
     def __init__(self, params: PbsAccountingParams, system: System) -> None:
-        lines = TextLines(Path(params.path))
+        lines = TextLines(Path(params.path), TextEncoding(params.encoding, params.undecodable))
         super().__init__(params, lines, system)
         self._params = params
         self._types = {**_TAKEN_FOR, **params.resource_types}
@@ -117,8 +125,8 @@ class PbsAccountingSource(AccountingLogSource):
         # PBS writes start=0 for a job that was deleted before its start.
         if said.get("start") == "0":
             raise SetAsideError("never_started", "a job that was not started")
-        submit_time = _second(said, "ctime" if "ctime" in said else "qtime")
-        end_time, start_time = _second(said, "end"), _second(said, "start")
+        submit_time = self._second(said, "ctime" if "ctime" in said else "qtime")
+        end_time, start_time = self._second(said, "end"), self._second(said, "start")
         run_time = end_time - start_time
         if run_time < 0:
             raise ValueError("the job ends before it starts")
@@ -127,7 +135,8 @@ class PbsAccountingSource(AccountingLogSource):
         self.check_run_time(run_time)
         # A walltime is optional in PBS: queues may run jobs without a limit.
         limit = said.get("Resource_List.walltime")
-        requested_time = self.requested_time(-1 if limit is None else parse_time(limit), run_time)
+        wanted = -1 if limit is None else self.seconds.duration(parse_time(limit))
+        requested_time = self.requested_time(wanted, run_time)
         units = self.units_of(*self._totals(said))
         queue = said.get("queue", "")
         place = said.get("Resource_List.place", "").split(":")
@@ -203,10 +212,9 @@ class PbsAccountingSource(AccountingLogSource):
             count, {name: max(chunk.amounts.get(name, 0) for chunk in chunks) for name in names}
         )
 
-
-def _second(said: dict[str, str], key: str) -> int:
-    """Return a Unix time of the record; raises ValueError without one."""
-    text = said.get(key, "")
-    if not _SECOND.fullmatch(text) or int(text) > LARGEST:
-        raise ValueError(f"expected {key}= with a Unix time, found {text!r}")
-    return int(text)
+    def _second(self, said: dict[str, str], key: str) -> int:
+        """Return a Unix time of the record; raises ValueError without one."""
+        text = said.get(key, "")
+        if not _SECOND.fullmatch(text) or float(text) > LARGEST:
+            raise ValueError(f"expected {key}= with a Unix time, found {text!r}")
+        return self.seconds.instant(text)

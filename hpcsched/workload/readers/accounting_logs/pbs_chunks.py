@@ -5,15 +5,17 @@ administrator's guide of TORQUE (Adaptive Computing), on requesting resources.
 """
 
 import re
+from fractions import Fraction
 from typing import NamedTuple
 
 from hpcsched.parameters import LARGEST
+from hpcsched.workload.readers.quantities import exact_seconds
 
 _COUNT = re.compile(r"[0-9]{1,9}")
 _SIZE = re.compile(r"([0-9]{1,15})([kmgtp]?)([bw]?)", re.IGNORECASE)
 _POWERS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "p": 2**50}
 _WORD = 8
-_TIME = re.compile(r"[0-9]{1,10}(:[0-9]{1,4}){0,3}(\.[0-9]+)?")
+_TIME = re.compile(r"[0-9]{1,10}(:[0-9]{1,4}){0,3}(\.[0-9]{1,9})?")
 _TIME_PARTS = 1, 60, 3600, 86_400
 """Seconds of each part of a time, from the last."""
 SIZES = frozenset({"mem"})
@@ -147,10 +149,8 @@ def parse_size(text: str) -> int:
     return size
 
 
-def parse_time(text: str) -> int:
-    """Return a time such as `12:00:00`, `1:00:00:00` (a day) or `3600` in seconds.
-
-    Fractions of a second are cut off.
+def parse_time(text: str) -> int | Fraction:
+    """Return a time such as `12:00:00`, `1:00:00:00` (a day), `3600` or `0.5` in seconds.
 
     Raises
     ------
@@ -159,5 +159,8 @@ def parse_time(text: str) -> int:
     """
     if not _TIME.fullmatch(text):
         raise ValueError(f"expected a time such as 12:00:00, found {text!r}")
-    parts = text.partition(".")[0].split(":")
-    return sum(int(part) * of for part, of in zip(reversed(parts), _TIME_PARTS, strict=False))
+    whole, _, rest = text.partition(".")
+    parts = zip(reversed(whole.split(":")), _TIME_PARTS, strict=False)
+    return sum(int(part) * of for part, of in parts) + exact_seconds(
+        int(rest or 0), 10 ** len(rest)
+    )

@@ -32,6 +32,11 @@ class EndRecord(NamedTuple):
 def parse_end(line: bytes) -> EndRecord:
     """Return the record of the end of a job.
 
+    Parameters
+    ----------
+    line
+        The line, in UTF-8.
+
     Raises
     ------
     SetAsideError
@@ -84,10 +89,5 @@ def _attributes(text: str) -> dict[str, str]:
 
 def _text(line: bytes) -> str:
     if b"\0" in line:
-        raise UnusableError("malformed", "expected UTF-8 text, found a NUL byte")
-    try:
-        return line.decode("utf-8").strip()
-    except UnicodeDecodeError as error:
-        raise UnusableError(
-            "malformed", f"expected UTF-8 text, found the byte 0x{line[error.start]:02x}"
-        ) from None
+        raise UnusableError("malformed", "expected text, found a NUL byte")
+    return line.decode().strip()

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.workload.readers.policies import UnusableError
+from hpcsched.workload.readers.text_encoding import TextEncoding
 from hpcsched.workload.readers.text_lines import TextLines
 
 Row = dict[str, str]
@@ -20,6 +21,8 @@ class SacctRows(TextLines):
     ----------
     path
         The file or folder.
+    encoding
+        Encoding of the files; UTF-8 if not given.
 
     Raises
     ------
@@ -27,13 +30,13 @@ class SacctRows(TextLines):
         If there is no header.
     """
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
+    def __init__(self, path: Path, encoding: TextEncoding | None = None) -> None:
+        super().__init__(path, encoding)
         number, line = next(super().records(), (1, b""))
         self.header_line = number
         self._first = line.strip()
         try:
-            self.header = _text(line)
+            self.header = _text(self.encoding.header(line, Place(str(self.path), number)))
         except UnusableError as error:
             raise self._no_header(str(error)) from None
         if not self.header:
@@ -61,6 +64,11 @@ class SacctRows(TextLines):
         """Return the values of a line by column.
 
         A job's name in the last column may contain `|`.
+
+        Parameters
+        ----------
+        line
+            The line, in UTF-8.
 
         Raises
         ------
@@ -98,10 +106,5 @@ class SacctRows(TextLines):
 
 def _text(line: bytes) -> str:
     if b"\0" in line:
-        raise UnusableError("malformed", "expected UTF-8 text, found a NUL byte")
-    try:
-        return line.decode("utf-8").rstrip("\r\n")
-    except UnicodeDecodeError as error:
-        raise UnusableError(
-            "malformed", f"expected UTF-8 text, found the byte 0x{line[error.start]:02x}"
-        ) from None
+        raise UnusableError("malformed", "expected text, found a NUL byte")
+    return line.decode().rstrip("\r\n")

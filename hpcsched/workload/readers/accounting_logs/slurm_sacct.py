@@ -38,6 +38,7 @@ from hpcsched.workload.readers.accounting_logs.local_clock import LocalClock, ti
 from hpcsched.workload.readers.accounting_logs.sacct_rows import Row, SacctRows
 from hpcsched.workload.readers.accounting_logs.slurm_job_ids import parse_job_id
 from hpcsched.workload.readers.policies import SetAsideError
+from hpcsched.workload.readers.text_encoding import TextEncoding
 from hpcsched.workload.trace_calendar import ZONE_NAME
 
 _TRES = re.compile(r"cpu|mem|gres/[^\s,=|]+")
@@ -98,9 +99,10 @@ class SlurmSacctParams(AccountingLogParams):
 class SlurmSacctSource(AccountingLogSource):
     """Stream of the jobs of a dump.
 
-    Reasons for skipping a record, in the order in which they apply: `malformed`, `job_step`,
-    `pending_array`, `never_started`, `still_running`, `duplicate`, `unsorted`, `zero_run_time`,
-    `missing_requested_time`, `missing_memory`, `uneven_nodes`, `larger_than_system`.
+    Reasons for skipping a record, in the order in which they apply: `undecodable`, `malformed`,
+    `job_step`, `pending_array`, `never_started`, `still_running`, `fractional_seconds`,
+    `duplicate`, `unsorted`, `zero_run_time`, `missing_requested_time`, `missing_memory`,
+    `uneven_nodes`, `larger_than_system`.
 
     Users, accounts, qualities of service and partitions are numbered from 1 as they appear, as
     `user`, `group`, `queue` and `partition` of a job; `comments` name them.
@@ -119,12 +121,12 @@ class SlurmSacctSource(AccountingLogSource):
         return cls(params, context.system)
 
     def __init__(self, params: SlurmSacctParams, system: System) -> None:
-        rows = SacctRows(Path(params.path))
+        rows = SacctRows(Path(params.path), TextEncoding(params.encoding, params.undecodable))
         super().__init__(params, rows, system)
         self._rows = rows
         self._params = params
         self._zone = time_zone(params.time_zone) if params.time_zone else None
-        self._clock = LocalClock(self._zone)
+        self._clock = LocalClock(self._zone, self.seconds)
         order = 1 if params.amounts == "allocated" else -1
         self._tres = ("alloctres", "reqtres")[::order]
         self._counted = {what: columns[::order] for what, columns in _COLUMNS.items()}
@@ -139,7 +141,7 @@ class SlurmSacctSource(AccountingLogSource):
 
     def begin(self) -> None:
         """Prepare for reading the log; its clock continues from record to record."""
-        self._clock = LocalClock(self._zone)
+        self._clock = LocalClock(self._zone, self.seconds)
 
     def job_of(self, line: bytes) -> TracedJob:
         """Return the job of a record; raises UnusableError or ValueError if there is none."""

