@@ -25,7 +25,7 @@ def check_partitions(
     belongs_to = partition_of(trace, declared)
     yield _check_refusals(trace, run, match, system, (declared, belongs_to))
     run_partition = _by_row(run, match, belongs_to)
-    yield _check_nodes(run, run_partition, system, declared)
+    yield _check_site(run, run_partition, system, declared)
     yield _check_users(run, run_partition, _by_row(run, match, trace.numbers["user"]), declared)
 
 
@@ -131,7 +131,7 @@ def _room_finder(
     return room
 
 
-def _check_nodes(
+def _check_site(
     run: RunColumns, run_partition: IntArray, system: System, declared: tuple[Partition, ...]
 ) -> Check:
     """Check that jobs run on the node groups of their partition."""
