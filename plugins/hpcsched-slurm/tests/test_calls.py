@@ -23,6 +23,8 @@ from hpcsched_slurm.manager import make_slurm
 from hpcsched_slurm.params import SlurmParams
 from hpcsched_slurm.rest import Rest
 
+EMPTY = ("/reservations", "/partitions", "/licenses", "/qos", "/associations")
+"""Ends of the paths of lists that are empty here."""
 SECRET = "eyJhbGciOiJIUzI1NiJ9.secret"
 
 
@@ -56,8 +58,9 @@ class Handler(BaseHTTPRequestHandler):
             content = json.dumps(self.server.document).encode()
         elif "/nodes" in self.path and self.server.status == 200:
             content = (FOLDER / "nodes.json").read_bytes()
-        elif self.path.endswith("/reservations") and self.server.status == 200:
-            content = json.dumps({**json.loads(content), "reservations": []}).encode()
+        elif self.path.partition("?")[0].endswith(EMPTY) and self.server.status == 200:
+            empty = {path.rpartition("/")[2]: [] for path in EMPTY}
+            content = json.dumps({**json.loads(content), **empty}).encode()
         self.send_response(self.server.status)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
@@ -93,7 +96,8 @@ def test_reads_and_places(tmp_path: Path) -> None:
         held = next(job for job in state.jobs if job.held)
         slurm.start(held, ["c2", "c3"])
         slurm.hold(held)
-    (_, _, headers, _), _, _, _, start, hold = server.asked
+    headers = server.asked[0][2]
+    start, hold = (asked for asked in server.asked if asked[0] == "POST")
     assert (headers["X-SLURM-USER-NAME"], headers["X-SLURM-USER-TOKEN"]) == ("ann", SECRET)
     assert start[:2] == ("POST", f"/slurm/v0.0.38/job/{held.key}")
     assert json.loads(start[3]) == {"nodelist": "c2,c3", "hold": False}
@@ -106,8 +110,9 @@ def test_asks_for_what_has_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         slurm = make_slurm(params)
         first = slurm.read()
         server.unchanged = True
+        before = len(server.asked)
         assert slurm.read() == first
-        assert all("?update_time=" in asked[1] for asked in server.asked[4:])
+        assert all("?update_time=" in asked[1] for asked in server.asked[before:])
         slurm.hold(first.jobs[0])
         slurm.read()
         assert "?" not in server.asked[-1][1]
@@ -194,7 +199,8 @@ def test_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log = tmp_path / "log"
     for name, prints in (("squeue", "jobs"), ("sinfo", "nodes"), ("scontrol", "")):
         script = tmp_path / name
-        answer = f"cat {FOLDER / prints}.json" if prints else ":"
+        enforced = "echo AccountingStorageEnforce = none"
+        answer = f"cat {FOLDER / prints}.json" if prints else enforced
         script.write_text(
             f'#!/bin/sh\nprintf "%s " {name} "$@" >> {log}\necho >> {log}\n{answer}\n'
         )
@@ -208,6 +214,9 @@ def test_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "squeue --json --states=all",
         "sinfo --json",
         "scontrol show reservations --oneliner",
+        "scontrol show partitions",
+        "scontrol show licenses --oneliner",
+        "scontrol show config",
         f"scontrol update JobId={job.key} ReqNodeList=c2",
         f"scontrol release {job.key}",
         f"scontrol hold {job.key}",

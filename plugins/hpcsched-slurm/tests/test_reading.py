@@ -123,9 +123,9 @@ def test_endings() -> None:
 
 
 def test_what_cannot_be_said() -> None:
-    """Constraints with brackets, licences and reservations are left to Slurm."""
+    """Constraints with brackets, alternatives of licences and reservations are left to Slurm."""
     pending = {"job_state": "PENDING", "nodes": ""}
-    for change in ({"features": "[a*2&b*4]"}, {"licenses": "matlab:1"}, {"resv_name": "school"}):
+    for change in ({"features": "[a*2&b*4]"}, {"licenses": "a:1|b:1"}, {"resv_name": "school"}):
         assert read(**pending, **change)[1]["1"].unknown
     job = read(**pending, features="cpu")[1]["1"]
     assert not job.unknown

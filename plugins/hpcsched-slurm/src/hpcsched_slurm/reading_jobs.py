@@ -13,6 +13,7 @@ from hpcsched.slurm.host_lists import expand
 from hpcsched.slurm.resource_types import resource_type, totals
 from hpcsched.system.cluster import ClusterJob, Ending, Phase
 from hpcsched_slurm.arrays import first_array_number, task_ranges
+from hpcsched_slurm.job_rules import NO_CLUSTER_RULES, Rules
 from hpcsched_slurm.reading_nodes import MEBIBYTE, Node, resources_of
 from hpcsched_slurm.versions import FAULT, FAULTS, fault_in_words
 
@@ -50,7 +51,14 @@ def number_of(name: str) -> int:
 class JobReader:
     """Reads jobs of a cluster with certain nodes."""
 
-    def __init__(self, nodes: tuple[Node, ...], terms: Terms, now: float) -> None:
+    def __init__(
+        self,
+        nodes: tuple[Node, ...],
+        terms: Terms,
+        now: float,
+        rules: Rules = NO_CLUSTER_RULES,
+    ) -> None:
+        self._rules = rules
         self._nodes = nodes
         self._terms = terms
         self._now = now
@@ -131,10 +139,15 @@ class JobReader:
     def _job(self, job: Mapping[str, Any], key: str, number: int) -> ClusterJob:
         units, amounts, asked, whole_memory = self._request(job)
         phase, why = self._phase(job)
+        admitting, refusal = self._rules.admitting(job, units, amounts)
+        if phase == "waiting" and not admitting:
+            phase, why = "blocked", refusal
+        exclusive = job["shared"] == "none" or whole_memory or self._rules.exclusive(job)
         started = phase in {"running", "ended"} and bool(job["nodes"])
         limit = job["time_limit"]
         partitions = str(job["partition"]).split(",")
-        return ClusterJob(
+        allowed = self._allowed(job, asked, units, admitting or tuple(partitions))
+        found = ClusterJob(
             key,
             number,
             phase,
@@ -144,8 +157,8 @@ class JobReader:
             units,
             amounts,
             one_unit_per_node=units > 1,
-            exclusive=job["shared"] == "none" or whole_memory,
-            allowed=self._allowed(job, asked, units),
+            exclusive=exclusive,
+            allowed=allowed,
             held=phase == "waiting" and self._marked(job),
             why=why,
             wanted=expand(str(job["required_nodes"] or "")),
@@ -161,6 +174,20 @@ class JobReader:
             unknown=self._unknown(job, units) if phase in {"waiting", "blocked"} else "",
             partitions=frozenset(partitions),
         )
+        most = {"cpu": units * amounts["core"], "mem": units * (amounts["mem"] // MEBIBYTE)}
+        if exclusive:
+            most |= self._whole_nodes(allowed, units, whole_memory=whole_memory)
+        return self._rules.apply(job, found, (admitting or tuple(partitions))[0], most)
+
+    def _whole_nodes(
+        self, allowed: frozenset[str] | None, units: int, *, whole_memory: bool
+    ) -> dict[str, int]:
+        """Return the amounts of the largest nodes that a job of whole nodes may get, at most."""
+        nodes = [node for node in self._nodes if allowed is None or node.name in allowed]
+        found = {"cpu": units * max((node.cpus for node in nodes), default=0)}
+        if whole_memory:
+            found["mem"] = units * max((node.memory // MEBIBYTE for node in nodes), default=0)
+        return found
 
     def _marked(self, job: Mapping[str, Any]) -> bool:
         return not job["priority"] and job["admin_comment"] == self._terms.mark
@@ -203,15 +230,19 @@ class JobReader:
         return units, amounts, asked, not memory
 
     def _allowed(
-        self, job: Mapping[str, Any], asked: tuple[Gres, ...], units: int
+        self,
+        job: Mapping[str, Any],
+        asked: tuple[Gres, ...],
+        units: int,
+        partitions: tuple[str, ...],
     ) -> frozenset[str] | None:
-        """Return the nodes of the job's partitions that have what it asks for; None: all.
+        """Return the nodes of some partitions that have what a job asks for; None: all.
 
         All nodes of a job must be of one partition: a job of several nodes uses the first of its
         partitions that has enough of them.
         """
         excluded, features = str(job["excluded_nodes"] or ""), str(job["features"] or "")
-        key = job["partition"], features, excluded, asked, units
+        key = partitions, features, excluded, asked, units
         if key not in self._usable:
             out = set(expand(excluded))
             try:
@@ -227,7 +258,7 @@ class JobReader:
                     and condition.holds(node.features)
                     and offers(node.gres, asked)
                 )
-                for partition in str(job["partition"]).split(",")
+                for partition in partitions
             ]
             names = frozenset[str]().union(*by_partition)
             if units > 1:
@@ -247,8 +278,10 @@ class JobReader:
                 return f"the generic resource {item}"
         if job["shared"] in _SHARED_WITH_SOME:
             return f"nodes that it shares by {job['shared']} alone"
+        beyond = self._rules.not_expressed(job, units)
+        if beyond:
+            return beyond
         for field, what in (
-            ("licenses", "licences"),
             ("resv_name", "a reservation"),
             ("het_job_id", "being part of a heterogeneous job"),
             ("burst_buffer", "a burst buffer"),

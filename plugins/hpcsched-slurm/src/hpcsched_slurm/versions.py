@@ -280,9 +280,10 @@ def _old_partition(partition: Mapping[str, Any]) -> Mapping[str, str]:
         "maxtime": partition.get("max_time_limit"),
         "priorityjobfactor": partition.get("priority_job_factor"),
         "maxnodes": partition.get("maximum_nodes_per_job"),
-        "minnodes": partition.get("min_nodes_per_job"),
+        "minnodes": partition.get("min nodes per job"),  # so in Slurm 22.05
         "maxcpuspernode": partition.get("maximum_cpus_per_node"),
         "maxmempernode": partition.get("maximum_memory_per_node"),
+        "maxmempercpu": partition.get("maximum_memory_per_cpu"),
         "allowaccounts": partition.get("allowed_accounts"),
         "denyaccounts": partition.get("denied_accounts"),
         "allowgroups": partition.get("allowed_groups"),
