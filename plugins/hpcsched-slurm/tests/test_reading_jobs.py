@@ -53,6 +53,7 @@ def waiting(version: int, **changes: Any) -> ClusterJob:
         ({"features": "(a|b)&c"}, ""),
         ({"features": "a*3", "node_count": 3}, ""),
         ({"features": "[a|b]", "node_count": 1, "cpus": 1}, ""),
+        ({"features": "[a|b]", "node_count": 3}, ""),
     ],
 )
 def test_what_is_left_to_slurm(version: int, changes: dict[str, Any], why: str) -> None:

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from hpcsched.slurm.constraints import Constraint, parse_constraint
+from hpcsched.slurm.constraints import Constraint, constraint_choices
 from hpcsched.slurm.gres import Gres, offers, read_gres
 from hpcsched.slurm.host_lists import expand
 from hpcsched.slurm.resource_types import resource_type, totals
@@ -238,31 +238,32 @@ class JobReader:
     ) -> frozenset[str] | None:
         """Return the nodes of some partitions that have what a job asks for; None: all.
 
-        All nodes of a job must be of one partition: a job of several nodes uses the first of its
-        partitions that has enough of them.
+        All nodes of a job must be of one partition, and satisfy the same of several conditions in
+        brackets: a job of several nodes uses the first of these sets that has enough of them.
         """
         excluded, features = str(job["excluded_nodes"] or ""), str(job["features"] or "")
         key = partitions, features, excluded, asked, units
         if key not in self._usable:
             out = set(expand(excluded))
             try:
-                condition = parse_constraint(features, units)
+                choices = constraint_choices(features, units)
             except ValueError:  # such a job is left to Slurm
-                condition = Constraint()
-            by_partition = [
+                choices = (Constraint(),)
+            sets = [
                 frozenset(
                     node.name
                     for node in self._nodes
                     if partition in node.partitions
                     and node.name not in out
-                    and condition.holds(node.features)
+                    and choice.holds(node.features)
                     and offers(node.gres, asked)
                 )
                 for partition in partitions
+                for choice in choices
             ]
-            names = frozenset[str]().union(*by_partition)
+            names = frozenset[str]().union(*sets)
             if units > 1:
-                names = next((one for one in by_partition if len(one) >= units), by_partition[0])
+                names = next((one for one in sets if len(one) >= units), sets[0])
             self._usable[key] = None if len(names) == len(self._nodes) else names
         return self._usable[key]
 
@@ -270,7 +271,7 @@ class JobReader:
         """Return what a job asks for that cannot be said of a job here, in words; maybe nothing."""
         features = str(job["features"] or "")
         try:
-            parse_constraint(features, units)
+            constraint_choices(features, units)
         except ValueError:
             return f"the constraint {features}"
         for field in _TRES:
