@@ -83,6 +83,10 @@ def test_whole_nodes() -> None:
     main = {"partition": "main", "shared": ""}
     assert not jobs_under(rules(), main)[0].exclusive
     assert jobs_under(rules(oversubscribe="EXCLUSIVE"), main)[0].exclusive
+    assert jobs_under(rules(exclusive="NODE"), main)[0].exclusive  # Slurm 26.05
+    assert rules(exclusive="USER").warnings == (
+        "the limit Exclusive=USER of partition main is left to Slurm",
+    )
 
 
 def test_a_minimum_of_nodes() -> None:

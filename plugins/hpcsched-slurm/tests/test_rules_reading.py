@@ -46,7 +46,7 @@ def test_intervals() -> None:
     calls = Told()
     reader = RulesReader(calls, limits=True)
     for now in (0.0, 5.0, 10.0, 60.0):
-        rules, troubles = reader.read(now)
+        rules, troubles = reader.read(now, accounts=True)
     assert troubles == ()
     assert isinstance(rules.policies, Policies)
     assert rules.partitions.limits["main"].max_nodes == 2
@@ -61,21 +61,30 @@ def test_limits_that_slurm_does_not_enforce() -> None:
     """They are not read; nor are they where a parameter says so. Unknown, they are."""
     for enforced, limits, read in ((False, True, False), (True, False, False), (None, True, True)):
         calls = Told(enforced=enforced)
-        rules, _ = RulesReader(calls, limits=limits).read(0.0)
+        rules, _ = RulesReader(calls, limits=limits).read(0.0, accounts=True)
         assert (rules.policies is not None, "qos" in calls.asked) == (read, read)
+
+
+def test_without_accounting() -> None:
+    """Where no job has an account, nobody is asked for limits; they are as soon as one has."""
+    calls = Told(enforced=None)
+    reader = RulesReader(calls, limits=True)
+    assert reader.read(0.0, accounts=False)[0].policies is None
+    assert "qos" not in calls.asked
+    assert reader.read(1.0, accounts=True)[0].policies is not None
 
 
 def test_what_cannot_be_read() -> None:
     """It stays as it was, and a sentence says so until it can be read again."""
     calls = Told()
     reader = RulesReader(calls, limits=True)
-    reader.read(0.0)
+    reader.read(0.0, accounts=True)
     calls.away = "licenses"
-    rules, troubles = reader.read(10.0)
+    rules, troubles = reader.read(10.0, accounts=True)
     assert rules.licenses.present == {"license_matlab": 2}
     assert troubles == ("licences cannot be read, and are left to Slurm: slurmrestd: 500",)
     calls.away = ""
-    assert reader.read(20.0)[1] == ()
+    assert reader.read(20.0, accounts=True)[1] == ()
 
 
 def test_licences() -> None:
@@ -89,4 +98,12 @@ def test_licences() -> None:
     assert found.present == {"license_comsol": 5, "license_mat_flex": 4}
     odd = reading.read_licenses([{"LicenseName": "x"}])
     assert odd.warnings == ("the licence x is not understood, and left to Slurm: no field Total",)
+    local = reading.read_licenses([{"LicenseName": "x", "Total": 3, "Nodes": "c[1-3]"}])
+    assert local == reading.Licenses(
+        {},
+        (
+            "the licence x is not understood, and left to Slurm: it is for jobs on the nodes c[1-3]"
+            " alone",
+        ),
+    )
     assert reading.licenses_of_text("No licenses configured in Slurm.\n") == []

@@ -31,6 +31,8 @@ def read_licenses(licenses: Iterable[Mapping[str, Any]]) -> Licenses:
     for one in licenses:
         try:
             name = str(one["LicenseName"])
+            if one.get("Nodes"):
+                raise ValueError(f"it is for jobs on the nodes {one['Nodes']} alone")
             left = int(one["Total"]) - int(one.get("Reserved") or 0)
             present[license_resource(name)] = max(0, left - int(one.get("LastDeficit") or 0))
         except FAULTS as error:
@@ -42,7 +44,7 @@ def read_licenses(licenses: Iterable[Mapping[str, Any]]) -> Licenses:
 def licenses_of_text(text: str) -> list[Mapping[str, Any]]:
     """Return the licences that `scontrol show licenses --oneliner` prints."""
     keys = {"licensename": "LicenseName", "total": "Total", "reserved": "Reserved"}
-    keys["lastdeficit"] = "LastDeficit"
+    keys |= {"lastdeficit": "LastDeficit", "nodes": "Nodes"}
     listed = [pairs_of(line) for line in text.splitlines()]
     return [
         {keys[key]: value for key, value in pairs.items() if key in keys}

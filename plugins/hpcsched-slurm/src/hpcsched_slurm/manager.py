@@ -50,7 +50,8 @@ class Slurm:
         jobs, nodes, now = self._calls.jobs(), self._calls.nodes(), time.time()
         if now - self._reservations_read >= RESERVATIONS_EVERY:
             self._reservations_read, self._reservations = now, self._read_reservations()
-        rules, troubles = self._rules.read(now)
+        accounts = any(job.get("account") for job in jobs)
+        rules, troubles = self._rules.read(now, accounts=accounts)
         try:
             state = cluster_of(jobs, nodes, self._terms, now, self._reservations, rules=rules)
         except ValueError as error:

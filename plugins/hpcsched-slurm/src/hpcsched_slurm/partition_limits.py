@@ -7,7 +7,8 @@ from hpcsched.slurm.values import parse_size, parse_time_limit
 
 _NONE = frozenset({"", "unlimited", "infinite", "all", "n/a", "none", "(null)", "no", "0"})
 _CLOSED = frozenset({"down", "inactive"})
-_EXCLUSIVE = "exclusive"
+_EXCLUSIVE = frozenset({"exclusive", "node", "yes"})
+"""Values of `OverSubscribe`, or of `Exclusive` in later versions, for whole nodes."""
 _MEBIBYTE = 2**20
 _LEFT = {
     "maxmempercpu": "MaxMemPerCPU",
@@ -106,6 +107,8 @@ def read_partitions(partitions: Iterable[Mapping[str, str]]) -> Partitions:
         except ValueError as error:
             told.append(f"the limits of partition {name} are left to Slurm: {error}")
         left = [written for key, written in _LEFT.items() if _given(pairs.get(key, ""))]
+        way = pairs.get("exclusive", "")
+        left += [f"Exclusive={way}"] if _given(way) and way.lower() not in _EXCLUSIVE else []
         told += [f"the limit {limit} of partition {name} is left to Slurm" for limit in left]
     return Partitions(found, tuple(told))
 
@@ -119,7 +122,7 @@ def _limits(name: str, pairs: Mapping[str, str]) -> PartitionLimits:
         return frozenset(text.split(",")) if _given(text) else None
 
     state = pairs.get("state", "")
-    alone = pairs.get("oversubscribe", "").lower() == _EXCLUSIVE
+    ways = {pairs.get(key, "").lower() for key in ("oversubscribe", "exclusive")}
     memory = pairs.get("maxmempernode", "")
     return PartitionLimits(
         name,
@@ -133,7 +136,7 @@ def _limits(name: str, pairs: Mapping[str, str]) -> PartitionLimits:
         names("allowqos"),
         names("denyqos") or frozenset(),
         pairs["qos"] if _given(pairs.get("qos", "")) else "",
-        alone or pairs.get("exclusive", "").lower() == "yes",
+        not _EXCLUSIVE.isdisjoint(ways),
         state if state.lower() in _CLOSED else "",
     )
 

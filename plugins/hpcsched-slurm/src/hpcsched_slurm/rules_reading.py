@@ -54,13 +54,21 @@ class RulesReader:
         self._read = self._policies_read = float("-inf")
         self._troubles: dict[str, str] = {}
 
-    def read(self, now: float) -> tuple[Rules, tuple[str, ...]]:
-        """Return the rules, and sentences about those that cannot be read."""
+    def read(self, now: float, *, accounts: bool) -> tuple[Rules, tuple[str, ...]]:
+        """Return the rules, and sentences about those that cannot be read.
+
+        Parameters
+        ----------
+        now
+            The present instant, in seconds since 1970.
+        accounts
+            Whether a job names an account: without one, there is no accounting to be asked.
+        """
         if now - self._read >= RULES_EVERY:
             self._read = now
             self._take("the limits of partitions", self._read_partitions)
             self._take("licences", self._read_licenses)
-        if self._limits and now - self._policies_read >= POLICIES_EVERY:
+        if accounts and self._limits and now - self._policies_read >= POLICIES_EVERY:
             self._policies_read = now
             self._take("the limits of QOS and associations", self._read_policies)
         return self._rules, tuple(self._troubles.values())

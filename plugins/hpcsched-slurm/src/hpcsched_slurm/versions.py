@@ -257,6 +257,7 @@ def _partition(partition: Mapping[str, Any]) -> Mapping[str, str]:
         "maxnodes": plain_value(most["nodes"]),
         "minnodes": partition["minimums"]["nodes"],
         "maxcpuspernode": plain_value(most["cpus_per_node"]),
+        "maxcpuspersocket": plain_value(most.get("cpus_per_socket")),
         "maxmempernode": plain_value(most["partition_memory_per_node"]),
         "maxmempercpu": plain_value(most["partition_memory_per_cpu"]),
         "allowaccounts": partition["accounts"]["allowed"],
