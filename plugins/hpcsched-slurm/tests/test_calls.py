@@ -199,8 +199,7 @@ def test_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log = tmp_path / "log"
     for name, prints in (("squeue", "jobs"), ("sinfo", "nodes"), ("scontrol", "")):
         script = tmp_path / name
-        enforced = "echo AccountingStorageEnforce = none"
-        answer = f"cat {FOLDER / prints}.json" if prints else enforced
+        answer = f"cat {FOLDER / prints}.json" if prints else ":"
         script.write_text(
             f'#!/bin/sh\nprintf "%s " {name} "$@" >> {log}\necho >> {log}\n{answer}\n'
         )
@@ -216,7 +215,6 @@ def test_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "scontrol show reservations --oneliner",
         "scontrol show partitions",
         "scontrol show licenses --oneliner",
-        "scontrol show config",
         f"scontrol update JobId={job.key} ReqNodeList=c2",
         f"scontrol release {job.key}",
         f"scontrol hold {job.key}",
@@ -226,6 +224,26 @@ def test_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for key, nodes in (("1;ls", "c1"), ("1", "c1 c2"), ("--all", "c1")):
         with pytest.raises(RefusedError):
             commands.place(key, nodes)
+
+
+@pytest.mark.parametrize(
+    ("value", "enforced"),
+    [("associations,limits,qos", True), ("safe", True), ("none", False), ("", False), (None, None)],
+)
+def test_whether_limits_are_enforced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: str | None, enforced: bool | None
+) -> None:
+    """The configuration says it; without a word of it, it is unknown."""
+    script = tmp_path / "scontrol"
+    line = "ClusterName = test" if value is None else f"AccountingStorageEnforce = {value}"
+    script.write_text(f"#!/bin/sh\necho '{line}'\n")
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    assert Commands(SlurmParams()).enforces_limits() is enforced
+    with serving(tmp_path) as (_, params):
+        assert Rest(params).enforces_limits() is enforced
+        monkeypatch.setenv("PATH", str(tmp_path / "empty"))
+        assert Rest(params).enforces_limits() is None
 
 
 def test_tasks_of_arrays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -250,6 +250,13 @@ def test_jobs_with_limits() -> None:
     assert whole.why == "QOS small: MaxTRESPerJob cpu=6, and it asks for 16"
 
 
+def test_a_job_without_memory() -> None:
+    """It counts with all memory of its node, and with its own CPUs."""
+    (found,) = jobs_under(Rules(policies=policies()), {"memory_per_node": 0, "features": "cpu"})
+    assert found.exclusive
+    assert (found.usage["cpu"], found.usage["mem"]) == (2, 64000)
+
+
 def test_without_policies() -> None:
     """Where Slurm enforces no limits, jobs have none."""
     (found,) = jobs_under(Rules(), {"tres_req_str": "cpu=8"})

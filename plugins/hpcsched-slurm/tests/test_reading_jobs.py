@@ -84,6 +84,23 @@ def test_features(features: str) -> None:
     assert waiting(38, features=features, node_count=1).allowed == {"c1", "c2", "c3"}
 
 
+@pytest.mark.parametrize(
+    ("features", "units", "allowed"),
+    [
+        ("[cpu|gpu]", 2, {"c1", "c2", "c3"}),
+        ("[gpu|cpu]", 3, {"g1", "g2", "g3"}),
+        ("[gpu*2|cpu]", 2, {"g1", "g2", "g3"}),
+        ("[none|gpu]", 2, {"g1", "g2", "g3"}),
+        ("[cpu|gpu]", 4, {"c1", "c2", "c3"}),  # neither is on enough nodes
+        ("cpu*2", 2, {"c1", "c2", "c3"}),
+    ],
+)
+def test_one_feature_for_all_nodes(features: str, units: int, allowed: set[str]) -> None:
+    """A job of several nodes gets the first alternative that enough nodes have."""
+    job = waiting(38, features=features, node_count=units, cpus=units)
+    assert (job.unknown, job.allowed) == ("", allowed)
+
+
 def two_partitions() -> list[dict[str, Any]]:
     """Return the recorded nodes, c1 to c3 in `small` and g1 and g2 in `gpus`."""
     nodes = said("nodes")

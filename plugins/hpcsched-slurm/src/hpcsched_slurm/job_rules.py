@@ -1,6 +1,6 @@
 """Rules of a cluster for its jobs: partitions, QOS, associations and licences."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from hpcsched.slurm.licenses import license_resource, parse_licenses
@@ -32,9 +32,9 @@ class Rules(NamedTuple):
         """Return the limits of a partition; none if nothing is known of it."""
         return self.partitions.limits.get(partition, _UNLIMITED)
 
-    def exclusive(self, job: Mapping[str, Any]) -> bool:
-        """Return whether the job's partition gives whole nodes."""
-        return self.limits_of(str(job["partition"]).split(",")[0]).exclusive
+    def exclusive(self, partitions: Iterable[str]) -> bool:
+        """Return whether one of some partitions gives whole nodes."""
+        return any(self.limits_of(name).exclusive for name in partitions)
 
     def admitting(
         self, job: Mapping[str, Any], units: int, amounts: Mapping[str, int]

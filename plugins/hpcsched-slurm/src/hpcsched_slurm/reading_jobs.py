@@ -142,7 +142,7 @@ class JobReader:
         admitting, refusal = self._rules.admitting(job, units, amounts)
         if phase == "waiting" and not admitting:
             phase, why = "blocked", refusal
-        exclusive = job["shared"] == "none" or whole_memory or self._rules.exclusive(job)
+        alone = job["shared"] == "none" or self._rules.exclusive(admitting)
         started = phase in {"running", "ended"} and bool(job["nodes"])
         limit = job["time_limit"]
         partitions = str(job["partition"]).split(",")
@@ -157,7 +157,7 @@ class JobReader:
             units,
             amounts,
             one_unit_per_node=units > 1,
-            exclusive=exclusive,
+            exclusive=alone or whole_memory,
             allowed=allowed,
             held=phase == "waiting" and self._marked(job),
             why=why,
@@ -175,17 +175,16 @@ class JobReader:
             partitions=frozenset(partitions),
         )
         most = {"cpu": units * amounts["core"], "mem": units * (amounts["mem"] // MEBIBYTE)}
-        if exclusive:
-            most |= self._whole_nodes(allowed, units, whole_memory=whole_memory)
+        most |= self._of_whole_nodes(allowed, units, cpus=alone, memory=whole_memory)
         return self._rules.apply(job, found, (admitting or tuple(partitions))[0], most)
 
-    def _whole_nodes(
-        self, allowed: frozenset[str] | None, units: int, *, whole_memory: bool
+    def _of_whole_nodes(
+        self, allowed: frozenset[str] | None, units: int, *, cpus: bool, memory: bool
     ) -> dict[str, int]:
-        """Return the amounts of the largest nodes that a job of whole nodes may get, at most."""
+        """Return all CPUs, or all memory, of the largest nodes that a job may get."""
         nodes = [node for node in self._nodes if allowed is None or node.name in allowed]
-        found = {"cpu": units * max((node.cpus for node in nodes), default=0)}
-        if whole_memory:
+        found = {"cpu": units * max((node.cpus for node in nodes), default=0)} if cpus else {}
+        if memory:
             found["mem"] = units * max((node.memory // MEBIBYTE for node in nodes), default=0)
         return found
 
