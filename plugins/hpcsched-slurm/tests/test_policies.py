@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from recorded import FOLDER, NOW, said
+from test_versions import RECORDED, answer
 
 from hpcsched.system.cluster import ClusterJob, ClusterLimit
 from hpcsched_slurm.job_rules import Rules
@@ -100,6 +101,28 @@ def test_limits_of_a_later_version() -> None:
         "study",
         LimitSet({"node": 50, "jobs": 60}, {"mem": 65536, "jobs": 10}, wall=8 * 3600),
     )
+
+
+@pytest.mark.parametrize("version", RECORDED)
+def test_recorded_qos(version: int) -> None:
+    """All recorded QOS are read; `critical` and `study` have limits."""
+    found, told = read_qos(records_of_json(answer(version, "slurm-qos")["qos"], QOS_FIELDS))
+    assert told == []
+    by_name = {one.name: one.limits for one in found}
+    assert by_name.pop("normal") == LimitSet()
+    limited = {
+        "critical": LimitSet(
+            group={"jobs": 300}, user={"jobs": 10}, wall=2 * 86_400,
+        ),
+        "study": LimitSet(
+            group={"node": 50, "jobs": 60},
+            user={"cpu": 128, "mem": 65536, "jobs": 10},
+            account={"cpu": 196, "mem": 131072},
+            job={"cpu": 128},
+            wall=8 * 3600,
+        ),
+    }  # fmt: skip
+    assert by_name == {name: limited[name] for name in by_name}
 
 
 def test_limits_of_a_job() -> None:
