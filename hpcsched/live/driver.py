@@ -289,7 +289,9 @@ class Driver:
             else:
                 journal.outcome(entry, self._round_trip())
                 self._failures.add(entry.job, now)
-                self._say(f"job {entry.job} did not start in time, and is taken back")
+                why = by_key[entry.job].why
+                told = f": the cluster says {why}" if why else ""
+                self._say(f"job {entry.job} did not start in time, and is taken back{told}")
 
 
 def _is_held(job: ClusterJob) -> bool:

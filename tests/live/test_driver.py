@@ -136,13 +136,16 @@ def test_refused_jobs_are_tried_again(tmp_path: Path) -> None:
 
 
 def test_jobs_that_do_not_start_are_taken_back(tmp_path: Path) -> None:
-    """One that was told to start and has not is taken back, and placed again."""
+    """One that was told to start and has not is taken back with the reason, and placed again."""
     cluster = FakeCluster()
     cluster.submit(1, 4, 20)
+    cluster.jobs["1"] = cluster.jobs["1"]._replace(why="AssocGrpBilling")
     cluster.ignores.add("1")
     made = session(cluster, tmp_path)
     made.driver.run(Limits(seconds=8))
     assert ("hold", "1", ()) in cluster.calls
+    told = "job 1 did not start in time, and is taken back: the cluster says AssocGrpBilling"
+    assert told in made.lines
     cluster.ignores.clear()
     made.driver.run(Limits(seconds=100, until_idle=True))
     assert cluster.jobs["1"].phase == "ended"

@@ -106,3 +106,14 @@ def test_cpus_of_a_node_together() -> None:
     *_, two, four = jobs_under(rules(maxcpuspernode="8"), *running, common, {**common, "cpus": 4})
     assert (two.phase, two.allowed) == ("waiting", frozenset({"c1"}))
     assert (four.phase, four.why) == ("blocked", "partition main: MaxCPUsPerNode=8")
+
+
+def test_jobs_that_were_told_to_start() -> None:
+    """They hold their nodes, also where a limit has changed, and count for the others there."""
+    started = {"partition": "main", "required_nodes": "c1", "priority": 5, "cpus": 6}
+    common = {"partition": "main", "features": "cpu", "cpus": 4}
+    first, other = jobs_under(rules(maxcpuspernode="8"), started, common)
+    assert (first.phase, first.wanted) == ("waiting", ("c1",))
+    assert other.allowed == {"c2", "c3"}
+    (first,) = jobs_under(rules(maxcpuspernode="4"), started)
+    assert first.phase == "waiting"

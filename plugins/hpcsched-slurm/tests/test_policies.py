@@ -269,6 +269,9 @@ def test_jobs_with_limits() -> None:
         "blocked",
         "QOS small: MaxTRESPerJob cpu=6, and it asks for 8",
     )
+    # One that was told to start holds its nodes, whatever the limits are.
+    told = {"tres_req_str": "cpu=8", "cpus": 8, "required_nodes": "c1", "priority": 5}
+    assert jobs_under(rules, told)[0].phase == "waiting"
     # A job of whole nodes counts with all 16 CPUs of its node.
     assert whole.why == "QOS small: MaxTRESPerJob cpu=6, and it asks for 16"
 

@@ -94,7 +94,7 @@ class Rules(NamedTuple):
             return found
         found = found._replace(limits=rules.limits)
         why = rules.refusal(usage, found.units, int(job["time_limit"] or 0) * 60)
-        if found.phase == "waiting" and why:
+        if found.phase == "waiting" and why and not _told_to_start(found):
             return found._replace(phase="blocked", held=False, why=why)
         return found
 
@@ -136,6 +136,11 @@ def _usage(
     return {**told, JOBS: 1, **{LICENSE + name: count for name, count in drawn.items()}}
 
 
+def _told_to_start(job: ClusterJob) -> bool:
+    """Return whether a job waits in Slurm for certain nodes; hpcsched counts these as its own."""
+    return job.phase == "waiting" and bool(job.wanted) and not job.held
+
+
 def within_node_limits(state: ClusterState, rules: Rules) -> ClusterState:
     """Return a state in which jobs are kept off nodes with `MaxCPUsPerNode` CPUs in use.
 
@@ -155,7 +160,7 @@ def within_node_limits(state: ClusterState, rules: Rules) -> ClusterState:
     jobs = []
     for job in state.jobs:
         most = limited.get(job.partition)
-        if most is None or job.phase != "waiting" or not job.amounts:
+        if most is None or job.phase != "waiting" or not job.amounts or _told_to_start(job):
             jobs.append(job)
             continue
         left = frozenset(

@@ -140,7 +140,9 @@ class JobReader:
         units, amounts, asked, whole_memory = self._request(job)
         phase, why = self._phase(job)
         admitting, refusal = self._rules.admitting(job, units, amounts)
-        if phase == "waiting" and not admitting:
+        # One that was told to start holds its nodes, whatever the limits are now.
+        released = bool(job["required_nodes"]) and not self._marked(job)
+        if phase == "waiting" and not admitting and not released:
             phase, why = "blocked", refusal
         alone = job["shared"] == "none" or self._rules.exclusive(admitting)
         started = phase in {"running", "ended"} and bool(job["nodes"])
