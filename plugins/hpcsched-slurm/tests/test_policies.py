@@ -236,6 +236,7 @@ def jobs_under(rules: Rules, *changes: dict[str, Any]) -> list[ClusterJob]:
         "job_state": "PENDING", "nodes": "", "account": "theory", "user_name": "root",
         "cluster": "test", "qos": "small", "tres_req_str": "cpu=2,mem=1000M,node=1,billing=2",
         "cpus": 2, "node_count": 1, "memory_per_node": 1000, "time_limit": 10, "licenses": "",
+        "required_nodes": "",
     }  # fmt: skip
     jobs = [
         {**said("jobs")[0], **common, "job_id": 100 + k, **change}
