@@ -225,6 +225,8 @@ class Driver:
         if self._journal is not None and self._make(held, now, self._journal):
             # That these start is no news.
             self._seen = _fingerprint(state, self._journal.placed), shunned
+        if held.again:
+            self._seen = None
 
     def _make(self, held: Round, now: float, journal: Journal) -> bool:
         """Carry out the starts of a round, each written down before; return True if all were."""

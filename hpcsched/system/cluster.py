@@ -164,6 +164,8 @@ class ClusterState(NamedTuple):
         Reservations for jobs of others, current and future.
     shared
         Present capacity of each shared resource for all jobs together, by name.
+    node_limits
+        Maximum number of cores of a node that all jobs of a partition may use, by partition.
     """
 
     nodes: tuple[ClusterNode, ...]
@@ -171,6 +173,7 @@ class ClusterState(NamedTuple):
     warnings: tuple[str, ...] = ()
     outages: tuple[ClusterOutage, ...] = ()
     shared: Mapping[str, int] = {}
+    node_limits: Mapping[str, int] = {}
 
 
 class UnavailableError(HpcschedError):

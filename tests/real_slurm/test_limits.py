@@ -162,6 +162,19 @@ def test_limits_of_partitions(limited: SlurmCluster, tmp_path: Path) -> None:
     check_all_ran(limited, scenario, [job])
 
 
+def test_cpus_of_a_partition_on_a_node(limited: SlurmCluster, tmp_path: Path) -> None:
+    """Jobs of 2 CPUs of a partition with MaxCPUsPerNode=2 start at once, each on its own node."""
+    change = ("scontrol", "update", "PartitionName=main")
+    limited.run(*change, "MaxCPUsPerNode=2")
+    options = ("--mem=500", "--time=1", "--cpus-per-task=2", "--constraint=gpu")
+    jobs = [limited.submit(SECONDS, *options) for _ in range(5)]
+    try:
+        drive(limited, tmp_path, jobs)
+    finally:
+        limited.run(*change, "MaxCPUsPerNode=UNLIMITED")
+    assert peaks(limited, jobs)["cpu"] == 6
+
+
 def test_whole_nodes_of_a_partition(limited: SlurmCluster) -> None:
     """Jobs of a partition with OverSubscribe=EXCLUSIVE are read as jobs of whole nodes."""
     change = ("scontrol", "update", "PartitionName=main")

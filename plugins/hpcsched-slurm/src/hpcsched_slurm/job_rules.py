@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from hpcsched.slurm.licenses import license_resource, parse_licenses
-from hpcsched.system.cluster import ClusterJob, ClusterState
+from hpcsched.system.cluster import ClusterJob
 from hpcsched_slurm.licenses import NO_LICENSES, Licenses
 from hpcsched_slurm.partition_limits import NO_PARTITIONS, Asker, PartitionLimits, Partitions
 from hpcsched_slurm.policies import JOBS, NO_RULES, Holder, JobRules, Policies
@@ -141,35 +141,7 @@ def _told_to_start(job: ClusterJob) -> bool:
     return job.phase == "waiting" and bool(job.wanted) and not job.held
 
 
-def within_node_limits(state: ClusterState, rules: Rules) -> ClusterState:
-    """Return a state in which jobs are kept off nodes with `MaxCPUsPerNode` CPUs in use.
-
-    The limit is on all jobs of the partition together. Two jobs that start at the same time may
-    both count on the same CPUs; Slurm then has one of them wait.
-    """
-    limited = {n: p.cpus_per_node for n, p in rules.partitions.limits.items() if p.cpus_per_node}
-    if not limited:
-        return state
-    used: dict[tuple[str, str], int] = {}
-    for job in state.jobs:
-        starting = dict.fromkeys(job.wanted, job.amounts) if job.phase == "waiting" else {}
-        for node, held in (job.placed if job.phase == "running" else starting).items():
-            key = job.partition, node
-            used[key] = used.get(key, 0) + held.get("core", 0)
-    every = frozenset(node.name for node in state.nodes)
-    jobs = []
-    for job in state.jobs:
-        most = limited.get(job.partition)
-        if most is None or job.phase != "waiting" or not job.amounts or _told_to_start(job):
-            jobs.append(job)
-            continue
-        left = frozenset(
-            node
-            for node in (every if job.allowed is None else job.allowed)
-            if used.get((job.partition, node), 0) + job.amounts["core"] <= most
-        )
-        full = len(left) < job.units
-        why = f"partition {job.partition}: MaxCPUsPerNode={most}"
-        changed = job._replace(phase="blocked", held=False, why=why)
-        jobs.append(changed if full else job._replace(allowed=None if left == every else left))
-    return state._replace(jobs=tuple(jobs))
+def node_limits(rules: Rules) -> dict[str, int]:
+    """Return `MaxCPUsPerNode` of the partitions that have it, by name."""
+    limits = rules.partitions.limits.values()
+    return {one.name: one.cpus_per_node for one in limits if one.cpus_per_node is not None}

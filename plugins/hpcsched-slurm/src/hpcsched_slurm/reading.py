@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from hpcsched.system.cluster import ClusterJob, ClusterState
-from hpcsched_slurm.job_rules import NO_CLUSTER_RULES, Rules, within_node_limits
+from hpcsched_slurm.job_rules import NO_CLUSTER_RULES, Rules, node_limits
 from hpcsched_slurm.reading_jobs import RUNNING, JobReader, Terms
 from hpcsched_slurm.reading_nodes import read_nodes
 from hpcsched_slurm.reservations import NO_RESERVATIONS, Reservations
@@ -60,10 +60,14 @@ def cluster_of(
         for fault, key in reader.faults.items()
     )
     warnings = (*found_nodes.warnings, *reservations.warnings, *rules.warnings, *told)
-    state = ClusterState(
-        found_nodes.cluster, within, warnings, reservations.outages, rules.licenses.present
+    return ClusterState(
+        found_nodes.cluster,
+        within,
+        warnings,
+        reservations.outages,
+        rules.licenses.present,
+        node_limits(rules),
     )
-    return within_node_limits(state, rules)
 
 
 def _within_limits(
