@@ -52,14 +52,17 @@ class Accounting:
 
     def start(self) -> None:
         """Start both daemons, and make the cluster known."""
-        data = self._folder / "mariadb"
+        data, temporary = self._folder / "mariadb", self._folder / "mariadb-tmp"
+        # MariaDB removes what it finds of temporary tables as it starts, also those of another.
+        temporary.mkdir()
         self._run(
             "mariadb-install-db", "--no-defaults", "--user=root", f"--datadir={data}",
-            "--auth-root-authentication-method=normal", "--skip-test-db",
+            f"--tmpdir={temporary}", "--auth-root-authentication-method=normal", "--skip-test-db",
         )  # fmt: skip
         self._spawn(
             self._database_port, "mariadbd", "--no-defaults", "--user=root", f"--datadir={data}",
-            f"--socket={data}/s.sock", f"--port={self._database_port}", f"--pid-file={data}/pid",
+            f"--tmpdir={temporary}", f"--socket={data}/s.sock", f"--port={self._database_port}",
+            f"--pid-file={data}/pid",
             "--bind-address=127.0.0.1", "--innodb-lock-wait-timeout=900",
         )  # fmt: skip
         file = self._folder / "etc" / "slurmdbd.conf"
