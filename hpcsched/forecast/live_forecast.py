@@ -27,7 +27,7 @@ from hpcsched.forecast.run_time_samples import NOBODY, RunTimeHistory
 from hpcsched.forecast.start_forecast import SAMPLES, StartForecast
 from hpcsched.live.learning import Predictions
 from hpcsched.live.session import earliest_submission
-from hpcsched.live.site import check_nodes, site_of
+from hpcsched.live.site import check_site, site_of
 from hpcsched.live.snapshot import Asked, Snapshot, snapshot
 from hpcsched.prediction.requested_time import RequestedTime
 from hpcsched.runs.assembly import Assembly, assemble
@@ -136,7 +136,7 @@ def forecast_cluster(
     manager: WorkloadManager = assembly.make("workload_manager", live.workload_manager)
     state = manager.read()
     site = site_of(assembly.system, live, earliest_submission(state))
-    check_nodes(site, state.nodes)
+    check_site(site, state.nodes)
     past = tuple(assembly.source.jobs())
     predictions = Predictions(assembly.predictor, scenario.predictor.plugin_name)
     predictions.learn_history(iter(past), site.origin)

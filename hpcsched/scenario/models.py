@@ -196,8 +196,10 @@ class Scenario(Params):
         """Refuse settings that a real cluster cannot have; plugins are known in a loaded file."""
         if self.live is not None:
             counts = {group.name: group.count for group in self.system.groups}
-            keys = ("partitions", "outages", "system.shared_resources")
-            declared = [key for key in keys if attrgetter(key)(self)]
+            declared = [key for key in ("partitions", "outages") if attrgetter(key)(self)]
+            shared = self.system.shared_resources
+            if any(one.draw != "as_the_trace_says" or one.changes for one in shared):
+                declared.append("system.shared_resources")
             refusals = list(not_live(self.live, counts, declared))
             if self.simulation.mode == "offline":
                 message = (

@@ -178,7 +178,7 @@ def check_allocation(
                 raise ValueError(f"slots {low} to {high} are empty, unknown or out of order")
             placed, last = placed + high - low, high
     elif isinstance(allocation, NodeAllocation | SlotAllocation):
-        _check_nodes(system, allocation, request)
+        _check_site(system, allocation, request)
         placed = sum(allocation.units)
     else:
         raise ValueError(f"expected an allocation, found {type(allocation).__name__}")
@@ -230,7 +230,7 @@ def check_reasons(reasons: object, queue: Iterable[WaitingJob]) -> None:
         explained.add(job_id)
 
 
-def _check_nodes(system: System, allocation: Allocation, request: Request) -> None:
+def _check_site(system: System, allocation: Allocation, request: Request) -> None:
     nodes, units = allocation.nodes, allocation.units
     if len(nodes) != len(units):
         raise ValueError(f"{len(nodes)} nodes are named, with units for {len(units)}")

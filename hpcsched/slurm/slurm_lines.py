@@ -41,11 +41,11 @@ def configuration_lines(text: str) -> Iterator[Line]:
 
 
 def state_blocks(text: str) -> Iterator[Line]:
-    """Yield the block of each node and partition as one line; it ends where the next begins."""
+    """Yield the block of each node, partition and licence as one line, up to the next block."""
     begun, block = 0, ""
     # The extra header at the end closes the last block.
     for number, line in enumerate([*text.splitlines(), "NodeName="], 1):
-        if line.startswith(("NodeName=", "PartitionName=")):
+        if line.startswith(("NodeName=", "PartitionName=", "LicenseName=")):
             if block:
                 yield Line(begun, block)
             begun, block = number, line

@@ -61,6 +61,27 @@ class ClusterOutage(NamedTuple):
     end: int
 
 
+class ClusterLimit(NamedTuple):
+    """Limit of a job: what the running jobs of a group may hold together.
+
+    Attributes
+    ----------
+    group
+        Name of the group of jobs; a job belongs to those of `ClusterJob.groups`.
+    counted
+        The limited amount, a key of `ClusterJob.usage`.
+    most
+        Maximum of that amount over all running jobs of the group.
+    name
+        The manager's name of the limit, with its value.
+    """
+
+    group: str
+    counted: str
+    most: int
+    name: str
+
+
 class ClusterJob(NamedTuple):
     """Job of a cluster; other fields are as in `hpcsched.workload.job.Job`.
 
@@ -91,6 +112,14 @@ class ClusterJob(NamedTuple):
     unknown
         Part of the request that these terms cannot express, in words: such a job is left to the
         manager's own scheduler.
+    groups
+        Groups of jobs in whose limits it counts while it runs.
+    limits
+        Limits that it must keep to in order to start.
+    usage
+        Amounts by which it counts, at most; the key `node` is its number of nodes.
+    shared
+        Draw from the cluster's shared resources, by their names.
     """
 
     key: str
@@ -118,6 +147,10 @@ class ClusterJob(NamedTuple):
     name: str | None = None
     unknown: str = ""
     partitions: frozenset[str] = frozenset()
+    groups: tuple[str, ...] = ()
+    limits: tuple[ClusterLimit, ...] = ()
+    usage: Mapping[str, int] = {}
+    shared: Mapping[str, int] = {}
 
 
 class ClusterState(NamedTuple):
@@ -129,12 +162,18 @@ class ClusterState(NamedTuple):
         Sentences about parts of the manager's answer that are left out or renamed.
     outages
         Reservations for jobs of others, current and future.
+    shared
+        Present capacity of each shared resource for all jobs together, by name.
+    node_limits
+        Maximum number of cores of a node that all jobs of a partition may use, by partition.
     """
 
     nodes: tuple[ClusterNode, ...]
     jobs: tuple[ClusterJob, ...]
     warnings: tuple[str, ...] = ()
     outages: tuple[ClusterOutage, ...] = ()
+    shared: Mapping[str, int] = {}
+    node_limits: Mapping[str, int] = {}
 
 
 class UnavailableError(HpcschedError):

@@ -1,4 +1,4 @@
-"""Entries about nodes, partitions and the scheduler in a file of Slurm."""
+"""Entries about nodes, partitions, licences and the scheduler in a file of Slurm."""
 
 import re
 from collections.abc import Iterator
@@ -9,18 +9,21 @@ from hpcsched.errors import Finding, InputError, Place
 from hpcsched.scenario.document import read_text
 from hpcsched.slurm.slurm_lines import configuration_lines, is_state, pairs_of, state_blocks
 
-_KINDS = frozenset({"nodename", "partitionname", "nodeset", "schedulerparameters"})
+_KINDS = frozenset(
+    {"nodename", "partitionname", "nodeset", "schedulerparameters", "licenses", "licensename"}
+)
 _INCLUDE = re.compile(r"\s*include\s+(\S+)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Entry about nodes, a partition, a node set or the scheduler.
+    """Entry about nodes, a partition, a node set, licences or the scheduler.
 
     Attributes
     ----------
     kind
-        `nodename`, `partitionname`, `nodeset` or `schedulerparameters`, which is a key too.
+        `nodename`, `partitionname`, `nodeset`, `schedulerparameters`, `licenses` (of a
+        configuration) or `licensename` (of a state), which is a key too.
     pairs
         Values by key in lower case.
     place
@@ -33,7 +36,7 @@ class Entry:
 
     @property
     def name(self) -> str:
-        """Name, or list of names, of the entry; the parameters of the scheduler."""
+        """Name, or list of names, of the entry; the parameters of the scheduler, the licences."""
         return self.pairs[self.kind]
 
     def fault(self, message: str) -> InputError:
@@ -47,7 +50,7 @@ class Entry:
 
 
 def read_entries(path: Path) -> list[Entry]:
-    """Return the entries about nodes, partitions and the scheduler in a file.
+    """Return the entries about nodes, partitions, licences and the scheduler in a file.
 
     Raises
     ------

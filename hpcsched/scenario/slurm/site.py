@@ -10,6 +10,7 @@ from hpcsched.errors import Finding, InputError, Place
 from hpcsched.scenario.slurm.entries import Entry
 from hpcsched.slurm.gres import EXAMPLE, Gres, read_gres
 from hpcsched.slurm.host_lists import expand
+from hpcsched.slurm.licenses import license_resource, parse_licenses
 from hpcsched.slurm.resource_types import renamed
 from hpcsched.slurm.values import NOT_GIVEN, parse_count, parse_time_limit
 
@@ -83,6 +84,8 @@ class SlurmSite:
         Names of nodes that are absent or not understood.
     scheduler
         Parameters of the scheduler by name; those without a value have an empty one.
+    licenses
+        Number of each licence, by name.
     warnings
         Parts that are left out or renamed.
     """
@@ -91,6 +94,7 @@ class SlurmSite:
     left_out: set[str] = field(default_factory=set)
     partitions: dict[str, SlurmPartition] = field(default_factory=dict)
     scheduler: dict[str, str] = field(default_factory=dict)
+    licenses: dict[str, int] = field(default_factory=dict)
     warnings: list[Finding] = field(default_factory=list)
 
 
@@ -111,6 +115,8 @@ def read_site(entries: Sequence[Entry]) -> SlurmSite:
         if entry.kind == "schedulerparameters":
             parameters = (one.partition("=") for one in entry.name.split(",") if one)
             site.scheduler = {name.lower(): value for name, _, value in parameters}
+        elif entry.kind in {"licenses", "licensename"}:
+            _add_licenses(site, entry)
         elif entry.kind == "nodeset":
             sets[entry.name] = entry
         elif entry.name.lower() == _DEFAULT:
@@ -168,6 +174,24 @@ def _add_nodes(site: SlurmSite, entry: Entry, said_by_nodes: dict[str, list[str]
         site.nodes[name] = SlurmNode(name, cpus, memory, gres, told)
         for partition in filter(None, entry.pairs.get("partitions", "").split(",")):
             said_by_nodes.setdefault(partition, []).append(name)
+
+
+def _add_licenses(site: SlurmSite, entry: Entry) -> None:
+    try:
+        found = (
+            parse_licenses(entry.name)
+            if entry.kind == "licenses"
+            else {entry.name: parse_count(entry.pairs.get("total", ""), entry.name)}
+        )
+    except ValueError as error:
+        site.warnings.append(entry.warning(f"left out: {error}"))
+        return
+    for name, count in found.items():
+        # Names may differ only in what a shared resource's name cannot have.
+        if license_resource(name) in map(license_resource, site.licenses):
+            site.warnings.append(entry.warning(f"left out: {name} was described before"))
+        elif count:
+            site.licenses[name] = count
 
 
 def usable_cpus(pairs: Mapping[str, str]) -> int:
@@ -268,7 +292,7 @@ def part_of(site: SlurmSite, partitions: Collection[str]) -> SlurmSite:
     chosen = {name: one for name, one in site.partitions.items() if name in partitions}
     inside = {name for partition in chosen.values() for name in partition.nodes}
     nodes = {name: node for name, node in site.nodes.items() if name in inside}
-    return SlurmSite(nodes, site.left_out, chosen, site.scheduler, site.warnings)
+    return replace(site, nodes=nodes, partitions=chosen)
 
 
 def _nodes_of(site: SlurmSite, entry: Entry, text: str, sets: Mapping[str, Entry]) -> set[str]:

@@ -18,6 +18,7 @@ from hpcsched.scenario.slurm.scheduler import dispatcher_block
 from hpcsched.scenario.slurm.site import SlurmNode, SlurmPartition, SlurmSite
 from hpcsched.scenario.system import SystemDeclaration
 from hpcsched.slurm.host_lists import fold
+from hpcsched.slurm.licenses import license_resource
 from hpcsched.slurm.resource_types import totals
 
 _LONGEST = 90
@@ -70,8 +71,9 @@ def as_yaml(site: SlurmSite, path: Path) -> str:
 def write_blocks(site: SlurmSite, source: Path) -> Blocks:
     """Return the blocks `system` and `partitions` of a site.
 
-    Groups are identical nodes in the same partitions. Comments name the parts of the source that
-    are left out, and the limits of partitions that a scenario does not have.
+    Groups are identical nodes in the same partitions. Licences are shared resources. Comments name
+    the parts of the source that are left out, and the limits of partitions that a scenario does not
+    have.
 
     Parameters
     ----------
@@ -118,6 +120,12 @@ def _system_lines(site: SlurmSite, groups: Sequence[_Group], source: Path) -> It
             f" resources: {{{resources}}}}}"
         )
         yield f"{line}  # {_comment(group)}\n"
+    if site.licenses:
+        yield "  shared_resources:\n"
+    for name, number in site.licenses.items():
+        # What a job draws is in its request.
+        resource = f"name: {license_resource(name)}, capacity: {number}, draw: as_the_trace_says"
+        yield f"    - {{{resource}}}  # {_one_line(name)}\n"
 
 
 def _partition_lines(site: SlurmSite, groups: Sequence[_Group]) -> Iterator[str]:

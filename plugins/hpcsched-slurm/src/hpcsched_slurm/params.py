@@ -38,6 +38,11 @@ class SlurmParams(Params):
         min_length=1,
         description="The admin comment by which the submit hook marks the jobs that it holds.",
     )
+    limits: bool = Field(
+        default=True,
+        description="Whether jobs are kept within the limits of QOS and associations; false leaves"
+        " these to Slurm. Not read where scontrol tells that Slurm does not enforce them.",
+    )
     timeout: PositiveDuration = Field(
         default=10, description="Seconds after which a call is given up."
     )

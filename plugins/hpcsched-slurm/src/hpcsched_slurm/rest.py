@@ -16,6 +16,12 @@ from hpcsched_slurm.arrays import checked_key
 from hpcsched_slurm.commands import Commands
 from hpcsched_slurm.credentials import Token, read_token
 from hpcsched_slurm.params import SlurmParams
+from hpcsched_slurm.policy_reading import (
+    ASSOCIATION_FIELDS,
+    QOS_FIELDS,
+    Record,
+    records_of_json,
+)
 from hpcsched_slurm.versions import (
     NEWER,
     OLDEST,
@@ -87,6 +93,36 @@ class Rest:
     def reservations(self) -> list[Mapping[str, Any]]:
         """Return all reservations; raises UnavailableError without an answer."""
         return plain_reservations(self._spoken(), self._list("reservations"))
+
+    def licenses(self) -> list[Mapping[str, Any]]:
+        """Return all licences; raises UnavailableError without an answer."""
+        return self._list("licenses")
+
+    def qos(self) -> list[Record]:
+        """Return all QOS of the accounting; raises UnavailableError without an answer."""
+        return records_of_json(self._of_accounting("qos"), QOS_FIELDS)
+
+    def associations(self) -> list[Record]:
+        """Return all associations of the accounting; raises UnavailableError without an answer."""
+        return records_of_json(self._of_accounting("associations"), ASSOCIATION_FIELDS)
+
+    def enforces_limits(self) -> bool | None:
+        """Return whether Slurm enforces limits of the accounting; None: unknown.
+
+        Only `scontrol` tells it.
+        """
+        try:
+            return Commands(self._params, self._token).enforces_limits()
+        except (InputError, UnavailableError):
+            return None
+
+    def _of_accounting(self, what: str) -> list[Mapping[str, Any]]:
+        status, content = self._call("GET", what, family="slurmdb")
+        # v0.0.38 writes QOS in capitals here.
+        found = content.get(what, content.get(what.upper()))
+        if status != http.HTTPStatus.OK or not isinstance(found, list):
+            raise UnavailableError(f"slurmrestd: slurmdb/{what}: {_errors(content) or status}")
+        return found
 
     def accounting(self, since: int) -> Mapping[str, Any]:
         """Return slurmdbd's answer on the jobs that ran after `since`, in seconds since 1970.

@@ -47,7 +47,7 @@ def scenario_of(
     ValueError
         If a partition has no nodes.
     """
-    entries = entries_of(calls.nodes(), calls.partitions(), "slurm")
+    entries = entries_of(calls.nodes(), calls.partitions(), calls.licenses(), "slurm")
     site = part_of(read_site(entries), partitions)
     blocks = write_blocks(site, Path("slurm"))
     rest = {
