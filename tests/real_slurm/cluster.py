@@ -63,11 +63,15 @@ class SlurmCluster:
     both have all nodes. Without `held`, the hook is left out.
     """
 
+    more_ports = 0
+    """Ports beside those of slurmctld and the nodes, the last ones of `_ports`."""
+
     def __init__(self, folder: Path, kinds: Sequence[NodeKind] = SIX, *, held: bool = True) -> None:
         self.folder = folder
         self._kinds = kinds
         self._held = held
-        self._ports = _free_ports(1 + sum(len(expand(kind.names)) for kind in kinds))
+        nodes = sum(len(expand(kind.names)) for kind in kinds)
+        self._ports = _free_ports(1 + nodes + self.more_ports)
         self.config = folder / "etc" / "slurm.conf"
         self.token_file = folder / "etc" / "token"
         self.socket = folder / "rest" / "s.sock"
