@@ -30,13 +30,15 @@ _LIMITS = {
     "maxnodes": "MaxNodes",
     "minnodes": "MinNodes",
     "oversubscribe": "OverSubscribe",
+    "prioritytier": "PriorityTier",
     "qos": "QoS",
     "rootonly": "RootOnly",
     "state": "State",
+    "tresbillingweights": "TRESBillingWeights",
 }
 """Limits of partitions that scenarios do not have, with their spelling."""
 _NO_LIMIT = NOT_GIVEN | {"all", "unlimited", "infinite", "no", "up", "0"}
-_NO_MINIMUM = ("minnodes", "1")
+_DEFAULTS = frozenset({("minnodes", "1"), ("prioritytier", "1")})
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,7 @@ class SlurmPartition:
 
 @dataclass(slots=True)
 class SlurmSite:
-    """Nodes and partitions, in the order of the file, and the parameters of the scheduler.
+    """Nodes and partitions, in the order of the file, and settings of scheduler and priorities.
 
     Attributes
     ----------
@@ -83,6 +85,8 @@ class SlurmSite:
         Names of nodes that are absent or not understood.
     scheduler
         Parameters of the scheduler by name; those without a value have an empty one.
+    priority
+        Settings of the priority plugin by key in lower case.
     warnings
         Parts that are left out or renamed.
     """
@@ -91,6 +95,7 @@ class SlurmSite:
     left_out: set[str] = field(default_factory=set)
     partitions: dict[str, SlurmPartition] = field(default_factory=dict)
     scheduler: dict[str, str] = field(default_factory=dict)
+    priority: dict[str, str] = field(default_factory=dict)
     warnings: list[Finding] = field(default_factory=list)
 
 
@@ -111,6 +116,8 @@ def read_site(entries: Sequence[Entry]) -> SlurmSite:
         if entry.kind == "schedulerparameters":
             parameters = (one.partition("=") for one in entry.name.split(",") if one)
             site.scheduler = {name.lower(): value for name, _, value in parameters}
+        elif entry.kind.startswith("priority"):
+            site.priority.update(entry.pairs)
         elif entry.kind == "nodeset":
             sets[entry.name] = entry
         elif entry.name.lower() == _DEFAULT:
@@ -250,7 +257,7 @@ def _not_declared(pairs: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(
         f"{written}={pairs[key]}"
         for key, written in _LIMITS.items()
-        if pairs.get(key, "").lower() not in _NO_LIMIT and (key, pairs[key]) != _NO_MINIMUM
+        if pairs.get(key, "").lower() not in _NO_LIMIT and (key, pairs[key]) not in _DEFAULTS
     )
 
 
@@ -268,7 +275,7 @@ def part_of(site: SlurmSite, partitions: Collection[str]) -> SlurmSite:
     chosen = {name: one for name, one in site.partitions.items() if name in partitions}
     inside = {name for partition in chosen.values() for name in partition.nodes}
     nodes = {name: node for name, node in site.nodes.items() if name in inside}
-    return SlurmSite(nodes, site.left_out, chosen, site.scheduler, site.warnings)
+    return replace(site, nodes=nodes, partitions=chosen)
 
 
 def _nodes_of(site: SlurmSite, entry: Entry, text: str, sets: Mapping[str, Entry]) -> set[str]:
