@@ -1,10 +1,12 @@
 """`hpcsched trace`: statistics of traces, and traces as files."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from hpcsched.cli.accounts_from import accounts_from
+from hpcsched.cli.assembled_scenario import assembled
 from hpcsched.cli.fetching import fetch
 from hpcsched.cli.old_spellings import JsonFlag, OutArgument, chosen_path, table_format
 from hpcsched.cli.output import OutFile, TableFormat, TableFormatOption
@@ -14,13 +16,11 @@ from hpcsched.first_look.log_files import LogSource, is_scenario
 from hpcsched.version import __version__
 from hpcsched.workload.wait_classes import WaitClass
 
-if TYPE_CHECKING:
-    from hpcsched.runs.assembly import Assembly
-
 app = typer.Typer(
     name="trace", help="Inspect, generate, convert and fetch traces.", no_args_is_help=True
 )
 app.command("system-from")(system_from)
+app.command("accounts-from")(accounts_from)
 app.command("fetch")(fetch)
 
 MostJobs = Annotated[
@@ -68,7 +68,7 @@ def info(
         emit("\n".join(shown), out)
         return
     traces = []
-    parts = [_assembled(path, overrides) for path in scenarios]
+    parts = [assembled(path, overrides) for path in scenarios]
     # Scenarios of one name, as the same one with other overrides, are told apart by path.
     counts = Counter(part.scenario.name for part in parts)
     for path, part in zip(scenarios, parts, strict=True):
@@ -99,7 +99,7 @@ def generate(
     """Write a scenario's trace in the Standard Workload Format."""
     from hpcsched.workload.writers.swf_writing import write_swf
 
-    parts = _assembled(scenario, overrides)
+    parts = assembled(scenario, overrides)
     note = (
         f"written by hpcsched {__version__} from the scenario {parts.scenario.name},"
         f" seed {parts.scenario.seed}"
@@ -152,7 +152,7 @@ def convert(  # noqa: PLR0917 (typer makes options of parameters)
     target = chosen_path(out, old_out, "the second argument of trace convert")
     if target is None:
         raise typer.BadParameter("expected --out FILE", param_hint="--out")
-    parts = _assembled(trace, overrides) if source is None and is_scenario(trace) else None
+    parts = assembled(trace, overrides) if source is None and is_scenario(trace) else None
     conversion = convert_trace(
         trace, target, parts, source=source, overrides=overrides or (), jobs=jobs, force=force
     )
@@ -169,7 +169,7 @@ def _recorded_waits(path: Path, by: WaitClass, overrides: list[str] | None, *, j
     from hpcsched.report.tables.wait_info import waits_as_json, waits_as_yaml
     from hpcsched.workload.trace_source import recorded_waits
 
-    parts = _assembled(path, overrides)
+    parts = assembled(path, overrides)
     waits = recorded_waits(parts.source)
     if waits is None:
         source = parts.scenario.trace.plugin_name
@@ -181,19 +181,3 @@ def _recorded_waits(path: Path, by: WaitClass, overrides: list[str] | None, *, j
         message = f"no wait is recorded of any of its {tally.jobs} jobs"
         raise InputError(Finding("no-waits", message, Place(log)))
     return waits_as_json(tally) if json else waits_as_yaml(tally, parts.scenario.name)
-
-
-def _assembled(path: Path, overrides: list[str] | None) -> "Assembly":
-    """Return the parts of a scenario, or of one for a log; raise InputError without its files."""
-    from hpcsched.errors import InputError
-    from hpcsched.first_look.first_look import document_of
-    from hpcsched.runs.assembly import assemble
-    from hpcsched.scenario.loading import check_document
-    from hpcsched.scenario.review import missing_inputs
-
-    document = document_of(path, lambda line: typer.echo(line, err=True))
-    loaded = check_document(document, path, overrides or ())
-    missing = missing_inputs(loaded, "error")
-    if missing:
-        raise InputError(missing)
-    return assemble(loaded.scenario)
