@@ -10,8 +10,14 @@ from hpcsched.audit.declared import Declared
 from hpcsched.audit.violations import Check
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.files import JOBS, KNOWN, OPTIONAL, ROUNDS
-from hpcsched.results.manifest import Manifest, file_hashes, package_versions, sha256
-from hpcsched.workload.trace_source import TraceSource
+from hpcsched.results.manifest import (
+    Manifest,
+    content_sha256,
+    file_hashes,
+    package_versions,
+    sha256,
+)
+from hpcsched.workload.trace_source import TraceSource, answers_of
 
 _VERSION = re.compile(r"\d+(\.\d+)*([-.+]?[A-Za-z0-9]+)*")
 _WRITER = re.compile(r"version (\d+\.\d+\.\d+)")
@@ -38,10 +44,20 @@ def check_files(run: RunDirectory) -> Check:
 
 
 def check_trace_files(manifest: Manifest, source: TraceSource) -> Check:
-    """Check that the files of the trace are those of the run, by SHA-256 and size."""
+    """Check that the files of the trace are those of the run, by SHA-256 and size.
+
+    Answers of programs are asked for again.
+    """
     check = Check("the trace is the one that was run")
     recorded = {file.path: file for file in manifest.trace_files}
-    check.expect("number of trace files", len(manifest.trace_files), len(source.files))
+    answers = answers_of(source)
+    count = len(source.files) + len(answers)
+    check.expect("number of trace files", len(manifest.trace_files), count)
+    for name, content in answers:
+        of_run = recorded.get(name)
+        check.expect(f"SHA-256 of {name}", of_run and of_run.sha256, content_sha256(content))
+        check.expect(f"bytes of {name}", len(content), of_run and of_run.bytes)
+        check.expect(f"{name} is an answer", True, of_run is not None and of_run.answer)
     for path in source.files:
         of_run = recorded.get(str(path))
         check.expect(f"SHA-256 of {path}", of_run and of_run.sha256, sha256(path))

@@ -88,8 +88,15 @@ class Rest:
         """Return all reservations; raises UnavailableError without an answer."""
         return plain_reservations(self._spoken(), self._list("reservations"))
 
-    def accounting(self, since: int) -> Mapping[str, Any]:
-        """Return slurmdbd's answer on the jobs that ran after `since`, in seconds since 1970.
+    def accounting(self, since: int, until: int | None = None) -> Mapping[str, Any]:
+        """Return slurmdbd's answer on the jobs of a time.
+
+        Parameters
+        ----------
+        since
+            Begin in seconds since 1970; jobs that ended before it are left out.
+        until
+            End in seconds since 1970; jobs that were submitted after it are left out. None: now.
 
         Raises
         ------
@@ -97,8 +104,11 @@ class Rest:
             If there is no answer, or one without jobs: Slurm may have no accounting.
         """
         # v0.0.38 reads times as sacct does, where a number needs this prefix.
-        first = f"uts{since}" if self._spoken() == OLDEST else str(since)
-        status, content = self._call("GET", f"jobs?start_time={first}", family="slurmdb")
+        prefix = "uts" if self._spoken() == OLDEST else ""
+        query = f"jobs?start_time={prefix}{since}"
+        if until is not None:
+            query += f"&end_time={prefix}{until}"
+        status, content = self._call("GET", query, family="slurmdb")
         if status != http.HTTPStatus.OK or not isinstance(content.get("jobs"), list):
             raise UnavailableError(f"slurmrestd: slurmdb/jobs: {_errors(content) or status}")
         return content
