@@ -14,14 +14,15 @@ WANTED = "HPCSCHED_TEST_SLURM"
 """Set this environment variable to `1` to have a Slurm started; `make test-slurm` does."""
 
 
-def _why_not() -> str:
+def why_no_slurm() -> str:
+    """Return why no Slurm is started here; nothing if one is."""
     return missing() or ("" if os.environ.get(WANTED) == "1" else f"{WANTED} is not 1")
 
 
 @contextmanager
 def _started(kinds: Sequence[NodeKind]) -> Iterator[SlurmCluster]:
     """Start a Slurm with such nodes, or skip the test and say why there is none."""
-    why = _why_not()
+    why = why_no_slurm()
     if why:
         pytest.skip(f"no Slurm is started: {why}")
     # Nobody must be able to reach it, and a socket's path may have 107 bytes; pytest's own folders

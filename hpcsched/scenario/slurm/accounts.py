@@ -98,7 +98,8 @@ def accounts_block(associations: Associations, names: TraceNames, source: Path) 
         raise _fault(message, source)
     tree, left_out = _tree(associations.listed)
     members = [one for account in tree.values() for one in account.users]
-    absent = dict.fromkeys(str(one.user) for one in members if one.user not in names.users)
+    # Sorted: the numbers are the same whatever the order of the file.
+    absent = sorted({str(one.user) for one in members} - names.users.keys())
     numbers = {**names.users, **dict(zip(absent, count(FIRST_ABSENT), strict=False))}
     if associations.has_usage:
         left_out += _former_usage(tree)

@@ -108,9 +108,22 @@ class Rest:
         query = f"jobs?start_time={prefix}{since}"
         if until is not None:
             query += f"&end_time={prefix}{until}"
+        return self._of_database(query, "jobs")
+
+    def associations(self) -> Mapping[str, Any]:
+        """Return slurmdbd's answer on accounts and their users.
+
+        Raises
+        ------
+        UnavailableError
+            If there is no answer, or one without associations: Slurm may have no accounting.
+        """
+        return self._of_database("associations", "associations")
+
+    def _of_database(self, query: str, what: str) -> Mapping[str, Any]:
         status, content = self._call("GET", query, family="slurmdb")
-        if status != http.HTTPStatus.OK or not isinstance(content.get("jobs"), list):
-            raise UnavailableError(f"slurmrestd: slurmdb/jobs: {_errors(content) or status}")
+        if status != http.HTTPStatus.OK or not isinstance(content.get(what), list):
+            raise UnavailableError(f"slurmrestd: slurmdb/{what}: {_errors(content) or status}")
         return content
 
     def place(self, key: str, nodes: str) -> None:
