@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import pytest
+import yaml
 
 from hpcsched import cli
 from hpcsched.dispatching.problem import WaitingJob, waiting_job
@@ -278,8 +279,9 @@ def test_the_dump_and_slurmrestd_have_the_same_tree(
     slurm: SlurmCluster, site: Site, tmp_path: Path
 ) -> None:
     """Both forms make the accounts that `sshare` makes, without usage."""
-    rest = plugin_module("rest").Rest(connection(slurm))
-    (tmp_path / "associations.json").write_text(json.dumps(rest.associations()))
+    asked = [f"--rest=unix:{slurm.socket}", f"--token-file={slurm.token_file}"]
+    out = tmp_path / "associations.json"
+    assert plugin_module("accounts_writer").main([*asked, f"--out={out}"]) == 0
     (tmp_path / "sshare.txt").write_text(site.fair_tree.sshare)
     forms = [tmp_path / "sshare.txt", tmp_path / "associations.json", site.folder / "dump.cfg"]
     (tmp_path / "site.yaml").write_text(
@@ -292,10 +294,7 @@ def test_the_dump_and_slurmrestd_have_the_same_tree(
         out = tmp_path / f"{path.name}.yaml"
         command = ["trace", "accounts-from", str(path), str(tmp_path / "site.yaml")]
         assert cli.main([*command, "--out", str(out)]) == 0
-        text = "\n".join(line for line in out.read_text().splitlines() if "#" not in line[:2])
-        params = MultifactorParams.model_validate(
-            plugin_module("scenario_writer").yaml.safe_load(text)
-        )
+        params = MultifactorParams.model_validate(yaml.safe_load(out.read_text()))
         found.append(
             {
                 name: (account.parent, account.shares, dict(account.users))
@@ -304,13 +303,6 @@ def test_the_dump_and_slurmrestd_have_the_same_tree(
         )
     assert len(found[0]) == 6
     assert found[1] == found[2] == found[0]
-
-
-def connection(slurm: SlurmCluster) -> object:
-    """Return how slurmrestd is reached."""
-    return plugin_module("params").SlurmParams(
-        rest=f"unix:{slurm.socket}", token_file=str(slurm.token_file), user="root"
-    )
 
 
 @pytest.mark.usefixtures("site")

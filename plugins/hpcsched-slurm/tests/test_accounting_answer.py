@@ -20,6 +20,7 @@ from hpcsched.scenario.loading import load_scenario
 from hpcsched.scenario.review import not_reproducible
 from hpcsched.testing import UsePlugins
 from hpcsched.workload.trace_source import answers_of
+from hpcsched_slurm import accounts_writer
 from hpcsched_slurm.accounting_answer import instant_of, whole_answer
 from hpcsched_slurm.history import SlurmHistory, SlurmHistoryParams
 
@@ -134,6 +135,21 @@ def test_no_answer(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="slurmrestd: ") as caught:
         source(tmp_path).read_answers()
     assert "secret" not in str(caught.value)
+
+
+def test_saves_the_accounts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The answer is saved as it is; what is there already is left alone."""
+    with serving(tmp_path) as (server, _):
+        server.content = json.dumps({**json.loads(ANSWER), "associations": []}).encode()
+        command = [f"--rest=unix:{tmp_path}/s", f"--token-file={tmp_path}/token"]
+        assert accounts_writer.main([*command, f"--out={tmp_path}/one"]) == 0
+        assert server.asked[-1][1] == "/slurmdb/v0.0.38/associations"
+        assert json.loads((tmp_path / "one").read_text()) == json.loads(server.content)
+        assert accounts_writer.main([*command, f"--out={tmp_path}/one"]) == 1
+        assert "File exists" in capsys.readouterr().err
+        server.content = ANSWER
+        assert accounts_writer.main([*command, f"--out={tmp_path}/two"]) == 1
+    assert "error: slurmrestd: slurmdb/associations: 200" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

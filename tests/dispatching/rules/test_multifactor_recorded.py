@@ -30,16 +30,11 @@ SETTINGS = {
 
 
 @pytest.mark.parametrize(
-    ("sshare", "columns", "accuracy"),
+    ("sshare", "classic", "accuracy"),
     # Ranks agree exactly. The classic formula depends on usage, which is printed in whole seconds.
-    [
-        (SSHARE, ("fair_share", "priority"), 1e-6),
-        (SSHARE_CLASSIC, ("classic_fair_share", "classic_priority"), 0.02),
-    ],
+    [(SSHARE, False, 1e-6), (SSHARE_CLASSIC, True, 0.02)],
 )
-def test_priorities_are_those_of_slurm(
-    sshare: str, columns: tuple[str, str], accuracy: float
-) -> None:
+def test_priorities_are_those_of_slurm(sshare: str, classic: bool, accuracy: float) -> None:
     """Each factor, and their sum; the jobs had waited for some seconds of seven days."""
     users = sorted({row.user for row in SPRIO} | {"root"})
     accounts = sorted({row.account for row in SPRIO})
@@ -66,11 +61,12 @@ def test_priorities_are_those_of_slurm(
     assert len(found) == 20
     for row in SPRIO:
         own = found[row.number]
-        fair_share, priority = (getattr(row, name) for name in columns)
+        fair_share = row.classic_fair_share if classic else row.fair_share
+        priority = row.classic_priority if classic else row.priority
         printed = (row.size, row.partition_factor, row.qos_factor)
         assert (own.size, own.partition, own.qos) == pytest.approx(printed, abs=1e-6)
         assert own.fair_share == pytest.approx(fair_share, abs=accuracy)
         assert order.priority(own) == pytest.approx(priority, abs=2 + 1e5 * accuracy)
-    if sshare == SSHARE:
+    if not classic:
         in_turn = [row.number for row in sorted(SPRIO, key=lambda row: (-row.priority, row.number))]
         assert [job.job_id for job in order.sort(Moment(0, queue, ()))] == in_turn
