@@ -58,16 +58,14 @@ class Accounting:
             "--auth-root-authentication-method=normal", "--skip-test-db",
         )  # fmt: skip
         self._spawn(
-            "mariadbd", "--no-defaults", "--user=root", f"--datadir={data}",
+            self._database_port, "mariadbd", "--no-defaults", "--user=root", f"--datadir={data}",
             f"--socket={data}/s.sock", f"--port={self._database_port}", f"--pid-file={data}/pid",
             "--bind-address=127.0.0.1", "--innodb-lock-wait-timeout=900",
         )  # fmt: skip
-        _wait_for(self._database_port)
         file = self._folder / "etc" / "slurmdbd.conf"
         file.touch(mode=0o600)
         file.write_text("".join(f"{line}\n" for line in self._lines()))
-        self._spawn("slurmdbd", "-D")
-        _wait_for(self._port)
+        self._spawn(self._port, "slurmdbd", "-D")
         self._run("sacctmgr", "-i", "add", "cluster", "test")
 
     def stop(self) -> None:
@@ -110,20 +108,18 @@ class Accounting:
         yield f"LogFile={folder}/log/dbd.log"
         yield f"PidFile={folder}/state/dbd.pid"
 
-    def _spawn(self, *arguments: str) -> None:
-        with (self._folder / "log" / f"{arguments[0]}.log").open("ab") as log:
-            self._processes.append(
-                subprocess.Popen(
-                    arguments, env=self._environment, stdout=log, stderr=log,
-                    stdin=subprocess.DEVNULL,
-                )
-            )  # fmt: skip
-
-
-def _wait_for(port: int, seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while True:
-        with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-            return
-        assert time.monotonic() < end, f"nothing listens at port {port}"
-        time.sleep(0.2)
+    def _spawn(self, port: int, *arguments: str, seconds: float = 60) -> None:
+        """Start a daemon, and wait until it listens at a port."""
+        path = self._folder / "log" / f"{arguments[0]}.out"
+        with path.open("ab") as log:
+            process = subprocess.Popen(
+                arguments, env=self._environment, stdout=log, stderr=log, stdin=subprocess.DEVNULL
+            )
+        self._processes.append(process)
+        end = time.monotonic() + seconds
+        while True:
+            with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+                return
+            alive = process.poll() is None and time.monotonic() < end
+            assert alive, f"{arguments[0]} does not listen at {port}:\n{path.read_text()[-2000:]}"
+            time.sleep(0.2)

@@ -14,15 +14,16 @@ WANTED = "HPCSCHED_TEST_SLURM"
 """Set this environment variable to `1` to have a Slurm started; `make test-slurm` does."""
 
 
-def why_no_slurm() -> str:
-    """Return why no Slurm is started here; nothing if one is."""
+def _why_not() -> str:
     return missing() or ("" if os.environ.get(WANTED) == "1" else f"{WANTED} is not 1")
 
 
 @contextmanager
-def _started(kinds: Sequence[NodeKind]) -> Iterator[SlurmCluster]:
-    """Start a Slurm with such nodes, or skip the test and say why there is none."""
-    why = why_no_slurm()
+def started(
+    kinds: Sequence[NodeKind] = SIX, *, enforce: str | None = None, more: Sequence[str] = ()
+) -> Iterator[SlurmCluster]:
+    """Start a Slurm as `SlurmCluster` does, or skip the test and say why there is none."""
+    why = _why_not()
     if why:
         pytest.skip(f"no Slurm is started: {why}")
     # Nobody must be able to reach it, and a socket's path may have 107 bytes; pytest's own folders
@@ -30,21 +31,21 @@ def _started(kinds: Sequence[NodeKind]) -> Iterator[SlurmCluster]:
     with TemporaryDirectory(prefix="hpcsched-slurm-") as name:
         folder = Path(name)
         folder.chmod(0o755)
-        with SlurmCluster(folder / "slurm", kinds) as cluster:
+        with SlurmCluster(folder / "slurm", kinds, enforce=enforce, more=more) as cluster:
             yield cluster
 
 
 @pytest.fixture(scope="session")
 def slurm() -> Iterator[SlurmCluster]:
     """Give a Slurm of six nodes of two kinds."""
-    with _started(SIX) as cluster:
+    with started(SIX) as cluster:
         yield cluster
 
 
 @pytest.fixture
 def slurm_with_gpu_types() -> Iterator[SlurmCluster]:
     """Give a Slurm of its own with GPUs of two types."""
-    with _started(TWO_GPU_TYPES) as cluster:
+    with started(TWO_GPU_TYPES) as cluster:
         yield cluster
 
 

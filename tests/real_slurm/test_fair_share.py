@@ -26,7 +26,7 @@ from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job import Job
 from tests.real_slurm import accounting
 from tests.real_slurm.cluster import NodeKind, SlurmCluster, plugin_module
-from tests.real_slurm.conftest import why_no_slurm
+from tests.real_slurm.conftest import started
 
 NODES = (NodeKind("c[1-4]", 16, 64000),)
 SETTINGS = (
@@ -38,6 +38,8 @@ SETTINGS = (
     "PriorityWeightQOS=4000",
     "PriorityDecayHalfLife=14-0",
     "PriorityMaxAge=7-0",
+    # Beside `other`; new jobs of `main` are held.
+    "PartitionName=short Nodes=ALL PriorityJobFactor=4 MaxTime=INFINITE State=UP",
 )
 # Users that Debian has; Slurm looks them up by number.
 TREE = """\
@@ -112,19 +114,19 @@ class Site(NamedTuple):
 @pytest.fixture(scope="module", name="slurm")
 def _slurm() -> Iterator[SlurmCluster]:
     """Give a Slurm with accounting, or skip the tests and say why there is none."""
-    why = why_no_slurm() or accounting.missing()
+    why = accounting.missing()
     if why:
         pytest.skip(f"no Slurm with accounting is started: {why}")
-    with TemporaryDirectory(prefix="hpcsched-slurm-") as name:
-        folder = Path(name)
-        folder.chmod(0o755)
-        options = {"held": False, "enforce": "associations", "more": SETTINGS}
-        with SlurmCluster(folder / "slurm", NODES, **options) as cluster:
-            for qos in ("fast", "express"):
-                cluster.run("sacctmgr", "-i", "add", "qos", qos, f"priority={QOS[qos]}")
-            (folder / "tree.cfg").write_text(TREE)
-            cluster.run("sacctmgr", "-i", "load", f"file={folder}/tree.cfg")
-            yield cluster
+    with (
+        started(NODES, enforce="associations", more=SETTINGS) as cluster,
+        TemporaryDirectory(prefix="hpcsched-slurm-") as name,
+    ):
+        for qos in ("fast", "express"):
+            cluster.run("sacctmgr", "-i", "add", "qos", qos, f"priority={QOS[qos]}")
+        tree = Path(name) / "tree.cfg"
+        tree.write_text(TREE)
+        cluster.run("sacctmgr", "-i", "load", f"file={tree}")
+        yield cluster
 
 
 @pytest.fixture(scope="module", name="site")
@@ -134,14 +136,9 @@ def _site(slurm: SlurmCluster, tmp_path_factory: pytest.TempPathFactory) -> Site
     running = [submitted(slurm, *one[:2], f"--cpus-per-task={one[2]}") for one in RUNNING]
     slurm.wait_until(lambda: states(slurm, running) == {"RUNNING"})
     time.sleep(6)
-    text = slurm.config.read_text()
-    assert "PartitionName=main " in text
-    # Read at a start only: jobs keep their partition's factor until priorities are computed anew.
-    named = "PartitionName=main PriorityJobFactor=4 "
-    slurm.config.write_text(text.replace("PartitionName=main ", named))
     restart(slurm)
     for k in range(JOBS):
-        qos, partition = ("normal", "fast", "express")[k % 3], ("main", "other")[k % 2]
+        qos, partition = ("normal", "fast", "express")[k % 3], ("short", "other")[k % 2]
         whole = (f"--nodes={1 + k % 4}", "--ntasks-per-node=16", f"--qos={qos}")
         submitted(slurm, *WAITING[k % len(WAITING)], *whole, partition=partition)
     listed = slurm.run("squeue", "--noheader", "--states=PD", "--format=%A|%u|%a|%q|%P|%D")
@@ -167,7 +164,7 @@ def _site(slurm: SlurmCluster, tmp_path_factory: pytest.TempPathFactory) -> Site
 
 
 def submitted(
-    slurm: SlurmCluster, user: str, account: str, *options: str, partition: str = "main"
+    slurm: SlurmCluster, user: str, account: str, *options: str, partition: str = "short"
 ) -> str:
     """Submit a job of a user, charged to an account, and return its number."""
     charged = (f"--uid={user}", f"--account={account}", "--chdir=/tmp", "--mem=100", "--time=30")
@@ -189,7 +186,7 @@ def restart(slurm: SlurmCluster) -> None:
     )
     slurm.start_controller(clean=False)
     slurm.wait_until(lambda: "UP" in slurm.run("scontrol", "ping", check=False))
-    for partition in ("main", "other"):
+    for partition in ("short", "other"):
         slurm.run("scontrol", "update", f"PartitionName={partition}", "State=DOWN")
     slurm.wait_until(lambda: usage_of(slurm.run("sshare", "-alP")) > 0)
 
