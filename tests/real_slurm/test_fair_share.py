@@ -27,6 +27,7 @@ from hpcsched.workload.job import Job
 from tests.real_slurm import accounting
 from tests.real_slurm.cluster import NodeKind, SlurmCluster, plugin_module
 from tests.real_slurm.conftest import started
+from tests.real_slurm.driving import finish, hpcsched
 
 NODES = (NodeKind("c[1-4]", 16, 64000),)
 SETTINGS = (
@@ -326,3 +327,23 @@ def test_the_history_of_slurmdbd(slurm: SlurmCluster, tmp_path: Path) -> None:
         since="2024-03-01", until="2024-03-02",
     )  # fmt: skip
     assert list(history.SlurmHistory(past, system).jobs()) == []
+
+
+@pytest.mark.usefixtures("site")
+def test_a_run_asks_slurmdbd_itself(slurm: SlurmCluster, tmp_path: Path) -> None:
+    """The commands of a user: nothing is saved, and the manifest has the hash of what was read."""
+    scenario, run = tmp_path / "asked.yaml", tmp_path / "run"
+    scenario.write_text(
+        "name: asked\nsystem: {groups: [{name: c, count: 4, resources: {core: 16, mem: 64GiB}}]}\n"
+        f"trace: {{source: slurm-history, rest: 'unix:{slurm.socket}', days: 1,\n"
+        f"        token_file: {slurm.token_file}}}\n"
+        "dispatcher: easy\n"
+    )
+    said = finish(hpcsched(slurm, "run", str(scenario), "--out", str(run)))
+    assert "10 jobs submitted: 10 completed" in said
+    manifest = json.loads((run / "manifest.json").read_text())
+    (read,) = manifest["trace_files"]
+    assert (read["path"], read["answer"]) == (f"unix:{slurm.socket}/slurmdb/jobs", True)
+    assert manifest["not_reproducible_because"] == ["the trace is what slurmdbd answers"]
+    # No job has ended since.
+    assert "the trace is the one that was run" in finish(hpcsched(slurm, "verify", str(run)))
