@@ -214,7 +214,7 @@ def _of_json(text: str) -> Associations:
         try:
             found.append(_of_object(one))
             limits |= dict.fromkeys(_limits(one))
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
             told = f"no field {error.args[0]}" if isinstance(error, KeyError) else str(error)
             raise AssociationsError(f"associations[{position}]: {told}") from error
     clusters = sorted({str(one.get("cluster")) for one in listed})

@@ -2,8 +2,11 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hpcsched.slurm.associations import (
     Associations,
@@ -12,6 +15,7 @@ from hpcsched.slurm.associations import (
     parse_associations,
 )
 from tests.slurm.associations_22_05 import DUMP, SSHARE, SSHARE_CLASSIC, as_json
+from tests.strategies import tries
 
 
 def found(text: str) -> dict[tuple[str, str | None], tuple[str | None, int | None]]:
@@ -105,6 +109,14 @@ def damaged() -> Iterator[tuple[str, str, int | None]]:
     yield "Parent - 'root'\nUsers - 'ann'\n", "expected a line such as User - 'ann'", 2
     yield "Cluster - 'a'\nCluster - 'b'\n", "expected one cluster, found another", 2
     yield "{", "expected JSON", None
+    nested = '{"a":' * 600 + "1" + "}" * 600
+    yield (
+        '{"associations": [{"account": "a", "user": "b", "parent_account": "", "shares_raw": 1,'
+        f' "max": {nested}}}]}}',
+        r"associations\[0\]: ",
+        None,
+    )
+    yield '{"associations": [7]}', r"associations\[0\]: ", None
     yield "{}", "expected a list 'associations', found none", None
     yield '{"associations": [{"user": null}]}', r"associations\[0\]: no field account", None
     two = [
@@ -120,3 +132,20 @@ def test_damaged_texts(text: str, message: str, line: int | None) -> None:
     with pytest.raises(AssociationsError, match=message) as caught:
         parse_associations(text)
     assert caught.value.line == line
+
+
+@tries(200)
+@given(
+    st.lists(
+        st.sampled_from(
+            ["Account", "|", "User", "RawShares", "\n", " ", "root", "a", "1", "parent",
+             "Parent - '", "User - '", "'", ":Fairshare=", "Cluster - 'x'", '{"associations": [', "{", "}", "]",
+             '"user": null,', "\0", "é", "-"]
+        ),
+        max_size=40,
+    )
+)  # fmt: skip
+def test_any_text(parts: list[str]) -> None:
+    """It is read, or refused with a message."""
+    with suppress(AssociationsError):
+        assert isinstance(parse_associations("".join(parts)), Associations)
