@@ -139,8 +139,8 @@ def test_damaged_texts(text: str, message: str, line: int | None) -> None:
     st.lists(
         st.sampled_from(
             ["Account", "|", "User", "RawShares", "\n", " ", "root", "a", "1", "parent",
-             "Parent - '", "User - '", "'", ":Fairshare=", "Cluster - 'x'", '{"associations": [', "{", "}", "]",
-             '"user": null,', "\0", "é", "-"]
+             "Parent - '", "User - '", "'", ":Fairshare=", "Cluster - 'x'",
+             '{"associations": [', "{", "}", "]", '"user": null,', "\0", "é", "-"]
         ),
         max_size=40,
     )
