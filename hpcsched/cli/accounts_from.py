@@ -28,7 +28,7 @@ def accounts_from(
     users, and their usage where FILE has it. Numbers of users and groups are those of the
     scenario's trace, which is read for its names.
     """
-    from hpcsched.cli.assembled_scenario import assembled
+    from hpcsched.cli.trace import assembled
     from hpcsched.scenario.slurm.accounts import TraceNames, accounts_block, read_associations
 
     associations = read_associations(file)

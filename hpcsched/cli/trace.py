@@ -1,12 +1,11 @@
 """`hpcsched trace`: statistics of traces, and traces as files."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from hpcsched.cli.accounts_from import accounts_from
-from hpcsched.cli.assembled_scenario import assembled
 from hpcsched.cli.fetching import fetch
 from hpcsched.cli.old_spellings import JsonFlag, OutArgument, chosen_path, table_format
 from hpcsched.cli.output import OutFile, TableFormat, TableFormatOption
@@ -15,6 +14,9 @@ from hpcsched.cli.system_from import system_from
 from hpcsched.first_look.log_files import LogSource, is_scenario
 from hpcsched.version import __version__
 from hpcsched.workload.wait_classes import WaitClass
+
+if TYPE_CHECKING:
+    from hpcsched.runs.assembly import Assembly
 
 app = typer.Typer(
     name="trace", help="Inspect, generate, convert and fetch traces.", no_args_is_help=True
@@ -181,3 +183,19 @@ def _recorded_waits(path: Path, by: WaitClass, overrides: list[str] | None, *, j
         message = f"no wait is recorded of any of its {tally.jobs} jobs"
         raise InputError(Finding("no-waits", message, Place(log)))
     return waits_as_json(tally) if json else waits_as_yaml(tally, parts.scenario.name)
+
+
+def assembled(path: Path, overrides: list[str] | None) -> "Assembly":
+    """Return the parts of a scenario, or of one for a log; raise InputError without its files."""
+    from hpcsched.errors import InputError
+    from hpcsched.first_look.first_look import document_of
+    from hpcsched.runs.assembly import assemble
+    from hpcsched.scenario.loading import check_document
+    from hpcsched.scenario.review import missing_inputs
+
+    document = document_of(path, lambda line: typer.echo(line, err=True))
+    loaded = check_document(document, path, overrides or ())
+    missing = missing_inputs(loaded, "error")
+    if missing:
+        raise InputError(missing)
+    return assemble(loaded.scenario)

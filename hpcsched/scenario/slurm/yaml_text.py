@@ -11,7 +11,13 @@ _WORDS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
 
 
 def scalar(text: str) -> str:
-    """Return a text as YAML, in quotes if it could be taken for another value."""
+    """Return a text as YAML, in quotes if it could be taken for another value.
+
+    Examples
+    --------
+    >>> scalar("main"), scalar("on"), scalar("7")
+    ('main', '"on"', '"7"')
+    """
     plain = _PLAIN.fullmatch(text) and text.lower() not in _WORDS
     return text if plain else json.dumps(text)
 
@@ -22,7 +28,13 @@ def one_line(text: str) -> str:
 
 
 def duration(seconds: int) -> str:
-    """Return a duration with the largest unit from minutes to days that divides it."""
+    """Return a duration with the largest unit from minutes to days that divides it.
+
+    Examples
+    --------
+    >>> duration(172800), duration(5400), duration(90)
+    ('2d', '90min', '90')
+    """
     for unit, size in reversed(SECONDS.items()):
         if seconds and seconds % size == 0 and unit in {"d", "h", "min"}:
             return f"{seconds // size}{unit}"
