@@ -50,19 +50,16 @@ def check_trace_files(manifest: Manifest, source: TraceSource) -> Check:
     """
     check = Check("the trace is the one that was run")
     recorded = {file.path: file for file in manifest.trace_files}
-    answers = answers_of(source)
-    count = len(source.files) + len(answers)
-    check.expect("number of trace files", len(manifest.trace_files), count)
-    for name, content in answers:
+    found = [(str(path), sha256(path), path.stat().st_size, False) for path in source.files]
+    for name, content in answers_of(source):
+        found.append((name, content_sha256(content), len(content), True))
+    check.expect("number of trace files", len(manifest.trace_files), len(found))
+    for name, digest, size, is_answer in found:
         of_run = recorded.get(name)
-        check.expect(f"SHA-256 of {name}", of_run and of_run.sha256, content_sha256(content))
-        check.expect(f"bytes of {name}", len(content), of_run and of_run.bytes)
-        check.expect(f"{name} is an answer", True, of_run is not None and of_run.answer)
-    for path in source.files:
-        of_run = recorded.get(str(path))
-        check.expect(f"SHA-256 of {path}", of_run and of_run.sha256, sha256(path))
-        if of_run is not None and of_run.sha256 == sha256(path):
-            check.expect(f"bytes of {path}", path.stat().st_size, of_run.bytes)
+        check.expect(f"SHA-256 of {name}", of_run and of_run.sha256, digest)
+        if of_run is not None and of_run.sha256 == digest:
+            check.expect(f"bytes of {name}", size, of_run.bytes)
+            check.expect(f"{name} is the answer of a program", is_answer, of_run.answer)
     for file in manifest.trace_files:
         check.expect(f"{file.path} changed while the run went on", False, file.changed)
     return check

@@ -148,11 +148,11 @@ def test_trace_files(tmp_path: Path) -> None:
         check = check_trace_files(other.manifest, source)
         return check.violations, check.looked_at
 
-    assert found() == ([], 4)
-    assert found(bytes=8) == ([f"bytes of {path}: expected 7, found 8"], 4)
+    assert found() == ([], 5)
+    assert found(bytes=8) == ([f"bytes of {path}: expected 7, found 8"], 5)
     assert found(changed=True) == (
         [f"{path} changed while the run went on: expected False, found True"],
-        4,
+        5,
     )
     assert found(path="another") == (
         [f"SHA-256 of {path}: expected None, found {file.sha256}"],
@@ -189,6 +189,7 @@ def test_answers_of_programs(tmp_path: Path) -> None:
 
     assert found() == ([], 5)
     assert found(bytes=3) == (["bytes of unix:/s/jobs: expected 2, found 3"], 5)
-    assert found(sha256="0") == ([f"SHA-256 of unix:/s/jobs: expected 0, found {digest}"], 5)
-    assert found(answer=False) == (["unix:/s/jobs is an answer: expected True, found False"], 5)
+    assert found(sha256="0") == ([f"SHA-256 of unix:/s/jobs: expected 0, found {digest}"], 3)
+    told = "unix:/s/jobs is the answer of a program: expected True, found False"
+    assert found(answer=False) == ([told], 5)
     assert found(path="another")[0][0] == f"SHA-256 of unix:/s/jobs: expected None, found {digest}"
