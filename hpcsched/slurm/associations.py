@@ -28,7 +28,8 @@ EXAMPLE = (
 _PARENT_NUMBER = 2**31 - 1
 """The number that stands for `parent` in a dump and in JSON."""
 _COLUMNS = ("Account", "User", "RawShares")
-_DUMPED = re.compile(r"(Cluster|Parent|Account|User) - '([^']*)'(.*)")
+_DUMPED = re.compile(r"(Cluster|QOS|Parent|Account|User) - '([^']*)'(.*)")
+"""A line of a dump; those of QOS are there from Slurm 26.05 on."""
 _OPTION = re.compile(
     r":((?:Admin|Coord|Def|Desc|Fair|Grp|Max|Min|Org|Part|Prio|QOS|Share|WCKey)\w*)=('[^']*'|[^:]*)",
     re.IGNORECASE,
@@ -186,6 +187,8 @@ def _of_dump(lines: list[str]) -> Associations:
             clusters += 1
             if clusters > 1:
                 raise AssociationsError("expected one cluster, found another", number)
+            continue
+        if kind == "QOS":
             continue
         if kind == "Parent":
             parent = name

@@ -22,6 +22,7 @@ from hpcsched.testing import UsePlugins
 from hpcsched.workload.trace_source import answers_of
 from hpcsched_slurm import accounts_writer
 from hpcsched_slurm.accounting_answer import instant_of, whole_answer
+from hpcsched_slurm.accounting_records import record_of
 from hpcsched_slurm.history import SlurmHistory, SlurmHistoryParams
 
 ANSWER = (FOLDER / "slurmdb.json").read_bytes()
@@ -110,13 +111,16 @@ def test_a_run_records_what_was_read(tmp_path: Path, use_plugins: UsePlugins) ->
             True,
             False,
         )
-        jobs = json.loads(ANSWER)["jobs"]
-        content = json.dumps(jobs, sort_keys=True, separators=(",", ":")).encode()
+        records = [record_of(job) for job in json.loads(ANSWER)["jobs"]]
+        content = json.dumps(records, sort_keys=True, separators=(",", ":")).encode()
         assert (read.bytes, read.sha256) == (len(content), sha256(content).hexdigest())
         assert manifest.not_reproducible_because == [why]
         assert len(result.jobs) == len(list(source(tmp_path).jobs()))
         same = source(tmp_path)
         assert check_trace_files(manifest, same).violations == []
+        # A field that the trace does not have changes nothing.
+        server.content = ANSWER.replace(b'"elapsed": 3', b'"elapsed": 4')
+        assert check_trace_files(manifest, source(tmp_path)).violations == []
         server.content = ANSWER.replace(b'"count": 3', b'"count": 4')
         check = check_trace_files(manifest, source(tmp_path))
     assert f"SHA-256 of unix:{tmp_path}/s/slurmdb/jobs" in check.violations[0]

@@ -11,6 +11,7 @@ from pydantic import AfterValidator, Field
 from hpcsched import Finding, InputError
 from hpcsched.system.cluster import UnavailableError
 from hpcsched.workload.trace_source import TraceAnswer
+from hpcsched_slurm.accounting_records import record_of
 from hpcsched_slurm.params import SlurmParams
 
 DAYS = 30
@@ -82,13 +83,13 @@ class AccountingAnswer(NamedTuple):
 
     Attributes
     ----------
-    jobs
-        Records of jobs.
+    records
+        Records of jobs in the terms of sacct; None for one that is none.
     hashed
-        The list of jobs as a run records it.
+        The records as a run records them.
     """
 
-    jobs: Sequence[object]
+    records: Sequence[Mapping[str, str] | None]
     hashed: TraceAnswer
 
 
@@ -107,10 +108,10 @@ def ask_accounting(rest: str, question: AccountingQuestion) -> AccountingAnswer:
     InputError
         If there is no answer, or the token or the version is not accepted.
     """
-    jobs = whole_answer(rest, question)["jobs"]
-    # Without the parts that differ at each call, and in one order of keys.
-    content = json.dumps(jobs, sort_keys=True, separators=(",", ":")).encode()
-    return AccountingAnswer(jobs, TraceAnswer(f"{rest}/slurmdb/jobs", content))
+    records = list(map(record_of, whole_answer(rest, question)["jobs"]))
+    # Other parts of the answer differ at each call, also of jobs that have ended.
+    content = json.dumps(records, sort_keys=True, separators=(",", ":")).encode()
+    return AccountingAnswer(records, TraceAnswer(f"{rest}/slurmdb/jobs", content))
 
 
 def whole_answer(rest: str, question: AccountingQuestion) -> Mapping[str, Any]:

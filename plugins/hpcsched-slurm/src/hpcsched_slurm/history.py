@@ -164,7 +164,7 @@ class SlurmHistory:
         return [] if self._path is None else [self._path]
 
     def read_answers(self) -> Sequence[TraceAnswer]:
-        """Return slurmdbd's answer, if it is asked: the list of jobs, which alone is used."""
+        """Return slurmdbd's answer, if it is asked: the fields of jobs that are used."""
         if self._params.rest is None:
             return []
         if self._answer is None:
@@ -202,7 +202,7 @@ class SlurmHistory:
         """Yield the fields of each line by their names in sacct; None for one that is no record."""
         self.read_answers()
         if self._path is None:
-            yield from map(record_of, () if self._answer is None else self._answer.jobs)
+            yield from () if self._answer is None else self._answer.records
             return
         try:
             text = self._path.read_text(encoding="utf-8", errors="replace")
