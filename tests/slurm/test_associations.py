@@ -60,7 +60,8 @@ def test_a_bar_at_the_end_of_each_line() -> None:
 def test_partitions_and_limits() -> None:
     """Limits are named, and associations of one partition have its name."""
     dump = (
-        "Cluster - 'test':Fairshare=1:QOS='normal'\nQOS - 'normal':Description='x'\nParent - 'root'\n"
+        "Cluster - 'test':Fairshare=1:QOS='normal'\n"
+        "QOS - 'normal':Description='x'\nParent - 'root'\n"
         "Account - 'a':Description='x:Fairshare=9':Organization='x':Fairshare=2:MaxJobs=4\n"
         "Parent - 'a'\nUser - 'ann':Partition='gpu':DefaultAccount='a':GrpTRES=gres/gpu:a100=4\n"
     )
