@@ -1,4 +1,4 @@
-"""Twenty waiting jobs of twelve users in six accounts, as Slurm 22.05.8 printed them.
+"""Twenty waiting jobs of eleven users in five accounts, as Slurm 22.05.8 printed them.
 
 The machine has four nodes of 16 cores; each job asks for whole nodes. The weights are 1000 for age,
 100000 for fair share, 2000 for size, 3000 for the partition and 4000 for QOS.
