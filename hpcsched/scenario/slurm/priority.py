@@ -22,6 +22,8 @@ _TYPE = "PriorityType"
 _FLAGS = "PriorityFlags"
 _MULTIFACTOR = "priority/multifactor"
 _CLASSIC = "NO_FAIR_TREE"
+_ENABLES_CLASSIC = frozenset({_CLASSIC, "DEPTH_OBLIVIOUS"})
+"""Flags with which Slurm does not use Fair Tree."""
 _AS_HERE = frozenset({"ACCRUE_ALWAYS"})
 """Flags for what `multifactor` always does."""
 _OTHERS = (
@@ -97,7 +99,7 @@ def priority_order(settings: Mapping[str, str]) -> PriorityOrder:
         "max_age": read("PriorityMaxAge", _positive, None),
         "half_life": read("PriorityDecayHalfLife", _half_life, None),
         "favor_small": read("PriorityFavorSmall", _truth, None),
-        "fair_share": "classic" if _CLASSIC in map(str.upper, flags) else None,
+        "fair_share": None if _ENABLES_CLASSIC.isdisjoint(map(str.upper, flags)) else "classic",
     }
     if unknown:
         left_out.append(f"{_FLAGS}={','.join(unknown)}")

@@ -145,3 +145,12 @@ def test_values_that_are_none(key: str, value: str) -> None:
     assert found.left_out == (f"{key}={value}",)
     assert found.lines[1:] == ("weights: {age: 0, size: 0, fair_share: 0, partition: 0, qos: 0}",)
     assert "PriorityType is not stated" in found.notes[0]
+
+
+def test_a_variant_of_the_classic_formula() -> None:
+    """Slurm does not use Fair Tree with it either; the variant itself is named."""
+    found = priority_order(
+        {"prioritytype": "priority/multifactor", "priorityflags": "DEPTH_OBLIVIOUS"}
+    )
+    assert found.lines[-1] == "fair_share: classic"
+    assert found.left_out == ("PriorityFlags=DEPTH_OBLIVIOUS",)
