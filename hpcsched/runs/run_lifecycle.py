@@ -20,7 +20,7 @@ from hpcsched.results.timing import write_timing
 from hpcsched.runs.assembly import Assembly
 from hpcsched.runs.measuring import breakdown_of, capacity_of, chosen_objective
 from hpcsched.scenario import resolved_yaml
-from hpcsched.workload.trace_source import TraceAccount
+from hpcsched.workload.trace_source import TraceAccount, TraceAnswer
 
 
 class LoopEnd(NamedTuple):
@@ -83,6 +83,8 @@ class Run:
         The parts of the scenario, with the run directory.
     trace_files
         Files that are hashed at the begin and at the end.
+    trace_answers
+        Answers of programs that the trace is read from.
     not_reproducible_because
         Reasons why the results depend on the machine.
     force
@@ -106,6 +108,7 @@ class Run:
         assembly: Assembly,
         *,
         trace_files: Sequence[Path] = (),
+        trace_answers: Sequence[TraceAnswer] = (),
         not_reproducible_because: Sequence[str] = (),
         force: bool = False,
     ) -> None:
@@ -124,6 +127,7 @@ class Run:
                 scenario=scenario.name,
                 seed=scenario.seed,
                 trace_files=trace_files,
+                trace_answers=trace_answers,
                 plugins=assembly.distributions(),
                 not_reproducible_because=not_reproducible_because,
             )

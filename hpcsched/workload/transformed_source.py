@@ -11,7 +11,9 @@ from hpcsched.workload.readers.numbers_seen import NumbersSeen
 from hpcsched.workload.trace_calendar import moved_comments
 from hpcsched.workload.trace_source import (
     TraceAccount,
+    TraceAnswer,
     TraceSource,
+    answers_of,
     has_dependencies,
     recorded_waits,
 )
@@ -96,6 +98,10 @@ class TransformedSource:
     def files(self) -> Sequence[Path]:
         """Input files of the source."""
         return self.source.files
+
+    def read_answers(self) -> Sequence[TraceAnswer]:
+        """Return the answers that the source reads in place of files."""
+        return answers_of(self.source)
 
     @property
     def uniform_request(self) -> tuple[int, ...] | None:

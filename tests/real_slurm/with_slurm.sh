@@ -39,7 +39,8 @@ case $found in
     *) echo "Slurm $version is not tried: Debian $suite has $found"; exit 0 ;;
 esac
 mkdir -p "$programs"
-for program in munged mungekey slurmctld slurmd slurmrestd sbatch scancel scontrol sinfo squeue setpriv slurmdbd sacctmgr; do
+for program in munged mungekey slurmctld slurmd slurmrestd sbatch scancel scontrol sinfo squeue setpriv \
+    slurmdbd sacctmgr sacct sprio sshare; do
     # Within the folder, this folder of programs must not come first again.
     printf '#!/bin/sh\nPATH=/usr/sbin:/usr/bin:/sbin:/bin exec chroot %s %s "$@"\n' \
         "$folder" $program >"$programs/$program"

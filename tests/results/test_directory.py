@@ -10,7 +10,7 @@ import pytest
 from hpcsched.errors import Finding, InputError
 from hpcsched.metrics.metric_tables import whole_column
 from hpcsched.results.directory import RunDirectory, create
-from hpcsched.results.manifest import start_manifest
+from hpcsched.results.manifest import content_sha256, finish_manifest, start_manifest
 from hpcsched.results.record_file import ROW_GROUP
 from hpcsched.results.recorder import RunRecorder
 from hpcsched.results.summary import Breakdown, ChosenMetric, ChosenObjective, summarize
@@ -19,7 +19,7 @@ from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.request import Request
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job import Job
-from hpcsched.workload.trace_source import TraceAccount
+from hpcsched.workload.trace_source import TraceAccount, TraceAnswer
 from tests.results.hand_made import (
     JOBS,
     REJECTED,
@@ -224,6 +224,18 @@ def test_manifest(tmp_path: Path) -> None:
         not_reproducible_because=["a wall-clock limit"],
     )
     assert not other.reproducible
+
+
+def test_answers_of_programs(tmp_path: Path) -> None:
+    """The hash and the size of the content are recorded; nothing is looked for on the disk."""
+    answers = [TraceAnswer("unix:/s/jobs", b"[]")]
+    begun = start_manifest(
+        tmp_path, scenario="x", seed=1, trace_files=(), plugins={}, trace_answers=answers
+    )
+    (read,) = finish_manifest(tmp_path, begun, "complete", ()).trace_files
+    assert (read.path, read.bytes, read.answer, read.changed) == ("unix:/s/jobs", 2, True, False)
+    digest = "4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945"
+    assert read.sha256 == content_sha256(b"[]") == digest
 
 
 @pytest.mark.parametrize(

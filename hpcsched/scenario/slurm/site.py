@@ -31,13 +31,15 @@ _LIMITS = {
     "maxnodes": "MaxNodes",
     "minnodes": "MinNodes",
     "oversubscribe": "OverSubscribe",
+    "prioritytier": "PriorityTier",
     "qos": "QoS",
     "rootonly": "RootOnly",
     "state": "State",
+    "tresbillingweights": "TRESBillingWeights",
 }
 """Limits of partitions that scenarios do not have, with their spelling."""
 _NO_LIMIT = NOT_GIVEN | {"all", "unlimited", "infinite", "no", "up", "0"}
-_NO_MINIMUM = ("minnodes", "1")
+_DEFAULTS = frozenset({("minnodes", "1"), ("prioritytier", "1")})
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,7 @@ class SlurmPartition:
 
 @dataclass(slots=True)
 class SlurmSite:
-    """Nodes and partitions, in the order of the file, and the parameters of the scheduler.
+    """Nodes and partitions, in the order of the file, and settings of scheduler and priorities.
 
     Attributes
     ----------
@@ -86,6 +88,8 @@ class SlurmSite:
         Parameters of the scheduler by name; those without a value have an empty one.
     licenses
         Number of each licence, by name.
+    priority
+        Settings of the priority plugin by key in lower case.
     warnings
         Parts that are left out or renamed.
     """
@@ -95,6 +99,7 @@ class SlurmSite:
     partitions: dict[str, SlurmPartition] = field(default_factory=dict)
     scheduler: dict[str, str] = field(default_factory=dict)
     licenses: dict[str, int] = field(default_factory=dict)
+    priority: dict[str, str] = field(default_factory=dict)
     warnings: list[Finding] = field(default_factory=list)
 
 
@@ -112,12 +117,9 @@ def read_site(entries: Sequence[Entry]) -> SlurmSite:
     said_by_nodes: dict[str, list[str]] = {}
     waiting: list[Entry] = []
     for entry in entries:
-        if entry.kind == "schedulerparameters":
-            parameters = (one.partition("=") for one in entry.name.split(",") if one)
-            site.scheduler = {name.lower(): value for name, _, value in parameters}
-        elif entry.kind in {"licenses", "licensename"}:
-            _add_licenses(site, entry)
-        elif entry.kind == "nodeset":
+        if _add_setting(site, entry):
+            continue
+        if entry.kind == "nodeset":
             sets[entry.name] = entry
         elif entry.name.lower() == _DEFAULT:
             # A later DEFAULT adds to those before it.
@@ -140,6 +142,20 @@ def read_site(entries: Sequence[Entry]) -> SlurmSite:
     place = Place(entries[0].place.file)
     site.warnings += _names_changed(site.nodes.values(), place)
     return site
+
+
+def _add_setting(site: SlurmSite, entry: Entry) -> bool:
+    """Add an entry about the scheduler, licences or priorities; return whether it is one."""
+    if entry.kind == "schedulerparameters":
+        parameters = (one.partition("=") for one in entry.name.split(",") if one)
+        site.scheduler = {name.lower(): value for name, _, value in parameters}
+    elif entry.kind in {"licenses", "licensename"}:
+        _add_licenses(site, entry)
+    elif entry.kind.startswith("priority"):
+        site.priority.update(entry.pairs)
+    else:
+        return False
+    return True
 
 
 def _names_changed(nodes: Iterable[SlurmNode], place: Place) -> list[Finding]:
@@ -187,6 +203,8 @@ def _add_licenses(site: SlurmSite, entry: Entry) -> None:
         site.warnings.append(entry.warning(f"left out: {error}"))
         return
     for name, count in found.items():
+        if site.licenses.get(name) == count:  # both in the configuration and in its state
+            continue
         # Names may differ only in what a shared resource's name cannot have.
         if license_resource(name) in map(license_resource, site.licenses):
             site.warnings.append(entry.warning(f"left out: {name} was described before"))
@@ -274,7 +292,7 @@ def _not_declared(pairs: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(
         f"{written}={pairs[key]}"
         for key, written in _LIMITS.items()
-        if pairs.get(key, "").lower() not in _NO_LIMIT and (key, pairs[key]) != _NO_MINIMUM
+        if pairs.get(key, "").lower() not in _NO_LIMIT and (key, pairs[key]) not in _DEFAULTS
     )
 
 

@@ -24,7 +24,7 @@ from hpcsched_slurm.params import SlurmParams
 from hpcsched_slurm.rest import Rest
 
 EMPTY = ("/reservations", "/partitions", "/licenses", "/qos", "/associations")
-"""Ends of the paths of lists that are empty here."""
+"""Ends of the paths of lists that are empty here, if the server's content has none."""
 SECRET = "eyJhbGciOiJIUzI1NiJ9.secret"
 
 
@@ -59,8 +59,8 @@ class Handler(BaseHTTPRequestHandler):
         elif "/nodes" in self.path and self.server.status == 200:
             content = (FOLDER / "nodes.json").read_bytes()
         elif self.path.partition("?")[0].endswith(EMPTY) and self.server.status == 200:
-            empty = {path.rpartition("/")[2]: [] for path in EMPTY}
-            content = json.dumps({**json.loads(content), **empty}).encode()
+            name = self.path.partition("?")[0].rpartition("/")[2]
+            content = json.dumps({name: [], **json.loads(content)}).encode()
         self.send_response(self.server.status)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()

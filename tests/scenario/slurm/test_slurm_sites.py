@@ -112,7 +112,7 @@ def test_state(tmp_path: Path) -> None:
     """Blocks of nodes, and of partitions where they are there."""
     main = "  - {name: main, jobs: {partition: [main]}}\n"
     plain = "  - {name: gpu, jobs: {partition: [gpu]}, groups: [g]}\n"
-    told = plain.replace("}\n", ", max_time: 60h, priority: 5}\n")
+    told = plain.replace("}\n", ", max_time: 60h, priority: 5}  # without PriorityTier=5\n")
     assert written(tmp_path, STATE, "site.txt") == FROM_STATE + main + plain
     assert written(tmp_path, STATE + PARTITIONS, "site.txt") == FROM_STATE + told + main
 
@@ -279,6 +279,11 @@ def test_licences(tmp_path: Path) -> None:
     told = "LicenseName=matlab\n    Total=3 Used=1 Free=2 Reserved=0 Remote=no\n"
     told += "LicenseName=Comsol@flex\n    Total=1 Used=0 Free=1 Reserved=0 Remote=yes\n"
     assert written(tmp_path, STATE + told, "site.txt").splitlines()[5:8] == shared
+    # `scontrol show config` names them too, once more here.
+    told += "Configuration data as of 2024\nLicenses                = matlab:3,Comsol@flex\n"
+    both = written(tmp_path, STATE + told, "site.txt")
+    assert both.splitlines()[5:8] == shared
+    assert "left out" not in both
 
 
 def test_licences_that_are_left_out(tmp_path: Path) -> None:

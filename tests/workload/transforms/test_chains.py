@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from hpcsched.errors import PluginError
 from hpcsched.workload.job import TracedJob
+from hpcsched.workload.trace_source import TraceAnswer, answers_of
 from hpcsched.workload.transform import TransformAccount
 from hpcsched.workload.transformed_source import TransformedSource
 from tests.builders import traced
@@ -216,3 +217,18 @@ def test_what_is_held(step: tuple[str, dict[str, Any]], most: int) -> None:
     source = chain(given_jobs, step)
     held = [source.account.submitted - passed for passed, _ in enumerate(source.jobs())]
     assert max(held) == most
+
+
+class Asking(Given):
+    """A source that asks a program."""
+
+    def read_answers(self) -> list[TraceAnswer]:
+        """Return an answer."""
+        return [TraceAnswer("unix:/s/jobs", b"[]")]
+
+
+def test_answers_of_programs_are_those_of_the_source() -> None:
+    """A run records them behind transforms too; other sources have none."""
+    one = ("first", {"jobs": 1})
+    assert answers_of(chain(Asking([]), one)) == [TraceAnswer("unix:/s/jobs", b"[]")]
+    assert answers_of(chain(Given([]), one)) == ()

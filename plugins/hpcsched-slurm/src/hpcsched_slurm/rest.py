@@ -100,11 +100,11 @@ class Rest:
 
     def qos(self) -> list[Record]:
         """Return all QOS of the accounting; raises UnavailableError without an answer."""
-        return records_of_json(self._of_accounting("qos"), QOS_FIELDS)
+        return records_of_json(self._of_database("qos", "qos")["qos"], QOS_FIELDS)
 
     def associations(self) -> list[Record]:
         """Return all associations of the accounting; raises UnavailableError without an answer."""
-        return records_of_json(self._of_accounting("associations"), ASSOCIATION_FIELDS)
+        return records_of_json(self.accounts()["associations"], ASSOCIATION_FIELDS)
 
     def enforces_limits(self) -> bool | None:
         """Return whether Slurm enforces limits of the accounting; None: unknown.
@@ -116,16 +116,15 @@ class Rest:
         except (InputError, UnavailableError):
             return None
 
-    def _of_accounting(self, what: str) -> list[Mapping[str, Any]]:
-        status, content = self._call("GET", what, family="slurmdb")
-        # v0.0.38 writes QOS in capitals here.
-        found = content.get(what, content.get(what.upper()))
-        if status != http.HTTPStatus.OK or not isinstance(found, list):
-            raise UnavailableError(f"slurmrestd: slurmdb/{what}: {_errors(content) or status}")
-        return found
+    def accounting(self, since: int, until: int | None = None) -> Mapping[str, Any]:
+        """Return slurmdbd's answer on the jobs of a time.
 
-    def accounting(self, since: int) -> Mapping[str, Any]:
-        """Return slurmdbd's answer on the jobs that ran after `since`, in seconds since 1970.
+        Parameters
+        ----------
+        since
+            Begin in seconds since 1970; jobs that ended before it are left out.
+        until
+            End in seconds since 1970; jobs that were submitted after it are left out. None: now.
 
         Raises
         ------
@@ -133,11 +132,29 @@ class Rest:
             If there is no answer, or one without jobs: Slurm may have no accounting.
         """
         # v0.0.38 reads times as sacct does, where a number needs this prefix.
-        first = f"uts{since}" if self._spoken() == OLDEST else str(since)
-        status, content = self._call("GET", f"jobs?start_time={first}", family="slurmdb")
-        if status != http.HTTPStatus.OK or not isinstance(content.get("jobs"), list):
-            raise UnavailableError(f"slurmrestd: slurmdb/jobs: {_errors(content) or status}")
-        return content
+        prefix = "uts" if self._spoken() == OLDEST else ""
+        query = f"jobs?start_time={prefix}{since}"
+        if until is not None:
+            query += f"&end_time={prefix}{until}"
+        return self._of_database(query, "jobs")
+
+    def accounts(self) -> Mapping[str, Any]:
+        """Return slurmdbd's answer on accounts and their users.
+
+        Raises
+        ------
+        UnavailableError
+            If there is no answer, or one without associations: Slurm may have no accounting.
+        """
+        return self._of_database("associations", "associations")
+
+    def _of_database(self, query: str, what: str) -> Mapping[str, Any]:
+        status, content = self._call("GET", query, family="slurmdb")
+        # v0.0.38 writes QOS in capitals here.
+        found = content.get(what, content.get(what.upper()))
+        if status != http.HTTPStatus.OK or not isinstance(found, list):
+            raise UnavailableError(f"slurmrestd: slurmdb/{what}: {_errors(content) or status}")
+        return {**content, what: found}
 
     def place(self, key: str, nodes: str) -> None:
         """Bind a job to nodes, none if the text is empty, and let it start."""

@@ -254,6 +254,8 @@ def _partition(partition: Mapping[str, Any]) -> Mapping[str, str]:
         "nodes": partition["nodes"]["configured"],
         "maxtime": plain_value(most["time"]),
         "priorityjobfactor": partition["priority"]["job_factor"],
+        "prioritytier": partition["priority"].get("tier"),
+        "tresbillingweights": partition.get("tres", {}).get("billing_weights"),
         "maxnodes": plain_value(most["nodes"]),
         "minnodes": partition["minimums"]["nodes"],
         "maxcpuspernode": plain_value(most["cpus_per_node"]),
@@ -280,6 +282,8 @@ def _old_partition(partition: Mapping[str, Any]) -> Mapping[str, str]:
         "nodes": partition["nodes"],
         "maxtime": partition.get("max_time_limit"),
         "priorityjobfactor": partition.get("priority_job_factor"),
+        "prioritytier": partition.get("priority_tier"),
+        "tresbillingweights": partition.get("billing_weights"),
         "maxnodes": partition.get("maximum_nodes_per_job"),
         "minnodes": partition.get("min nodes per job"),  # so in Slurm 22.05
         "maxcpuspernode": partition.get("maximum_cpus_per_node"),
