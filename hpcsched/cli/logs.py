@@ -37,3 +37,8 @@ def show_logs(*, verbose: bool) -> None:
     # Every command sets the level anew: tests and notebooks call several in one process.
     root.setLevel(logging.INFO if verbose else logging.WARNING)
     logging.getLogger(PROGRESS).setLevel(logging.INFO)
+
+
+def is_verbose() -> bool:
+    """Return True if information is shown, not only warnings."""
+    return logging.getLogger(ROOT).isEnabledFor(logging.INFO)

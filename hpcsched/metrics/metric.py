@@ -1,8 +1,12 @@
 """Protocol of metrics."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Protocol
+
+import numpy as np
 
 from hpcsched.metrics.metric_tables import DownAmounts, Table
 
@@ -30,6 +34,17 @@ class RunTables:
     capacity: dict[str, int]
     down: Mapping[str, DownAmounts] = field(default_factory=dict)
     known: dict[str, dict[str, float]] = field(default_factory=dict, compare=False, repr=False)
+
+
+def figure_fault(value: object) -> str | None:
+    """Return why a value is no figure of a metric or an objective; None if it is one."""
+    if value is None:
+        return None
+    # True is a number in Python, and no figure.
+    is_number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+    if is_number and math.isfinite(value):
+        return None
+    return f"expected a finite number, or None, found {value!r}"
 
 
 class Metric(Protocol):

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from hpcsched.context import Context
 from hpcsched.errors import PluginError
+from hpcsched.plugin_faults import PluginOrigin
 from hpcsched.plugins.index import load
 from hpcsched.registration import (
     FOLLOWS_RECORD,
@@ -50,6 +51,11 @@ class Installed:
     plugin: Plugin
     distribution: str
     version: str
+
+    @property
+    def origin(self) -> PluginOrigin:
+        """The plugin, as messages name it."""
+        return PluginOrigin(self.kind, self.plugin.name, self.distribution, self.version)
 
 
 class Listed(NamedTuple):
