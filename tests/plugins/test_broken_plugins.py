@@ -171,8 +171,8 @@ FAILING = {
     ),
     "oracle that does not declare it": Failing(
         hook("yield Plugin('a', 'a', lambda params, context: Foresees())", "predictor"),
-        "predictor a (broken 0.7): it does not declare the capability 'sees_run_time' and has a method"
-        " 'foresee'",
+        "predictor a (broken 0.7): it does not declare the capability 'sees_run_time' and has a"
+        " method 'foresee'",
         choice="dispatcher: easy\npredictor: a",
     ),
     "oracle that is none": Failing(
@@ -181,13 +181,15 @@ FAILING = {
             " capabilities=frozenset({SEES_RUN_TIME}))",
             "predictor",
         ),
-        "predictor a (broken 0.7): it declares the capability 'sees_run_time' and has no method 'foresee'",
+        "predictor a (broken 0.7): it declares the capability 'sees_run_time' and"
+        " has no method 'foresee'",
         choice="dispatcher: easy\npredictor: a",
     ),
     "parameter whose name is taken": Failing(
         "    class Named(__import__('hpcsched').Params):\n        name: str = 'x'\n"
         + hook("yield Plugin('a', 'a', make, Named)"),
-        "plugin broken 0.7: the dispatcher 'a' has a parameter 'name', which is taken by what names the plugin",
+        "dispatcher a (broken 0.7): it has a parameter 'name', which is taken by what names the"
+        " plugin",
         choice="dispatcher: a",
     ),
 }

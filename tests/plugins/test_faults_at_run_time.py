@@ -213,7 +213,8 @@ FAULTS = {
         "observer",
         "pass",
         f"{EASY}observers: [tested]\n",
-        ": expected its factory to return an object with 'round_ended', found Tested, which has none",
+        ": expected its factory to return an object with 'round_ended', found Tested, which has"
+        " none",
     ),
     "metric without a unit": Fault(
         "metric",
