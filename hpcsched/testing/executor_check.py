@@ -9,10 +9,10 @@ from typing import Any
 
 from hpcsched.experiment.executors.attempt import RUN
 from hpcsched.experiment.executors.executor import Ended, Executor, Task, result_fault
-from hpcsched.testing.sample_program import TIMES
+from hpcsched.experiment.executors.sample_program import TIMES
 from hpcsched.testing.sample_replays import expect
 
-PROGRAM = "hpcsched.testing.sample_program"
+PROGRAM = "hpcsched.experiment.executors.sample_program"
 FAILURE = "this task fails"
 
 

@@ -1,6 +1,7 @@
 """Checks of the protocols of trace sources and transforms."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from copy import deepcopy
 from itertools import islice
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from hpcsched.workload.trace_source import (
     TraceSource,
     has_dependencies,
 )
-from hpcsched.workload.transform import Transform
+from hpcsched.workload.transform import Transform, TransformAccount
 from hpcsched.workload.transformed_source import TransformedSource
 
 
@@ -47,7 +48,8 @@ def check_trace_source(make: Callable[[System], TraceSource], system: System) ->
     jobs = _checked_jobs(source, system)
     if not jobs:
         raise AssertionError("expected a trace with jobs that fit on the system, found none")
-    account = source.account
+    # A copy: the source may go on counting in the same one.
+    account = deepcopy(source.account)
     _check_account(account, len(jobs))
     for path in source.files:
         if not isinstance(path, Path) or not path.is_file():
@@ -143,6 +145,21 @@ class _Given:
             yield traced
 
 
+class _Checked(Transform):
+    """Transform around another, with checks of every job."""
+
+    def __init__(self, transform: Transform) -> None:
+        self._transform = transform
+
+    def apply(self, jobs: Iterator[TracedJob], account: TransformAccount) -> Iterator[TracedJob]:
+        """Yield its jobs, checked."""
+        latest = 0
+        for traced in self._transform.apply(jobs, account):
+            expect(job_fault(traced, latest))
+            latest = traced.job.submit_time
+            yield traced
+
+
 def check_transform(
     make: Callable[[], Transform],
     *,
@@ -196,16 +213,11 @@ def check_transform(
 
 
 def _transformed(transform: Transform, given: Sequence[TracedJob]) -> list[TracedJob]:
-    source = TransformedSource(_Given(given), [("it", transform)], False)
-    jobs, latest = [], 0
+    source = TransformedSource(_Given(given), [("it", _Checked(transform))], False)
     try:
-        for traced in source.jobs():
-            expect(job_fault(traced, latest))
-            latest = traced.job.submit_time
-            jobs.append(traced)
+        return list(source.jobs())
     except PluginError as error:
         raise AssertionError(str(error).removeprefix("transform it: ")) from None
-    return jobs
 
 
 def _check_kept(given: TracedJob, found: TracedJob, capabilities: Collection[str]) -> None:
