@@ -106,5 +106,5 @@ Baseline = Annotated[
 ]
 Verbose = Annotated[
     bool,
-    typer.Option("--verbose", "-v", help="Show the log: slow rounds, solver failures, code path."),
+    typer.Option("--verbose", "-v", help="Show the log: slow rounds, failures and tracebacks."),
 ]

@@ -50,7 +50,8 @@ class Allocator(Protocol):
         Returns
         -------
         NodeAllocation
-            Nodes in ascending order, and the number of units on each.
+            Nodes in ascending order, and the number of units on each, both `[K]`: at least 1, at
+            most what fits, `units` in all. Another result ends the run.
         """
 
 

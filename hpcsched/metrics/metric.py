@@ -59,4 +59,16 @@ class Metric(Protocol):
         """Jobs that the figure covers, in words."""
 
     def measure(self, run: RunTables) -> float | None:
-        """Return the figure; None where the population is empty."""
+        """Return the figure of a run.
+
+        Parameters
+        ----------
+        run
+            Tables of jobs and rounds, in batches of columns, and the capacity by resource type.
+
+        Returns
+        -------
+        float | None
+            A finite number, in `unit`; None where the population is empty. A metric that raises
+            is null in the summary, and the run goes on.
+        """

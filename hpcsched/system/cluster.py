@@ -206,14 +206,26 @@ class WorkloadManager(Protocol):
     def read(self) -> ClusterState:
         """Return the current state of the cluster.
 
+        Returns
+        -------
+        ClusterState
+            Nodes and jobs; instants in seconds since 1970, memory in bytes.
+
         Raises
         ------
         UnavailableError
-            If the cluster cannot be read now.
+            If the cluster cannot be read now; it is tried again.
         """
 
     def start(self, job: ClusterJob, nodes: Sequence[str]) -> None:
         """Start a held job on the given nodes, or leave it to the manager without nodes.
+
+        Parameters
+        ----------
+        job
+            A job of the last state.
+        nodes
+            Names of the nodes, `[K]`; empty: the manager places the job itself.
 
         Raises
         ------
@@ -224,4 +236,17 @@ class WorkloadManager(Protocol):
         """
 
     def hold(self, job: ClusterJob) -> None:
-        """Hold again a job that was to start and has not; raises as `start` does."""
+        """Hold again a job that was to start and has not.
+
+        Parameters
+        ----------
+        job
+            A job of the last state.
+
+        Raises
+        ------
+        RefusedError
+            If the manager refuses the change.
+        UnavailableError
+            If the manager does not answer.
+        """

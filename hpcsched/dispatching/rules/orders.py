@@ -32,7 +32,7 @@ class QueueOrder(Protocol):
         Returns
         -------
         Sequence[WaitingJob]
-            Permutation of the problem's queue.
+            Permutation of the problem's queue, `[J]`; another result ends the run.
         """
 
 

@@ -99,6 +99,11 @@ class Executor(Protocol):
         started
             Called with each task that begins, from any thread.
 
+        Returns
+        -------
+        Iterator[Ended]
+            One result of each task, with its real seconds.
+
         Raises
         ------
         InputError
