@@ -38,11 +38,9 @@ class RunTables:
 
 def figure_fault(value: object) -> str | None:
     """Return why a value is no figure of a metric or an objective; None if it is one."""
-    if value is None:
-        return None
     # True is a number in Python, and no figure.
-    is_number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
-    if is_number and math.isfinite(value):
+    is_truth = isinstance(value, bool | np.bool_)
+    if value is None or (isinstance(value, Real) and not is_truth and math.isfinite(value)):
         return None
     return f"expected a finite number, or None, found {value!r}"
 

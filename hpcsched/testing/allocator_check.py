@@ -84,4 +84,5 @@ def check_allocator(make: Callable[[], Allocator], *, seeds: Iterable[int] = SEE
                         )
                     )
                 audit_replay(replays[0], workload.jobs, workload.system)
-                expect_equal(*replays, "the second time")
+                first, again = replays
+                expect_equal(first, again, "the second time")

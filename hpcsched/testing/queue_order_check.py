@@ -55,4 +55,5 @@ def check_queue_order(make: Callable[[], QueueOrder], *, seeds: Iterable[int] = 
                 replays.append(
                     replay(dispatcher, workload.jobs, workload.system, observers=observers)
                 )
-            expect_equal(*replays, "the second time")
+            first, again = replays
+            expect_equal(first, again, "the second time")
