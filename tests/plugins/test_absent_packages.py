@@ -30,7 +30,9 @@ FILES = {
         "name: e\nscenario: easy.yaml\nmatrix: [{seed: [1]}]\nexecutor: {name: dask, workers: 1}\n"
     ),
     "space.yaml": "name: s\nparameters: {seed: {low: 1, high: 9}}\ntrials: 2\n",
-    "a.swf": "1 0 -1 10 1 -1 -1 1 10 -1 1 1 1 1 1 1 -1 -1\n",
+    "a.swf": "".join(
+        f"{k} {60 * k} -1 10 1 -1 -1 1 10 -1 1 1 1 1 1 1 -1 -1\n" for k in range(1, 41)
+    ),
 }
 
 
