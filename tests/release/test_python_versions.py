@@ -112,7 +112,7 @@ def test_works(version: str, wheel: Path, tmp_path: Path) -> None:
         return run(hpcsched, *arguments, cwd=folder, env=empty)
 
     assert "Usage: hpcsched" in command("--help")
-    assert '"$defs"' in command("schema")
+    assert '"$id": "urn:hpcsched:scenario"' in command("schema")
     assert "50 completed" in command("try", "--example", "--jobs", "50", "--save", "scenarios")
     shutil.copytree(ROOT / "scenarios", folder / "quickstart")
     first = ("--set", "trace.jobs=60", "--set", "objective=af", "--out", "runs")
