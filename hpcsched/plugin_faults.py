@@ -37,7 +37,7 @@ class PluginOrigin(NamedTuple):
         return self.distribution != HOME
 
 
-_of_objects: dict[int, PluginOrigin] = {}
+_of_objects: dict[int, tuple[weakref.ref[object], PluginOrigin]] = {}
 _of_kept: OrderedDict[int, tuple[object, PluginOrigin]] = OrderedDict()
 _of_classes: "weakref.WeakKeyDictionary[type, PluginOrigin]" = weakref.WeakKeyDictionary()
 
@@ -51,7 +51,7 @@ def remember(built: object, origin: PluginOrigin) -> None:
     """Remember the plugin that an object comes from."""
     key = id(built)
     try:
-        weakref.finalize(built, _of_objects.pop, key, None).atexit = False
+        alive = weakref.ref(built, lambda _: _of_objects.pop(key, None))
     except TypeError:
         # Tuples and classes with slots cannot be referred to weakly. They are small: a few are
         # kept, since the number of an object that is gone is given to another.
@@ -62,7 +62,7 @@ def remember(built: object, origin: PluginOrigin) -> None:
         if type(built).__module__.partition(".")[0] not in (HOME, "builtins"):
             _of_classes[type(built)] = origin
     else:
-        _of_objects[key] = origin
+        _of_objects[key] = alive, origin
 
 
 def origin_of(built: object) -> PluginOrigin | None:
@@ -70,7 +70,9 @@ def origin_of(built: object) -> PluginOrigin | None:
     key = id(built)
     if key in _of_kept:
         return _of_kept[key][1]
-    return _of_objects.get(key) or _of_classes.get(type(built))
+    if key in _of_objects:
+        return _of_objects[key][1]
+    return _of_classes.get(type(built))
 
 
 def is_third_party(built: object) -> bool:

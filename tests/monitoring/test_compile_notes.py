@@ -1,14 +1,12 @@
 """Notes while code is compiled: once at the begin, then at intervals, with an estimate."""
 
-import logging
 from pathlib import Path
 from time import sleep
 
 import pytest
 
 from hpcsched.cli.logs import show_logs
-from hpcsched.dispatching.core import compile_record
-from hpcsched.dispatching.core.compile_record import RECORD, expected_seconds, not_kept
+from hpcsched.dispatching.core.compile_record import RECORD, expected_seconds
 from hpcsched.dispatching.core.compile_time import (
     compiling,
     seconds_deciding,
@@ -77,35 +75,3 @@ def test_every_command_tells(capsys: pytest.CaptureFixture[str]) -> None:
     finally:
         tell_of_compiling(None)
     assert capsys.readouterr().err == f"{COMPILING}, some tens of seconds)\n"
-
-
-def test_nowhere_to_keep_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Where no folder can be written it is told once, with those that were tried."""
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    not_kept.cache_clear()
-    with caplog.at_level(logging.WARNING):
-        not_kept()
-        not_kept()
-    not_kept.cache_clear()
-    (message,) = caplog.messages
-    beside = Path(compile_record.__file__).parent / "__pycache__"
-    assert message == (
-        "compiled code cannot be kept, so that each command compiles it anew: none of these"
-        f" folders can be written: {tmp_path}/file, {beside}, {tmp_path}/file/hpcsched; set"
-        " NUMBA_CACHE_DIR to one that can"
-    )
-
-
-@pytest.mark.parametrize("content", ["", "[1]", '{"a": "x"}', "\x00"])
-def test_damaged_record(content: str, folder: Path) -> None:
-    """It counts as empty, and is written anew."""
-    folder.mkdir()
-    (folder / RECORD).write_text(content)
-    assert expected_seconds("a") is None
-    with told_of_compiling(CompileNotes(lambda _: None)), compiling(anew=True, names="a"):
-        pass
-    assert expected_seconds("a") is not None

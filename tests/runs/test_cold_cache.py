@@ -1,7 +1,7 @@
 """Runs on a machine on which nothing is compiled yet: it is told, and is no decision time."""
 
 import os
-import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -17,12 +17,12 @@ PROGRAM = "import sys; from hpcsched.cli import main; sys.exit(main())"
 TIMEOUT = 1800
 
 
-def command(code: Path, folder: Path, *arguments: str) -> tuple[str, str]:
+def command(code: Path, folder: Path, *arguments: str, **env: str) -> tuple[str, str]:
     """Run a command with compiled code in a folder; return its output and errors."""
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, *arguments],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "NUMBA_CACHE_DIR": str(code)},
+        env={**os.environ, "PYTHONPATH": str(ROOT), "NUMBA_CACHE_DIR": str(code), **env},
         capture_output=True,
         text=True,
         timeout=TIMEOUT,
@@ -30,11 +30,6 @@ def command(code: Path, folder: Path, *arguments: str) -> tuple[str, str]:
     )
     assert done.returncode == 0, done.stderr
     return done.stdout, done.stderr
-
-
-def seconds_told(errors: str) -> float:
-    """Return the longest time of compiling that was told; 0 if it was less than ten seconds."""
-    return max(map(float, re.findall(r"still compiling: (\d+) s", errors)), default=0.0)
 
 
 @pytest.mark.slow
@@ -63,3 +58,25 @@ def test_try(tmp_path: Path) -> None:
     """`try` tells as well."""
     _, errors = command(tmp_path / "code", tmp_path, "try", "--example", "--jobs", "100")
     assert errors.count(COMPILING) >= 1
+
+
+@pytest.mark.slow
+def test_read_only_package(tmp_path: Path) -> None:
+    """Code is kept in the user's cache folder; where that is read-only too, a warning says so."""
+    package = tmp_path / "site" / "hpcsched"
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "hpcsched", package, ignore=ignored)
+    # A file in the place of the folder: not even root can write into it.
+    (package / "dispatching" / "core" / "__pycache__").touch()
+    env = {"PYTHONPATH": str(package.parent), "NUMBA_CACHE_DIR": ""}
+    home = {**env, "XDG_CACHE_HOME": str(tmp_path / "home")}
+    options = ("--set", "trace.jobs=2000", "--force", "--quiet", "--out", "run")
+    run = ("run", str(SMALL), *options)
+    _, errors = command(tmp_path, tmp_path, *run, **home)
+    assert errors.count(COMPILING) == 1
+    assert list((tmp_path / "home" / "hpcsched").glob("*.code"))
+    _, errors = command(tmp_path, tmp_path, *run, **home)
+    assert errors == ""
+    nowhere = {**env, "XDG_CACHE_HOME": str(package / "dispatching" / "core" / "__pycache__")}
+    _, errors = command(tmp_path, tmp_path, *run, **nowhere)
+    assert errors.count("warning: compiled code cannot be kept") == 1

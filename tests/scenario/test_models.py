@@ -26,7 +26,7 @@ def test_a_parameter_cannot_hide_the_name() -> None:
     class Clash(Params):
         name: str = "x"
 
-    with pytest.raises(PluginError, match="'mine' has a parameter 'name'"):
+    with pytest.raises(PluginError, match="it has a parameter 'name'"):
         choice_model(installed("dispatcher", "mine", Clash))
 
 
