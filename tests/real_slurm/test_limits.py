@@ -95,7 +95,9 @@ def peaks(slurm: SlurmCluster, jobs: list[str]) -> dict[str, int]:
 
 def drive(slurm: SlurmCluster, folder: Path, jobs: list[str]) -> None:
     """Drive jobs to their ends; each must start at once, and not wait in Slurm for a limit."""
-    scenario = write_scenario(slurm, folder)
+    # There is accounting, so the past comes from it.
+    scenario = write_scenario(slurm, folder, asks_slurmdbd=True)
+    assert "rest:" in scenario.read_text().partition("trace:")[2].partition("live:")[0]
     printed = finish(live(slurm, scenario, *UNTIL_IDLE, "--out", str(folder / "run")))
     assert "is taken back" not in printed, printed
     assert "could not be started" not in printed, printed

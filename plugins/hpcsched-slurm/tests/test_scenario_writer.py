@@ -12,6 +12,7 @@ from test_versions import RECORDED, answer
 from hpcsched.scenario.slurm.entries import read_entries
 from hpcsched.scenario.slurm.site import read_site
 from hpcsched.scenario.slurm.writing import write_blocks
+from hpcsched_slurm.history import SlurmHistoryParams
 from hpcsched_slurm.scenario_writer import scenario_of
 from hpcsched_slurm.versions import plain_nodes, plain_partitions
 
@@ -83,6 +84,20 @@ def test_scenario() -> None:
     assert "#   - {name: main, jobs: {partition: [main]}, max_time: 1d}\n" in text
     assert "partitions" not in scenario
     assert warnings == ()
+
+
+def test_the_past() -> None:
+    """It is a file, or what slurmdbd answers; the plugin takes either."""
+    told = Told(said("nodes"), [MAIN])
+    reached = {"rest": "unix:/s", "token_file": "/t"}
+    for history, past in (("/h", {"path": "/h"}), (None, reached)):
+        text, _ = scenario_of(told, ["main"], reached, history=history, dispatcher="easy")
+        trace = yaml.safe_load(text)["trace"]
+        assert trace == {"source": "slurm-history", **past}
+        trace.pop("source")
+        SlurmHistoryParams(**trace)
+    with pytest.raises(ValueError, match="expected --history FILE, or --rest"):
+        scenario_of(told, ["main"], {}, dispatcher="easy")
 
 
 def test_licences() -> None:
