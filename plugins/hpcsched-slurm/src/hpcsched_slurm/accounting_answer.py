@@ -8,9 +8,8 @@ from typing import Annotated, Any, NamedTuple, Protocol
 
 from pydantic import AfterValidator, Field
 
-from hpcsched import Finding, InputError
+from hpcsched import Finding, InputError, TraceAnswer
 from hpcsched.system.cluster import UnavailableError
-from hpcsched.workload.trace_source import TraceAnswer
 from hpcsched_slurm.accounting_records import record_of
 from hpcsched_slurm.params import SlurmParams
 

@@ -23,20 +23,20 @@ from hpcsched import (
     InputError,
     InputPath,
     Job,
+    NotReproducible,
     Params,
     Place,
     PositiveDuration,
     Request,
     System,
     TraceAccount,
+    TraceAnswer,
     TracedJob,
     room_for,
 )
-from hpcsched.parameters import NotReproducible
 from hpcsched.slurm.resource_types import resource_type
 from hpcsched.slurm.tres import GRES, counted_in_total, parse_tres
 from hpcsched.slurm.values import NOT_GIVEN, parse_time_limit
-from hpcsched.workload.trace_source import TraceAnswer
 from hpcsched_slurm.accounting_answer import (
     DAYS,
     TIMEOUT,
