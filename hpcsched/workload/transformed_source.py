@@ -1,7 +1,7 @@
 """Trace source behind transforms, with the interface of any other source."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -126,13 +126,18 @@ class TransformedSource:
             If a transform loses jobs without account, or changes their order.
         """
         stages: list[_Stage] = []
-        jobs = self.source.jobs()
+        read = jobs = self.source.jobs()
         self._stages, self._left_out = stages, Counter()
         for k, (name, transform) in enumerate(self.transforms):
             account = TransformAccount(lambda k=k: self._comments(k))  # type: ignore[misc]
             stages.append(_Stage(name, transform, account))
             jobs = self._through(k, jobs)
-        yield from self._without_unknown(jobs) if self.dependencies else jobs
+        try:
+            yield from self._without_unknown(jobs) if self.dependencies else jobs
+        finally:
+            # Where a transform raises, the file of the source would stay open.
+            if isinstance(read, Generator):
+                read.close()
 
     def _without_unknown(self, jobs: Iterator[TracedJob]) -> Iterator[TracedJob]:
         """Yield jobs without dependencies on jobs that do not come before them; count those."""

@@ -232,3 +232,38 @@ def test_answers_of_programs_are_those_of_the_source() -> None:
     one = ("first", {"jobs": 1})
     assert answers_of(chain(Asking([]), one)) == [TraceAnswer("unix:/s/jobs", b"[]")]
     assert answers_of(chain(Given([]), one)) == ()
+
+
+class Open(Given):
+    """A source that is open while it is read."""
+
+    is_open = False
+
+    def jobs(self) -> Iterator[TracedJob]:
+        """Yield the jobs, and close at the end."""
+        self.is_open = True
+        try:
+            yield from super().jobs()
+        finally:
+            self.is_open = False
+
+
+class Raising:
+    """A transform that raises at the second job."""
+
+    def apply(self, jobs: Iterator[TracedJob], _account: TransformAccount) -> Iterator[TracedJob]:
+        """Yield the first job."""
+        yield next(jobs)
+        next(jobs)
+        raise KeyError("no such key")
+
+
+def test_the_source_is_closed_where_a_transform_raises() -> None:
+    """Else its file would stay open for as long as the error is kept."""
+    source = Open(submitted([0, 5, 9]))
+    jobs = TransformedSource(source, [("raising", Raising())], False).jobs()
+    assert next(jobs).job.job_id == 1
+    assert source.is_open
+    with pytest.raises(KeyError):
+        next(jobs)
+    assert not source.is_open
