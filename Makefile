@@ -38,14 +38,16 @@ test-all: $(VENV)/installed-dev ## All tests, and five times as many examples of
 
 # Debian's packages for a Slurm on the loopback interface, which the tests start and end.
 SLURM_PACKAGES := slurm-wlm slurmctld slurmd slurm-client slurmrestd munge \
-  slurm-wlm-basic-plugins slurm-wlm-jwt-plugin
+  slurm-wlm-basic-plugins slurm-wlm-jwt-plugin slurmdbd slurm-wlm-mysql-plugin mariadb-server
 
 # Debian has the daemons in /usr/sbin, which is not on everybody's path.
 test-slurm: export PATH := $(PATH):/usr/sbin
 # They mostly wait: more of them at a time than there are processors, each on a Slurm of its own.
 test-slurm: $(VENV)/installed-dev ## Tests on a real Slurm, also of SLURM=24.11 or 26.05; or say why not
-	@if [ -z "$(SLURM)" ] && ! command -v slurmctld slurmrestd munged >/dev/null && [ "$$(id -u)" = 0 ] \
-	    && command -v apt-get >/dev/null; then \
+	@missing=; for program in slurmctld slurmrestd munged slurmdbd mariadbd; do \
+	  command -v $$program >/dev/null || missing=$$program; \
+	done; \
+	if [ -z "$(SLURM)" ] && [ "$$missing" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	  apt-get update -q && DEBIAN_FRONTEND=noninteractive \
 	    apt-get install -y -q --no-install-recommends $(SLURM_PACKAGES) \
 	    || echo "Slurm's packages could not be installed"; \

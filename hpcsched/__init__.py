@@ -85,6 +85,7 @@ if TYPE_CHECKING:
     from hpcsched.workload.job import Job as Job
     from hpcsched.workload.job import TracedJob as TracedJob
     from hpcsched.workload.trace_source import TraceAccount as TraceAccount
+    from hpcsched.workload.trace_source import TraceAnswer as TraceAnswer
     from hpcsched.workload.trace_source import TraceSource as TraceSource
     from hpcsched.workload.transform import Transform as Transform
 
@@ -141,6 +142,7 @@ _EXPORTS = {
     "Start": "hpcsched.dispatching.decision",
     "System": "hpcsched.system.system",
     "TraceAccount": "hpcsched.workload.trace_source",
+    "TraceAnswer": "hpcsched.workload.trace_source",
     "TraceSource": "hpcsched.workload.trace_source",
     "TracedJob": "hpcsched.workload.job",
     "Transform": "hpcsched.workload.transform",

@@ -1,9 +1,10 @@
-"""Makes `traces/slurm-jobs.txt.gz` and `traces/slurm-nodes.txt`: a made-up site that runs Slurm.
+"""Makes `traces/slurm-jobs.txt.gz`, `slurm-nodes.txt`, `slurm-shares.txt`: a made-up Slurm site.
 
-They look like what `sacct --parsable2` prints of 600 jobs, and `scontrol -o show nodes` and
-`scontrol -o show partitions` of 18 nodes. The jobs are the first of `traces/small-cluster.swf.gz`,
-which are invented. Steps, tasks of an array, jobs that were cancelled while they waited, and jobs
-that run still are put between them, as they are in real dumps.
+They look like what `sacct --parsable2` prints of 600 jobs, `scontrol -o show nodes` and
+`scontrol -o show partitions` of 18 nodes, and `sshare -alP` of 40 users in five accounts. The jobs
+are the first of `traces/small-cluster.swf.gz`, which are invented. Steps, tasks of an array, jobs
+that were cancelled while they waited, and jobs that run still are put between them, as they are in
+real dumps.
 
 Usage: `python scenarios/make_slurm_site.py [FOLDER]`
 """
@@ -12,6 +13,7 @@ import gzip
 import sys
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from itertools import islice
 from pathlib import Path
 
 TRACES = Path(__file__).parent / "traces"
@@ -28,6 +30,8 @@ PARTITION_OF = {5: "bigmem", 6: "gpu", 7: "gpu"}
 NODE_MEMORY = {"cpu": 128, "bigmem": 1024, "gpu": 256}
 """GiB on each node, by partition; all nodes have 32 cores."""
 EXPRESS = ("user22", "user28")
+SHARES = {"project1": 2, "project2": 1, "project3": 2, "project4": 1, "project5": 1}
+"""Shares of the accounts; each has eight users, with one share each but those of project5."""
 
 Record = list[int]
 
@@ -123,12 +127,28 @@ def make_nodes() -> str:
     return "\n".join([*lines, ""])
 
 
+def make_shares() -> str:
+    """Return what `sshare -alP` prints, without the columns that are computed."""
+    columns = "Account|User|RawShares|NormShares|RawUsage|NormUsage|EffectvUsage|FairShare|LevelFS"
+    rows = [("root", "", "", 0), (" root", "root", "1", 0)]
+    users = iter(range(1, 41))
+    for name, shares in SHARES.items():
+        of_users = "parent" if name == "project5" else "1"
+        used = [(user, user * 7919 % 41 * 36_000) for user in islice(users, 8)]
+        rows.append((f" {name}", "", str(shares), sum(amount for _, amount in used)))
+        rows += [(f"  {name}", f"user{user:02}", of_users, amount) for user, amount in used]
+    rows[0] = ("root", "", "", sum(amount for name, user, _, amount in rows if user))
+    lines = [f"{name}|{user}|{shares}||{amount}||||" for name, user, shares, amount in rows]
+    return "\n".join([columns, *lines, ""])
+
+
 def main() -> None:
-    """Write both files."""
+    """Write the files."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else TRACES
     packed = gzip.compress(make_dump().encode(), mtime=0)
     (folder / "slurm-jobs.txt.gz").write_bytes(packed)
     (folder / "slurm-nodes.txt").write_text(make_nodes(), encoding="utf-8")
+    (folder / "slurm-shares.txt").write_text(make_shares(), encoding="utf-8")
 
 
 if __name__ == "__main__":

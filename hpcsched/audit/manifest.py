@@ -10,8 +10,14 @@ from hpcsched.audit.declared import Declared
 from hpcsched.audit.violations import Check
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.files import JOBS, KNOWN, OPTIONAL, ROUNDS
-from hpcsched.results.manifest import Manifest, file_hashes, package_versions, sha256
-from hpcsched.workload.trace_source import TraceSource
+from hpcsched.results.manifest import (
+    Manifest,
+    content_sha256,
+    file_hashes,
+    package_versions,
+    sha256,
+)
+from hpcsched.workload.trace_source import TraceSource, answers_of
 
 _VERSION = re.compile(r"\d+(\.\d+)*([-.+]?[A-Za-z0-9]+)*")
 _WRITER = re.compile(r"version (\d+\.\d+\.\d+)")
@@ -38,15 +44,22 @@ def check_files(run: RunDirectory) -> Check:
 
 
 def check_trace_files(manifest: Manifest, source: TraceSource) -> Check:
-    """Check that the files of the trace are those of the run, by SHA-256 and size."""
+    """Check that the files of the trace are those of the run, by SHA-256 and size.
+
+    Answers of programs are asked for again.
+    """
     check = Check("the trace is the one that was run")
     recorded = {file.path: file for file in manifest.trace_files}
-    check.expect("number of trace files", len(manifest.trace_files), len(source.files))
-    for path in source.files:
-        of_run = recorded.get(str(path))
-        check.expect(f"SHA-256 of {path}", of_run and of_run.sha256, sha256(path))
-        if of_run is not None and of_run.sha256 == sha256(path):
-            check.expect(f"bytes of {path}", path.stat().st_size, of_run.bytes)
+    found = [(str(path), sha256(path), path.stat().st_size, False) for path in source.files]
+    for name, content in answers_of(source):
+        found.append((name, content_sha256(content), len(content), True))
+    check.expect("number of trace files", len(manifest.trace_files), len(found))
+    for name, digest, size, is_answer in found:
+        of_run = recorded.get(name)
+        check.expect(f"SHA-256 of {name}", of_run and of_run.sha256, digest)
+        if of_run is not None and of_run.sha256 == digest:
+            check.expect(f"bytes of {name}", size, of_run.bytes)
+            check.expect(f"{name} is the answer of a program", is_answer, of_run.answer)
     for file in manifest.trace_files:
         check.expect(f"{file.path} changed while the run went on", False, file.changed)
     return check

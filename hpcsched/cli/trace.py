@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hpcsched.cli.accounts_from import accounts_from
 from hpcsched.cli.fetching import fetch
 from hpcsched.cli.old_spellings import JsonFlag, OutArgument, chosen_path, table_format
 from hpcsched.cli.output import OutFile, TableFormat, TableFormatOption
@@ -23,6 +24,7 @@ app = typer.Typer(
     name="trace", help="Inspect, generate, convert and fetch traces.", no_args_is_help=True
 )
 app.command("system-from")(system_from)
+app.command("accounts-from")(accounts_from)
 app.command("fetch")(fetch)
 app.command("presets")(presets)
 
@@ -78,7 +80,7 @@ def info(
             raise typer.BadParameter("expected --format text or json with --waits")
         as_json = format_ is TableFormat.JSON
         shown = [
-            _recorded_waits(path, _assembled(path, overrides, preset), waits, json=as_json)
+            _recorded_waits(path, assembled(path, overrides, preset), waits, json=as_json)
             for path in scenarios
         ]
         emit("\n".join(shown), out)
@@ -120,7 +122,7 @@ def generate(
     """Write a scenario's trace in the Standard Workload Format."""
     from hpcsched.workload.writers.swf_writing import write_swf
 
-    parts = _assembled(scenario, overrides)
+    parts = assembled(scenario, overrides)
     note = (
         f"written by hpcsched {__version__} from the scenario {parts.scenario.name},"
         f" seed {parts.scenario.seed}"
@@ -173,7 +175,7 @@ def convert(  # noqa: PLR0917 (typer makes options of parameters)
     target = chosen_path(out, old_out, "the second argument of trace convert")
     if target is None:
         raise typer.BadParameter("expected --out FILE", param_hint="--out")
-    parts = _assembled(trace, overrides) if source is None and is_scenario(trace) else None
+    parts = assembled(trace, overrides) if source is None and is_scenario(trace) else None
     conversion = convert_trace(
         trace, target, parts, source=source, overrides=overrides or (), jobs=jobs, force=force
     )
@@ -203,7 +205,7 @@ def _recorded_waits(path: Path, parts: "Assembly", by: WaitClass, *, json: bool)
     return waits_as_json(tally) if json else waits_as_yaml(tally, parts.scenario.name)
 
 
-def _assembled(path: Path, overrides: list[str] | None, preset: str | None = None) -> "Assembly":
+def assembled(path: Path, overrides: list[str] | None, preset: str | None = None) -> "Assembly":
     """Return the parts of a scenario, or of one for a log; raise InputError without its files."""
     from hpcsched.runs.assembly import assemble
 

@@ -14,6 +14,7 @@ from hpcsched.system.cluster import (
     RefusedError,
     UnavailableError,
     WorkloadManager,
+    read_cluster,
 )
 
 
@@ -175,7 +176,7 @@ class Driver:
         """Look once, and hold a round if one is due; return True if the cluster could be read."""
         self._looked = self._clock.now()
         try:
-            state = self._manager.read()
+            state = read_cluster(self._manager)
         except UnavailableError as error:
             if not self._unavailable:
                 self._say(f"the cluster cannot be read, and is tried again: {error}")
@@ -196,7 +197,9 @@ class Driver:
             self._journal.forget(present)
             self._failures.forget(present)
             self._take_back(state, now, self._journal)
-        seen = _fingerprint(state, self._started(state))
+        # A job that is to be tried again is news, as soon as its time has come.
+        shunned = self._failures.shunned(now)
+        seen = _fingerprint(state, self._started(state)), shunned
         # With an empty queue no decision is possible, and an idle cluster would fill the record of
         # rounds.
         if not self._following.waiting:
@@ -204,7 +207,7 @@ class Driver:
             return True
         if seen != self._seen or now - self._last_round >= self._pace.tick:
             self._seen, self._last_round = seen, now
-            self._round(state, now)
+            self._round(state, now, shunned)
         return True
 
     def _started(self, state: ClusterState) -> set[str]:
@@ -214,15 +217,17 @@ class Driver:
         placed = self._journal.placed
         return {job.key for job in state.jobs if job.key in placed and not _is_held(job)}
 
-    def _round(self, state: ClusterState, now: float) -> None:
+    def _round(self, state: ClusterState, now: float, shunned: frozenset[str]) -> None:
         self._rounds += 1
-        held = self._ask(state, int(now) - self._origin, self._failures.shunned(now))
+        held = self._ask(state, int(now) - self._origin, shunned)
         if held.trouble:
             self._say(f"round {held.record.round}: answered by list scheduling: {held.trouble}")
         self._told(held, state)
         if self._journal is not None and self._make(held, now, self._journal):
             # That these start is no news.
-            self._seen = _fingerprint(state, self._journal.placed)
+            self._seen = _fingerprint(state, self._journal.placed), shunned
+        if held.again:
+            self._seen = None
 
     def _make(self, held: Round, now: float, journal: Journal) -> bool:
         """Carry out the starts of a round, each written down before; return True if all were."""
@@ -287,7 +292,9 @@ class Driver:
             else:
                 journal.outcome(entry, self._round_trip())
                 self._failures.add(entry.job, now)
-                self._say(f"job {entry.job} did not start in time, and is taken back")
+                why = by_key[entry.job].why
+                told = f": the cluster says {why}" if why else ""
+                self._say(f"job {entry.job} did not start in time, and is taken back{told}")
 
 
 def _is_held(job: ClusterJob) -> bool:

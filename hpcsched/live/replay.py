@@ -26,11 +26,15 @@ class StartDifferences(NamedTuple):
         The two run directories.
     seconds
         Start live − start simulated, by job number.
+    not_drawn
+        Names of shared resources: a run directory does not have the draws of jobs from them, so
+        that nothing is drawn in the simulation.
     """
 
     live: Path
     simulated: Path
     seconds: dict[int, int]
+    not_drawn: tuple[str, ...] = ()
 
     @property
     def median_absolute(self) -> float:
@@ -101,7 +105,8 @@ def replay_live(
     seconds = {job_id: start - after[job_id] for job_id, start in before.items() if job_id in after}
     if not seconds:
         raise InputError(Finding("no-jobs", "no job of it has ended", Place(str(live))))
-    return StartDifferences(live, result.directory.path, seconds)
+    not_drawn = tuple(one.name for one in simulated.system.shared_resources)
+    return StartDifferences(live, result.directory.path, seconds, not_drawn)
 
 
 def difference_lines(found: StartDifferences) -> Iterator[str]:
@@ -113,6 +118,8 @@ def difference_lines(found: StartDifferences) -> Iterator[str]:
     yield f"  largest                           {ordered[-1]} s"
     later = sum(found.seconds.values()) / len(ordered)
     yield f"  mean, live later than simulated   {later:.2f} s"
+    if found.not_drawn:
+        yield f"  nothing is drawn from {', '.join(found.not_drawn)} in the simulation"
 
 
 def _starts(directory: RunDirectory) -> dict[int, int]:

@@ -8,6 +8,7 @@ from hpcsched.dispatching.decision import Start
 from hpcsched.dispatching.decision_reasons import Reason
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.live.guarded_dispatcher import Answer, GuardedDispatcher
+from hpcsched.live.node_limits import cores_in_use, together, within_node_limits
 from hpcsched.live.snapshot import Asked, snapshot
 from hpcsched.simulation.records import RoundRecord
 from hpcsched.system.cluster import ClusterJob, ClusterState
@@ -30,6 +31,8 @@ class Round(NamedTuple):
         Reason why the answer is not the dispatcher's own; empty if it is.
     beyond
         Held jobs that only the cluster's own scheduler can place.
+    again
+        Whether starts were left out that the next round may decide otherwise.
     """
 
     problem: DispatchingProblem
@@ -39,6 +42,7 @@ class Round(NamedTuple):
     record: RoundRecord
     trouble: str
     beyond: tuple[ClusterJob, ...] = ()
+    again: bool = False
 
 
 def hold_round(
@@ -51,12 +55,17 @@ def hold_round(
 ) -> Round:
     """Ask a dispatcher about a cluster, at `now` in seconds since the site's origin."""
     began = perf_counter()
-    problem, jobs, left_out, beyond = snapshot(state, asked, now, number)
+    used = cores_in_use(state, asked.starting)
+    within = within_node_limits(state, used, asked.starting)
+    problem, jobs, left_out, beyond = snapshot(within, asked, now, number)
     answer = asking.ask(problem)
-    starts = answer.decision.starts
-    reasons = (*answer.decision.reasons, *left_out)
+    starts, late = together(answer.decision.starts, jobs, asked.site.names, state.node_limits, used)
+    told = {reason.job_id for reason in late}
+    own = tuple(reason for reason in answer.decision.reasons if reason.job_id not in told)
+    answer = answer._replace(decision=answer.decision._replace(starts=starts))
+    reasons = (*own, *late, *left_out)
     record = _record(problem, answer, perf_counter() - began)
-    return Round(problem, jobs, starts, reasons, record, answer.trouble, beyond)
+    return Round(problem, jobs, starts, reasons, record, answer.trouble, beyond, bool(late))
 
 
 def _record(problem: DispatchingProblem, answer: Answer, seconds: float) -> RoundRecord:

@@ -17,14 +17,14 @@ from hpcsched.live.journal import Journal
 from hpcsched.live.learning import Predictions
 from hpcsched.live.live_loop import LiveLoop, live_observers
 from hpcsched.live.rounds import Round, hold_round
-from hpcsched.live.site import check_nodes, site_of
+from hpcsched.live.site import check_site, site_of
 from hpcsched.live.snapshot import Asked, snapshot
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.manifest import ON_A_CLUSTER
 from hpcsched.runs.assembly import assemble
 from hpcsched.runs.run_lifecycle import Run
 from hpcsched.scenario import Scenario
-from hpcsched.system.cluster import ClusterState, WorkloadManager
+from hpcsched.system.cluster import ClusterState, WorkloadManager, read_cluster
 
 _WARM_UP = 300.0
 """Real seconds for the first decision, which may include compilation."""
@@ -88,10 +88,10 @@ def run_live(
             stack.enter_context(driver_lock(folder))
             journal = Journal(folder)
             stack.callback(journal.close)
-        state = manager.read()
+        state = read_cluster(manager)
         # The origin is fixed by the first look: every later time of the run counts from it.
         site = site_of(assembly.system, live, earliest_submission(state))
-        check_nodes(site, state.nodes)
+        check_site(site, state.nodes, state.shared)
         predictions = Predictions(assembly.predictor, scenario.predictor.plugin_name)
         learnt = predictions.learn_history(assembly.source.jobs(), site.origin)
         say(f"{learnt} jobs of the history were learnt from")

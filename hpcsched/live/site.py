@@ -1,6 +1,6 @@
 """Declared part of a cluster: its nodes by number, and the origin of times."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,10 +51,20 @@ def site_of(system: System, live: LiveSettings, earliest: float) -> Site:
     return Site(system, names, numbers, frozenset(live.partitions), origin)
 
 
-def check_nodes(site: Site, nodes: Iterable[ClusterNode]) -> None:
+def check_site(site: Site, nodes: Iterable[ClusterNode], shared: Collection[str] = ()) -> None:
     """Check that the cluster has the declared nodes, with at least the declared amounts.
 
-    Nodes without resources are ones that the manager cannot describe; they are not compared.
+    Nodes without resources are ones that the manager cannot describe; they are not compared. Of
+    shared resources the names are compared: how much there is of them may change at any time.
+
+    Parameters
+    ----------
+    site
+        The declared site.
+    nodes
+        Nodes of the cluster.
+    shared
+        Names of its shared resources.
 
     Raises
     ------
@@ -80,6 +90,11 @@ def check_nodes(site: Site, nodes: Iterable[ClusterNode]) -> None:
         if less:
             message = f"the node {name} has less than is declared: {', '.join(less)}"
             findings.append(Finding("not-live", message, key=key))
+    for resource in site.system.shared_resources:
+        if resource.name not in shared:
+            listed = ", ".join(sorted(shared)) or "none"
+            message = f"the cluster has no shared resource {resource.name}; found: {listed}"
+            findings.append(Finding("not-live", message, key="system.shared_resources"))
     if findings:
         raise InputError(findings)
 

@@ -20,6 +20,8 @@ from hpcsched.live.announced_outages import (
     returns,
     within_service,
 )
+from hpcsched.live.cluster_limits import ClusterUsage
+from hpcsched.live.shared_capacity import beyond_capacity, shared_requests, with_shared
 from hpcsched.live.site import DAY, Site, shares
 from hpcsched.prediction.correction import Correction
 from hpcsched.prediction.predictor_driver import corrected_run_time
@@ -27,7 +29,7 @@ from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.cluster import ClusterJob, ClusterState
 from hpcsched.system.request import Request
 from hpcsched.system.space import units_that_fit
-from hpcsched.system.system import IntArray
+from hpcsched.system.system import IntArray, System
 from hpcsched.workload.job import Job
 
 ALWAYS_THERE = frozenset({"core", "mem"})
@@ -99,6 +101,10 @@ def job_of(job: ClusterJob, site: Site) -> Job:
     )  # fmt: skip
     if unknown:
         raise NoPlaceError(f"it asks for {', '.join(unknown)}, which the system does not have")
+    shared = shared_requests(job, site.system)
+    lacking = sorted(set(job.shared) - {name for name, _ in shared})
+    if lacking:
+        raise NoPlaceError(f"it asks for {', '.join(lacking)}, which the system does not have")
     allowed: frozenset[int] | None = None
     if job.allowed is not None:
         allowed = frozenset(site.numbers[name] for name in job.allowed if name in site.numbers)
@@ -113,6 +119,7 @@ def job_of(job: ClusterJob, site: Site) -> Job:
         exclusive=job.exclusive,
         allowed_nodes=allowed,
         one_unit_per_node=job.one_unit_per_node,
+        shared_requests=shared,
     )
     if not any(request.unit_request):
         raise NoPlaceError("it asks for nothing that the system has")
@@ -141,10 +148,12 @@ def snapshot(state: ClusterState, asked: Asked, now: int, round_: int) -> Snapsh
 
     Resources of jobs in any partition are taken, and so are nodes that are down or drained: plans
     assume their return in a day if the cluster does not say when. Reservations are outages. Jobs
-    are in order of arrival.
+    are in order of arrival. Those beyond a limit of the cluster are left out.
     """
     site = asked.site
     space = _Taken(site)
+    holding: list[tuple[ClusterJob, Collection[str]]] = []
+    elsewhere: list[ClusterJob] = []
     running: list[RunningJob] = []
     queue: dict[int, ClusterJob] = {}
     waiting: list[WaitingJob] = []
@@ -152,11 +161,12 @@ def snapshot(state: ClusterState, asked: Asked, now: int, round_: int) -> Snapsh
     beyond: list[ClusterJob] = []
     outages = outages_of(state.outages, site, now)
     for job in state.jobs:
-        if job.phase == "running":
-            running += _running(job, job.placed, asked, space, now)
-        elif job.phase == "waiting" and not job.held and job.key in asked.starting:
-            placed = dict.fromkeys(job.wanted, job.amounts)
-            running += _running(job, placed, asked, space, now)
+        placed = _nodes_held(job, asked)
+        if placed is not None:
+            found = _running(job, placed, asked, space, now)
+            running += found
+            holding.append((job, placed))
+            elsewhere += [] if found else [job]
         elif not site.has(job) or job.phase == "ended":
             continue
         elif job.phase == "blocked" or (asked.driven and not job.held):
@@ -179,6 +189,11 @@ def snapshot(state: ClusterState, asked: Asked, now: int, round_: int) -> Snapsh
                 continue
             queue[job.job_id] = job
             waiting.append(in_service)
+    system = with_shared(site.system, state.shared, elsewhere)
+    # A cluster lists its jobs in any order, and a decision must not depend on that.
+    waiting.sort(key=lambda one: (one.submit_time, one.job_id))
+    waiting = _within_limits(waiting, queue, system, ClusterUsage(holding), left_out)
+    queue = {one.job_id: queue[one.job_id] for one in waiting}
     usable = {node.name for node in state.nodes if node.usable}
     back = {node.name: node.back for node in state.nodes if not node.usable}
     # A node that the cluster does not list any more cannot be used either.
@@ -186,21 +201,39 @@ def snapshot(state: ClusterState, asked: Asked, now: int, round_: int) -> Snapsh
     ends = returns(back | dict.fromkeys(gone), site, now, DAY)
     for number, end in {**closed_now(outages, now), **ends}.items():
         running += space.block(number, now, end)
-    # A cluster lists its jobs in any order, and a decision must not depend on that.
-    waiting.sort(key=lambda one: (one.submit_time, one.job_id))
     running.sort(key=lambda one: (one.predicted_end_time, one.job_id))
     problem = DispatchingProblem(
         now,
         round_,
         tuple(waiting),
         tuple(running),
-        site.system,
+        system,
         asked.objective,
         free_amounts=space.frozen(),
         explain=True,
         outages=outages,
     )
     return Snapshot(problem, queue, tuple(left_out), tuple(beyond))
+
+
+def _within_limits(
+    waiting: list[WaitingJob],
+    queue: Mapping[int, ClusterJob],
+    system: System,
+    usage: ClusterUsage,
+    left_out: list[Reason],
+) -> list[WaitingJob]:
+    """Return the jobs that no limit holds back; the reasons of the others go to `left_out`."""
+    fit = [one for one in waiting if not beyond_capacity(one, system, left_out)]
+    held = usage.held_back([queue[one.job_id] for one in fit])
+    found = []
+    for one in fit:
+        limit = held.get(queue[one.job_id].key)
+        if limit is None:
+            found.append(one)
+        else:
+            left_out.append(Reason(one.job_id, "limit", detail=limit))
+    return found
 
 
 class _Taken:
@@ -235,6 +268,15 @@ class _Taken:
         return self.free
 
 
+def _nodes_held(job: ClusterJob, asked: Asked) -> Mapping[str, Mapping[str, int]] | None:
+    """Return what a job holds, or was told to start on, by node; None if it does neither."""
+    if job.phase == "running":
+        return job.placed
+    if job.phase == "waiting" and job.wanted and not job.held and job.key in asked.starting:
+        return dict.fromkeys(job.wanted, job.amounts)
+    return None
+
+
 def _running(
     job: ClusterJob,
     placed: Mapping[str, Mapping[str, int]],
@@ -253,9 +295,12 @@ def _running(
         if any(held):
             alike.setdefault(held, []).append(number)
     start = site.time(job.start_time) if job.start_time is not None else now
-    found = []
+    found: list[RunningJob] = []
     for held, nodes in alike.items():
-        seen = _job(job, min(site.time(job.submit_time), start), Request(len(nodes), held))
+        # A job draws once from shared resources, however many entries it has.
+        shared = () if found else shared_requests(job, site.system)
+        request = Request(len(nodes), held, shared_requests=shared)
+        seen = _job(job, min(site.time(job.submit_time), start), request)
         predicted = asked.predict(seen)
         end = start + predicted
         if end <= now:

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from hpcsched.errors import HpcschedError, InputError
 from hpcsched.results.files import MANIFEST, STATE, problem, read_json, write_json
 from hpcsched.version import __version__
+from hpcsched.workload.trace_source import TraceAnswer
 
 FORMAT = 6
 """The version of the run directory's layout; readers refuse any other."""
@@ -31,6 +32,8 @@ class TraceFile(BaseModel):
     ----------
     changed
         True if the file was different or gone when the run ended.
+    answer
+        True if it is no file but the answer of a program, and the path the name of that.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -39,6 +42,7 @@ class TraceFile(BaseModel):
     bytes: int
     sha256: str
     changed: bool = False
+    answer: bool = False
 
 
 class Manifest(BaseModel):
@@ -108,6 +112,7 @@ def start_manifest(
     seed: int,
     trace_files: Sequence[Path],
     plugins: Mapping[str, str],
+    trace_answers: Sequence[TraceAnswer] = (),
     not_reproducible_because: Sequence[str] = (),
 ) -> Manifest:
     """Write the manifest of a run that starts now, with status `running`, and return it.
@@ -124,6 +129,8 @@ def start_manifest(
         Files of the trace, hashed now.
     plugins
         Versions of distributions, by name.
+    trace_answers
+        Answers of programs that the trace is read from.
     not_reproducible_because
         Reasons why the results depend on the machine.
 
@@ -141,7 +148,7 @@ def start_manifest(
         finished=None,
         versions=package_versions(),
         plugins=dict(plugins),
-        trace_files=[_trace_file(path) for path in trace_files],
+        trace_files=[*map(_trace_file, trace_files), *map(_trace_answer, trace_answers)],
         trace_comments=[],
         platform=platform.platform(),
         cpu_count=os.cpu_count(),
@@ -259,6 +266,8 @@ def file_hashes(folder: Path) -> dict[str, str]:
 
 def has_changed(file: TraceFile) -> bool:
     """Return True if a trace file is different now, or cannot be read any more."""
+    if file.answer:
+        return False
     try:
         return sha256(Path(file.path)) != file.sha256
     except InputError:
@@ -280,9 +289,19 @@ def sha256(path: Path) -> str:
         raise problem("missing-file", path, f"it cannot be read: {error.strerror}") from error
 
 
+def content_sha256(content: bytes) -> str:
+    """Return the SHA-256 of a content, in hexadecimal."""
+    return hashlib.sha256(content).hexdigest()
+
+
 def _trace_file(path: Path) -> TraceFile:
     digest = sha256(path)
     return TraceFile(path=str(path), bytes=path.stat().st_size, sha256=digest)
+
+
+def _trace_answer(answer: TraceAnswer) -> TraceFile:
+    digest = content_sha256(answer.content)
+    return TraceFile(path=answer.name, bytes=len(answer.content), sha256=digest, answer=True)
 
 
 def _now() -> str:

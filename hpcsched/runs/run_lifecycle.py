@@ -12,6 +12,7 @@ from hpcsched.errors import InputError
 from hpcsched.interrupts import heeded_signals
 from hpcsched.metrics.metric_tables import DownAmounts
 from hpcsched.monitoring.run_state import remove_state
+from hpcsched.plugin_faults import plugin_faults_named
 from hpcsched.results.directory import RunDirectory, create
 from hpcsched.results.files import SCENARIO
 from hpcsched.results.manifest import Status, error_text, finish_manifest, start_manifest
@@ -20,7 +21,7 @@ from hpcsched.results.timing import write_timing
 from hpcsched.runs.assembly import Assembly
 from hpcsched.runs.measuring import breakdown_of, capacity_of, chosen_objective
 from hpcsched.scenario import resolved_yaml
-from hpcsched.workload.trace_source import TraceAccount
+from hpcsched.workload.trace_source import TraceAccount, TraceAnswer
 
 
 class LoopEnd(NamedTuple):
@@ -83,6 +84,8 @@ class Run:
         The parts of the scenario, with the run directory.
     trace_files
         Files that are hashed at the begin and at the end.
+    trace_answers
+        Answers of programs that the trace is read from.
     not_reproducible_because
         Reasons why the results depend on the machine.
     force
@@ -106,6 +109,7 @@ class Run:
         assembly: Assembly,
         *,
         trace_files: Sequence[Path] = (),
+        trace_answers: Sequence[TraceAnswer] = (),
         not_reproducible_because: Sequence[str] = (),
         force: bool = False,
     ) -> None:
@@ -124,6 +128,7 @@ class Run:
                 scenario=scenario.name,
                 seed=scenario.seed,
                 trace_files=trace_files,
+                trace_answers=trace_answers,
                 plugins=assembly.distributions(),
                 not_reproducible_because=not_reproducible_because,
             )
@@ -174,7 +179,7 @@ class Run:
         status: Status = "failed"
         failure: str | None = None
         try:
-            with _stopped_by_signals(loop, insist=insist):
+            with _stopped_by_signals(loop, insist=insist), plugin_faults_named():
                 loop.run()
             status = "complete" if loop.complete else "interrupted"
         except KeyboardInterrupt:
@@ -185,7 +190,8 @@ class Run:
             failure = error_text(error)
             raise
         finally:
-            loop.close()
+            with plugin_faults_named():
+                loop.close()
             self._finish(loop, status, failure)
         return RunDirectory.open(self._assembly.folder)
 

@@ -30,7 +30,7 @@ from hpcsched.simulation.observer_data import givers_among
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.replay_choices import needs_reasons, obstacles
 from hpcsched.workload.job_batches import NeedsPythonError
-from hpcsched.workload.trace_source import has_dependencies
+from hpcsched.workload.trace_source import answers_of, has_dependencies
 
 if TYPE_CHECKING:
     from hpcsched.audit.violations import AuditReport
@@ -155,8 +155,13 @@ def replay_into_folder(assembly: Assembly, watching: Watching, *, force: bool) -
     """
     scenario, folder = assembly.scenario, assembly.folder
     because = [why for _, why in not_reproducible(scenario)]
-    files = assembly.source.files
-    with Run(assembly, trace_files=files, not_reproducible_because=because, force=force) as begun:
+    with Run(
+        assembly,
+        trace_files=assembly.source.files,
+        trace_answers=answers_of(assembly.source),
+        not_reproducible_because=because,
+        force=force,
+    ) as begun:
         # Before the replay: a run that fails still tells which outages it met.
         if scenario.outages is not None:
             write_outages(folder, assembly.outages)
@@ -193,7 +198,7 @@ class ReplayLoop:
 
     def run(self) -> None:
         """Replay all jobs; begin anew in Python if compiled code turns out not to do."""
-        with told_of_compiling(self._watching.tell_compiling):
+        with told_of_compiling(self._watching.compile_notes):
             try:
                 self._loop.run()
             except NeedsPythonError as why:

@@ -14,7 +14,8 @@ from hpcsched.scenario.refusal import refusal, refuse
 _NOT_DECLARED = {
     "partitions": "the limits of a real cluster's partitions are its own; leave out 'partitions'",
     "outages": "a real cluster says itself which nodes are out of service; leave out 'outages'",
-    "system.shared_resources": "a real cluster does not tell the draws from them; leave it out",
+    "system.shared_resources": "a real cluster tells itself how much there is and what jobs draw:"
+    " expected 'draw: as_the_trace_says' and no 'changes'",
 }
 """Keys of a scenario that do not go with a real cluster, with why."""
 

@@ -196,8 +196,10 @@ class Scenario(Params):
         """Refuse settings that a real cluster cannot have; plugins are known in a loaded file."""
         if self.live is not None:
             counts = {group.name: group.count for group in self.system.groups}
-            keys = ("partitions", "outages", "system.shared_resources")
-            declared = [key for key in keys if attrgetter(key)(self)]
+            declared = [key for key in ("partitions", "outages") if attrgetter(key)(self)]
+            shared = self.system.shared_resources
+            if any(one.draw != "as_the_trace_says" or one.changes for one in shared):
+                declared.append("system.shared_resources")
             refusals = list(not_live(self.live, counts, declared))
             if self.simulation.mode == "offline":
                 message = (
@@ -326,8 +328,7 @@ def _with_metrics(metrics: tuple[Installed, ...]) -> type[Scenario]:
 def _check_metric(installed: Installed) -> None:
     name, params = installed.plugin.name, installed.plugin.params
     required = [key for key, field in params.model_fields.items() if field.is_required()]
-    whose = f"plugin {installed.distribution} {installed.version}: the metric {name!r}"
     if required:
-        raise PluginError(f"{whose} must have a default for its parameter {required[0]!r}")
+        raise PluginError(f"{installed.origin}: its parameter {required[0]!r} must have a default")
     if name in MetricSettings.model_fields or hasattr(MetricSettings, name):
-        raise PluginError(f"{whose} is called as something else in `metrics:`")
+        raise PluginError(f"{installed.origin}: it is called as something else in `metrics:`")

@@ -11,11 +11,31 @@ from typing import Protocol
 from hpcsched.dispatching.decision import Decision, Start
 from hpcsched.dispatching.decision_reasons import REASON_KINDS, Reason
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
+from hpcsched.errors import DecisionError, HpcschedError, PluginError
+from hpcsched.plugin_faults import culprit, raised
 from hpcsched.simulation.shared_resource_accounts import OverdrawError, SharedResourceAccounts
 from hpcsched.system.allocation import Allocation, NodeAllocation, SlotAllocation, SlotMap
 from hpcsched.system.request import Request
 from hpcsched.system.space import NodeSpace, OvercommitError, SlotSpace
 from hpcsched.system.system import System
+
+
+def dispatcher_raised(name: str, number: int, error: Exception) -> HpcschedError:
+    """Return the error about an exception in a dispatcher, or in a plugin that it asks.
+
+    Parameters
+    ----------
+    name
+        The dispatcher, as messages name it.
+    number
+        The round.
+    error
+        The exception.
+    """
+    origin = culprit(error)
+    if origin is None or origin.kind == "dispatcher":
+        return DecisionError(f"{name}, round {number}: {raised(error)}")
+    return PluginError(f"{origin}, asked by {name} in round {number}: {raised(error)}")
 
 
 class BadDecisionError(ValueError):
@@ -178,7 +198,7 @@ def check_allocation(
                 raise ValueError(f"slots {low} to {high} are empty, unknown or out of order")
             placed, last = placed + high - low, high
     elif isinstance(allocation, NodeAllocation | SlotAllocation):
-        _check_nodes(system, allocation, request)
+        _check_site(system, allocation, request)
         placed = sum(allocation.units)
     else:
         raise ValueError(f"expected an allocation, found {type(allocation).__name__}")
@@ -230,7 +250,7 @@ def check_reasons(reasons: object, queue: Iterable[WaitingJob]) -> None:
         explained.add(job_id)
 
 
-def _check_nodes(system: System, allocation: Allocation, request: Request) -> None:
+def _check_site(system: System, allocation: Allocation, request: Request) -> None:
     nodes, units = allocation.nodes, allocation.units
     if len(nodes) != len(units):
         raise ValueError(f"{len(nodes)} nodes are named, with units for {len(units)}")

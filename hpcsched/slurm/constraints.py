@@ -37,16 +37,49 @@ class Constraint(NamedTuple):
         return any(found) if self.any_part else all(found)
 
 
+def constraint_choices(text: str, nodes: int) -> tuple[Constraint, ...]:
+    """Return the conditions of which one must hold for all nodes of a job.
+
+    Parameters
+    ----------
+    text
+        The constraint. Brackets around alternatives choose the same one for all nodes: `[a|b]`.
+    nodes
+        Number of nodes of the job; see `parse_constraint`.
+
+    Returns
+    -------
+    tuple of Constraint
+        The choices in their order; one without brackets, or for a job of one node.
+
+    Raises
+    ------
+    ValueError
+        If the constraint is none, or wants different features of the nodes (`[a*1&b*2]`).
+
+    Examples
+    --------
+    >>> [choice.feature for choice in constraint_choices("[rack1|rack2]", nodes=2)]
+    ['rack1', 'rack2']
+    """
+    inner = text.strip()
+    if not (inner.startswith("[") and inner.endswith("]")):
+        return (parse_constraint(text, nodes),)
+    found = _parsed(inner[1:-1], nodes, text)
+    if found.parts and not found.any_part:
+        raise _fault(text)
+    return found.parts if found.parts and nodes > 1 else (found,)
+
+
 def parse_constraint(text: str, nodes: int) -> Constraint:
     """Return the condition that each node of a job must satisfy by itself.
 
     Parameters
     ----------
     text
-        The constraint; empty: any node.
+        The constraint without brackets; empty: any node.
     nodes
-        Number of nodes of the job. A count (`rack*4`) is understood if it covers all of them, and
-        brackets, which choose the same feature for all nodes, for a job of one node.
+        Number of nodes of the job. A count (`rack*4`) is understood if it covers all of them.
 
     Raises
     ------
@@ -58,11 +91,11 @@ def parse_constraint(text: str, nodes: int) -> Constraint:
     >>> parse_constraint("(a|b)&c", nodes=2).holds({"b", "c"})
     True
     """
-    inner = text.strip()
-    if nodes == 1 and inner.startswith("[") and inner.endswith("]") and "&" not in inner:
-        inner = inner[1:-1]
-    if not text.strip():
-        return Constraint()
+    return _parsed(text.strip(), nodes, text) if text.strip() else Constraint()
+
+
+def _parsed(inner: str, nodes: int, text: str) -> Constraint:
+    """Return the condition of a part of a constraint `text`."""
     # The parser calls itself for each of them.
     if inner.count("(") > _MOST_PARENTHESES:
         raise _fault(text)

@@ -10,6 +10,9 @@ from typing import NamedTuple
 _PAIR = re.compile(r'([A-Za-z][A-Za-z0-9_]*)=("[^"]*"|\S*)')
 _COMMENT = re.compile(r"(?<!\\)#.*")
 _STATE = re.compile(r"\bCPUAlloc=")
+_SETTINGS = "Configuration data as of"
+"""Beginning of the first line that `scontrol show config` prints."""
+_SETTING = re.compile(r"([A-Za-z]\w*) *= (.*)")
 
 
 class Line(NamedTuple):
@@ -41,16 +44,32 @@ def configuration_lines(text: str) -> Iterator[Line]:
 
 
 def state_blocks(text: str) -> Iterator[Line]:
-    """Yield the block of each node and partition as one line; it ends where the next begins."""
+    """Yield the block of each node, partition and licence as one line, up to the next block."""
     begun, block = 0, ""
     # The extra header at the end closes the last block.
-    for number, line in enumerate([*text.splitlines(), "NodeName="], 1):
-        if line.startswith(("NodeName=", "PartitionName=")):
+    for number, line in enumerate([*text.splitlines(), _SETTINGS], 1):
+        if line.startswith(("NodeName=", "PartitionName=", "LicenseName=", _SETTINGS)):
             if block:
                 yield Line(begun, block)
-            begun, block = number, line
+            begun, block = number, "" if line.startswith(_SETTINGS) else line
         elif block:
             block += f" {line}"
+
+
+def shown_settings(text: str) -> Iterator[Line]:
+    r"""Yield the settings that `scontrol show config` prints, as lines of a configuration.
+
+    Examples
+    --------
+    >>> list(shown_settings("Configuration data as of 2024\nPriorityMaxAge   = 7-00:00:00\n"))
+    [Line(number=2, text='PriorityMaxAge=7-00:00:00')]
+    """
+    shown = False
+    for number, line in enumerate(text.splitlines(), 1):
+        shown = shown or line.startswith(_SETTINGS)
+        found = _SETTING.fullmatch(line)
+        if shown and found is not None and found[2] != "(null)":
+            yield Line(number, f"{found[1]}={found[2]}")
 
 
 def pairs_of(text: str) -> dict[str, str]:

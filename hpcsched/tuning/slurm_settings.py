@@ -6,17 +6,9 @@ from hpcsched.dispatching.rules.multifactor_params import MultifactorParams
 from hpcsched.dispatching.rules.rule_params import SlurmBackfillParams
 from hpcsched.errors import Finding, InputError
 from hpcsched.scenario import Scenario
+from hpcsched.scenario.slurm.priority import WEIGHTS
 from hpcsched.scenario.slurm.scheduler import scheduler_parameters
 from hpcsched.scenario.walk import blocks
-
-_WEIGHTS = {
-    "age": "PriorityWeightAge",
-    "size": "PriorityWeightJobSize",
-    "fair_share": "PriorityWeightFairshare",
-    "partition": "PriorityWeightPartition",
-    "qos": "PriorityWeightQOS",
-}
-"""Keys of `slurm.conf` by the weights of `multifactor`."""
 
 
 def slurm_lines(scenario: Scenario) -> Iterator[str]:
@@ -49,7 +41,7 @@ def slurm_lines(scenario: Scenario) -> Iterator[str]:
 def _priority_lines(params: MultifactorParams) -> Iterator[str]:
     """Yield lines of `slurm.conf` for weights and times of `multifactor`."""
     yield "PriorityType=priority/multifactor"
-    for name, key in _WEIGHTS.items():
+    for name, key in WEIGHTS.items():
         yield f"{key}={round(getattr(params.weights, name))}"
     yield f"PriorityMaxAge={_slurm_time(params.max_age)}"
     yield f"PriorityFavorSmall={'YES' if params.favor_small else 'NO'}"

@@ -1,10 +1,10 @@
-"""Protocol of trace sources, the account that they keep, and wait times recorded in a log."""
+"""Protocol of trace sources, their account, recorded wait times, and answers of programs."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from hpcsched.workload.job import TracedJob
 
@@ -72,6 +72,12 @@ class TraceSource(Protocol):
     def jobs(self) -> Iterator[TracedJob]:
         """Yield jobs by ascending submit time.
 
+        Returns
+        -------
+        Iterator[TracedJob]
+            Jobs with their real run times, in whole seconds from the trace's second 0; amounts in
+            the order of the system's resource types, `[R]`.
+
         Raises
         ------
         InputError
@@ -97,3 +103,37 @@ class RecordsWaits(Protocol):
 def recorded_waits(source: TraceSource) -> dict[int, int] | None:
     """Return the mapping of a source's wait times; None if it cannot provide any."""
     return source.keep_waits() if isinstance(source, RecordsWaits) else None
+
+
+class TraceAnswer(NamedTuple):
+    """Answer of a program that a trace is read from in place of a file.
+
+    Attributes
+    ----------
+    name
+        The program and the question, such as `unix:/run/slurmrestd.socket/slurmdb/jobs`.
+    content
+        The answer, as far as the trace depends on it; a run records its hash.
+    """
+
+    name: str
+    content: bytes
+
+
+@runtime_checkable
+class ReadsAnswers(Protocol):
+    """Trace source that may ask a program for its jobs."""
+
+    def read_answers(self) -> Sequence[TraceAnswer]:
+        """Return the answers that `jobs` reads; they are asked for once.
+
+        Raises
+        ------
+        InputError
+            If there is no answer.
+        """
+
+
+def answers_of(source: TraceSource) -> Sequence[TraceAnswer]:
+    """Return the answers that a source reads in place of files."""
+    return source.read_answers() if isinstance(source, ReadsAnswers) else ()

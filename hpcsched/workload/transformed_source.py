@@ -1,17 +1,21 @@
 """Trace source behind transforms, with the interface of any other source."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from hpcsched.errors import PluginError
+from hpcsched.plugin_faults import is_third_party, named
+from hpcsched.workload.checked_source import job_fault, out_of_order
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.readers.numbers_seen import NumbersSeen
 from hpcsched.workload.trace_calendar import moved_comments
 from hpcsched.workload.trace_source import (
     TraceAccount,
+    TraceAnswer,
     TraceSource,
+    answers_of,
     has_dependencies,
     recorded_waits,
 )
@@ -97,6 +101,10 @@ class TransformedSource:
         """Input files of the source."""
         return self.source.files
 
+    def read_answers(self) -> Sequence[TraceAnswer]:
+        """Return the answers that the source reads in place of files."""
+        return answers_of(self.source)
+
     @property
     def uniform_request(self) -> tuple[int, ...] | None:
         """Unit request of all jobs of the source, unless a transform may change requests."""
@@ -120,13 +128,18 @@ class TransformedSource:
             If a transform loses jobs without account, or changes their order.
         """
         stages: list[_Stage] = []
-        jobs = self.source.jobs()
+        read = jobs = self.source.jobs()
         self._stages, self._left_out = stages, Counter()
         for k, (name, transform) in enumerate(self.transforms):
             account = TransformAccount(lambda k=k: self._comments(k))  # type: ignore[misc]
             stages.append(_Stage(name, transform, account))
             jobs = self._through(k, jobs)
-        yield from self._without_unknown(jobs) if self.dependencies else jobs
+        try:
+            yield from self._without_unknown(jobs) if self.dependencies else jobs
+        finally:
+            # Where a transform raises, the file of the source would stay open.
+            if isinstance(read, Generator):
+                read.close()
 
     def _without_unknown(self, jobs: Iterator[TracedJob]) -> Iterator[TracedJob]:
         """Yield jobs without dependencies on jobs that do not come before them; count those."""
@@ -151,13 +164,14 @@ class TransformedSource:
         """Yield the jobs behind a transform, with checks of their order and of the account."""
         stage = self._stages[k]
         counts, latest = stage.account.counts, 0
+        told = named("transform", stage.transform, stage.name)
+        checks = is_third_party(stage.transform)
         for traced in stage.transform.apply(_taken(stage, jobs), stage.account):
-            if traced.job.submit_time < latest:
-                raise PluginError(
-                    f"the transform {stage.name!r} is at fault: expected jobs by ascending submit"
-                    f" time, found job {traced.job.job_id} at {traced.job.submit_time} after one at"
-                    f" {latest}"
-                )
+            fault = job_fault(traced, latest) if checks else None
+            if fault is None and traced.job.submit_time < latest:
+                fault = out_of_order(traced, latest)
+            if fault is not None:
+                raise PluginError(f"{told}: {fault}")
             latest = traced.job.submit_time
             counts.submitted += 1
             yield traced
@@ -168,8 +182,8 @@ class TransformedSource:
                 counts.skipped[stage.account.ended] += left
         elif stage.on_its_way or not stage.exhausted:
             raise PluginError(
-                f"the transform {stage.name!r} is at fault: expected every job passed on or counted"
-                f" as taken away, found {stage.on_its_way} that were neither, and"
+                f"{told}: expected every job passed on or counted as taken away, found"
+                f" {stage.on_its_way} that were neither, and"
                 f" {'all' if stage.exhausted else 'not all'} jobs read"
             )
 

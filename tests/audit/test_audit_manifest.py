@@ -1,5 +1,6 @@
 """The checks of a manifest against scenario, trace and files, of a run made by hand."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,9 @@ import pytest
 
 from hpcsched.audit.manifest import check_files, check_manifest, check_trace_files
 from hpcsched.results.directory import RunDirectory
-from hpcsched.results.manifest import sha256
+from hpcsched.results.manifest import TraceFile, sha256
+from hpcsched.workload.job import TracedJob
+from hpcsched.workload.trace_source import TraceAnswer
 from tests.results.hand_made import DECLARED, Trace, write_run
 
 
@@ -145,11 +148,11 @@ def test_trace_files(tmp_path: Path) -> None:
         check = check_trace_files(other.manifest, source)
         return check.violations, check.looked_at
 
-    assert found() == ([], 4)
-    assert found(bytes=8) == ([f"bytes of {path}: expected 7, found 8"], 4)
+    assert found() == ([], 5)
+    assert found(bytes=8) == ([f"bytes of {path}: expected 7, found 8"], 5)
     assert found(changed=True) == (
         [f"{path} changed while the run went on: expected False, found True"],
-        4,
+        5,
     )
     assert found(path="another") == (
         [f"SHA-256 of {path}: expected None, found {file.sha256}"],
@@ -159,3 +162,34 @@ def test_trace_files(tmp_path: Path) -> None:
     assert found() == ([f"SHA-256 of {path}: expected {file.sha256}, found {sha256(path)}"], 3)
     check = check_trace_files(with_manifest(run, trace_files=[]).manifest, source)
     assert check.violations[0] == "number of trace files: expected 0, found 1"
+
+
+class Asking(Trace):
+    """A source without files, which asks a program."""
+
+    def __init__(self, folder: Path, jobs: Sequence[TracedJob]) -> None:
+        super().__init__(folder, jobs)
+        self.files = ()
+
+    def read_answers(self) -> Sequence[TraceAnswer]:
+        """Return an answer."""
+        return [TraceAnswer("unix:/s/jobs", b"[]")]
+
+
+def test_answers_of_programs(tmp_path: Path) -> None:
+    """They are asked for again, and compared by hash and size."""
+    run = write_run(tmp_path / "run")
+    digest = "4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945"
+    file = TraceFile(path="unix:/s/jobs", bytes=2, sha256=digest, answer=True)
+
+    def found(**changed: Any) -> tuple[list[str], int]:
+        other = with_manifest(run, trace_files=[file.model_copy(update=changed)])
+        check = check_trace_files(other.manifest, Asking(tmp_path, []))
+        return check.violations, check.looked_at
+
+    assert found() == ([], 5)
+    assert found(bytes=3) == (["bytes of unix:/s/jobs: expected 2, found 3"], 5)
+    assert found(sha256="0") == ([f"SHA-256 of unix:/s/jobs: expected 0, found {digest}"], 3)
+    told = "unix:/s/jobs is the answer of a program: expected True, found False"
+    assert found(answer=False) == ([told], 5)
+    assert found(path="another")[0][0] == f"SHA-256 of unix:/s/jobs: expected None, found {digest}"

@@ -420,6 +420,7 @@ CASES = [
     Case("plain", manifest(trace_files=[]), "number of trace files: expected 0, found 1"),
     Case("plain", manifest(trace_files=[]), "SHA-256 of"),
     Case("plain", manifest("trace_files", 0, bytes=1), "bytes of"),
+    Case("plain", manifest("trace_files", 0, answer=True), "is the answer of a program"),
     Case("plain", manifest("trace_files", 0, changed=True), "changed while the run went on"),
     Case("plain", manifest(scenario="x"), "scenario: expected plain, found x"),
     Case("plain", manifest(seed=9), "seed: expected 0, found 9"),

@@ -29,6 +29,8 @@ class FakeCluster:
         self.away = False
         self.answers_in = 0.0
         self.warnings: tuple[str, ...] = ()
+        self.shared: dict[str, int] = {}
+        self.node_limits: dict[str, int] = {}
 
     def submit(
         self, number: int, cores: int, run_time: int, *, units: int = 1, held: bool = True
@@ -66,7 +68,10 @@ class FakeCluster:
             raise UnavailableError("nobody answers")
         self.time += self.answers_in
         nodes = [ClusterNode(name, {"core": 4}, usable) for name, usable in self.nodes.items()]
-        return ClusterState(tuple(nodes), tuple(self.jobs.values()), self.warnings)
+        jobs = tuple(self.jobs.values())
+        return ClusterState(
+            tuple(nodes), jobs, self.warnings, shared=self.shared, node_limits=self.node_limits
+        )
 
     def start(self, job: ClusterJob, nodes: Sequence[str]) -> None:
         """Start a held job."""

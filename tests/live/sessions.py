@@ -19,6 +19,7 @@ from hpcsched.live.snapshot import Asked
 from hpcsched.prediction.corrections import OneSecond
 from hpcsched.prediction.requested_time import RequestedTime
 from hpcsched.system.cluster import ClusterState
+from hpcsched.system.shared_resources import Draw, SharedResource
 from hpcsched.system.system import NodeGroup, System
 from tests.builders import NoObjective, Recorder
 from tests.live.fake_cluster import FakeCluster
@@ -27,9 +28,10 @@ ORIGIN = 1_000_000 - 1_000_000 % 86_400
 
 
 def site_of(cluster: FakeCluster) -> Site:
-    """Return a site with all nodes of a cluster."""
+    """Return a site with all nodes and shared resources of a cluster."""
     names = tuple(cluster.nodes)
-    system = System((NodeGroup("a", len(names), {"core": 4}),))
+    shared = tuple(SharedResource(name, 9, Draw(traced=True)) for name in cluster.shared)
+    system = System((NodeGroup("a", len(names), {"core": 4}),), shared_resources=shared)
     numbers = {name: k for k, name in enumerate(names)}
     return Site(system, names, numbers, frozenset({"main"}), ORIGIN)
 

@@ -56,6 +56,15 @@ def test_the_summary_by_hand() -> None:
     assert [line.split()[-2] for line in lines] == ["2", "3", "10", "2.00"]
 
 
+def test_licences_are_not_simulated(scenario: Path, tmp_path: Path) -> None:
+    """The last line says so: a run directory does not have what jobs draw."""
+    shared = ", shared_resources: [{name: license_a, capacity: 3, draw: as_the_trace_says}]}\ntrace"
+    scenario.write_text(scenario.read_text().replace("}\ntrace", shared))
+    found = replay_live(scenario, tmp_path / "run", tmp_path / "again", latency=0)
+    *_, last = difference_lines(found)
+    assert last == "  nothing is drawn from license_a in the simulation"
+
+
 def test_a_scenario_without_a_cluster(scenario: Path, tmp_path: Path) -> None:
     """Nothing says what was live."""
     with pytest.raises(InputError, match="no 'live:'"):

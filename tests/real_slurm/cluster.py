@@ -21,6 +21,7 @@ from types import ModuleType, TracebackType
 from typing import Any, NamedTuple, Self
 
 from hpcsched.slurm.host_lists import expand
+from tests.real_slurm.accounting import Accounting
 
 PROGRAMS = ("munged", "mungekey", "slurmctld", "slurmd", "slurmrestd", "squeue", "scontrol")
 PLUGIN = Path(__file__).parents[2] / "plugins" / "hpcsched-slurm" / "src"
@@ -60,20 +61,32 @@ class SlurmCluster:
     """A running Slurm, while its context is open.
 
     Partition `main` is held for hpcsched by the hook that the plugin ships, `other` is Slurm's own;
-    both have all nodes. Without `held`, the hook is left out.
+    both have all nodes. Without `held`, the hook is left out. With accounting, `enforce` is what
+    Slurm enforces of it, such as `limits,qos`. `more` are further lines of `slurm.conf`.
     """
 
-    def __init__(self, folder: Path, kinds: Sequence[NodeKind] = SIX, *, held: bool = True) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        kinds: Sequence[NodeKind] = SIX,
+        *,
+        held: bool = True,
+        enforce: str | None = None,
+        more: Sequence[str] = (),
+    ) -> None:
         self.folder = folder
         self._kinds = kinds
         self._held = held
-        self._ports = _free_ports(1 + sum(len(expand(kind.names)) for kind in kinds))
+        self._enforce, self._more = enforce, tuple(more)
+        ports = _free_ports(3 + sum(len(expand(kind.names)) for kind in kinds))
+        self._ports = ports[2:]
         self.config = folder / "etc" / "slurm.conf"
         self.token_file = folder / "etc" / "token"
         self.socket = folder / "rest" / "s.sock"
         self.history = folder / "log" / "jobcomp.txt"
         self.environment = dict(os.environ) | {"SLURM_CONF": str(self.config)}
         self._rest: subprocess.Popen[bytes] | None = None
+        self._accounting = Accounting(folder, (ports[0], ports[1]), self.run, self.environment)
 
     def __enter__(self) -> Self:
         for name in ("etc", "munge", "state", "spool", "log", "dev", "rest"):
@@ -88,6 +101,8 @@ class SlurmCluster:
                 *(f"--pid-file={munge}/munged.pid", f"--log-file={munge}/munged.log"),
                 f"--seed-file={munge}/munged.seed",
             )
+            if self._enforce is not None:
+                self._accounting.start()
             self.start_controller()
             for node in self.nodes:
                 self.start_node(node)
@@ -213,7 +228,10 @@ class SlurmCluster:
         with suppress(FileNotFoundError):
             self.socket.unlink()
         log = (self.folder / "log" / "rest.log").open("ab")
-        service = "openapi/v0.0.38" if self.version() < (24, 5) else "openapi/slurmctld"
+        old = self.version() < (24, 5)
+        service = "openapi/v0.0.38" if old else "openapi/slurmctld"
+        if self._enforce is not None:
+            service += ",openapi/dbv0.0.38" if old else ",openapi/slurmdbd"
         self._rest = subprocess.Popen(
             [
                 "setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups",
@@ -272,6 +290,7 @@ class SlurmCluster:
         self.kill_controller()
         for node in self.nodes:
             self.kill_node(node)
+        self._accounting.stop()
         self._kill(self.folder / "munge" / "munged.pid")
 
     def _write_config(self) -> None:
@@ -323,7 +342,6 @@ class SlurmCluster:
             "ProctrackType=proctrack/linuxproc",
             "TaskPlugin=task/none",
             "JobAcctGatherType=jobacct_gather/none",
-            "AccountingStorageType=accounting_storage/none",
             "JobCompType=jobcomp/filetxt",
             f"JobCompLoc={self.history}",
             "SchedulerType=sched/backfill",
@@ -341,8 +359,13 @@ class SlurmCluster:
             "SlurmdTimeout=10",
             "PropagateResourceLimits=NONE",
         )
+        if self._enforce is None:
+            yield "AccountingStorageType=accounting_storage/none"
+        else:
+            yield from self._accounting.slurm_lines(self._enforce)
         if self._held:
             yield "JobSubmitPlugins=lua"
+        yield from self._more
         for kind in self._kinds:
             count = len(expand(kind.names))
             first = [next(ports) for _ in range(count)]

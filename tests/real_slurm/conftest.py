@@ -19,8 +19,10 @@ def _why_not() -> str:
 
 
 @contextmanager
-def _started(kinds: Sequence[NodeKind]) -> Iterator[SlurmCluster]:
-    """Start a Slurm with such nodes, or skip the test and say why there is none."""
+def started(
+    kinds: Sequence[NodeKind] = SIX, *, enforce: str | None = None, more: Sequence[str] = ()
+) -> Iterator[SlurmCluster]:
+    """Start a Slurm as `SlurmCluster` does, or skip the test and say why there is none."""
     why = _why_not()
     if why:
         pytest.skip(f"no Slurm is started: {why}")
@@ -29,21 +31,21 @@ def _started(kinds: Sequence[NodeKind]) -> Iterator[SlurmCluster]:
     with TemporaryDirectory(prefix="hpcsched-slurm-") as name:
         folder = Path(name)
         folder.chmod(0o755)
-        with SlurmCluster(folder / "slurm", kinds) as cluster:
+        with SlurmCluster(folder / "slurm", kinds, enforce=enforce, more=more) as cluster:
             yield cluster
 
 
 @pytest.fixture(scope="session")
 def slurm() -> Iterator[SlurmCluster]:
     """Give a Slurm of six nodes of two kinds."""
-    with _started(SIX) as cluster:
+    with started(SIX) as cluster:
         yield cluster
 
 
 @pytest.fixture
 def slurm_with_gpu_types() -> Iterator[SlurmCluster]:
     """Give a Slurm of its own with GPUs of two types."""
-    with _started(TWO_GPU_TYPES) as cluster:
+    with started(TWO_GPU_TYPES) as cluster:
         yield cluster
 
 

@@ -30,14 +30,20 @@ def environment(cluster: SlurmCluster) -> dict[str, str]:
     return cluster.environment | {"PYTHONPATH": paths, "PYTHONUNBUFFERED": "1"}
 
 
-def write_scenario(cluster: SlurmCluster, folder: Path, dispatcher: str = "easy") -> Path:
-    """Have a scenario for the cluster written, and return its path."""
+def write_scenario(
+    cluster: SlurmCluster, folder: Path, dispatcher: str = "easy", *, asks_slurmdbd: bool = False
+) -> Path:
+    """Have a scenario for the cluster written, and return its path.
+
+    Its trace is the file of completed jobs, or what slurmdbd answers.
+    """
     path = folder / "live.yaml"
+    history = () if asks_slurmdbd else (f"--history={cluster.history}",)
     subprocess.run(
         [
             sys.executable, "-m", "hpcsched_slurm.scenario_writer", "--partition=main",
             f"--rest=unix:{cluster.socket}", f"--token-file={cluster.token_file}",
-            f"--history={cluster.history}", f"--dispatcher={dispatcher}", f"--out={path}",
+            *history, f"--dispatcher={dispatcher}", f"--out={path}",
         ],
         env=environment(cluster), check=True, timeout=60,
     )  # fmt: skip

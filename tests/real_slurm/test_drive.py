@@ -40,7 +40,7 @@ def wait_for_starts(scenario: Path, count: int) -> None:
     raise AssertionError("the driver did not come to start jobs")
 
 
-@pytest.mark.parametrize("dispatcher", ["easy", "joint-now"])
+@pytest.mark.parametrize("dispatcher", ["easy", pytest.param("joint-now", marks=pytest.mark.slow)])
 def test_drives(slurm: SlurmCluster, tmp_path: Path, dispatcher: str) -> None:
     """All jobs run to their ends, on the nodes decided and not before."""
     jobs = submit(slurm, 16, 1)

@@ -24,7 +24,7 @@ if [ ! -e "$folder/complete" ]; then
     rm -rf "$folder"
     mirror=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null |
         sed -n 's/^URIs: *//p; s/^deb \(\[[^]]*\] \)\{0,1\}\([^ ]*\) .*/\2/p' | head -n 1)
-    packages=slurmctld,slurmd,slurmrestd,slurm-client,slurm-wlm-basic-plugins,slurm-wlm-jwt-plugin,munge
+    packages=slurmctld,slurmd,slurmrestd,slurm-client,slurm-wlm-basic-plugins,slurm-wlm-jwt-plugin,munge,slurmdbd,slurm-wlm-mysql-plugin
     if ! { command -v debootstrap || timeout 120 apt-get install -y -q debootstrap; } >/dev/null ||
         ! timeout 300 debootstrap --variant=minbase --include=$packages $suite "$folder" "$mirror" >/dev/null; then
         echo "Slurm $version is not tried: it could not be installed"
@@ -39,7 +39,8 @@ case $found in
     *) echo "Slurm $version is not tried: Debian $suite has $found"; exit 0 ;;
 esac
 mkdir -p "$programs"
-for program in munged mungekey slurmctld slurmd slurmrestd sbatch scancel scontrol sinfo squeue setpriv; do
+for program in munged mungekey slurmctld slurmd slurmrestd sbatch scancel scontrol sinfo squeue setpriv \
+    slurmdbd sacctmgr sacct sprio sshare; do
     # Within the folder, this folder of programs must not come first again.
     printf '#!/bin/sh\nPATH=/usr/sbin:/usr/bin:/sbin:/bin exec chroot %s %s "$@"\n' \
         "$folder" $program >"$programs/$program"

@@ -118,9 +118,10 @@ class Trace:
     def __init__(self, folder: Path, jobs: Sequence[TracedJob]) -> None:
         self._jobs = jobs
         self.account = TraceAccount()
-        self.files = (folder / "trace.txt",)
-        if not self.files[0].exists():
-            self.files[0].write_text("a trace")
+        file = folder / "trace.txt"
+        self.files: Sequence[Path] = (file,)
+        if not file.exists():
+            file.write_text("a trace")
 
     def jobs(self) -> Iterator[TracedJob]:
         """Yield the jobs and count them, and one record that was skipped."""

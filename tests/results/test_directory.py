@@ -10,7 +10,7 @@ import pytest
 from hpcsched.errors import Finding, InputError
 from hpcsched.metrics.metric_tables import whole_column
 from hpcsched.results.directory import RunDirectory, create
-from hpcsched.results.manifest import start_manifest
+from hpcsched.results.manifest import content_sha256, finish_manifest, start_manifest
 from hpcsched.results.record_file import ROW_GROUP
 from hpcsched.results.recorder import RunRecorder
 from hpcsched.results.summary import Breakdown, ChosenMetric, ChosenObjective, summarize
@@ -19,7 +19,7 @@ from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.request import Request
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job import Job
-from hpcsched.workload.trace_source import TraceAccount
+from hpcsched.workload.trace_source import TraceAccount, TraceAnswer
 from tests.results.hand_made import (
     JOBS,
     REJECTED,
@@ -226,6 +226,18 @@ def test_manifest(tmp_path: Path) -> None:
     assert not other.reproducible
 
 
+def test_answers_of_programs(tmp_path: Path) -> None:
+    """The hash and the size of the content are recorded; nothing is looked for on the disk."""
+    answers = [TraceAnswer("unix:/s/jobs", b"[]")]
+    begun = start_manifest(
+        tmp_path, scenario="x", seed=1, trace_files=(), plugins={}, trace_answers=answers
+    )
+    (read,) = finish_manifest(tmp_path, begun, "complete", ()).trace_files
+    assert (read.path, read.bytes, read.answer, read.changed) == ("unix:/s/jobs", 2, True, False)
+    digest = "4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945"
+    assert read.sha256 == content_sha256(b"[]") == digest
+
+
 @pytest.mark.parametrize(
     ("written", "jobs", "expected"),
     [
@@ -297,8 +309,8 @@ def test_metrics_of_plugins(tmp_path: Path) -> None:
     assert value(1.5) == 1.5
     assert failed == {}
     assert value(KeyError("x")) is None
-    assert failed == {"metric odd": "KeyError: 'x'"}
+    assert failed == {"metric odd": "raised KeyError: 'x'"}
     assert value("much") is None
-    assert failed["metric odd"].startswith("ValueError: ")
+    assert failed == {"metric odd": "expected a finite number, or None, found 'much'"}
     with pytest.raises(InputError, match="damaged"):
         value(InputError(Finding("damaged-file", "a table is damaged")))

@@ -64,6 +64,17 @@ def test_the_former_name_of_the_placement_timeout(tmp_path: Path) -> None:
     assert (finding.place.line, finding.place.column) == (11, 3)
 
 
+LICENCES = "  shared_resources:\n    - {name: license_a, capacity: 9, draw: as_the_trace_says%s}\n"
+
+
+def test_licences_go_with_a_cluster(tmp_path: Path) -> None:
+    """The cluster tells what jobs draw and how much there is; declared changes are refused."""
+    assert load_scenario(write(tmp_path, START.replace("trace:", LICENCES % "" + "trace:"))).live
+    changing = LICENCES % ", changes: [{at: 1h, capacity: 3}]"
+    with pytest.raises(InputError, match="no 'changes'"):
+        load_scenario(write(tmp_path, START.replace("trace:", changing + "trace:")))
+
+
 @pytest.mark.parametrize("fault", FAULTS)
 def test_what_does_not_go_with_a_cluster_is_refused(tmp_path: Path, fault: str) -> None:
     """The message names the line."""

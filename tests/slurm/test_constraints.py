@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hpcsched.slurm.constraints import parse_constraint
+from hpcsched.slurm.constraints import constraint_choices, parse_constraint
 
 
 @pytest.mark.parametrize(
@@ -57,21 +57,31 @@ def test_what_is_no_condition_on_each_node(text: str) -> None:
 
 def test_brackets_for_one_node() -> None:
     """The choice for all nodes is one for a single node; parts of a job are not."""
-    assert parse_constraint("[a|b]", 1) == parse_constraint("a|b", 1)
-    assert parse_constraint("[a*1|b]", 1) == parse_constraint("a|b", 1)
-    with pytest.raises(ValueError, match="found '\\[a\\*1&b\\*1\\]'"):
-        parse_constraint("[a*1&b*1]", 1)
-    with pytest.raises(ValueError, match="found '\\[\\]'"):
-        parse_constraint("[]", 1)
+    assert constraint_choices("[a|b]", 1) == (parse_constraint("a|b", 1),)
+    assert constraint_choices("[a*1|b]", 1) == (parse_constraint("a|b", 1),)
+    with pytest.raises(ValueError, match=r"found '\[a\*1&b\*1\]'"):
+        constraint_choices("[a*1&b*1]", 1)
+
+
+def test_brackets_for_several_nodes() -> None:
+    """One of the alternatives holds for all nodes, also where its count covers all of them."""
+    assert constraint_choices("a|b", 2) == (parse_constraint("a|b", 2),)
+    choices = constraint_choices("[(a&b)|c*2]", 2)
+    assert choices == (parse_constraint("a&b", 2), parse_constraint("c", 2))
+    assert constraint_choices("[a]", 2) == (parse_constraint("a", 2),)
+    for text in ("[a*1|b*1]", "[a*2&b*4]", "[a&b]", "[a|b", "[]", "[[a]]", "[a|b]&c"):
+        with pytest.raises(ValueError, match="expected a condition on each node"):
+            constraint_choices(text, 2)
 
 
 @given(st.text(alphabet="ab&|()[]*2 ", max_size=12), st.integers(1, 3))
 def test_any_text_ends_well(text: str, nodes: int) -> None:
     """Whatever the text is, it becomes a condition or a ValueError."""
     try:
-        found = parse_constraint(text, nodes)
+        choices = constraint_choices(text, nodes)
     except ValueError:
         return
-    # More features never close a node.
-    assert not found.holds({"a"}) or found.holds({"a", "b", "ab"})
-    assert not found.holds(()) or not text.strip()
+    for found in choices:
+        # More features never close a node.
+        assert not found.holds({"a"}) or found.holds({"a", "b", "ab"})
+        assert not found.holds(()) or not text.strip()

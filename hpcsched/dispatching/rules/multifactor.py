@@ -19,6 +19,9 @@ from hpcsched.system.system import System
 from hpcsched.workload.job import Job
 from hpcsched.workload.site_partitions import Partitions
 
+_CORE = "core"
+"""Resource type in which Slurm counts usage."""
+
 
 class Moment(NamedTuple):
     """Part of a dispatching problem that the order depends on.
@@ -108,7 +111,7 @@ class MultifactorOrder:
         self._params = params
         self._partitions = partitions
         self._usage = DecayedUsage(params.half_life, user_of)
-        self._tree = _TreeShares(params) if params.accounts else None
+        self._tree = _TreeShares(params, system) if params.accounts else None
         self._follower = self._usage if self._tree is None else self._tree.usage
         self._full_demand = system.full_demand
         self._largest_priority = partitions.largest_priority
@@ -233,11 +236,11 @@ class MultifactorOrder:
 class _TreeShares:
     """Fair-share factors of jobs with users in a tree of accounts."""
 
-    def __init__(self, params: MultifactorParams) -> None:
+    def __init__(self, params: MultifactorParams, system: System) -> None:
         self._tree = AccountTree(params.accounts, params.other_account)
         self._algorithm = classic if params.fair_share == "classic" else fair_tree
         self.usage: DecayedUsage[Association] = DecayedUsage(
-            params.half_life, self._tree.association
+            params.half_life, self._tree.association, _declared_usage(params, system)
         )
 
     def of(self, problem: DispatchingProblem | Moment) -> Iterator[tuple[WaitingJob, float]]:
@@ -247,3 +250,17 @@ class _TreeShares:
         factors = self._algorithm(self._tree.with_usage(usage, (*self.usage.owners(), *queued)))
         for waiting, association in zip(problem.queue, queued, strict=True):
             yield waiting, factors[association]
+
+
+def _declared_usage(params: MultifactorParams, system: System) -> dict[Association, float]:
+    """Return the usage before the first job by association, as demand × seconds."""
+    types = system.resource_types
+    total = system.totals[types.index(_CORE) if _CORE in types else 0]
+    # Without a total no job has a demand.
+    scale = system.full_demand / total if total else 0.0
+    return {
+        Association(name, user): amount * scale
+        for name, account in params.accounts.items()
+        for user, amount in account.usage.items()
+        if amount
+    }

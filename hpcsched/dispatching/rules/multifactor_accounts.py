@@ -4,7 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import fsum
 from typing import NamedTuple
 
-from hpcsched.dispatching.rules.multifactor_params import OTHERS, AccountDeclaration
+from hpcsched.dispatching.rules.multifactor_params import (
+    OTHERS,
+    PARENT,
+    AccountDeclaration,
+    Shares,
+)
 from hpcsched.dispatching.rules.multifactor_usage import User
 from hpcsched.workload.job import Job
 
@@ -32,13 +37,14 @@ class Leaf(NamedTuple):
     association
         The user and the account.
     shares
-        Shares, in relation to those of the siblings.
+        Shares, in relation to those of the siblings; None: the user counts with those of the
+        account.
     usage
         Usage of the user in this account.
     """
 
     association: Association
-    shares: float
+    shares: float | None
     usage: float
 
 
@@ -58,6 +64,11 @@ class Branch(NamedTuple):
     shares: float
     usage: float
     children: "Sequence[Branch | Leaf]"
+
+    @property
+    def level_shares(self) -> float:
+        """Sum of the shares of its children, without those that count with its own."""
+        return fsum(child.shares for child in self.children if child.shares is not None)
 
 
 class AccountTree:
@@ -118,8 +129,9 @@ class AccountTree:
         -------
         Branch
             The root. It contains the declared associations, and those of `usage` and `present`.
+            Children of an account with `parent` as its shares are children of its parent.
         """
-        users: dict[str, dict[User, float]] = {name: {} for name in self._accounts}
+        users: dict[str, dict[User, Shares]] = {name: {} for name in self._accounts}
         for name, account in self._accounts.items():
             users[name].update(account.users.items())
         for association in (*usage, *present):
@@ -131,10 +143,16 @@ class AccountTree:
             if name is not None:
                 for user, shares in users[name].items():
                     association = Association(name, user)
-                    yield Leaf(association, shares, usage.get(association, 0.0))
+                    own = None if shares == PARENT else shares
+                    yield Leaf(association, own, usage.get(association, 0.0))
             for below in self._below.get(name, ()):
-                if below in users:
-                    yield _branch(self._accounts[below].shares, children(below))
+                if below not in users:
+                    continue
+                shares = self._accounts[below].shares
+                if shares == PARENT:
+                    yield from children(below)
+                else:
+                    yield _branch(shares, children(below))
 
         return _branch(1.0, children(None))
 

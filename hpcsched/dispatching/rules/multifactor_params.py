@@ -1,7 +1,7 @@
 """Parameters of the queue order `multifactor`."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -16,6 +16,11 @@ Queue = Annotated[Annotated[int, Field(strict=False)] | str, Field(union_mode="l
 
 NotNegative = Annotated[float, Field(ge=0, le=10**15)]
 
+PARENT: Final = "parent"
+"""Shares of a user or an account that counts with those of its parent."""
+
+Shares = NotNegative | Literal["parent"]
+"""Shares in relation to those of the siblings, or `parent`."""
 
 _WEEK = 7 * 86_400
 """Slurm's default for both times, in seconds."""
@@ -42,13 +47,20 @@ class AccountDeclaration(Params):
     parent: str | None = Field(
         None, description="Account that it is part of; the root of the tree if not given."
     )
-    shares: NotNegative = Field(
-        1, description="Shares in relation to those of the users and accounts of the same parent."
+    shares: Shares = Field(
+        1,
+        description="Shares in relation to those of the users and accounts of the same parent;"
+        " `parent`: its users and accounts count as those of its parent.",
     )
-    users: Mapping[Number, NotNegative] = Field(
+    users: Mapping[Number, Shares] = Field(
         default_factory=dict,
         description="Shares of its users by user number, in relation to those of its other users"
-        " and accounts. A user may be in several accounts.",
+        " and accounts; `parent`: those of the account. A user may be in several accounts.",
+    )
+    usage: Mapping[Number, NotNegative] = Field(
+        default_factory=dict,
+        description="Usage of its users before the first job by user number, in seconds times units"
+        " of `core`, or of the system's first resource type if it has no `core`.",
     )
     groups: Annotated[tuple[int, ...], Listed] = Field(
         default=(),
@@ -122,6 +134,11 @@ class MultifactorParams(Params):
         claimed: dict[int, str] = {}
         for name, account in self.accounts.items():
             self._check_parents(name)
+            unknown = sorted(account.usage.keys() - account.users.keys())
+            if unknown:
+                raise ValueError(
+                    f"account {name!r} has usage of {unknown[0]}, not one of its users"
+                )
             for group in account.groups:
                 if claimed.setdefault(group, name) != name:
                     raise ValueError(f"group {group} is in two accounts: {claimed[group]}, {name}")

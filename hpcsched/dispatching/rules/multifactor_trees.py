@@ -6,7 +6,7 @@ both algorithms; the code is our own.
 
 from collections.abc import Sequence
 from itertools import groupby
-from math import fsum, inf
+from math import inf
 
 from hpcsched.dispatching.rules.multifactor_accounts import Association, Branch, Leaf
 
@@ -27,8 +27,11 @@ def level_fair_share(child: Branch | Leaf, siblings_shares: float, parent_usage:
     -------
     float
         Share of the siblings' shares over the share of the parent's usage. 0 without shares, and
-        infinite with shares and without usage. Above 1 it has used less than its share.
+        infinite with shares and without usage. Above 1 it has used less than its share. Infinite
+        for a user that counts with the shares of the account.
     """
+    if child.shares is None:
+        return inf
     if not child.shares:
         return 0.0
     if not child.usage:
@@ -72,7 +75,7 @@ def _rank(
     """
     levels: list[tuple[float, Branch | Leaf]] = []
     for branch in branches:
-        shares = fsum(child.shares for child in branch.children)
+        shares = branch.level_shares
         levels.extend(
             (level_fair_share(child, shares, branch.usage), child) for child in branch.children
         )
@@ -94,7 +97,8 @@ def classic(root: Branch) -> dict[Association, float]:
 
     The factor is 2^(-U / S). S is the product of the shares among siblings on the path from the
     root. U is the effective usage: for children of the root their share of all usage; further
-    down u + (U of the parent - u) × share among siblings, with u the share of all usage.
+    down u + (U of the parent - u) × share among siblings, with u the share of all usage. A user
+    that counts with the shares of its account has the factor of the account.
 
     Parameters
     ----------
@@ -108,19 +112,25 @@ def classic(root: Branch) -> dict[Association, float]:
     """
     factors: dict[Association, float] = {}
 
+    def factor(used: float, share: float) -> float:
+        return 2.0 ** -(used / share) if share else 0.0
+
     def visit(branch: Branch, share: float, effective: float | None) -> None:
-        shares = fsum(child.shares for child in branch.children)
+        shares = branch.level_shares
         for child in branch.children:
+            if child.shares is None:
+                # Leaves alone have none. The effective usage of the root is all usage.
+                of_all = float(root.usage > 0) if effective is None else effective
+                factors[child.association] = factor(of_all, share)
+                continue
             among = child.shares / shares if shares else 0.0
             used = child.usage / root.usage if root.usage else 0.0
             if effective is not None:
                 used += (effective - used) * among
             if isinstance(child, Branch):
                 visit(child, share * among, used)
-            elif among * share:
-                factors[child.association] = 2.0 ** -(used / (among * share))
             else:
-                factors[child.association] = 0.0
+                factors[child.association] = factor(used, share * among)
 
     visit(root, 1.0, None)
     return factors

@@ -1,6 +1,6 @@
 """Users' accumulated usage, with exponential decay."""
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from math import exp2, expm1, log
 from typing import Generic, TypeVar
 
@@ -36,17 +36,26 @@ class DecayedUsage(Generic[Owner]):
         Half-life in seconds; None: no decay.
     owner_of
         Returns the owner of a job, to whom its usage is charged.
+    initial
+        Demand × seconds by owner, as of the first instant that is seen.
     """
 
-    def __init__(self, half_life: int | None, owner_of: Callable[[Job], Owner]) -> None:
+    def __init__(
+        self,
+        half_life: int | None,
+        owner_of: Callable[[Job], Owner],
+        initial: Mapping[Owner, float] | None = None,
+    ) -> None:
         self._half_life = half_life
         self._owner_of = owner_of
+        self._initial = dict(initial or {})
         self._ended: dict[Owner, tuple[float, int]] = {}
         # A dict as an ordered set: sums over owners must not depend on hash order.
         self._started: dict[Owner, None] = {}
 
     def job_started(self, job: RunningJob) -> None:
         """Record the owner of a job that starts."""
+        self._begin(job.start_time)
         self._started[self._owner_of(job.waiting.job)] = None
 
     def job_ended(self, job: RunningJob, end_time: int) -> None:
@@ -83,6 +92,7 @@ class DecayedUsage(Generic[Owner]):
         dict[Owner, float]
             Demand × seconds by owner, decayed to `now`.
         """
+        self._begin(now)
         usage = {
             owner: worth * self._decay(now - instant)
             for owner, (worth, instant) in self._ended.items()
@@ -91,6 +101,12 @@ class DecayedUsage(Generic[Owner]):
             owner = self._owner_of(job.waiting.job)
             usage[owner] = usage.get(owner, 0.0) + self._used(job, now)
         return usage
+
+    def _begin(self, instant: int) -> None:
+        """Let the initial usage decay from an instant on, if it does not yet."""
+        if self._initial:
+            self._ended = {owner: (worth, instant) for owner, worth in self._initial.items()}
+            self._initial = {}
 
     def _decay(self, seconds: int) -> float:
         """Return the factor by which usage decays in some seconds."""

@@ -11,6 +11,7 @@ from hpcsched.metrics.over_time import OverTime, over_time, spanning
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.figures.usage import percent_in_use
 from hpcsched.report.studied_runs import StudiedRun
+from hpcsched.results.manifest import ON_A_CLUSTER
 from hpcsched.results.outage_records import recorded_outages
 from hpcsched.results.shared_resource_records import shared_levels
 from hpcsched.scenario.resolved import read_system
@@ -93,7 +94,9 @@ def load_series(compared: ComparedStudy, resource: str | None) -> list[LoadSerie
 
 
 def shared_resources_over_time(one: StudiedRun) -> Iterator[tuple[str, OverTime, OverTime]]:
-    """Yield the use of each shared resource over time.
+    """Yield the use of each shared resource over time; nothing of a run on a real cluster.
+
+    There, other jobs draw from them too, and the run has no time series of them.
 
     Returns
     -------
@@ -106,7 +109,7 @@ def shared_resources_over_time(one: StudiedRun) -> Iterator[tuple[str, OverTime,
         The file is damaged.
     """
     names = [resource.name for resource in read_system(one.run.scenario_path).shared_resources]
-    if not names:
+    if not names or ON_A_CLUSTER in one.run.manifest.not_reproducible_because:
         return
     time, drawn, offered = shared_levels(one.run.path, names)
     for name, amounts, limit in zip(names, drawn, offered, strict=True):

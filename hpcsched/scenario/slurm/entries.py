@@ -1,26 +1,39 @@
-"""Entries about nodes, partitions and the scheduler in a file of Slurm."""
+"""Entries about nodes, partitions, licences, the scheduler and priorities in a file of Slurm."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.scenario.document import read_text
-from hpcsched.slurm.slurm_lines import configuration_lines, is_state, pairs_of, state_blocks
+from hpcsched.slurm.slurm_lines import (
+    configuration_lines,
+    is_state,
+    pairs_of,
+    shown_settings,
+    state_blocks,
+)
 
-_KINDS = frozenset({"nodename", "partitionname", "nodeset", "schedulerparameters"})
+_KINDS = frozenset(
+    {"nodename", "partitionname", "nodeset", "schedulerparameters", "licenses", "licensename"}
+)
+_PRIORITY = "priority"
+"""Beginning of the keys of the priority plugin."""
 _INCLUDE = re.compile(r"\s*include\s+(\S+)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Entry about nodes, a partition, a node set or the scheduler.
+    """Entry about nodes, a partition, a node set, licences, the scheduler or priorities.
 
     Attributes
     ----------
     kind
-        `nodename`, `partitionname`, `nodeset` or `schedulerparameters`, which is a key too.
+        `nodename`, `partitionname`, `nodeset`, `schedulerparameters`, `licenses` (of a
+        configuration), `licensename` (of a state) or a key that begins with `priority`; it is a
+        key of the pairs too.
     pairs
         Values by key in lower case.
     place
@@ -33,7 +46,7 @@ class Entry:
 
     @property
     def name(self) -> str:
-        """Name, or list of names, of the entry; the parameters of the scheduler."""
+        """Name, or list of names, of the entry; the value of a setting."""
         return self.pairs[self.kind]
 
     def fault(self, message: str) -> InputError:
@@ -47,7 +60,7 @@ class Entry:
 
 
 def read_entries(path: Path) -> list[Entry]:
-    """Return the entries about nodes, partitions and the scheduler in a file.
+    """Return the entries about nodes, partitions, licences, the scheduler and priorities in a file.
 
     Raises
     ------
@@ -72,7 +85,8 @@ def read_entries(path: Path) -> list[Entry]:
 
 def _entries(text: str, path: Path) -> Iterator[Entry]:
     state = is_state(text)
-    for number, said in state_blocks(text) if state else configuration_lines(text):
+    lines = chain(state_blocks(text), shown_settings(text)) if state else configuration_lines(text)
+    for number, said in lines:
         place = Place(str(path), number)
         # Refused and not skipped: the nodes of the other file would be missing without a word.
         included = None if state else _INCLUDE.match(said)
@@ -87,5 +101,5 @@ def _entries(text: str, path: Path) -> Iterator[Entry]:
             )
         pairs = pairs_of(said)
         kind = next(iter(pairs), "")
-        if kind in _KINDS:
+        if kind in _KINDS or kind.startswith(_PRIORITY):
             yield Entry(kind, pairs, place)

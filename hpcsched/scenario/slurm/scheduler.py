@@ -1,4 +1,4 @@
-"""The dispatcher `slurm-backfill` from the parameters of a site's scheduler, and back.
+"""The dispatcher `slurm-backfill` from the settings of a site's scheduler, and back.
 
 Source: the manual page `slurm.conf` of SchedMD, `SchedulerParameters`.
 """
@@ -6,6 +6,8 @@ Source: the manual page `slurm.conf` of SchedMD, `SchedulerParameters`.
 from collections.abc import Mapping
 
 from hpcsched.dispatching.rules.rule_params import SlurmBackfillParams
+from hpcsched.scenario.slurm.priority import priority_order
+from hpcsched.scenario.slurm.yaml_text import one_line
 
 _UNITS = {"bf_interval": 1, "bf_window": 60, "bf_resolution": 1}
 """Seconds of the unit in which Slurm states a time."""
@@ -21,27 +23,27 @@ _ANY_NUMBER = "bf_max_job_user"
 """The only parameter of which 0 has a meaning of its own."""
 
 
-def dispatcher_block(scheduler: Mapping[str, str]) -> str:
-    """Return the block `dispatcher` of a scenario; comments name parameters that are left out.
+def dispatcher_block(scheduler: Mapping[str, str], priority: Mapping[str, str]) -> str:
+    """Return the block `dispatcher` of a scenario; comments name settings that are left out.
 
     Parameters
     ----------
     scheduler
         Values of `SchedulerParameters` by name; empty ones have no value.
+    priority
+        Settings of the priority plugin by key in lower case.
 
     Returns
     -------
     str
-        Lines of YAML; empty without parameters.
+        Lines of YAML; empty without parameters and settings.
 
     Examples
     --------
-    >>> print(dispatcher_block({"bf_window": "2880", "bf_continue": ""}), end="")
+    >>> print(dispatcher_block({"bf_window": "2880", "bf_continue": ""}, {}), end="")
     # SchedulerParameters without bf_continue
     dispatcher: {name: slurm-backfill, bf_window: 172800}
     """
-    if not scheduler:
-        return ""
     values, left_out = {}, []
     for name, value in scheduler.items():
         seconds = _value(name, value)
@@ -49,11 +51,20 @@ def dispatcher_block(scheduler: Mapping[str, str]) -> str:
             left_out.append(f"{name}={value}" if value else name)
         else:
             values[name] = seconds
-    pairs = ", ".join(f"{name}: {value}" for name, value in values.items())
-    block = f"dispatcher: {{name: slurm-backfill{', ' if pairs else ''}{pairs}}}\n"
+    order = priority_order(priority)
+    comments = [*order.notes]
     if left_out:
-        told = "".join(c if c.isprintable() else " " for c in ", ".join(left_out))
-        block = f"# SchedulerParameters without {told}\n{block}"
+        comments.append(f"SchedulerParameters without {', '.join(left_out)}")
+    if order.left_out:
+        comments.append(f"Priorities without {', '.join(order.left_out)}")
+    block = "".join(f"# {one_line(comment)}\n" for comment in comments)
+    pairs = [f"{name}: {value}" for name, value in values.items()]
+    if order.lines:
+        block += "dispatcher:\n"
+        block += "".join(f"  {pair}\n" for pair in ("name: slurm-backfill", *pairs, "order:"))
+        block += "".join(f"    {line}\n" for line in order.lines)
+    elif scheduler:
+        block += f"dispatcher: {{{', '.join(['name: slurm-backfill', *pairs])}}}\n"
     return block
 
 

@@ -10,6 +10,7 @@ from hpcsched.errors import Finding, InputError, Place
 from hpcsched.scenario.slurm.entries import Entry
 from hpcsched.slurm.gres import EXAMPLE, Gres, read_gres
 from hpcsched.slurm.host_lists import expand
+from hpcsched.slurm.licenses import license_resource, parse_licenses
 from hpcsched.slurm.resource_types import renamed
 from hpcsched.slurm.values import NOT_GIVEN, parse_count, parse_time_limit
 
@@ -30,13 +31,15 @@ _LIMITS = {
     "maxnodes": "MaxNodes",
     "minnodes": "MinNodes",
     "oversubscribe": "OverSubscribe",
+    "prioritytier": "PriorityTier",
     "qos": "QoS",
     "rootonly": "RootOnly",
     "state": "State",
+    "tresbillingweights": "TRESBillingWeights",
 }
 """Limits of partitions that scenarios do not have, with their spelling."""
 _NO_LIMIT = NOT_GIVEN | {"all", "unlimited", "infinite", "no", "up", "0"}
-_NO_MINIMUM = ("minnodes", "1")
+_DEFAULTS = frozenset({("minnodes", "1"), ("prioritytier", "1")})
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +78,7 @@ class SlurmPartition:
 
 @dataclass(slots=True)
 class SlurmSite:
-    """Nodes and partitions, in the order of the file, and the parameters of the scheduler.
+    """Nodes and partitions, in the order of the file, and settings of scheduler and priorities.
 
     Attributes
     ----------
@@ -83,6 +86,10 @@ class SlurmSite:
         Names of nodes that are absent or not understood.
     scheduler
         Parameters of the scheduler by name; those without a value have an empty one.
+    licenses
+        Number of each licence, by name.
+    priority
+        Settings of the priority plugin by key in lower case.
     warnings
         Parts that are left out or renamed.
     """
@@ -91,6 +98,8 @@ class SlurmSite:
     left_out: set[str] = field(default_factory=set)
     partitions: dict[str, SlurmPartition] = field(default_factory=dict)
     scheduler: dict[str, str] = field(default_factory=dict)
+    licenses: dict[str, int] = field(default_factory=dict)
+    priority: dict[str, str] = field(default_factory=dict)
     warnings: list[Finding] = field(default_factory=list)
 
 
@@ -108,10 +117,9 @@ def read_site(entries: Sequence[Entry]) -> SlurmSite:
     said_by_nodes: dict[str, list[str]] = {}
     waiting: list[Entry] = []
     for entry in entries:
-        if entry.kind == "schedulerparameters":
-            parameters = (one.partition("=") for one in entry.name.split(",") if one)
-            site.scheduler = {name.lower(): value for name, _, value in parameters}
-        elif entry.kind == "nodeset":
+        if _add_setting(site, entry):
+            continue
+        if entry.kind == "nodeset":
             sets[entry.name] = entry
         elif entry.name.lower() == _DEFAULT:
             # A later DEFAULT adds to those before it.
@@ -134,6 +142,20 @@ def read_site(entries: Sequence[Entry]) -> SlurmSite:
     place = Place(entries[0].place.file)
     site.warnings += _names_changed(site.nodes.values(), place)
     return site
+
+
+def _add_setting(site: SlurmSite, entry: Entry) -> bool:
+    """Add an entry about the scheduler, licences or priorities; return whether it is one."""
+    if entry.kind == "schedulerparameters":
+        parameters = (one.partition("=") for one in entry.name.split(",") if one)
+        site.scheduler = {name.lower(): value for name, _, value in parameters}
+    elif entry.kind in {"licenses", "licensename"}:
+        _add_licenses(site, entry)
+    elif entry.kind.startswith("priority"):
+        site.priority.update(entry.pairs)
+    else:
+        return False
+    return True
 
 
 def _names_changed(nodes: Iterable[SlurmNode], place: Place) -> list[Finding]:
@@ -168,6 +190,26 @@ def _add_nodes(site: SlurmSite, entry: Entry, said_by_nodes: dict[str, list[str]
         site.nodes[name] = SlurmNode(name, cpus, memory, gres, told)
         for partition in filter(None, entry.pairs.get("partitions", "").split(",")):
             said_by_nodes.setdefault(partition, []).append(name)
+
+
+def _add_licenses(site: SlurmSite, entry: Entry) -> None:
+    try:
+        found = (
+            parse_licenses(entry.name)
+            if entry.kind == "licenses"
+            else {entry.name: parse_count(entry.pairs.get("total", ""), entry.name)}
+        )
+    except ValueError as error:
+        site.warnings.append(entry.warning(f"left out: {error}"))
+        return
+    for name, count in found.items():
+        if site.licenses.get(name) == count:  # both in the configuration and in its state
+            continue
+        # Names may differ only in what a shared resource's name cannot have.
+        if license_resource(name) in map(license_resource, site.licenses):
+            site.warnings.append(entry.warning(f"left out: {name} was described before"))
+        elif count:
+            site.licenses[name] = count
 
 
 def usable_cpus(pairs: Mapping[str, str]) -> int:
@@ -250,7 +292,7 @@ def _not_declared(pairs: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(
         f"{written}={pairs[key]}"
         for key, written in _LIMITS.items()
-        if pairs.get(key, "").lower() not in _NO_LIMIT and (key, pairs[key]) != _NO_MINIMUM
+        if pairs.get(key, "").lower() not in _NO_LIMIT and (key, pairs[key]) not in _DEFAULTS
     )
 
 
@@ -268,7 +310,7 @@ def part_of(site: SlurmSite, partitions: Collection[str]) -> SlurmSite:
     chosen = {name: one for name, one in site.partitions.items() if name in partitions}
     inside = {name for partition in chosen.values() for name in partition.nodes}
     nodes = {name: node for name, node in site.nodes.items() if name in inside}
-    return SlurmSite(nodes, site.left_out, chosen, site.scheduler, site.warnings)
+    return replace(site, nodes=nodes, partitions=chosen)
 
 
 def _nodes_of(site: SlurmSite, entry: Entry, text: str, sets: Mapping[str, Entry]) -> set[str]:

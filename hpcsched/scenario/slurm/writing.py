@@ -1,6 +1,5 @@
 """The blocks of a scenario for a site that Slurm describes: system, partitions, dispatcher."""
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
@@ -10,21 +9,19 @@ from typing import Any, NamedTuple
 from pydantic import TypeAdapter, ValidationError
 
 from hpcsched.errors import Finding, InputError, Place
-from hpcsched.parameters import SECONDS
 from hpcsched.scenario.document import parse_document
 from hpcsched.scenario.faults import faults_of
 from hpcsched.scenario.partitions import PartitionDeclaration, partition_clashes, unknown_groups
 from hpcsched.scenario.slurm.scheduler import dispatcher_block
 from hpcsched.scenario.slurm.site import SlurmNode, SlurmPartition, SlurmSite
+from hpcsched.scenario.slurm.yaml_text import duration, one_line, scalar
 from hpcsched.scenario.system import SystemDeclaration
 from hpcsched.slurm.host_lists import fold
+from hpcsched.slurm.licenses import license_resource
 from hpcsched.slurm.resource_types import totals
 
 _LONGEST = 90
 _LONGEST_NAME = 80
-_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
-_WORDS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
-"""What some readers of YAML take for something else than a text."""
 
 
 class _Group(NamedTuple):
@@ -64,14 +61,15 @@ class Blocks(NamedTuple):
 def as_yaml(site: SlurmSite, path: Path) -> str:
     """Return the blocks of a site as YAML: those of `write_blocks`, and the dispatcher if known."""
     blocks = write_blocks(site, path)
-    return blocks.system + blocks.partitions + dispatcher_block(site.scheduler)
+    return blocks.system + blocks.partitions + dispatcher_block(site.scheduler, site.priority)
 
 
 def write_blocks(site: SlurmSite, source: Path) -> Blocks:
     """Return the blocks `system` and `partitions` of a site.
 
-    Groups are identical nodes in the same partitions. Comments name the parts of the source that
-    are left out, and the limits of partitions that a scenario does not have.
+    Groups are identical nodes in the same partitions. Licences are shared resources. Comments name
+    the parts of the source that are left out, and the limits of partitions that a scenario does not
+    have.
 
     Parameters
     ----------
@@ -109,15 +107,21 @@ def _groups(site: SlurmSite) -> list[_Group]:
 def _system_lines(site: SlurmSite, groups: Sequence[_Group], source: Path) -> Iterator[str]:
     yield f"# From {source.name}: {len(site.nodes)} nodes.\n"
     for warning in site.warnings:
-        yield f"# {_one_line(warning.message)}\n"
+        yield f"# {one_line(warning.message)}\n"
     yield "system:\n  groups:\n"
     for group in groups:
         resources = ", ".join(f"{name}: {value}" for name, value in group.resources.items())
         line = (
-            f"    - {{name: {_scalar(group.name)}, count: {len(group.nodes)},"
+            f"    - {{name: {scalar(group.name)}, count: {len(group.nodes)},"
             f" resources: {{{resources}}}}}"
         )
         yield f"{line}  # {_comment(group)}\n"
+    if site.licenses:
+        yield "  shared_resources:\n"
+    for name, number in site.licenses.items():
+        # What a job draws is in its request.
+        resource = f"name: {license_resource(name)}, capacity: {number}, draw: as_the_trace_says"
+        yield f"    - {{{resource}}}  # {one_line(name)}\n"
 
 
 def _partition_lines(site: SlurmSite, groups: Sequence[_Group]) -> Iterator[str]:
@@ -127,24 +131,19 @@ def _partition_lines(site: SlurmSite, groups: Sequence[_Group]) -> Iterator[str]
     for name, partition in zip(names, site.partitions.values(), strict=True):
         line = f"  - {{{', '.join(_partition(name, partition, groups))}}}"
         if partition.not_declared:
-            line += f"  # without {_one_line(', '.join(partition.not_declared))}"
+            line += f"  # without {one_line(', '.join(partition.not_declared))}"
         yield f"{line}\n"
 
 
-def _one_line(text: str) -> str:
-    """Return a text as the content of a comment: printable characters on one line."""
-    return "".join(letter if letter.isprintable() else " " for letter in text)
-
-
 def _partition(name: str, partition: SlurmPartition, groups: Sequence[_Group]) -> Iterator[str]:
-    yield f"name: {_scalar(name)}"
-    yield f"jobs: {{partition: [{_scalar(partition.name)}]}}"
+    yield f"name: {scalar(name)}"
+    yield f"jobs: {{partition: [{scalar(partition.name)}]}}"
     inside = [group.name for group in groups if group.nodes[0].name in partition.nodes]
     # A partition with all nodes names none, so that it stays right when a group is added by hand.
     if len(inside) < len(groups):
-        yield f"groups: [{', '.join(map(_scalar, inside))}]"
+        yield f"groups: [{', '.join(map(scalar, inside))}]"
     if partition.max_time is not None:
-        yield f"max_time: {_duration(partition.max_time)}"
+        yield f"max_time: {duration(partition.max_time)}"
     if partition.priority is not None:
         yield f"priority: {partition.priority}"
 
@@ -179,19 +178,6 @@ def _unique(names: Iterable[str]) -> list[str]:
         others = (f"{name}-{n}" for n in count(2))
         taken[name if name not in taken else next(o for o in others if o not in taken)] = None
     return list(taken)
-
-
-def _scalar(text: str) -> str:
-    """Return a text as YAML, in quotes if it could be taken for another value."""
-    plain = _PLAIN.fullmatch(text) and text.lower() not in _WORDS
-    return text if plain else json.dumps(text)
-
-
-def _duration(seconds: int) -> str:
-    for unit, size in reversed(SECONDS.items()):
-        if seconds and seconds % size == 0 and unit in {"d", "h", "min"}:
-            return f"{seconds // size}{unit}"
-    return str(seconds)
 
 
 def _check(text: str, site: SlurmSite, path: Path) -> None:

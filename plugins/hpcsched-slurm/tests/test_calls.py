@@ -23,6 +23,8 @@ from hpcsched_slurm.manager import make_slurm
 from hpcsched_slurm.params import SlurmParams
 from hpcsched_slurm.rest import Rest
 
+EMPTY = ("/reservations", "/partitions", "/licenses", "/qos", "/associations")
+"""Ends of the paths of lists that are empty here, if the server's content has none."""
 SECRET = "eyJhbGciOiJIUzI1NiJ9.secret"
 
 
@@ -56,8 +58,9 @@ class Handler(BaseHTTPRequestHandler):
             content = json.dumps(self.server.document).encode()
         elif "/nodes" in self.path and self.server.status == 200:
             content = (FOLDER / "nodes.json").read_bytes()
-        elif self.path.endswith("/reservations") and self.server.status == 200:
-            content = json.dumps({**json.loads(content), "reservations": []}).encode()
+        elif self.path.partition("?")[0].endswith(EMPTY) and self.server.status == 200:
+            name = self.path.partition("?")[0].rpartition("/")[2]
+            content = json.dumps({name: [], **json.loads(content)}).encode()
         self.send_response(self.server.status)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
@@ -93,7 +96,8 @@ def test_reads_and_places(tmp_path: Path) -> None:
         held = next(job for job in state.jobs if job.held)
         slurm.start(held, ["c2", "c3"])
         slurm.hold(held)
-    (_, _, headers, _), _, _, _, start, hold = server.asked
+    headers = server.asked[0][2]
+    start, hold = (asked for asked in server.asked if asked[0] == "POST")
     assert (headers["X-SLURM-USER-NAME"], headers["X-SLURM-USER-TOKEN"]) == ("ann", SECRET)
     assert start[:2] == ("POST", f"/slurm/v0.0.38/job/{held.key}")
     assert json.loads(start[3]) == {"nodelist": "c2,c3", "hold": False}
@@ -106,8 +110,9 @@ def test_asks_for_what_has_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         slurm = make_slurm(params)
         first = slurm.read()
         server.unchanged = True
+        before = len(server.asked)
         assert slurm.read() == first
-        assert all("?update_time=" in asked[1] for asked in server.asked[4:])
+        assert all("?update_time=" in asked[1] for asked in server.asked[before:])
         slurm.hold(first.jobs[0])
         slurm.read()
         assert "?" not in server.asked[-1][1]
@@ -208,6 +213,8 @@ def test_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "squeue --json --states=all",
         "sinfo --json",
         "scontrol show reservations --oneliner",
+        "scontrol show partitions",
+        "scontrol show licenses --oneliner",
         f"scontrol update JobId={job.key} ReqNodeList=c2",
         f"scontrol release {job.key}",
         f"scontrol hold {job.key}",
@@ -217,6 +224,26 @@ def test_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for key, nodes in (("1;ls", "c1"), ("1", "c1 c2"), ("--all", "c1")):
         with pytest.raises(RefusedError):
             commands.place(key, nodes)
+
+
+@pytest.mark.parametrize(
+    ("value", "enforced"),
+    [("associations,limits,qos", True), ("safe", True), ("none", False), ("", False), (None, None)],
+)
+def test_whether_limits_are_enforced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: str | None, enforced: bool | None
+) -> None:
+    """The configuration says it; without a word of it, it is unknown."""
+    script = tmp_path / "scontrol"
+    line = "ClusterName = test" if value is None else f"AccountingStorageEnforce = {value}"
+    script.write_text(f"#!/bin/sh\necho '{line}'\n")
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    assert Commands(SlurmParams()).enforces_limits() is enforced
+    with serving(tmp_path) as (_, params):
+        assert Rest(params).enforces_limits() is enforced
+        monkeypatch.setenv("PATH", str(tmp_path / "empty"))
+        assert Rest(params).enforces_limits() is None
 
 
 def test_tasks_of_arrays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

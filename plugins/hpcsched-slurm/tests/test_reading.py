@@ -18,7 +18,14 @@ def test_nodes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("state", "flags"), [("down", []), ("idle", ["DRAIN"]), ("mixed", ["NOT_RESPONDING"])]
+    ("state", "flags"),
+    [
+        ("down", []),
+        ("idle", ["DRAIN"]),
+        ("mixed", ["NOT_RESPONDING"]),
+        ("idle", ["FAIL"]),
+        ("idle", ["BLOCKED"]),
+    ],
 )
 def test_nodes_that_may_not_be_used(state: str, flags: list[str]) -> None:
     """Nodes that are down, drained or silent are said to be, with the reason."""
@@ -27,6 +34,14 @@ def test_nodes_that_may_not_be_used(state: str, flags: list[str]) -> None:
     found = cluster_of([], nodes, Terms("hpcsched", 1000), NOW).nodes[0]
     assert not found.usable
     assert "broken fan" in found.why
+
+
+def test_what_is_kept_back_on_a_node() -> None:
+    """CPUs and memory that Slurm keeps for the system are not for jobs."""
+    nodes = said("nodes")
+    nodes[0] |= {"effective_cpus": 14, "specialized_memory": 4000}
+    state = cluster_of([], nodes, Terms("hpcsched", 1000), NOW)
+    assert state.nodes[0].resources == {"core": 14, "mem": 60000 * MIB}
 
 
 def test_what_waits() -> None:
@@ -123,9 +138,9 @@ def test_endings() -> None:
 
 
 def test_what_cannot_be_said() -> None:
-    """Constraints with brackets, licences and reservations are left to Slurm."""
+    """Constraints with brackets, alternatives of licences and reservations are left to Slurm."""
     pending = {"job_state": "PENDING", "nodes": ""}
-    for change in ({"features": "[a*2&b*4]"}, {"licenses": "matlab:1"}, {"resv_name": "school"}):
+    for change in ({"features": "[a*2&b*4]"}, {"licenses": "a:1|b:1"}, {"resv_name": "school"}):
         assert read(**pending, **change)[1]["1"].unknown
     job = read(**pending, features="cpu")[1]["1"]
     assert not job.unknown

@@ -44,7 +44,8 @@ def waiting(version: int, **changes: Any) -> ClusterJob:
         ({"features": "[rack1*2&rack2*2]"}, "the constraint [rack1*2&rack2*2]"),
         ({"features": "a&b|c"}, "the constraint a&b|c"),
         ({"features": "a*1&b", "node_count": 3}, "the constraint a*1&b"),
-        ({"licenses": "matlab:1"}, "licences"),
+        ({"licenses": "matlab:1|comsol:2"}, "the licences matlab:1|comsol:2"),
+        ({"licenses": "matlab:1,comsol:2"}, ""),
         ({"resv_name": "school"}, "a reservation"),
         ({"burst_buffer": "x"}, "a burst buffer"),
         ({"contiguous": True}, "contiguous nodes"),
@@ -52,6 +53,7 @@ def waiting(version: int, **changes: Any) -> ClusterJob:
         ({"features": "(a|b)&c"}, ""),
         ({"features": "a*3", "node_count": 3}, ""),
         ({"features": "[a|b]", "node_count": 1, "cpus": 1}, ""),
+        ({"features": "[a|b]", "node_count": 3}, ""),
     ],
 )
 def test_what_is_left_to_slurm(version: int, changes: dict[str, Any], why: str) -> None:
@@ -80,6 +82,23 @@ def test_begin_times_and_dependencies(version: int) -> None:
 def test_features(features: str) -> None:
     """Only nodes with the requested features may be used."""
     assert waiting(38, features=features, node_count=1).allowed == {"c1", "c2", "c3"}
+
+
+@pytest.mark.parametrize(
+    ("features", "units", "allowed"),
+    [
+        ("[cpu|gpu]", 2, {"c1", "c2", "c3"}),
+        ("[gpu|cpu]", 3, {"g1", "g2", "g3"}),
+        ("[gpu*2|cpu]", 2, {"g1", "g2", "g3"}),
+        ("[none|gpu]", 2, {"g1", "g2", "g3"}),
+        ("[cpu|gpu]", 4, {"c1", "c2", "c3"}),  # neither is on enough nodes
+        ("cpu*2", 2, {"c1", "c2", "c3"}),
+    ],
+)
+def test_one_feature_for_all_nodes(features: str, units: int, allowed: set[str]) -> None:
+    """A job of several nodes gets the first alternative that enough nodes have."""
+    job = waiting(38, features=features, node_count=units, cpus=units)
+    assert (job.unknown, job.allowed) == ("", allowed)
 
 
 def two_partitions() -> list[dict[str, Any]]:

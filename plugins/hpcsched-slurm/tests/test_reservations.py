@@ -106,6 +106,12 @@ class Silent:
         """Return no partitions."""
         return []
 
+    licenses = qos = associations = partitions
+
+    def enforces_limits(self) -> bool:
+        """Return that it does not."""
+        return False
+
     def reservations(self) -> list[Any]:
         """Raise an error."""
         self.asked += 1

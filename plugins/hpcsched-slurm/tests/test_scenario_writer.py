@@ -12,6 +12,7 @@ from test_versions import RECORDED, answer
 from hpcsched.scenario.slurm.entries import read_entries
 from hpcsched.scenario.slurm.site import read_site
 from hpcsched.scenario.slurm.writing import write_blocks
+from hpcsched_slurm.history import SlurmHistoryParams
 from hpcsched_slurm.scenario_writer import scenario_of
 from hpcsched_slurm.versions import plain_nodes, plain_partitions
 
@@ -21,8 +22,13 @@ MAIN = {"partitionname": "main", "nodes": "c[1-3],g[1-3]", "maxtime": "1-00:00:0
 class Told:
     """A Slurm that tells of some nodes and partitions."""
 
-    def __init__(self, nodes: list[Any], partitions: list[Mapping[str, str]]) -> None:
-        self._nodes, self._partitions = nodes, partitions
+    def __init__(
+        self,
+        nodes: list[Any],
+        partitions: list[Mapping[str, str]],
+        licenses: list[Mapping[str, Any]] | None = None,
+    ) -> None:
+        self._nodes, self._partitions, self._licenses = nodes, partitions, licenses or []
 
     def jobs(self) -> list[Mapping[str, Any]]:
         """Return no jobs."""
@@ -35,6 +41,20 @@ class Told:
     def partitions(self) -> list[Mapping[str, str]]:
         """Return the partitions."""
         return self._partitions
+
+    def licenses(self) -> list[Mapping[str, Any]]:
+        """Return the licences."""
+        return self._licenses
+
+    def qos(self) -> list[Mapping[str, Any]]:
+        """Return no QOS."""
+        return []
+
+    associations = qos
+
+    def enforces_limits(self) -> bool:
+        """Return that there are no limits."""
+        return False
 
     def reservations(self) -> list[Mapping[str, Any]]:
         """Return no reservations."""
@@ -63,6 +83,33 @@ def test_scenario() -> None:
     assert scenario["live"]["nodes"] == {"c": "c[1-3]", "g": "g[1-3]"}
     assert "#   - {name: main, jobs: {partition: [main]}, max_time: 1d}\n" in text
     assert "partitions" not in scenario
+    assert warnings == ()
+
+
+def test_the_past() -> None:
+    """It is a file, or what slurmdbd answers; the plugin takes either."""
+    told = Told(said("nodes"), [MAIN])
+    reached = {"rest": "unix:/s", "token_file": "/t"}
+    for history, past in (("/h", {"path": "/h"}), (None, reached)):
+        text, _ = scenario_of(told, ["main"], reached, history=history, dispatcher="easy")
+        trace = yaml.safe_load(text)["trace"]
+        assert trace == {"source": "slurm-history", **past}
+        trace.pop("source")
+        SlurmHistoryParams(**trace)
+    with pytest.raises(ValueError, match="expected --history FILE, or --rest"):
+        scenario_of(told, ["main"], {}, dispatcher="easy")
+
+
+def test_licences() -> None:
+    """They are shared resources, whose draw is in the requests of jobs; the rest is as without."""
+    licences = [
+        {"LicenseName": "matlab", "Total": 3, "Used": 1},
+        {"LicenseName": "none", "Total": 0},
+    ]
+    text, warnings = written(Told(said("nodes"), [MAIN], licences), "main")
+    assert yaml.safe_load(text)["system"]["shared_resources"] == [
+        {"name": "license_matlab", "capacity": 3, "draw": "as_the_trace_says"}
+    ]
     assert warnings == ()
 
 

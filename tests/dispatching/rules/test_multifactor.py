@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob, waiting_job
 from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.dispatching.rules.list_scheduling import ListScheduler
-from hpcsched.dispatching.rules.multifactor import Factors, MultifactorOrder
+from hpcsched.dispatching.rules.multifactor import Factors, Moment, MultifactorOrder
 from hpcsched.dispatching.rules.multifactor_params import MultifactorParams
 from hpcsched.dispatching.rules.multifactor_usage import DecayedUsage, User, user_of
 from hpcsched.runs.assembly import assemble
@@ -397,3 +397,34 @@ def test_what_makes_no_sense_is_refused(bad: dict[str, Any]) -> None:
     """Negative weights and shares, spans of nothing and unknown factors are refused."""
     with pytest.raises(ValueError, match="validation error"):
         params(**bad)
+
+
+def test_usage_before_the_first_job() -> None:
+    """It is in core-seconds, and decays from the first instant that the order sees.
+
+    The system has 10 cores and 40 GiB; a demand of 1 core is 1/10 of it. User 1 has used 3000
+    core-seconds at 3000 s. A job of user 2 has run on 10 cores for 600 s since 3000 s, which is
+    6000; the half-life is 600 s. At 3600 s, user 1 is at 1500 and user 2 at 6000 × 1/2 / ln 2.
+    """
+    system = alike(10, core=1, mem=4)
+    accounts = {"a": {"users": {"1": 1, "2": 1, "3": 1}, "usage": {"1": 3000}}}
+    order = MultifactorOrder(params(accounts=accounts, half_life=600), system, NO_PARTITIONS)
+
+    def factors_at(now: int, run: tuple[RunningJob, ...]) -> list[float]:
+        queue = tuple(
+            waiting_job(Job(user, now, Request(1, (1, 0)), 500, user=user), 500, system)
+            for user in (1, 2, 3)
+        )
+        found = order.factors(Moment(now, queue, run))
+        return [round(found[user].fair_share, 6) for user in (1, 2, 3)]
+
+    assert factors_at(3000, ()) == [round(1 / 3, 6), 1.0, 1.0]
+    job = waiting_job(Job(9, 3000, Request(10, (1, 0)), 900, user=2), 900, system)
+    run = RunningJob(3900, 9, 3000, 10, NodeAllocation((0,), (10,)), job)
+    order.job_started(run)
+    assert factors_at(3600, (run,)) == [round(2 / 3, 6), round(1 / 3, 6), 1.0]
+    usage = DecayedUsage(600, user_of, {1: 3000.0 * job.demand / 10})
+    usage.job_started(run)
+    at = usage.at(3600, (run,))
+    assert at[1] * 10 / job.demand == pytest.approx(1500)
+    assert at[2] * 10 / job.demand == pytest.approx(3000 / log(2))

@@ -27,6 +27,11 @@ from hpcsched.dispatching.rules.multifactor_params import MultifactorParams, rev
         ({"accounts": {"a": {"shares": -1}}}, "greater than or equal to 0"),
         ({"accounts": {"a": {"users": {"1": -1}}}}, "greater than or equal to 0"),
         ({"accounts": {"a": {"users": {"anna": 1}}}}, "valid integer"),
+        ({"accounts": {"a": {"users": {"1": "parents"}}}}, "'parent'"),
+        (
+            {"accounts": {"a": {"users": {"1": 1}, "usage": {"2": 5}}}},
+            "account 'a' has usage of 2, not one of its users",
+        ),
     ],
 )
 def test_trees_that_make_no_sense_are_refused(bad: dict[str, Any], message: str) -> None:

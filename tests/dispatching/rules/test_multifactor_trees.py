@@ -151,6 +151,90 @@ def test_the_factors_are_those_that_slurm_printed() -> None:
     assert found == pytest.approx(SLURM_LEVEL_FS, rel=0.01)
 
 
+# Fair share of the parent, worked by hand. `lent` counts as its parent: its users are children of
+# the root, where the shares are 1 + 1. Usage is 100 in all.
+#
+#                   shares   usage   S     U       LF
+#   top             1        60      1/2   60/100  5/6
+#     user 1        parent   30                    infinite, before its siblings
+#     user 2        1        20      1/4   20/60   3/4
+#     user 3        3        10      3/4   10/60   9/2
+#   lent            parent   40
+#     user 4        1        40      1/2   40/100  5/4
+#     user 5        parent   0                     infinite
+#
+# Fair Tree visits the users 5 (infinite), 4 (5/4), then those of `top` (5/6): 1, 3, 2.
+OF_PARENT = {
+    "top": {"users": {"1": "parent", "2": 1, "3": 3}},
+    "lent": {"shares": "parent", "users": {"4": 1, "5": "parent"}},
+}
+OF_PARENT_USED = {1: 30.0, 2: 20.0, 3: 10.0, 4: 40.0}
+
+
+def test_users_with_the_shares_of_their_parent_are_first_in_it() -> None:
+    """Children of an account that counts as its parent are ranked among those of the parent."""
+    root = tree_of(OF_PARENT, OF_PARENT_USED)
+    assert [child.shares for child in root.children] == [1, 1, None]
+    assert root.level_shares == 2
+    factors = by_user(fair_tree(root))
+    assert factors == {5: 5 / 5, 4: 4 / 5, 1: 3 / 5, 3: 2 / 5, 2: 1 / 5}
+
+
+def test_the_classic_formula_gives_them_the_factor_of_the_parent() -> None:
+    """User 1 has that of `top`: U = 60/100, S = 1/2. User 5 has that of the root: U = S = 1.
+
+    User 3: u = 10/100, U = 1/10 + (6/10 - 1/10) × 3/4 = 19/40, S = 1/2 × 3/4 = 3/8.
+    User 4 is a child of the root: U = u = 40/100, S = 1/2.
+    """
+    factors = by_user(classic(tree_of(OF_PARENT, OF_PARENT_USED)))
+    assert factors[1] == pytest.approx(2 ** -(6 / 5))
+    assert factors[3] == pytest.approx(2 ** -(19 / 15))
+    assert factors[4] == pytest.approx(2 ** -(4 / 5))
+    assert factors[5] == 0.5
+    assert by_user(classic(tree_of(OF_PARENT, {})))[5] == 1.0
+
+
+# `sshare -alP` and `sprio` of Slurm 22.05.8 for the same tree under both algorithms, after ten jobs
+# had run on 1 to 5 cores. Names became numbers: daemon 1, bin 2, sys 3, games 5, man 6, lp 7, mail
+# 8, news 9, uucp 10, proxy 13, backup 34, root 0. User 2 is in two accounts.
+SLURM_PARENT_ACCOUNTS = {
+    "root": {"shares": "parent", "users": {"0": 1}},
+    "biology": {"users": {"7": "parent", "8": 2, "6": "parent"}},
+    "chemistry": {"users": {"5": 1, "3": 3}},
+    "physics": {"shares": 2, "users": {"2": 1, "1": 1}},
+    "theory": {"parent": "physics", "shares": 3, "users": {"2": 1, "9": 2, "10": 1}},
+    "pool": {"shares": "parent", "users": {"34": "parent", "13": 1}},
+}
+SLURM_PARENT_USED = {
+    ("biology", 7): 10.0, ("biology", 8): 10.0, ("biology", 6): 21.0, ("chemistry", 5): 10.0,
+    ("chemistry", 3): 54.0, ("physics", 2): 10.0, ("physics", 1): 32.0, ("theory", 2): 10.0,
+    ("theory", 9): 43.0, ("pool", 13): 21.0,
+}  # fmt: skip
+SLURM_PARENT_FAIR_TREE = {
+    ("root", 0): 1.0, ("biology", 7): 0.769231, ("biology", 8): 0.615385,
+    ("biology", 6): 0.769231, ("chemistry", 5): 0.153846, ("chemistry", 3): 0.076923,
+    ("physics", 2): 0.538462, ("physics", 1): 0.230769, ("theory", 2): 0.384615,
+    ("theory", 9): 0.307692, ("theory", 10): 0.461538, ("pool", 34): 1.0, ("pool", 13): 0.846154,
+}  # fmt: skip
+SLURM_PARENT_CLASSIC = {
+    ("root", 0): 1.0, ("biology", 7): 0.452862, ("biology", 8): 0.452862,
+    ("biology", 6): 0.452862, ("chemistry", 5): 0.168238, ("chemistry", 3): 0.219079,
+    ("physics", 2): 0.276022, ("physics", 1): 0.125, ("theory", 2): 0.179718,
+    ("theory", 9): 0.152377, ("theory", 10): 0.294859, ("pool", 34): 0.5, ("pool", 13): 0.672950,
+}  # fmt: skip
+
+
+def test_the_factors_with_shares_of_the_parent_are_those_that_slurm_printed() -> None:
+    """Ranks agree exactly; the classic factors up to the whole seconds of the printed usage."""
+    params = MultifactorParams.model_validate({"accounts": SLURM_PARENT_ACCOUNTS})
+    usage = {Association(*key): amount for key, amount in SLURM_PARENT_USED.items()}
+    root = AccountTree(params.accounts, params.other_account).with_usage(usage, ())
+    ranks = {tuple(one): round(factor, 6) for one, factor in fair_tree(root).items()}
+    assert ranks == SLURM_PARENT_FAIR_TREE
+    factors = {tuple(one): factor for one, factor in classic(root).items()}
+    assert factors == pytest.approx(SLURM_PARENT_CLASSIC, rel=0.03)
+
+
 @st.composite
 def trees(draw: st.DrawFn) -> tuple[dict[str, Any], dict[int, float]]:
     """Return declarations of up to five accounts with one to three users each, and usage."""

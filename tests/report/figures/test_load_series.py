@@ -1,9 +1,13 @@
 """The load of a run made by hand, as time series."""
 
+import json
 from pathlib import Path
+
+import yaml
 
 from hpcsched.report.figures.load_series import load_series
 from hpcsched.report.figures.usage import used_over_time
+from hpcsched.results.manifest import ON_A_CLUSTER
 from tests.report.studies import pair, tables_of, write_studied
 
 
@@ -37,3 +41,17 @@ def test_use_by_hand(tmp_path: Path) -> None:
     cores, gpus = used_over_time(one, "core"), used_over_time(one, "gpu")
     assert (cores.instants[0], cores.levels[0]) == (0, 14)
     assert (gpus.instants[:2].tolist(), gpus.levels[0]) == ([0, 50], 2)
+
+
+def test_shared_resources_of_a_real_cluster(tmp_path: Path) -> None:
+    """A run on one has no time series of them, and the figure does without."""
+    path = write_studied(tmp_path / "run")
+    scenario, manifest = path / "scenario.yaml", path / "manifest.json"
+    declared = yaml.safe_load(scenario.read_text())
+    licence = {"name": "license_a", "capacity": 3, "draw": "as_the_trace_says"}
+    declared["system"]["shared_resources"] = [licence]
+    scenario.write_text(yaml.safe_dump(declared))
+    told = json.loads(manifest.read_text()) | {"not_reproducible_because": [ON_A_CLUSTER]}
+    manifest.write_text(json.dumps(told))
+    titles = [one.title for one in load_series(tables_of([path]), None)]
+    assert titles == ["Queue", *(f"Utilization of {name}" for name in ("core", "mem", "gpu"))]

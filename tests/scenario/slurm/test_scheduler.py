@@ -46,7 +46,7 @@ def test_a_site_without_parameters(tmp_path: Path) -> None:
 def test_a_value_that_is_none(value: str) -> None:
     """It is named rather than written."""
     told = f"bf_interval={value}" if value else "bf_interval"
-    block = dispatcher_block({"bf_interval": value, "bf_max_job_user": "0"})
+    block = dispatcher_block({"bf_interval": value, "bf_max_job_user": "0"}, {})
     assert block == (
         f"# SchedulerParameters without {told}\n"
         "dispatcher: {name: slurm-backfill, bf_max_job_user: 0}\n"
@@ -60,7 +60,7 @@ def test_there_and_back() -> None:
     )
     line = scheduler_parameters(params)
     assert "bf_window=4320" in line.split(",")
-    block = yaml.safe_load(dispatcher_block(dict(one.split("=") for one in line.split(","))))
+    block = yaml.safe_load(dispatcher_block(dict(one.split("=") for one in line.split(",")), {}))
     name = block["dispatcher"].pop("name")
     assert (name, SlurmBackfillParams.model_validate(block["dispatcher"])) == (
         "slurm-backfill",

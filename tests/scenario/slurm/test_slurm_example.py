@@ -8,6 +8,7 @@ import yaml
 
 from hpcsched.runs.assembly import assemble
 from hpcsched.scenario import load_scenario
+from hpcsched.scenario.slurm.accounts import TraceNames, accounts_block, read_associations
 from hpcsched.scenario.slurm.entries import read_entries
 from hpcsched.scenario.slurm.site import read_site
 from hpcsched.scenario.slurm.writing import as_yaml
@@ -22,6 +23,20 @@ def test_the_script_makes_the_committed_files() -> None:
     dump = gzip.decompress((TRACES / "slurm-jobs.txt.gz").read_bytes()).decode()
     assert dump == made["make_dump"]()
     assert (TRACES / "slurm-nodes.txt").read_text(encoding="utf-8") == made["make_nodes"]()
+    assert (TRACES / "slurm-shares.txt").read_text(encoding="utf-8") == made["make_shares"]()
+
+
+def test_the_shares_are_of_the_users_and_accounts_of_the_dump() -> None:
+    """One user and root have no job; each account is a group of the trace."""
+    path = TRACES / "slurm-shares.txt"
+    source = assemble(load_scenario(SCENARIOS / "slurm-site.yaml")).source
+    assert sum(1 for _ in source.jobs()) == 583
+    names = TraceNames.of_comments(source.comments)
+    block = accounts_block(read_associations(path), names, path)
+    assert "# Not in the trace: root, user13.\n" in block.text
+    accounts = yaml.safe_load(block.text)["accounts"]
+    assert [bool(account.get("groups")) for account in accounts.values()] == [False, *[True] * 5]
+    assert block.left_out == ()
 
 
 def test_the_scenario_has_the_system_of_the_nodes() -> None:

@@ -112,7 +112,7 @@ def test_state(tmp_path: Path) -> None:
     """Blocks of nodes, and of partitions where they are there."""
     main = "  - {name: main, jobs: {partition: [main]}}\n"
     plain = "  - {name: gpu, jobs: {partition: [gpu]}, groups: [g]}\n"
-    told = plain.replace("}\n", ", max_time: 60h, priority: 5}\n")
+    told = plain.replace("}\n", ", max_time: 60h, priority: 5}  # without PriorityTier=5\n")
     assert written(tmp_path, STATE, "site.txt") == FROM_STATE + main + plain
     assert written(tmp_path, STATE + PARTITIONS, "site.txt") == FROM_STATE + told + main
 
@@ -267,6 +267,35 @@ def test_limits_that_a_scenario_does_not_have(tmp_path: Path) -> None:
     ]
 
 
+def test_licences(tmp_path: Path) -> None:
+    """They are shared resources, from a configuration and from `scontrol show licenses` alike."""
+    shared = [
+        "  shared_resources:",
+        "    - {name: license_matlab, capacity: 3, draw: as_the_trace_says}  # matlab",
+        "    - {name: license_comsol_flex, capacity: 1, draw: as_the_trace_says}  # Comsol@flex",
+    ]
+    blocks = written(tmp_path, "NodeName=a CPUs=4\nLicenses=matlab:3,Comsol@flex,none:0\n")
+    assert blocks.splitlines()[-3:] == shared
+    told = "LicenseName=matlab\n    Total=3 Used=1 Free=2 Reserved=0 Remote=no\n"
+    told += "LicenseName=Comsol@flex\n    Total=1 Used=0 Free=1 Reserved=0 Remote=yes\n"
+    assert written(tmp_path, STATE + told, "site.txt").splitlines()[5:8] == shared
+    # `scontrol show config` names them too, once more here.
+    told += "Configuration data as of 2024\nLicenses                = matlab:3,Comsol@flex\n"
+    both = written(tmp_path, STATE + told, "site.txt")
+    assert both.splitlines()[5:8] == shared
+    assert "left out" not in both
+
+
+def test_licences_that_are_left_out(tmp_path: Path) -> None:
+    """Those that are not understood, or have the name of another, are named in a comment."""
+    blocks = written(tmp_path, "NodeName=a CPUs=4\nLicenses=m:3,M:4\n")
+    assert "# licenses m:3,M:4: left out: M was described before" in blocks
+    assert "{name: license_m, capacity: 3," in blocks
+    blocks = written(tmp_path, "NodeName=a CPUs=4\nLicenses=m:many\n")
+    assert "left out: expected licences such as matlab:2,comsol, found 'm:many'" in blocks
+    assert "shared_resources" not in blocks
+
+
 def test_part_of_a_site(tmp_path: Path) -> None:
     """Only the nodes of the named partitions are left; a partition without nodes is refused."""
     path = tmp_path / "slurm.conf"
@@ -286,6 +315,8 @@ def test_part_of_a_site(tmp_path: Path) -> None:
                     "NodeName=",
                     "PartitionName=",
                     "NodeSet=",
+                    "Licenses=",
+                    "LicenseName=",
                     "Nodes=",
                     "Gres=",
                     "CPUs=",

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from hpcsched.errors import PluginError
 from hpcsched.workload.job import TracedJob
+from hpcsched.workload.trace_source import TraceAnswer, answers_of
 from hpcsched.workload.transform import TransformAccount
 from hpcsched.workload.transformed_source import TransformedSource
 from tests.builders import traced
@@ -185,7 +186,7 @@ def test_a_transform_at_fault(apply: Apply, message: str) -> None:
             return apply(jobs)
 
     source = TransformedSource(Given(submitted([0, 5, 9])), [("faulty", Faulty())], True)
-    with pytest.raises(PluginError, match=f"the transform 'faulty' is at fault.*{message}"):
+    with pytest.raises(PluginError, match=f"^transform faulty: .*{message}"):
         list(source.jobs())
 
 
@@ -216,3 +217,53 @@ def test_what_is_held(step: tuple[str, dict[str, Any]], most: int) -> None:
     source = chain(given_jobs, step)
     held = [source.account.submitted - passed for passed, _ in enumerate(source.jobs())]
     assert max(held) == most
+
+
+class Asking(Given):
+    """A source that asks a program."""
+
+    def read_answers(self) -> list[TraceAnswer]:
+        """Return an answer."""
+        return [TraceAnswer("unix:/s/jobs", b"[]")]
+
+
+def test_answers_of_programs_are_those_of_the_source() -> None:
+    """A run records them behind transforms too; other sources have none."""
+    one = ("first", {"jobs": 1})
+    assert answers_of(chain(Asking([]), one)) == [TraceAnswer("unix:/s/jobs", b"[]")]
+    assert answers_of(chain(Given([]), one)) == ()
+
+
+class Open(Given):
+    """A source that is open while it is read."""
+
+    is_open = False
+
+    def jobs(self) -> Iterator[TracedJob]:
+        """Yield the jobs, and close at the end."""
+        self.is_open = True
+        try:
+            yield from super().jobs()
+        finally:
+            self.is_open = False
+
+
+class Raising:
+    """A transform that raises at the second job."""
+
+    def apply(self, jobs: Iterator[TracedJob], _account: TransformAccount) -> Iterator[TracedJob]:
+        """Yield the first job."""
+        yield next(jobs)
+        next(jobs)
+        raise KeyError("no such key")
+
+
+def test_the_source_is_closed_where_a_transform_raises() -> None:
+    """Else its file would stay open for as long as the error is kept."""
+    source = Open(submitted([0, 5, 9]))
+    jobs = TransformedSource(source, [("raising", Raising())], False).jobs()
+    assert next(jobs).job.job_id == 1
+    assert source.is_open
+    with pytest.raises(KeyError):
+        next(jobs)
+    assert not source.is_open

@@ -37,6 +37,7 @@ def _record(job: Mapping[str, Any]) -> Mapping[str, str]:
     limit = plain_value(times["limit"])
     record = {
         "JobIDRaw": str(int(job["job_id"])),
+        "User": user,
         "UID": str(_number(user, lambda name: pwd.getpwnam(name).pw_uid)),
         "GID": str(_number(str(job["group"]), lambda name: grp.getgrnam(name).gr_gid)),
         "JobName": str(job["name"]),

@@ -15,18 +15,27 @@ from hpcsched.slurm.slurm_lines import pairs_of, state_blocks
 from hpcsched.system.cluster import RefusedError, UnavailableError
 from hpcsched_slurm.arrays import checked_key
 from hpcsched_slurm.credentials import VARIABLE, Token
+from hpcsched_slurm.licenses import licenses_of_text
 from hpcsched_slurm.params import SlurmParams
+from hpcsched_slurm.policy_reading import (
+    ASSOCIATION_FIELDS,
+    QOS_FIELDS,
+    Record,
+    records_of_text,
+)
 from hpcsched_slurm.reservations import reservations_of_text
 from hpcsched_slurm.versions import check_version, plain_jobs, plain_nodes
 
 _NODES = re.compile(r"[A-Za-z0-9._,\-]*")
 _NODES_COMMANDS = (["sinfo", "--json"], ["scontrol", "show", "nodes", "--json"])
 """What lists nodes: the first does in Slurm 22.05, which lacks the second."""
+_ENFORCED = re.compile(r"^AccountingStorageEnforce\s*=\s*(\S*)", re.M)
+_LIMITS = frozenset({"limits", "safe", "all"})
 _DOWN = re.compile(r"unable to contact|timed out|connection refused|connect failure", re.I)
 
 
 class Commands:
-    """The commands `squeue`, `sinfo` and `scontrol`; raises InputError where one is missing."""
+    """The commands of Slurm; raises InputError where one is missing."""
 
     def __init__(self, params: SlurmParams, token: Token | None = None) -> None:
         """Prepare the commands.
@@ -69,6 +78,28 @@ class Commands:
     def reservations(self) -> list[Mapping[str, Any]]:
         """Return all reservations; raises UnavailableError without an answer."""
         return reservations_of_text(self._text(["scontrol", "show", "reservations", "--oneliner"]))
+
+    def licenses(self) -> list[Mapping[str, Any]]:
+        """Return all licences; raises UnavailableError without an answer."""
+        return licenses_of_text(self._text(["scontrol", "show", "licenses", "--oneliner"]))
+
+    def qos(self) -> list[Record]:
+        """Return all QOS of the accounting; raises UnavailableError without an answer."""
+        return self._accounting("qos", QOS_FIELDS)
+
+    def associations(self) -> list[Record]:
+        """Return all associations of the accounting; raises UnavailableError without an answer."""
+        return self._accounting("associations", ASSOCIATION_FIELDS)
+
+    def _accounting(self, what: str, fields: Mapping[str, str]) -> list[Record]:
+        form = f"format={','.join(fields)}"
+        text = self._text(["sacctmgr", "--parsable2", "--noheader", "show", what, form])
+        return records_of_text(text, fields)
+
+    def enforces_limits(self) -> bool | None:
+        """Return whether Slurm enforces limits of the accounting; None: it does not say."""
+        found = _ENFORCED.search(self._text(["scontrol", "show", "config"]))
+        return None if found is None else not _LIMITS.isdisjoint(found[1].lower().split(","))
 
     def place(self, key: str, nodes: str) -> None:
         """Bind a job to nodes, none if the text is empty, and let it start."""

@@ -10,12 +10,13 @@ from hpcsched_slurm.params import SlurmParams
 from hpcsched_slurm.reading import cluster_of
 from hpcsched_slurm.reading_jobs import Terms
 from hpcsched_slurm.reservations import NO_RESERVATIONS, Reservations, read_reservations
+from hpcsched_slurm.rules_reading import RuleCalls, RulesReader
 
 RESERVATIONS_EVERY = 10.0
 """Seconds between two readings of the reservations."""
 
 
-class Calls(Protocol):
+class Calls(RuleCalls, Protocol):
     """What is asked of Slurm, whichever way."""
 
     def jobs(self) -> list[Mapping[str, Any]]:
@@ -23,9 +24,6 @@ class Calls(Protocol):
 
     def nodes(self) -> list[Mapping[str, Any]]:
         """Return all nodes."""
-
-    def partitions(self) -> list[Mapping[str, str]]:
-        """Return all partitions as pairs of `scontrol show partitions`."""
 
     def reservations(self) -> list[Mapping[str, Any]]:
         """Return all reservations."""
@@ -40,8 +38,9 @@ class Calls(Protocol):
 class Slurm:
     """A cluster that Slurm runs."""
 
-    def __init__(self, calls: Calls, terms: Terms) -> None:
+    def __init__(self, calls: Calls, terms: Terms, *, limits: bool = True) -> None:
         self._calls = calls
+        self._rules = RulesReader(calls, limits=limits)
         self._terms = terms
         self._reservations = NO_RESERVATIONS
         self._reservations_read = float("-inf")
@@ -51,10 +50,13 @@ class Slurm:
         jobs, nodes, now = self._calls.jobs(), self._calls.nodes(), time.time()
         if now - self._reservations_read >= RESERVATIONS_EVERY:
             self._reservations_read, self._reservations = now, self._read_reservations()
+        accounts = any(job.get("account") for job in jobs)
+        rules, troubles = self._rules.read(now, accounts=accounts)
         try:
-            return cluster_of(jobs, nodes, self._terms, now, self._reservations)
+            state = cluster_of(jobs, nodes, self._terms, now, self._reservations, rules=rules)
         except ValueError as error:
             raise UnavailableError(f"what Slurm says is not understood: {error}") from error
+        return state._replace(warnings=(*state.warnings, *troubles))
 
     def _read_reservations(self) -> Reservations:
         try:
@@ -78,7 +80,8 @@ class Slurm:
 
 def make_slurm(params: SlurmParams) -> Slurm:
     """Return a cluster as parameters say; raises InputError where it cannot be reached so."""
-    return Slurm(calls_of(params), Terms(params.mark, params.no_limit))
+    terms = Terms(params.mark, params.no_limit)
+    return Slurm(calls_of(params), terms, limits=params.limits)
 
 
 def calls_of(params: SlurmParams) -> Calls:

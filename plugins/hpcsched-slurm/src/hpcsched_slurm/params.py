@@ -1,9 +1,9 @@
 """What a scenario says about a cluster that Slurm runs."""
 
 import re
-from typing import Self
+from typing import Annotated, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from hpcsched import Params, PositiveDuration
 
@@ -11,10 +11,23 @@ _UNIX = re.compile(r"unix:(/.+)")
 _LOOPBACK = re.compile(r"http://(127\.0\.0\.1|localhost|\[::1\]):(\d+)")
 
 
+def _checked_address(rest: str) -> str:
+    if not (_UNIX.fullmatch(rest) or _LOOPBACK.fullmatch(rest)):
+        raise ValueError(
+            "expected unix:/path/to/socket or http://127.0.0.1:PORT, as tokens are not to be"
+            f" sent to other machines; found {rest!r}"
+        )
+    return rest
+
+
+RestAddress = Annotated[str, AfterValidator(_checked_address)]
+"""Where slurmrestd listens: a socket in the file system, or a port of the loopback interface."""
+
+
 class SlurmParams(Params):
     """How Slurm is reached: through slurmrestd, or by its commands where `rest` is not given."""
 
-    rest: str | None = Field(
+    rest: RestAddress | None = Field(
         default=None,
         description="Where slurmrestd listens: unix:/path/to/socket, or http://127.0.0.1:PORT."
         " Without it, the commands squeue, sinfo and scontrol are used.",
@@ -38,6 +51,11 @@ class SlurmParams(Params):
         min_length=1,
         description="The admin comment by which the submit hook marks the jobs that it holds.",
     )
+    limits: bool = Field(
+        default=True,
+        description="Whether jobs are kept within the limits of QOS and associations; false leaves"
+        " these to Slurm. Not read where scontrol tells that Slurm does not enforce them.",
+    )
     timeout: PositiveDuration = Field(
         default=10, description="Seconds after which a call is given up."
     )
@@ -45,16 +63,6 @@ class SlurmParams(Params):
         default="365d",  # type: ignore[assignment]
         description="What is taken as the requested time of a job without a time limit.",
     )
-
-    @field_validator("rest")
-    @classmethod
-    def _check_rest(cls, rest: str | None) -> str | None:
-        if rest is not None and not (_UNIX.fullmatch(rest) or _LOOPBACK.fullmatch(rest)):
-            raise ValueError(
-                "expected unix:/path/to/socket or http://127.0.0.1:PORT, as tokens are not to be"
-                f" sent to other machines; found {rest!r}"
-            )
-        return rest
 
     @model_validator(mode="after")
     def _check_use(self) -> Self:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from hpcsched.system.cluster import ClusterJob, ClusterState
+from hpcsched_slurm.job_rules import NO_CLUSTER_RULES, Rules, node_limits
 from hpcsched_slurm.reading_jobs import RUNNING, JobReader, Terms
 from hpcsched_slurm.reading_nodes import read_nodes
 from hpcsched_slurm.reservations import NO_RESERVATIONS, Reservations
@@ -19,6 +20,8 @@ def cluster_of(
     terms: Terms,
     now: float,
     reservations: Reservations = NO_RESERVATIONS,
+    *,
+    rules: Rules = NO_CLUSTER_RULES,
 ) -> ClusterState:
     """Return the cluster; nodes and jobs that are not understood are told of in its warnings.
 
@@ -34,6 +37,8 @@ def cluster_of(
         The present instant, in seconds since 1970.
     reservations
         Reservations of nodes.
+    rules
+        Limits and licences.
 
     Raises
     ------
@@ -41,7 +46,7 @@ def cluster_of(
         If no node is understood.
     """
     found_nodes = read_nodes(nodes, reservations.outages, now)
-    reader = JobReader(found_nodes.known, terms, now)
+    reader = JobReader(found_nodes.known, terms, now, rules)
     found: list[ClusterJob] = []
     running_tasks: dict[int, int] = {}
     for job in jobs:
@@ -54,8 +59,15 @@ def cluster_of(
         f"jobs such as {key} are not understood, and left to Slurm: {fault}"
         for fault, key in reader.faults.items()
     )
-    warnings = (*found_nodes.warnings, *reservations.warnings, *told)
-    return ClusterState(found_nodes.cluster, within, warnings, reservations.outages)
+    warnings = (*found_nodes.warnings, *reservations.warnings, *rules.warnings, *told)
+    return ClusterState(
+        found_nodes.cluster,
+        within,
+        warnings,
+        reservations.outages,
+        rules.licenses.present,
+        node_limits(rules),
+    )
 
 
 def _within_limits(

@@ -7,12 +7,13 @@ import zlib
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from hpcsched.slurm.constraints import Constraint, parse_constraint
+from hpcsched.slurm.constraints import Constraint, constraint_choices
 from hpcsched.slurm.gres import Gres, offers, read_gres
 from hpcsched.slurm.host_lists import expand
 from hpcsched.slurm.resource_types import resource_type, totals
 from hpcsched.system.cluster import ClusterJob, Ending, Phase
 from hpcsched_slurm.arrays import first_array_number, task_ranges
+from hpcsched_slurm.job_rules import NO_CLUSTER_RULES, Rules
 from hpcsched_slurm.reading_nodes import MEBIBYTE, Node, resources_of
 from hpcsched_slurm.versions import FAULT, FAULTS, fault_in_words
 
@@ -50,7 +51,14 @@ def number_of(name: str) -> int:
 class JobReader:
     """Reads jobs of a cluster with certain nodes."""
 
-    def __init__(self, nodes: tuple[Node, ...], terms: Terms, now: float) -> None:
+    def __init__(
+        self,
+        nodes: tuple[Node, ...],
+        terms: Terms,
+        now: float,
+        rules: Rules = NO_CLUSTER_RULES,
+    ) -> None:
+        self._rules = rules
         self._nodes = nodes
         self._terms = terms
         self._now = now
@@ -131,10 +139,17 @@ class JobReader:
     def _job(self, job: Mapping[str, Any], key: str, number: int) -> ClusterJob:
         units, amounts, asked, whole_memory = self._request(job)
         phase, why = self._phase(job)
+        admitting, refusal = self._rules.admitting(job, units, amounts)
+        # One that was told to start holds its nodes, whatever the limits are now.
+        released = bool(job["required_nodes"]) and not self._marked(job)
+        if phase == "waiting" and not admitting and not released:
+            phase, why = "blocked", refusal
+        alone = job["shared"] == "none" or self._rules.exclusive(admitting)
         started = phase in {"running", "ended"} and bool(job["nodes"])
         limit = job["time_limit"]
         partitions = str(job["partition"]).split(",")
-        return ClusterJob(
+        allowed = self._allowed(job, asked, units, admitting or tuple(partitions))
+        found = ClusterJob(
             key,
             number,
             phase,
@@ -144,8 +159,8 @@ class JobReader:
             units,
             amounts,
             one_unit_per_node=units > 1,
-            exclusive=job["shared"] == "none" or whole_memory,
-            allowed=self._allowed(job, asked, units),
+            exclusive=alone or whole_memory,
+            allowed=allowed,
             held=phase == "waiting" and self._marked(job),
             why=why,
             wanted=expand(str(job["required_nodes"] or "")),
@@ -161,6 +176,19 @@ class JobReader:
             unknown=self._unknown(job, units) if phase in {"waiting", "blocked"} else "",
             partitions=frozenset(partitions),
         )
+        most = {"cpu": units * amounts["core"], "mem": units * (amounts["mem"] // MEBIBYTE)}
+        most |= self._of_whole_nodes(allowed, units, cpus=alone, memory=whole_memory)
+        return self._rules.apply(job, found, (admitting or tuple(partitions))[0], most)
+
+    def _of_whole_nodes(
+        self, allowed: frozenset[str] | None, units: int, *, cpus: bool, memory: bool
+    ) -> dict[str, int]:
+        """Return all CPUs, or all memory, of the largest nodes that a job may get."""
+        nodes = [node for node in self._nodes if allowed is None or node.name in allowed]
+        found = {"cpu": units * max((node.cpus for node in nodes), default=0)} if cpus else {}
+        if memory:
+            found["mem"] = units * max((node.memory // MEBIBYTE for node in nodes), default=0)
+        return found
 
     def _marked(self, job: Mapping[str, Any]) -> bool:
         return not job["priority"] and job["admin_comment"] == self._terms.mark
@@ -203,35 +231,40 @@ class JobReader:
         return units, amounts, asked, not memory
 
     def _allowed(
-        self, job: Mapping[str, Any], asked: tuple[Gres, ...], units: int
+        self,
+        job: Mapping[str, Any],
+        asked: tuple[Gres, ...],
+        units: int,
+        partitions: tuple[str, ...],
     ) -> frozenset[str] | None:
-        """Return the nodes of the job's partitions that have what it asks for; None: all.
+        """Return the nodes of some partitions that have what a job asks for; None: all.
 
-        All nodes of a job must be of one partition: a job of several nodes uses the first of its
-        partitions that has enough of them.
+        All nodes of a job must be of one partition, and satisfy the same of several conditions in
+        brackets: a job of several nodes uses the first of these sets that has enough of them.
         """
         excluded, features = str(job["excluded_nodes"] or ""), str(job["features"] or "")
-        key = job["partition"], features, excluded, asked, units
+        key = partitions, features, excluded, asked, units
         if key not in self._usable:
             out = set(expand(excluded))
             try:
-                condition = parse_constraint(features, units)
+                choices = constraint_choices(features, units)
             except ValueError:  # such a job is left to Slurm
-                condition = Constraint()
-            by_partition = [
+                choices = (Constraint(),)
+            sets = [
                 frozenset(
                     node.name
                     for node in self._nodes
                     if partition in node.partitions
                     and node.name not in out
-                    and condition.holds(node.features)
+                    and choice.holds(node.features)
                     and offers(node.gres, asked)
                 )
-                for partition in str(job["partition"]).split(",")
+                for partition in partitions
+                for choice in choices
             ]
-            names = frozenset[str]().union(*by_partition)
+            names = frozenset[str]().union(*sets)
             if units > 1:
-                names = next((one for one in by_partition if len(one) >= units), by_partition[0])
+                names = next((one for one in sets if len(one) >= units), sets[0])
             self._usable[key] = None if len(names) == len(self._nodes) else names
         return self._usable[key]
 
@@ -239,7 +272,7 @@ class JobReader:
         """Return what a job asks for that cannot be said of a job here, in words; maybe nothing."""
         features = str(job["features"] or "")
         try:
-            parse_constraint(features, units)
+            constraint_choices(features, units)
         except ValueError:
             return f"the constraint {features}"
         for field in _TRES:
@@ -247,8 +280,10 @@ class JobReader:
                 return f"the generic resource {item}"
         if job["shared"] in _SHARED_WITH_SOME:
             return f"nodes that it shares by {job['shared']} alone"
+        beyond = self._rules.not_expressed(job, units)
+        if beyond:
+            return beyond
         for field, what in (
-            ("licenses", "licences"),
             ("resv_name", "a reservation"),
             ("het_job_id", "being part of a heterogeneous job"),
             ("burst_buffer", "a burst buffer"),

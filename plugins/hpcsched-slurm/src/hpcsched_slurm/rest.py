@@ -16,6 +16,12 @@ from hpcsched_slurm.arrays import checked_key
 from hpcsched_slurm.commands import Commands
 from hpcsched_slurm.credentials import Token, read_token
 from hpcsched_slurm.params import SlurmParams
+from hpcsched_slurm.policy_reading import (
+    ASSOCIATION_FIELDS,
+    QOS_FIELDS,
+    Record,
+    records_of_json,
+)
 from hpcsched_slurm.versions import (
     NEWER,
     OLDEST,
@@ -88,8 +94,37 @@ class Rest:
         """Return all reservations; raises UnavailableError without an answer."""
         return plain_reservations(self._spoken(), self._list("reservations"))
 
-    def accounting(self, since: int) -> Mapping[str, Any]:
-        """Return slurmdbd's answer on the jobs that ran after `since`, in seconds since 1970.
+    def licenses(self) -> list[Mapping[str, Any]]:
+        """Return all licences; raises UnavailableError without an answer."""
+        return self._list("licenses")
+
+    def qos(self) -> list[Record]:
+        """Return all QOS of the accounting; raises UnavailableError without an answer."""
+        return records_of_json(self._of_database("qos", "qos")["qos"], QOS_FIELDS)
+
+    def associations(self) -> list[Record]:
+        """Return all associations of the accounting; raises UnavailableError without an answer."""
+        return records_of_json(self.accounts()["associations"], ASSOCIATION_FIELDS)
+
+    def enforces_limits(self) -> bool | None:
+        """Return whether Slurm enforces limits of the accounting; None: unknown.
+
+        Only `scontrol` tells it.
+        """
+        try:
+            return Commands(self._params, self._token).enforces_limits()
+        except (InputError, UnavailableError):
+            return None
+
+    def accounting(self, since: int, until: int | None = None) -> Mapping[str, Any]:
+        """Return slurmdbd's answer on the jobs of a time.
+
+        Parameters
+        ----------
+        since
+            Begin in seconds since 1970; jobs that ended before it are left out.
+        until
+            End in seconds since 1970; jobs that were submitted after it are left out. None: now.
 
         Raises
         ------
@@ -97,11 +132,29 @@ class Rest:
             If there is no answer, or one without jobs: Slurm may have no accounting.
         """
         # v0.0.38 reads times as sacct does, where a number needs this prefix.
-        first = f"uts{since}" if self._spoken() == OLDEST else str(since)
-        status, content = self._call("GET", f"jobs?start_time={first}", family="slurmdb")
-        if status != http.HTTPStatus.OK or not isinstance(content.get("jobs"), list):
-            raise UnavailableError(f"slurmrestd: slurmdb/jobs: {_errors(content) or status}")
-        return content
+        prefix = "uts" if self._spoken() == OLDEST else ""
+        query = f"jobs?start_time={prefix}{since}"
+        if until is not None:
+            query += f"&end_time={prefix}{until}"
+        return self._of_database(query, "jobs")
+
+    def accounts(self) -> Mapping[str, Any]:
+        """Return slurmdbd's answer on accounts and their users.
+
+        Raises
+        ------
+        UnavailableError
+            If there is no answer, or one without associations: Slurm may have no accounting.
+        """
+        return self._of_database("associations", "associations")
+
+    def _of_database(self, query: str, what: str) -> Mapping[str, Any]:
+        status, content = self._call("GET", query, family="slurmdb")
+        # v0.0.38 writes QOS in capitals here.
+        found = content.get(what, content.get(what.upper()))
+        if status != http.HTTPStatus.OK or not isinstance(found, list):
+            raise UnavailableError(f"slurmrestd: slurmdb/{what}: {_errors(content) or status}")
+        return {**content, what: found}
 
     def place(self, key: str, nodes: str) -> None:
         """Bind a job to nodes, none if the text is empty, and let it start."""

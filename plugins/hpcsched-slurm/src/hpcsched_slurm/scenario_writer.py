@@ -24,7 +24,7 @@ def scenario_of(
     partitions: Sequence[str],
     manager: Mapping[str, Any],
     *,
-    history: str,
+    history: str | None = None,
     dispatcher: str,
 ) -> tuple[str, tuple[str, ...]]:
     """Return a scenario as YAML, and warnings about parts of the cluster that are left out.
@@ -38,20 +38,23 @@ def scenario_of(
     manager
         Parameters of the workload manager.
     history
-        Path of the history.
+        Path of the history; None: slurmdbd is asked, through the same slurmrestd.
     dispatcher
         Name of the dispatcher.
 
     Raises
     ------
     ValueError
-        If a partition has no nodes.
+        If a partition has no nodes, or neither a history nor slurmrestd is given.
     """
-    entries = entries_of(calls.nodes(), calls.partitions(), "slurm")
+    if history is None and "rest" not in manager:
+        raise ValueError("expected --history FILE, or --rest to ask slurmdbd; found neither")
+    past = dict(manager) if history is None else {"path": history}
+    entries = entries_of(calls.nodes(), calls.partitions(), calls.licenses(), "slurm")
     site = part_of(read_site(entries), partitions)
     blocks = write_blocks(site, Path("slurm"))
     rest = {
-        "trace": {"source": "slurm-history", "path": history},
+        "trace": {"source": "slurm-history", **past},
         "predictor": "requested-time",
         "dispatcher": dispatcher,
         "live": {
@@ -77,7 +80,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--partition", action="append", required=True, help="can be repeated")
     parser.add_argument("--rest", help="unix:/path/to/socket or http://127.0.0.1:PORT")
     parser.add_argument("--token-file", help="a file with a token, readable by its owner alone")
-    parser.add_argument("--history", required=True, help="the file that JobCompLoc names")
+    parser.add_argument(
+        "--history", help="the file that JobCompLoc names; without it, slurmdbd is asked"
+    )
     parser.add_argument("--dispatcher", default="easy", help="its name")
     parser.add_argument("--out", required=True, type=Path, help="the file to write")
     given = parser.parse_args(arguments)

@@ -1,4 +1,4 @@
-"""Nodes and partitions in the terms of `scontrol show`.
+"""Nodes, partitions and licences in the terms of `scontrol show`.
 
 The reader of Slurm's files (`hpcsched.scenario.slurm`) takes these, so that a scenario is the same
 from a file and from a running Slurm.
@@ -12,9 +12,12 @@ from hpcsched.scenario.slurm.entries import Entry
 
 
 def entries_of(
-    nodes: Iterable[Mapping[str, Any]], partitions: Iterable[Mapping[str, str]], source: str
+    nodes: Iterable[Mapping[str, Any]],
+    partitions: Iterable[Mapping[str, str]],
+    licenses: Iterable[Mapping[str, Any]],
+    source: str,
 ) -> list[Entry]:
-    """Return entries about nodes and partitions, in the forms that `versions` gives them.
+    """Return entries about nodes, partitions and licences, in the forms that are read.
 
     Parameters
     ----------
@@ -22,6 +25,8 @@ def entries_of(
         Nodes in the form of v0.0.38.
     partitions
         Partitions as pairs of `scontrol show partitions`.
+    licenses
+        Licences with the keys of slurmrestd.
     source
         Name of the program that told of them, for messages.
     """
@@ -39,6 +44,9 @@ def entries_of(
             pairs["cpuefctv"] = f"{type(error).__name__}: {error}"
         found.append(Entry("nodename", pairs, place))
     found += [Entry("partitionname", dict(pairs), place) for pairs in partitions]
+    for one in licenses:
+        pairs = {"licensename": str(one.get("LicenseName")), "total": str(one.get("Total"))}
+        found.append(Entry("licensename", pairs, place))
     return found
 
 

@@ -1,0 +1,41 @@
+"""`hpcsched trace accounts-from`: the accounts of a Slurm site as part of a scenario."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hpcsched.cli.output import OutFile, emit
+from hpcsched.cli.shared_options import Overrides, ScenarioFile
+
+
+def accounts_from(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="Output of `sshare -alP` or `sacctmgr dump`, or associations as JSON.",
+            show_default=False,
+        ),
+    ],
+    scenario: ScenarioFile,
+    out: OutFile = None,
+    overrides: Overrides = None,
+) -> None:
+    """Write the accounts of a Slurm site for `multifactor`.
+
+    The result stands under `order` beside `name: multifactor`. It has the shares of accounts and
+    users, and their usage where FILE has it. Numbers of users and groups are those of the
+    scenario's trace, which is read for its names.
+    """
+    from hpcsched.cli.trace import assembled
+    from hpcsched.scenario.slurm.accounts import TraceNames, accounts_block, read_associations
+
+    associations = read_associations(file)
+    source = assembled(scenario, overrides).source
+    for _ in source.jobs():
+        pass
+    block = accounts_block(associations, TraceNames.of_comments(source.comments), file)
+    emit(block.text.rstrip("\n"), out)
+    for text in block.left_out:
+        typer.echo(f"warning: left out: {text}", err=True)

@@ -1,0 +1,141 @@
+"""Slurmdbd's answer on completed jobs, and the time that is asked for."""
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Annotated, Any, NamedTuple, Protocol
+
+from pydantic import AfterValidator, Field
+
+from hpcsched import Finding, InputError, TraceAnswer
+from hpcsched.system.cluster import UnavailableError
+from hpcsched_slurm.accounting_records import record_of
+from hpcsched_slurm.params import SlurmParams
+
+DAYS = 30
+"""Days before now that are asked for by default."""
+TIMEOUT = 600
+"""Seconds to wait by default: slurmdbd may take minutes for months of jobs."""
+
+_DAY = 86_400
+
+
+def instant_of(text: str) -> int:
+    """Return an ISO 8601 time in seconds since 1970; without an offset, of this machine's place.
+
+    Raises
+    ------
+    ValueError
+        If the text is no such time.
+    """
+    try:
+        return int(datetime.fromisoformat(text).astimezone().timestamp())
+    except (ValueError, OverflowError, OSError):
+        raise ValueError(
+            f"expected a time such as 2024-03-01 or 2024-03-01T12:00:00, found {text!r}"
+        ) from None
+
+
+def _checked_instant(text: str) -> str:
+    instant_of(text)
+    return text
+
+
+Instant = Annotated[str, AfterValidator(_checked_instant)]
+"""An ISO 8601 time as text."""
+
+PositiveDays = Annotated[float, Field(gt=0, le=36_500)]
+"""A number of days."""
+
+
+class AccountingQuestion(Protocol):
+    """How slurmdbd is asked; parameters of the trace source are one."""
+
+    @property
+    def token_file(self) -> str | None:
+        """File with a token."""
+
+    @property
+    def user(self) -> str | None:
+        """User whom the token is for."""
+
+    @property
+    def days(self) -> float | None:
+        """Days before now."""
+
+    @property
+    def since(self) -> str | None:
+        """Begin of the time."""
+
+    @property
+    def until(self) -> str | None:
+        """End of the time."""
+
+    @property
+    def timeout(self) -> int:
+        """Seconds to wait."""
+
+
+class AccountingAnswer(NamedTuple):
+    """Answer of slurmdbd.
+
+    Attributes
+    ----------
+    records
+        Records of jobs in the terms of sacct; None for one that is none.
+    hashed
+        The records as a run records them.
+    """
+
+    records: Sequence[Mapping[str, str] | None]
+    hashed: TraceAnswer
+
+
+def ask_accounting(rest: str, question: AccountingQuestion) -> AccountingAnswer:
+    """Ask slurmdbd for the jobs of a time.
+
+    Parameters
+    ----------
+    rest
+        Where slurmrestd listens.
+    question
+        The token, and the time.
+
+    Raises
+    ------
+    InputError
+        If there is no answer, or the token or the version is not accepted.
+    """
+    records = list(map(record_of, whole_answer(rest, question)["jobs"]))
+    # Other parts of the answer differ at each call, also of jobs that have ended.
+    content = json.dumps(records, sort_keys=True, separators=(",", ":")).encode()
+    return AccountingAnswer(records, TraceAnswer(f"{rest}/slurmdb/jobs", content))
+
+
+def whole_answer(rest: str, question: AccountingQuestion) -> Mapping[str, Any]:
+    """Ask as `ask_accounting` does, and return the answer as it is.
+
+    Raises
+    ------
+    InputError
+        If there is no answer, or the token or the version is not accepted.
+    """
+    from hpcsched_slurm.rest import Rest  # noqa: PLC0415 (a history in a file asks nobody)
+
+    params = SlurmParams(
+        rest=rest,
+        token_file=question.token_file,
+        user=question.user,
+        timeout=question.timeout,
+    )
+    until = None if question.until is None else instant_of(question.until)
+    if question.since is not None:
+        begin = instant_of(question.since)
+    else:
+        days = DAYS if question.days is None else question.days
+        begin = int((time.time() if until is None else until) - days * _DAY)
+    try:
+        return Rest(params).accounting(begin, until)
+    except UnavailableError as error:
+        raise InputError(Finding("no-answer", str(error))) from error

@@ -1,0 +1,45 @@
+"""Common part of the commands that save what slurmdbd answers."""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from hpcsched import HpcschedError
+from hpcsched_slurm.accounting_answer import TIMEOUT
+
+
+def save_answer(
+    parser: argparse.ArgumentParser,
+    arguments: Sequence[str] | None,
+    ask: Callable[[dict[str, Any]], Mapping[str, Any]],
+) -> int:
+    """Write an answer into a file, and return 0, or 1 where that cannot be done.
+
+    Parameters
+    ----------
+    parser
+        Parser with the options of the command alone.
+    arguments
+        Arguments of the command; None: those of the process.
+    ask
+        Returns the answer; it gets the values of all given options but `--out` by name.
+    """
+    parser.add_argument(
+        "--rest", required=True, help="unix:/path/to/socket or http://127.0.0.1:PORT"
+    )
+    parser.add_argument("--token-file", help="a file with a token, readable by its owner alone")
+    parser.add_argument("--timeout", type=int, help=f"seconds to wait; {TIMEOUT} by default")
+    parser.add_argument("--out", required=True, type=Path, help="the file to write")
+    given = vars(parser.parse_args(arguments))
+    out: Path = given.pop("out")
+    try:
+        answer = ask({name: value for name, value in given.items() if value is not None})
+        with out.open("x", encoding="utf-8") as file:
+            json.dump(answer, file)
+    except (HpcschedError, ValueError, OSError) as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 1
+    return 0

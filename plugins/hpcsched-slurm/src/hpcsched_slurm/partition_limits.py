@@ -1,0 +1,145 @@
+"""Limits of partitions on single jobs, and of the CPUs that their jobs use on a node."""
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from hpcsched.slurm.values import parse_size, parse_time_limit
+
+_NONE = frozenset({"", "unlimited", "infinite", "all", "n/a", "none", "(null)", "no", "0"})
+_CLOSED = frozenset({"down", "inactive"})
+_EXCLUSIVE = frozenset({"exclusive", "node", "yes"})
+"""Values of `OverSubscribe`, or of `Exclusive` in later versions, for whole nodes."""
+_MEBIBYTE = 2**20
+_LEFT = {
+    "maxmempercpu": "MaxMemPerCPU",
+    "maxcpuspersocket": "MaxCPUsPerSocket",
+    "exclusiveuser": "ExclusiveUser",
+    "exclusivetopo": "ExclusiveTopo",
+}
+"""Limits that only Slurm applies, with their spelling."""
+
+
+class Asker(NamedTuple):
+    """What a partition looks at in a job; memory per node is in MiB, the time limit in seconds."""
+
+    account: str
+    qos: str
+    nodes: int
+    cpus_per_node: int
+    memory_per_node: int
+    time_limit: int | None
+
+
+class PartitionLimits(NamedTuple):
+    """Limits of a partition; None stands for no limit.
+
+    Attributes
+    ----------
+    qos
+        Name of its QOS; empty if it has none.
+    exclusive
+        Whether its jobs get whole nodes.
+    state
+        Its state if no job may start, else empty.
+    """
+
+    name: str
+    max_time: int | None = None
+    max_nodes: int | None = None
+    min_nodes: int = 0
+    cpus_per_node: int | None = None
+    memory_per_node: int | None = None
+    accounts: frozenset[str] | None = None
+    accounts_denied: frozenset[str] = frozenset()
+    allowed_qos: frozenset[str] | None = None
+    qos_denied: frozenset[str] = frozenset()
+    qos: str = ""
+    exclusive: bool = False
+    state: str = ""
+
+    def refusal(self, job: Asker) -> str:
+        """Return the limit that a job breaks, in words; empty if it breaks none."""
+        limits = (
+            (bool(self.state), f"its state is {self.state}"),
+            (_over(job.time_limit, self.max_time), f"MaxTime={(self.max_time or 0) // 60} minutes"),
+            (_over(job.nodes, self.max_nodes), f"MaxNodes={self.max_nodes}"),
+            (_over(job.cpus_per_node, self.cpus_per_node), f"MaxCPUsPerNode={self.cpus_per_node}"),
+            (
+                _over(job.memory_per_node, self.memory_per_node),
+                f"MaxMemPerNode={self.memory_per_node}M",
+            ),
+            (self.accounts is not None and job.account not in self.accounts, "AllowAccounts"),
+            (job.account in self.accounts_denied, "DenyAccounts"),
+            (self.allowed_qos is not None and job.qos not in self.allowed_qos, "AllowQos"),
+            (job.qos in self.qos_denied, "DenyQos"),
+        )
+        return next((f"partition {self.name}: {limit}" for broken, limit in limits if broken), "")
+
+
+def _over(asked: int | None, most: int | None) -> bool:
+    return most is not None and asked is not None and asked > most
+
+
+class Partitions(NamedTuple):
+    """Limits of all partitions by name, and sentences about those that are left to Slurm."""
+
+    limits: Mapping[str, PartitionLimits]
+    warnings: tuple[str, ...] = ()
+
+
+NO_PARTITIONS = Partitions({})
+
+
+def read_partitions(partitions: Iterable[Mapping[str, str]]) -> Partitions:
+    """Return the limits of partitions.
+
+    Parameters
+    ----------
+    partitions
+        Pairs of `scontrol show partitions`, with keys in lower case.
+    """
+    found: dict[str, PartitionLimits] = {}
+    told: list[str] = []
+    for pairs in partitions:
+        name = pairs["partitionname"]
+        try:
+            found[name] = _limits(name, pairs)
+        except ValueError as error:
+            told.append(f"the limits of partition {name} are left to Slurm: {error}")
+        left = [written for key, written in _LEFT.items() if _given(pairs.get(key, ""))]
+        way = pairs.get("exclusive", "")
+        left += [f"Exclusive={way}"] if _given(way) and way.lower() not in _EXCLUSIVE else []
+        told += [f"the limit {limit} of partition {name} is left to Slurm" for limit in left]
+    return Partitions(found, tuple(told))
+
+
+def _limits(name: str, pairs: Mapping[str, str]) -> PartitionLimits:
+    def number(key: str) -> int | None:
+        return int(pairs[key]) if _given(pairs.get(key, "")) else None
+
+    def names(key: str) -> frozenset[str] | None:
+        text = pairs.get(key, "")
+        return frozenset(text.split(",")) if _given(text) else None
+
+    state = pairs.get("state", "")
+    ways = {pairs.get(key, "").lower() for key in ("oversubscribe", "exclusive")}
+    memory = pairs.get("maxmempernode", "")
+    return PartitionLimits(
+        name,
+        parse_time_limit(pairs.get("maxtime", "")),
+        number("maxnodes"),
+        number("minnodes") or 0,
+        number("maxcpuspernode"),
+        parse_size(memory) // _MEBIBYTE if _given(memory) else None,
+        names("allowaccounts"),
+        names("denyaccounts") or frozenset(),
+        names("allowqos"),
+        names("denyqos") or frozenset(),
+        pairs["qos"] if _given(pairs.get("qos", "")) else "",
+        not _EXCLUSIVE.isdisjoint(ways),
+        state if state.lower() in _CLOSED else "",
+    )
+
+
+def _given(text: str) -> bool:
+    return text.lower() not in _NONE

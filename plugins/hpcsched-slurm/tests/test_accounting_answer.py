@@ -1,0 +1,172 @@
+"""The trace source that asks slurmdbd, with a slurmrestd that gives recorded answers."""
+
+import json
+import time
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+from recorded import FOLDER, MIB
+from test_calls import Server, serving
+
+import hpcsched
+import hpcsched_slurm.plugins
+from hpcsched import InputError, NodeGroup, System
+from hpcsched.testing import UsePlugins
+from hpcsched_slurm import accounts_writer
+from hpcsched_slurm.accounting_answer import instant_of, whole_answer
+from hpcsched_slurm.accounting_records import record_of
+from hpcsched_slurm.history import SlurmHistory, SlurmHistoryParams
+
+ANSWER = (FOLDER / "slurmdb.json").read_bytes()
+SYSTEM = System((NodeGroup("c", 4, {"core": 16, "mem": 64000 * MIB, "gpu": 4}),))
+
+
+def answering(server: Server, version: int = 38) -> None:
+    """Let a server give the recorded answer, as one of a version."""
+    content = json.loads(ANSWER)
+    if version > 38:
+        content["meta"]["plugin"] = {"data_parser": f"data_parser/v0.0.{version}"}
+        for job in content["jobs"]:
+            limit = job["time"]["limit"]
+            job["time"]["limit"] = {"set": True, "infinite": False, "number": limit}
+            job["state"]["current"] = [job["state"]["current"]]
+    server.document = {"paths": {f"/slurm/v0.0.{version}/jobs/": {}}}
+    server.content = json.dumps(content).encode()
+
+
+def source(tmp_path: Path, **given: Any) -> SlurmHistory:
+    """Return a source that asks the server in a folder."""
+    asked = {"rest": f"unix:{tmp_path}/s", "token_file": f"{tmp_path}/token", "user": "ann"}
+    return SlurmHistory(SlurmHistoryParams(**asked, **given), SYSTEM)
+
+
+@pytest.mark.parametrize("version", [38, 41, 42, 43, 44, 45])
+def test_the_jobs_are_those_of_a_saved_copy(tmp_path: Path, version: int) -> None:
+    """One call, in the version that slurmrestd offers; the token is in its header."""
+    with serving(tmp_path) as (server, _):
+        answering(server, version)
+        asking = source(tmp_path, since="2026-11-20T00:00:00+00:00", until="2026-11-21T00:00:00Z")
+        found = list(asking.jobs())
+        assert list(asking.jobs()) == found
+        (_, path, headers, _), *more = [one for one in server.asked if "slurmdb" in one[1]]
+    begin, prefix = 1_795_132_800, "uts" if version == 38 else ""
+    expected = f"start_time={prefix}{begin}&end_time={prefix}{begin + 86_400}"
+    assert path == f"/slurmdb/v0.0.{version}/jobs?{expected}"
+    assert headers["X-SLURM-USER-NAME"] == "ann"
+    assert not more
+    copy = tmp_path / "copy.json"
+    copy.write_bytes(ANSWER)
+    saved = SlurmHistory(SlurmHistoryParams(path=str(copy)), SYSTEM)
+    assert found == list(saved.jobs())
+    assert asking.account == saved.account
+    assert (asking.files, saved.files) == ([], [copy])
+    assert saved.read_answers() == []
+    assert asking.comments == saved.comments == ["User: 0 root"]
+
+
+def test_the_time_that_is_asked_for(tmp_path: Path) -> None:
+    """Thirty days by default; `until` alone means the thirty days before it."""
+    with serving(tmp_path) as (server, _):
+        answering(server)
+        for given in ({}, {"days": 2}, {"until": "2024-03-31T00:00:00+00:00"}):
+            whole_answer(f"unix:{tmp_path}/s", source(tmp_path, **given)._params)
+        first, second, third = (
+            one[1].partition("start_time=uts")[2] for one in server.asked if "slurmdb" in one[1]
+        )
+    assert time.time() - int(first) == pytest.approx(30 * 86_400, abs=60)
+    assert time.time() - int(second) == pytest.approx(2 * 86_400, abs=60)
+    end = 1_711_843_200
+    assert third == f"{end - 30 * 86_400}&end_time=uts{end}"
+    assert instant_of("2024-03-31") == int(time.mktime((2024, 3, 31, 0, 0, 0, 0, 0, -1)))
+
+
+def test_a_run_records_what_was_read(tmp_path: Path, use_plugins: UsePlugins) -> None:
+    """The manifest has its hash, and says that the run is not reproducible."""
+    use_plugins(hpcsched_slurm.plugins)
+    (tmp_path / "site.yaml").write_text(
+        "name: asked\n"
+        "system: {groups: [{name: c, count: 4, resources: {core: 16, mem: 64000MiB, gpu: 4}}]}\n"
+        f"trace: {{source: slurm-history, rest: 'unix:{tmp_path}/s', user: ann,\n"
+        f"        token_file: {tmp_path}/token, since: 2026-11-01, until: 2026-12-01}}\n"
+        "dispatcher: easy\n"
+    )
+    with serving(tmp_path) as (server, _):
+        answering(server)
+        scenario = hpcsched.load_scenario(tmp_path / "site.yaml")
+        result = hpcsched.run(scenario, out=tmp_path / "run")
+        manifest = json.loads((tmp_path / "run/manifest.json").read_text())
+        (read,) = manifest["trace_files"]
+        assert read["path"] == f"unix:{tmp_path}/s/slurmdb/jobs"
+        assert (read["answer"], read["changed"]) == (True, False)
+        records = [record_of(job) for job in json.loads(ANSWER)["jobs"]]
+        content = json.dumps(records, sort_keys=True, separators=(",", ":")).encode()
+        assert (read["bytes"], read["sha256"]) == (len(content), sha256(content).hexdigest())
+        assert manifest["not_reproducible_because"] == ["the trace is what slurmdbd answers"]
+        assert len(result.jobs) == len(list(source(tmp_path).jobs()))
+        assert violations(result) == []
+        # A field that the trace does not have changes nothing.
+        server.content = ANSWER.replace(b'"elapsed": 3', b'"elapsed": 4')
+        assert violations(result) == []
+        server.content = ANSWER.replace(b'"count": 3', b'"count": 4')
+        assert f"SHA-256 of unix:{tmp_path}/s/slurmdb/jobs" in violations(result)[0]
+
+
+def violations(result: hpcsched.RunResult) -> list[str]:
+    """Return the violations that an audit of a run finds; it reads the trace again."""
+    return [text for check in result.verify().checks for text in check.violations]
+
+
+def test_no_answer(tmp_path: Path) -> None:
+    """It is one clear message without the token."""
+    with serving(tmp_path) as (server, _):
+        answering(server)
+        server.content = server.content.replace(b'"jobs"', b'"steps"')
+        with pytest.raises(InputError, match="slurmrestd: slurmdb/jobs: 200"):
+            list(source(tmp_path).jobs())
+        server.status = 401
+        with pytest.raises(InputError, match="does not accept the token of ann"):
+            list(source(tmp_path).jobs())
+    with pytest.raises(InputError, match="slurmrestd: ") as caught:
+        source(tmp_path).read_answers()
+    assert "secret" not in str(caught.value)
+
+
+def test_saves_the_accounts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The answer is saved as it is; what is there already is left alone."""
+    with serving(tmp_path) as (server, _):
+        server.content = json.dumps({**json.loads(ANSWER), "associations": []}).encode()
+        command = [f"--rest=unix:{tmp_path}/s", f"--token-file={tmp_path}/token"]
+        assert accounts_writer.main([*command, f"--out={tmp_path}/one"]) == 0
+        assert server.asked[-1][1] == "/slurmdb/v0.0.38/associations"
+        assert json.loads((tmp_path / "one").read_text()) == json.loads(server.content)
+        assert accounts_writer.main([*command, f"--out={tmp_path}/one"]) == 1
+        assert "File exists" in capsys.readouterr().err
+        server.content = json.dumps({**json.loads(ANSWER), "associations": None}).encode()
+        assert accounts_writer.main([*command, f"--out={tmp_path}/two"]) == 1
+    assert "error: slurmrestd: slurmdb/associations: 200" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({}, "expected 'path', or 'rest' in its place; found neither"),
+        ({"path": "a", "rest": "unix:/s"}, "found both"),
+        ({"path": "a", "days": 3}, "'days' is for 'rest'"),
+        ({"path": "a", "token_file": "t"}, "'token_file' is for 'rest'"),
+        ({"rest": "unix:/s", "days": 3, "since": "2024-03-01"}, "expected 'days', or 'since'"),
+        ({"rest": "unix:/s", "since": "yesterday"}, "expected a time such as 2024-03-01"),
+        (
+            {"rest": "unix:/s", "since": "2024-03-01", "until": "2024-03-01"},
+            "expected 'until' after 'since'",
+        ),
+        ({"rest": "http://slurm.example.org:6820"}, "tokens are not to be sent"),
+        ({"rest": "unix:/s", "days": 0}, "greater than 0"),
+    ],
+)
+def test_parameters(given: dict[str, Any], message: str) -> None:
+    """Keys that do not go together are refused."""
+    with pytest.raises(ValidationError, match=message):
+        SlurmHistoryParams(**given)

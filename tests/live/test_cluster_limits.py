@@ -1,0 +1,81 @@
+"""Limits of a cluster: jobs beyond them are not in the dispatching problem."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from hpcsched.live.cluster_limits import ClusterUsage
+from hpcsched.live.driver import Limits
+from hpcsched.system.cluster import ClusterJob, ClusterLimit
+from tests.live.fake_cluster import FakeCluster
+from tests.live.sessions import session
+
+TWO_JOBS = ClusterLimit("ann", "jobs", 2, "QOS small: MaxJobsPerUser=2")
+SIX_CPUS = ClusterLimit("ann", "cpu", 6, "QOS small: MaxTRESPerUser cpu=6")
+THREE_NODES = ClusterLimit("physics", "node", 3, "account physics: GrpTRES node=3")
+
+
+def job(number: int, limits: tuple[ClusterLimit, ...], **usage: int) -> ClusterJob:
+    """Return a waiting job of all groups."""
+    return ClusterJob(
+        str(number), number, "waiting", "main", 0, 60, 1, {"core": 1},
+        groups=("ann", "physics"), limits=limits, usage={"jobs": 1, **usage},
+    )  # fmt: skip
+
+
+def held(
+    running: Mapping[int, tuple[str, ...]], jobs: list[ClusterJob], **usage: int
+) -> dict[str, str]:
+    """Return the jobs that are held back while some run on nodes, each with such a usage."""
+    holding = [(job(number, (), **usage), nodes) for number, nodes in running.items()]
+    return ClusterUsage(holding).held_back(jobs)
+
+
+def test_in_order_of_arrival() -> None:
+    """Of 6 CPUs 2 are in use: job 1 takes 3, job 2 (2 CPUs) is beyond it, and so is job 3 (1)."""
+    jobs = [job(n, (SIX_CPUS,), cpu=cpu) for n, cpu in ((1, 3), (2, 2), (3, 1))]
+    assert held({9: ("a",)}, jobs, cpu=2) == {"2": SIX_CPUS.name, "3": SIX_CPUS.name}
+
+
+def test_a_job_that_never_fits_holds_back_no_other() -> None:
+    """Job 1 asks for 7 of 6 CPUs; job 2 may start. Job 3 needs none of them."""
+    jobs = [job(n, (SIX_CPUS,), cpu=cpu) for n, cpu in ((1, 7), (2, 6), (3, 0))]
+    assert held({}, jobs) == {"1": SIX_CPUS.name}
+
+
+def test_several_limits() -> None:
+    """The third job is beyond the number of jobs though there are CPUs for it."""
+    jobs = [job(n, (SIX_CPUS, TWO_JOBS), cpu=1) for n in (1, 2, 3)]
+    assert held({}, jobs) == {"3": TWO_JOBS.name}
+
+
+def test_nodes_count_once() -> None:
+    """Running jobs on a, a and b hold 2 nodes of 3: one more node may be taken."""
+    running = {8: ("a",), 9: ("a", "b")}
+    jobs = [job(n, (THREE_NODES,), node=1) for n in (1, 2)]
+    assert held(running, jobs, node=1) == {"2": THREE_NODES.name}
+
+
+def test_jobs_of_others_count_without_limits() -> None:
+    """A job that need not keep to a limit itself still counts for those that must."""
+    jobs = [job(1, (), cpu=5), job(2, (SIX_CPUS,), cpu=2)]
+    assert held({}, jobs) == {"2": SIX_CPUS.name}
+
+
+def test_driven(tmp_path: Path) -> None:
+    """Six jobs of one core fit, but only two run at any time; the reason names the limit."""
+    cluster = FakeCluster()
+    for number in range(1, 7):
+        cluster.submit(number, 1, 5)
+        cluster.jobs[str(number)] = cluster.jobs[str(number)]._replace(
+            groups=("ann",), limits=(TWO_JOBS,), usage={"jobs": 1}
+        )
+    made = session(cluster, tmp_path)
+    most = 0
+    while any(one.phase != "ended" for one in cluster.jobs.values()):
+        made.driver.run(Limits(seconds=1))
+        told = [one for one in cluster.jobs.values() if one.phase == "waiting" and one.wanted]
+        runs = [one for one in cluster.jobs.values() if one.phase == "running"]
+        most = max(most, len(told) + len(runs))
+    assert most == 2
+    reasons = {one.job_id: one.detail for one in made.rounds[0].reasons if one.kind == "limit"}
+    assert reasons == dict.fromkeys((3, 4, 5, 6), TWO_JOBS.name)
