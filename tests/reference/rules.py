@@ -107,14 +107,19 @@ class Round:
         for job in [*queue, *(held.job for held in running)]:
             for r, amount in enumerate(job.unit_request):
                 wanted[r] += amount * job.units
-        # Plans look no further than the last job that runs, and then the longest that waits.
-        reach = max([self.now, *(held.end for held in running)])
-        reach += max(self.predicted[job.job_id] for job in queue)
-        self.closed = [out for out in ahead if out.start < reach]
-        # Nothing is planned for the return of nodes that are out of service.
-        self.shut = [*self.closed, Closed(self.now, 1 << 62, sorted(down))]
         pairs = zip(wanted, system.totals, strict=True)
         self.pressure = [amount / total if total else 0.0 for amount, total in pairs]
+        self.last_end = max([self.now, *(held.end for held in running)])
+        self.ahead, self.down = ahead, down
+        self.look_ahead(queue)
+
+    def look_ahead(self, queue: Sequence[Job]) -> None:
+        """Look no further than the last job that runs, and then the longest of these."""
+        reach = self.last_end + max(self.predicted[job.job_id] for job in queue)
+        self.closed = [out for out in self.ahead if out.start < reach]
+        # Nothing is planned for the return of nodes that are out of service.
+        self.shut = [*self.closed, Closed(self.now, 1 << 62, sorted(self.down))]
+        # Units of one shape are counted only where no outage is looked at.
         self.counts = self.countable()
 
     def decide(self) -> list[Allocated]:

@@ -32,17 +32,24 @@ class SlurmRound(Round):
         started = {held.job.job_id for held in self.started}
         waiting = [job for job in self.in_turn() if job.job_id not in started]
         users: list[int | None] = []
+        tested: list[Job] = []
+        outages = [closed.start for closed in self.ahead]
         for job in waiting:
-            if len(users) == params.bf_max_job_test:
-                return
+            if len(tested) == params.bf_max_job_test:
+                break
             known = params.bf_max_job_user and job.user is not None
             if known and users.count(job.user) >= params.bf_max_job_user:
                 continue
             users.append(job.user)
+            tested.append(job)
             end = self.now + self.predicted[job.job_id]
-            while end % params.bf_resolution:
+            while end % params.bf_resolution and end not in outages:
                 end += 1
             self.predicted = {**self.predicted, job.job_id: end - self.now}
+        if not tested:
+            return
+        self.look_ahead([*(held.job for held in self.started), *tested])
+        for job in tested:
             if self.start_beside(job):
                 continue
             self.reserve(job, self.now)

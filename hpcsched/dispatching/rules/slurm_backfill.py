@@ -54,7 +54,7 @@ class SlurmBackfill:
     Slurm rounds the start of a reservation down to a multiple of `bf_resolution`, so that a job may
     pass only if it ends by then. Here ends are rounded up instead, which lets the same jobs pass;
     reservations then last up to one `bf_resolution` longer than in Slurm, where their ends are
-    rounded down.
+    rounded down. No end is rounded beyond the begin of an announced outage.
 
     Jobs are taken to run for their predicted run times; Slurm takes their time limits, which is the
     predictor `requested-time`.
@@ -152,8 +152,11 @@ class SlurmBackfill:
                 of_user[user] += 1
             tested += 1
             end = now + job.predicted_run_time
-            end += -end % params.bf_resolution
-            yield job._replace(predicted_run_time=end - now)
+            rounded = end + -end % params.bf_resolution
+            # A job may run up to an outage, whose times are exact, as those of Slurm's own
+            # reservations are.
+            begins = (outage.start for outage in problem.outages if outage.start >= end)
+            yield job._replace(predicted_run_time=min(rounded, *begins, rounded) - now)
 
     def _round(
         self, rounds: CoreRounds, problem: DispatchingProblem, jobs: Sequence[WaitingJob]
