@@ -26,9 +26,9 @@ class JobClass(StrEnum):
 
 def class_kinds(by: Iterable[JobClass]) -> list[str]:
     """Return the kinds of classes with these names, each once."""
-    from hpcsched.report.job_classes import OTHER_NAMES
+    from hpcsched.report import job_classes
 
-    return list(dict.fromkeys(OTHER_NAMES.get(name, str(name)) for name in by))
+    return job_classes.class_kinds(map(str, by))
 
 
 def _no_log(path: Path) -> Path:
@@ -129,6 +129,10 @@ Baseline = Annotated[
 ByClass = Annotated[
     list[JobClass] | None,
     typer.Option(help="Also by class of jobs; can be repeated.", show_default=False),
+]
+Recorded = Annotated[
+    bool,
+    typer.Option("--recorded", help="Add the log's own schedule, also for --baseline recorded."),
 ]
 Verbose = Annotated[
     bool,

@@ -81,7 +81,7 @@ def write_page(
         "report.html",
         title=title,
         runs=[_about(one, study.labels, verdicts[one.name]) for one in study.runs],
-        answer=answer(compared, not_ok(verdicts)),
+        answer=answer(compared, not_ok(verdicts), comparison),
         contenders=study.contender_labels,
         warnings=warnings,
         tables=[
