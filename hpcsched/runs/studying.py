@@ -227,7 +227,7 @@ def figure_of(kind: Kind, compared: ComparedStudy, **options: Any) -> "Figure":
     options
         `of`, the quantity of `boxes`, `ecdf` and `survival` (`bounded_slowdown`, `wait_time`, …);
         `metric` of `bars`, by default the objective; `resource` of `load`; `resources`, `begin`,
-        `end` (seconds, durations or dates) and `by` of `gantt`.
+        `end` (seconds, durations or dates), `marks` (pairs of such times) and `by` of `gantt`.
 
     Raises
     ------
@@ -265,9 +265,10 @@ def figure_of(kind: Kind, compared: ComparedStudy, **options: Any) -> "Figure":
         resources: Sequence[str] = (),
         begin: int | str | None = None,
         end: int | str | None = None,
+        marks: Sequence[tuple[int | str, int | str]] = (),
         by: "By | None" = None,
     ) -> "Figure":
-        return gantt_figure.gantt_figure(compared.study, resources, begin, end, by=by)
+        return gantt_figure.gantt_figure(compared.study, resources, begin, end, marks=marks, by=by)
 
     drawings: Mapping[Kind, Callable[..., Figure]] = {
         "boxes": boxes,

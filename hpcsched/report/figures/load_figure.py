@@ -18,7 +18,7 @@ from hpcsched.report.figures.chart_parts import (
 )
 from hpcsched.report.figures.figure_style import PAPER_WIDTH, Look, contender_looks
 from hpcsched.report.figures.load_series import LoadSeries, load_series
-from hpcsched.report.figures.time_axis import TimeAxis, run_calendar, time_axis
+from hpcsched.report.figures.time_axis import TimeAxis, time_axis
 
 _OFFERED = Look("#999999", 0, "offered")
 """Line of the offered amount of a shared resource."""
@@ -67,7 +67,7 @@ def _panel(
         lines = {"offered": limit, **lines}
     instants = [round(line.instants[k]) for line in lines.values() for k in (0, -1)] or [0]
     first = next(one for one in compared.study.runs if one.group == group)
-    time = time_axis(min(instants), max(instants), run_calendar(first))
+    time = time_axis(min(instants), max(instants), first.run.calendar)
     data = [
         row for contender, line in lines.items() for row in _line_rows(contender, line, time)
     ]  # fmt: skip

@@ -20,7 +20,7 @@ from hpcsched.report.figures.chart_parts import (
 )
 from hpcsched.report.figures.figure_style import INK, PAPER_WIDTH, contender_looks
 from hpcsched.report.figures.process_usage import MEGABYTE, PARTS, mean_times, recorded_usage
-from hpcsched.report.figures.time_axis import run_calendar, time_axis
+from hpcsched.report.figures.time_axis import time_axis
 
 _SHADES = ("#ffffff", "#bfbfbf", "#737373")
 
@@ -99,7 +99,7 @@ def cpu_over_time_figure(compared: ComparedStudy, width: int = PAPER_WIDTH) -> F
             round(usage.now[k]) for usage in own.values() if len(usage.now) for k in (0, -1)
         ] or [0]
         first = next(one for one in compared.study.runs if one.group == group)
-        time = time_axis(min(ends), max(ends), run_calendar(first))
+        time = time_axis(min(ends), max(ends), first.run.calendar)
         for contender, usage in own.items():
             # Every n-th round, so that a figure does not grow with the trace.
             some = slice(None, None, -(-len(usage.now) // STEPS) or 1)
