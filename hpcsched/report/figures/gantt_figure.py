@@ -44,6 +44,8 @@ from hpcsched.report.tables.job_tables import run_time_classes
 
 _DOWN, _OUT = "#595959", "out of service"
 """Colour of a node out of service, and its name in the legend."""
+_SHADE = "#FFB000"
+"""Colour of marked spans, translucent: a grey one would look like the jobs of other users."""
 _NUMBERED = 200
 """Largest number of rectangles for which job numbers are written, where there is room."""
 _LEGIBLE, _TALL = 0.02, 6.0
@@ -158,7 +160,7 @@ def _marked(marked: Sequence[MarkedSpan], time: TimeAxis) -> list[alt.Chart]:
     )
     bounds = rows(time=time.places(bound for span in marked for bound in span))
     return [
-        chart_of(spans).mark_rect(color="black", opacity=0.18).encode(x=time.x("begin"), x2="end"),
+        chart_of(spans).mark_rect(color=_SHADE, opacity=0.25).encode(x=time.x("begin"), x2="end"),
         chart_of(bounds).mark_rule(strokeWidth=1.2, strokeDash=[3, 2]).encode(x=time.x("time")),
     ]
 
