@@ -44,8 +44,8 @@ from hpcsched.report.tables.job_tables import run_time_classes
 
 _DOWN, _OUT = "#595959", "out of service"
 """Colour of a node out of service, and its name in the legend."""
-_SHADE = "#FFB000"
-"""Colour of marked spans, translucent: a grey one would look like the jobs of other users."""
+_IDLE, _DARKER = "#FFEFC8", 0.12
+"""Colour below the jobs in marked spans, and opacity of black above them."""
 _NUMBERED = 200
 """Largest number of rectangles for which job numbers are written, where there is room."""
 _LEGIBLE, _TALL = 0.02, 6.0
@@ -120,10 +120,13 @@ def gantt_figure(
     for panel in found:
         title = labels[panel.run.name] if len(study.runs) > 1 else ""
         time = time_axis(panel.window.begin, panel.window.end, panel.run.run.calendar)
-        marked = _marked(marked_spans(panel.run, panel.window, marks), time)
-        strip = sized(layers(_strip(panel, time), *marked), (plot_width(width), _STRIP), title)
-        nodes = layers(*_nodes(panel, time, colours), *marked)
-        charts += [strip, sized(nodes, (plot_width(width), _height(panel.window)))]
+        marked = marked_spans(panel.run, panel.window, marks)
+        strip = _with_marks([_strip(panel, time)], marked, time)
+        nodes = _with_marks(_nodes(panel, time, colours), marked, time)
+        charts += [
+            sized(strip, (plot_width(width), _STRIP), title),
+            sized(nodes, (plot_width(width), _height(panel.window))),
+        ]
     caption = (
         "A rectangle for each job on its nodes, as high as its share of a node; dark grey where a"
         " node is out of service. Above: use of the resource type, in percent of all nodes."
@@ -150,19 +153,30 @@ def _colours(found: Sequence[_Panel], by: By | None) -> _Colours:
     return _Colours(attribute, of_category, of_job)
 
 
-def _marked(marked: Sequence[MarkedSpan], time: TimeAxis) -> list[alt.Chart]:
-    """Return the shades of spans of time, over the whole height, and their bounds as lines."""
+def _with_marks(
+    charts: Sequence[alt.Chart], marked: Sequence[MarkedSpan], time: TimeAxis
+) -> alt.LayerChart:
+    """Return charts on top of each other, with spans of time shaded over the whole height."""
     if not marked:
-        return []
+        return layers(*charts)
     spans = rows(
         begin=time.places(span.begin for span in marked),
         end=time.places(span.end for span in marked),
     )
     bounds = rows(time=time.places(bound for span in marked for bound in span))
-    return [
-        chart_of(spans).mark_rect(color=_SHADE, opacity=0.25).encode(x=time.x("begin"), x2="end"),
+
+    def shade(colour: str, opacity: float) -> alt.Chart:
+        mark = chart_of(spans).mark_rect(color=colour, opacity=opacity)
+        shaded: alt.Chart = mark.encode(x=time.x("begin"), x2="end")
+        return shaded
+
+    return layers(
+        shade(_IDLE, 1.0),
+        *charts,
+        # Black darkens the jobs and leaves their hues, by which the legend names them.
+        shade("black", _DARKER),
         chart_of(bounds).mark_rule(strokeWidth=1.2, strokeDash=[3, 2]).encode(x=time.x("time")),
-    ]
+    )
 
 
 def _strip(panel: _Panel, time: TimeAxis) -> alt.Chart:

@@ -153,13 +153,14 @@ def test_marked_spans(tmp_path: Path) -> None:
     figure = gantt_figure(study, (), "12h", "4d", marks=marks)
     assert "Shaded: the marked spans of time." in figure.caption
     shades = [one for one in units(figure.chart) if one.mark == "rect" and "y" not in one.encoding]
-    assert len(shades) == 2
+    # Below and above the jobs, in the strip and on the nodes.
+    assert len(shades) == 4
     zero = 1000 * (843_480_000 + 7200)
     hours = [
         [((row["begin"] - zero) / 3.6e6, (row["end"] - zero) / 3.6e6) for row in one.rows]
         for one in shades
     ]
-    assert hours == [[(24, 36), (12, pytest.approx(72 + 1 / 60))]] * 2
+    assert hours == [[(24, 36), (12, pytest.approx(72 + 1 / 60))]] * 4
     lines = [one for one in units(figure.chart) if one.mark == "rule" and "x" in one.encoding]
     assert [len(one.rows) for one in lines] == [4, 4]
     out = tmp_path / "marked.svg"
