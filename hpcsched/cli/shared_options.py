@@ -123,7 +123,7 @@ Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
 Baseline = Annotated[
     str | None,
     typer.Option(
-        help="The run or contender to compare with; the first by default.", show_default=False
+        help="The run or configuration to compare with; the first by default.", show_default=False
     ),
 ]
 ByClass = Annotated[

@@ -107,7 +107,7 @@ def compare_study(
         A file of a run is damaged, no run has the name of the baseline, or the log's own schedule
         is not known.
     """
-    names = {name for one in study.runs for name in (one.name, one.contender)}
+    names = {name for one in study.runs for name in (one.name, one.configuration)}
     log_is_baseline = recorded and baseline == NAME and NAME not in names
     compared = ComparedStudy(study, None if log_is_baseline else baseline)
     log = recorded_schedule(compared) if recorded else None

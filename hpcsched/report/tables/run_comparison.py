@@ -253,9 +253,9 @@ def shared_objective(runs: Sequence[RunDirectory]) -> Mapping[str, Any] | None:
 
 
 def _ranking_objective(studied: Sequence[StudiedRun]) -> Mapping[str, Any] | None:
-    """Return the objective that ranks runs: that of one run for each contender, of one trace."""
+    """Return the objective that ranks runs: one run for each configuration, of one trace."""
     one_trace = len({one.group for one in studied}) == 1
-    once = len({one.contender for one in studied}) == len(studied)
+    once = len({one.configuration for one in studied}) == len(studied)
     return shared_objective([one.run for one in studied]) if one_trace and once else None
 
 
@@ -323,15 +323,15 @@ def _warnings(runs: Sequence[RunDirectory], names: Sequence[str], base: int) -> 
 
 
 def _equal_replicas(studied: Sequence[StudiedRun]) -> Iterator[str]:
-    """Yield a warning for each contender whose runs of several seeds have the same jobs."""
+    """Yield a warning for each configuration whose runs of several seeds have the same jobs."""
     replicas: dict[tuple[str, str], list[StudiedRun]] = defaultdict(list)
     for one in studied:
-        replicas[one.contender, one.group].append(one)
-    for (contender, group), same in replicas.items():
+        replicas[one.configuration, one.group].append(one)
+    for (configuration, group), same in replicas.items():
         tables = {one.run.manifest.files.get(JOBS) for one in same}
         if len(same) > 1 and len(tables) == 1 and None not in tables:
             yield (
-                f"the {len(same)} seeds of {contender} on {group} make no difference: they are"
+                f"the {len(same)} seeds of {configuration} on {group} make no difference: they are"
                 " one run, and intervals over them say nothing"
             )
 

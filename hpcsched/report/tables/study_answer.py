@@ -80,8 +80,8 @@ def _ahead(compared: ComparedStudy) -> Iterator[str]:
     elif len(compared_cases) == 1:
         yield from _of_one_case(compared, compared_cases[0], objective, title)
     else:
-        labels = compared.study.contender_labels
-        best = Counter(labels[case[0].contender] for case in compared_cases)
+        labels = compared.study.configuration_labels
+        best = Counter(labels[case[0].configuration] for case in compared_cases)
         counted = ", ".join(f"{name} in {count}" for name, count in best.most_common())
         yield (
             f"By the objective, {title}, over {len(compared_cases)} cases (a trace and a seed):"
