@@ -54,4 +54,7 @@ def test_dates() -> None:
     assert later.title == "1996, local time (UTC+01:00)"
     encoded = later.x("time").to_dict()
     assert (encoded["type"], encoded["scale"]["type"]) == ("temporal", "utc")
+    # No calendar has a year 10000: the axis counts days.
+    far = 8003 * 366 * DAY
+    assert time_axis(far, far + 9 * DAY, STOCKHOLM).title == "days since the trace's origin"
     assert encoded["scale"]["domain"][1] - encoded["scale"]["domain"][0] == 10 * DAY * 1000
