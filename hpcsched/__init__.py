@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from hpcsched.runs.runner import RunResult as RunResult
     from hpcsched.runs.runner import open_run as open_run
     from hpcsched.runs.runner import run as run
+    from hpcsched.runs.study_comparison import StudyComparison as StudyComparison
     from hpcsched.runs.studying import compare as compare
     from hpcsched.runs.studying import plot as plot
     from hpcsched.runs.studying import write_report as write_report
@@ -140,6 +141,7 @@ _EXPORTS = {
     "Scenario": "hpcsched.scenario.models",
     "Selects": "hpcsched.parameters",
     "Start": "hpcsched.dispatching.decision",
+    "StudyComparison": "hpcsched.runs.study_comparison",
     "System": "hpcsched.system.system",
     "TraceAccount": "hpcsched.workload.trace_source",
     "TraceAnswer": "hpcsched.workload.trace_source",

@@ -77,12 +77,14 @@ def box_of(values: npt.NDArray[np.float64], weights: npt.NDArray[np.int64] | Non
 
 
 def _grouped(groups: Sequence[str], drawn: Mapping[str, Look]) -> dict[str, Any]:
-    """Return the places of bars: groups beside each other, and contenders within a group."""
+    """Return the places of bars: groups beside each other, and configurations within a group."""
     axis = alt.Axis(title=None, labelAngle=0, labelLimit=160, grid=False)
     return {
         "x": alt.X("group:N", sort=list(groups), axis=axis, scale=alt.Scale(paddingInner=0.15)),
         "xOffset": alt.XOffset(
-            "contender:N", sort=list(drawn), scale=alt.Scale(domain=list(drawn), paddingInner=0.1)
+            "configuration:N",
+            sort=list(drawn),
+            scale=alt.Scale(domain=list(drawn), paddingInner=0.1),
         ),
     }
 
@@ -99,11 +101,11 @@ def boxes(
     Parameters
     ----------
     found
-        Box by contender and group.
+        Box by configuration and group.
     groups
         Groups from left to right.
     drawn
-        Look by contender, from left to right within a group.
+        Look by configuration, from left to right within a group.
     title
         Title of the axis of values.
     size
@@ -111,10 +113,12 @@ def boxes(
     """
     data = [
         row
-        for contender in drawn
+        for configuration in drawn
         for group in groups
-        if (contender, group) in found
-        for row in rows(contender=contender, group=group, **found[contender, group]._asdict())
+        if (configuration, group) in found
+        for row in rows(
+            configuration=configuration, group=group, **found[configuration, group]._asdict()
+        )
     ]
     scale, marks = value_scale(
         np.array([box.least, box.largest, box.mean]) for box in found.values()
@@ -125,7 +129,7 @@ def boxes(
 
     numbers = [f"{name}:Q" for name in Box._fields]
     base = chart_of(data).encode(
-        **_grouped(groups, drawn), tooltip=["contender:N", "group:N", *numbers]
+        **_grouped(groups, drawn), tooltip=["configuration:N", "group:N", *numbers]
     )
     colour = colours(drawn, size[0] + AXIS_WIDTH, areas=True)
     step = (0.75 * size[0] / max(len(groups), 1)) / max(len(drawn), 1)

@@ -50,7 +50,7 @@ def starts(
     at: Annotated[
         str | None,
         typer.Option(
-            help="A simulated time, such as 25h; the last submission by default.",
+            help="Seconds, 2d12h or a date; the last submission by default.",
             show_default=False,
         ),
     ] = None,
@@ -70,11 +70,11 @@ def starts(
     from hpcsched.forecast.prepared_replay import prepare
     from hpcsched.scenario import load_scenario
 
-    shares, time = quantiles_of(quantiles), _time(at)
+    shares = quantiles_of(quantiles)
     prepared = prepare(load_scenario(scenario, overrides or ()))
     found = forecast(
         prepared,
-        int(prepared.columns.submit_time[-1]) if time is None else time,
+        _second(at, prepared),
         supposed=_supposed(supposed, prepared),
         quantiles=shares,
         samples=samples,
@@ -140,15 +140,13 @@ def quantiles_of(text: str) -> tuple[float, ...]:
     return tuple(shares)
 
 
-def _time(text: str | None) -> int | None:
-    from hpcsched.parameters import parse_duration
+def _second(at: str | None, prepared: "PreparedReplay") -> int:
+    """Return the second of --at; the last submission without it."""
+    from hpcsched.workload.trace_times import simulated_second
 
-    if text is None:
-        return None
-    try:
-        return parse_duration(text)
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--at") from None
+    if at is None:
+        return int(prepared.columns.submit_time[-1])
+    return simulated_second(at, prepared.calendar, prepared.first_submit_time)
 
 
 def _supposed(text: str | None, prepared: "PreparedReplay") -> "SupposedJob | None":

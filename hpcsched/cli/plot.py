@@ -156,6 +156,14 @@ def gantt(
             show_default=False,
         ),
     ] = None,
+    mark: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FROM..TO",
+            help="Shade this span, as 12h..1d or by dates; can be repeated.",
+            show_default=False,
+        ),
+    ] = None,
     resource: Annotated[
         list[str] | None,
         typer.Option(
@@ -176,8 +184,18 @@ def gantt(
 
     Above is the use of the resource type. Times are dates if the trace has them.
     """
-    options = {"begin": begin, "end": end, "resources": resource or ()}
+    marks = [_both_bounds(text) for text in mark or ()]
+    options = {"begin": begin, "end": end, "marks": marks, "resources": resource or ()}
     _write("gantt", directories, out, force=force, **options, by=by and by.value)
+
+
+def _both_bounds(text: str) -> tuple[str, str]:
+    """Return the times before and after the dots of `--mark`."""
+    begin, dots, end = text.partition("..")
+    if not (begin.strip() and dots and end.strip()):
+        message = f"expected two times with '..' between them, such as 12h..1d, found {text!r}"
+        raise typer.BadParameter(message, param_hint="--mark")
+    return begin.strip(), end.strip()
 
 
 def _write(

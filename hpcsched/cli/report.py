@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from hpcsched.cli.shared_options import Baseline, ByClass, Force, SeveralRuns, class_kinds
+from hpcsched.cli.shared_options import Baseline, ByClass, Force, Recorded, SeveralRuns, class_kinds
 
 
 def report(
@@ -15,6 +15,7 @@ def report(
     title: Annotated[str, typer.Option(help="The page's title.")] = "Runs compared",
     by: ByClass = None,
     *,
+    recorded: Recorded = False,
     verify: Annotated[
         bool,
         typer.Option(help="Audit every run, which reads its trace again."),
@@ -27,15 +28,18 @@ def report(
     figures to zoom, and the verdict of an audit of each run. Metrics by class of jobs are of the
     classes in --by; by default of all that tell jobs apart.
     """
-    from hpcsched.report.compared_study import ComparedStudy
     from hpcsched.report.figures.figure_files import check_free, write_bytes
     from hpcsched.report.studied_runs import open_study
+    from hpcsched.runs.study_comparison import compare_study
     from hpcsched.runs.studying import study_page
 
     # Before the runs are read and audited, which may take minutes.
     check_free(out, force=force)
-    compared = ComparedStudy(open_study(directories), baseline)
-    page = study_page(compared, title=title, verify=verify, by=class_kinds(by) if by else None)
+    kinds = class_kinds(by) if by else None
+    found = compare_study(
+        open_study(directories), baseline=baseline, kinds=kinds, recorded=recorded
+    )
+    page = study_page(found, title=title, verify=verify)
     write_bytes(out, page.html.encode())
     for warning in page.warnings:
         typer.echo(f"warning: {warning}", err=True)

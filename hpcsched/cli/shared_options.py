@@ -26,9 +26,9 @@ class JobClass(StrEnum):
 
 def class_kinds(by: Iterable[JobClass]) -> list[str]:
     """Return the kinds of classes with these names, each once."""
-    from hpcsched.report.job_classes import OTHER_NAMES
+    from hpcsched.report import job_classes
 
-    return list(dict.fromkeys(OTHER_NAMES.get(name, str(name)) for name in by))
+    return job_classes.class_kinds(map(str, by))
 
 
 def _no_log(path: Path) -> Path:
@@ -123,12 +123,16 @@ Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
 Baseline = Annotated[
     str | None,
     typer.Option(
-        help="The run or contender to compare with; the first by default.", show_default=False
+        help="The run or configuration to compare with; the first by default.", show_default=False
     ),
 ]
 ByClass = Annotated[
     list[JobClass] | None,
     typer.Option(help="Also by class of jobs; can be repeated.", show_default=False),
+]
+Recorded = Annotated[
+    bool,
+    typer.Option("--recorded", help="Add the log's own schedule, also for --baseline recorded."),
 ]
 Verbose = Annotated[
     bool,

@@ -18,8 +18,9 @@ from hpcsched.experiment.experiment_status import (
 from hpcsched.experiment.folder import ExperimentFolder
 from hpcsched.experiment.reading import Experiment, read_experiment
 from hpcsched.plugins import manager
-from hpcsched.report.tables.report_table import Table
+from hpcsched.report.job_classes import ClassName
 from hpcsched.runs.runner import RunResult, open_run
+from hpcsched.runs.study_comparison import StudyComparison
 from hpcsched.runs.studying import compare
 
 
@@ -70,22 +71,32 @@ class ExperimentResult:
         found = {cell.name: folder.run_of(cell) for cell in self.cells}
         return {name: open_run(run.path) for name, run in found.items() if run is not None}
 
-    def compare(self) -> Table:
-        """Return the metrics of the complete runs side by side.
+    def compare(
+        self,
+        *,
+        baseline: str | None = None,
+        by: ClassName | Sequence[ClassName] = (),
+        recorded: bool = False,
+    ) -> StudyComparison:
+        """Compare the complete runs.
+
+        Parameters
+        ----------
+        baseline, by, recorded
+            As in `hpcsched.compare`.
 
         Raises
         ------
         InputError
-            If no run is complete.
+            If no run is complete, or as in `hpcsched.compare`.
         """
-        return compare(self.folder)
+        return compare(self.folder, baseline=baseline, by=by, recorded=recorded)
 
     def _repr_html_(self) -> str:
         """Return the comparison for notebooks; the status where nothing can be compared yet."""
-        table: Any = self.compare() if self.runs else None
-        if table is None:
+        if not self.runs:
             return f"<pre>{experiment_status_text(self.status)}</pre>"
-        return str(table._repr_html_())
+        return self.compare()._repr_html_()
 
 
 def run_experiment(

@@ -21,9 +21,9 @@ from hpcsched.first_look.machine import (
     need_of,
 )
 from hpcsched.first_look.trial_scenarios import (
-    Contender,
+    Configuration,
     TrialLog,
-    contenders,
+    configurations,
     scenario_text,
     trace_values,
 )
@@ -50,7 +50,7 @@ class Look(NamedTuple):
         The log.
     machine
         The machine.
-    contenders
+    configurations
         The dispatchers.
     objective
         Name of the objective; None: the default.
@@ -58,7 +58,7 @@ class Look(NamedTuple):
 
     log: TrialLog
     machine: Machine
-    contenders: Sequence[Contender]
+    configurations: Sequence[Configuration]
     objective: str | None
 
 
@@ -126,7 +126,7 @@ def look_at(
     if not path.exists():
         raise InputError(Finding("path-not-found", f"there is no file {path}", Place(str(path))))
     registry = manager.registry()
-    chosen = contenders(dispatchers, registry)
+    chosen = configurations(dispatchers, registry)
     if objective is not None and objective not in registry.all_names("objective"):
         known = ", ".join(sorted(registry.all_names("objective")))
         message = f"expected an objective: {known}; found {objective!r}"
@@ -163,7 +163,7 @@ def document_of(
     look = look_at(path, ("easy",), preset=preset)
     for line in look_lines(look):
         tell(line)
-    return parse_document(scenario_text(look.contenders[0], look.log, look.machine, None))
+    return parse_document(scenario_text(look.configurations[0], look.log, look.machine, None))
 
 
 def look_lines(look: Look) -> Iterator[str]:
@@ -179,11 +179,11 @@ def look_lines(look: Look) -> Iterator[str]:
         yield f"jobs: at most the first {look.log.jobs}"
 
 
-def write_scenarios(look: Look, folder: Path) -> list[tuple[Contender, Path]]:
+def write_scenarios(look: Look, folder: Path) -> list[tuple[Configuration, Path]]:
     """Write the scenario of each dispatcher into a folder, and return their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []
-    for one in look.contenders:
+    for one in look.configurations:
         path = folder / f"{one.label}.yaml"
         text = scenario_text(one, look.log, look.machine, look.objective)
         path.write_text(text, encoding="utf-8")
@@ -192,7 +192,7 @@ def write_scenarios(look: Look, folder: Path) -> list[tuple[Contender, Path]]:
 
 
 def try_scenarios(
-    scenarios: Sequence[tuple[Contender, Path]],
+    scenarios: Sequence[tuple[Configuration, Path]],
     folder: Path,
     *,
     begun: Callable[[str], None] = lambda _: None,

@@ -64,7 +64,7 @@ class TrialLog(NamedTuple):
     encoding: str = UTF_8
 
 
-class Contender(NamedTuple):
+class Configuration(NamedTuple):
     """A dispatcher that is tried.
 
     Attributes
@@ -79,7 +79,7 @@ class Contender(NamedTuple):
     declared: str
 
 
-def contenders(names: Sequence[str], registry: Registry) -> list[Contender]:
+def configurations(names: Sequence[str], registry: Registry) -> list[Configuration]:
     """Return dispatchers by their names; the name of a queue order means a list in that order.
 
     Raises
@@ -103,7 +103,7 @@ def contenders(names: Sequence[str], registry: Registry) -> list[Contender]:
     if findings:
         raise InputError(findings)
     return [
-        Contender(name, name if name in dispatchers else f"{{name: list, order: {name}}}")
+        Configuration(name, name if name in dispatchers else f"{{name: list, order: {name}}}")
         for name in names
     ]
 
@@ -129,13 +129,13 @@ def _policies(log: TrialLog) -> Mapping[str, tuple[str, str]]:
 
 
 def scenario_text(
-    contender: Contender, log: TrialLog, machine: Machine, objective: str | None
+    configuration: Configuration, log: TrialLog, machine: Machine, objective: str | None
 ) -> str:
     """Return the scenario of a dispatcher as commented YAML.
 
     Parameters
     ----------
-    contender
+    configuration
         The dispatcher.
     log
         The log.
@@ -151,8 +151,8 @@ def scenario_text(
         f"  {key}: {value}  # {meaning}" for key, (value, meaning) in _policies(log).items()
     ]
     lines = [
-        f"# {contender.label} on {log.path.name}, as 'hpcsched try' replays it.",
-        f"name: {cell_name([stem, contender.label])}",
+        f"# {configuration.label} on {log.path.name}, as 'hpcsched try' replays it.",
+        f"name: {cell_name([stem, configuration.label])}",
         "system:",
         f"  # {machine.basis}",
         "  groups:",
@@ -164,7 +164,7 @@ def scenario_text(
         *jobs,
         *policies,
         "predictor: requested-time  # what users ask for",
-        f"dispatcher: {contender.declared}",
+        f"dispatcher: {configuration.declared}",
         *([] if objective is None else [f"objective: {objective}"]),
     ]
     return "\n".join(lines) + "\n"

@@ -18,7 +18,7 @@ from hpcsched.system.system import System
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.job_batches import JobColumns, RequestNumbers, columns_of
 from hpcsched.workload.site_partitions import Partitions
-from hpcsched.workload.trace_calendar import NO_DATES, Calendar, calendar_of
+from hpcsched.workload.trace_calendar import NO_DATES, Calendar
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
@@ -191,8 +191,7 @@ def forecast(
     )  # fmt: skip
     jobs = _jobs(prepared.columns, found, quantiles, also)
     running = int((branch.present.start_time >= 0).sum())
-    calendar = calendar_of(prepared.workload.comments, int(prepared.columns.submit_time[0]))
-    return Forecast(branch.now, tuple(quantiles), jobs, running, samples, calendar)
+    return Forecast(branch.now, tuple(quantiles), jobs, running, samples, prepared.calendar)
 
 
 def _jobs(

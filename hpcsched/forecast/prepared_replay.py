@@ -15,6 +15,7 @@ from hpcsched.scenario import Scenario
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.replay_admission import admitted
 from hpcsched.workload.job_batches import JobColumns, joined_columns
+from hpcsched.workload.trace_calendar import Calendar, calendar_of
 
 
 class PreparedReplay(NamedTuple):
@@ -36,6 +37,16 @@ class PreparedReplay(NamedTuple):
     workload: Workload
     parts: Parts
     columns: JobColumns
+
+    @property
+    def first_submit_time(self) -> int:
+        """First submit time, in seconds."""
+        return int(self.columns.submit_time[0])
+
+    @property
+    def calendar(self) -> Calendar:
+        """Calendar of the trace."""
+        return calendar_of(self.workload.comments, self.first_submit_time)
 
     def past(self) -> Past:
         """Return the knowledge before the first end of a job."""

@@ -34,7 +34,7 @@ def accuracy_chart(shares: Shares) -> Chart:
         row
         for title, of_title in shares.accuracy.items()
         for row in rows(
-            contender=title, accuracy=ACCURACIES, percent=[100 * share for share in of_title]
+            configuration=title, accuracy=ACCURACIES, percent=[100 * share for share in of_title]
         )
     ]
     looks = _looks(shares.accuracy)
@@ -68,7 +68,9 @@ def error_chart(shares: Shares) -> Chart:
     data = [
         row
         for title, of_title in shares.error.items()
-        for row in rows(contender=title, error=names, percent=[100 * share for share in of_title])
+        for row in rows(
+            configuration=title, error=names, percent=[100 * share for share in of_title]
+        )
     ]
     looks = _looks(shares.error)
     title = "absolute error, up to where the next class begins"

@@ -122,7 +122,7 @@ def _scatter(pairing: Pairing) -> Chart:
         chosen = signs == sign
         names.append(f"{b} {what}: {100 * int(chosen.sum()) / len(signs):.1f} %")
         some = distinct(x[chosen], y[chosen])
-        data += rows(contender=names[-1], x=x[chosen][some], y=y[chosen][some])
+        data += rows(configuration=names[-1], x=x[chosen][some], y=y[chosen][some])
     scale, marks = value_scale([x, y])
     # Points are drawn up to the edge of the axes, not beyond.
     dots: alt.Chart = (
@@ -132,12 +132,12 @@ def _scatter(pairing: Pairing) -> Chart:
             x=alt.X("x:Q", scale=scale, axis=value_axis(f"objective of {a}", marks)),
             y=alt.Y("y:Q", scale=scale, axis=value_axis(f"objective of {b}", marks)),
             color=alt.Color(
-                "contender:N",
+                "configuration:N",
                 scale=alt.Scale(domain=names, range=[colour for _, colour, _, _ in kinds]),
                 legend=alt.Legend(columns=1),
             ),
             shape=alt.Shape(
-                "contender:N",
+                "configuration:N",
                 scale=alt.Scale(domain=names, range=[shape for _, _, shape, _ in kinds]),
             ),
         )

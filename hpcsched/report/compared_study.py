@@ -17,15 +17,15 @@ class ComparedStudy:
     study
         The runs.
     baseline
-        A contender or its label, of which the first run is meant, or a run as `pick_run` takes it;
-        None is the first run.
+        A configuration or its label, of which the first run is meant, or a run as `pick_run` takes
+        it; None is the first run.
 
     Attributes
     ----------
     baseline_run
         The run with which the metrics of the others are compared.
     baseline
-        The contender of that run, with whose runs those of the same trace and seed are compared.
+        The configuration of that run; its runs are compared with those of the same trace and seed.
 
     Raises
     ------
@@ -35,18 +35,18 @@ class ComparedStudy:
 
     def __init__(self, study: Study, baseline: str | None = None) -> None:
         self.study = study
-        of_label = {label: name for name, label in study.contender_labels.items()}
-        if baseline is not None and baseline not in study.contenders:
+        of_label = {label: name for name, label in study.configuration_labels.items()}
+        if baseline is not None and baseline not in study.configurations:
             baseline = of_label.get(baseline, baseline)
-        of_contender = [one for one in study.runs if baseline in (None, one.contender)]
-        first = of_contender[0] if of_contender else pick_run(str(baseline), study.runs)
+        of_configuration = [one for one in study.runs if baseline in (None, one.configuration)]
+        first = of_configuration[0] if of_configuration else pick_run(str(baseline), study.runs)
         self.baseline_run = first
-        self.baseline = first.contender
+        self.baseline = first.configuration
 
     @property
     def baseline_label(self) -> str:
-        """Label of the baseline's contender."""
-        return self.study.contender_labels[self.baseline]
+        """Label of the baseline's configuration."""
+        return self.study.configuration_labels[self.baseline]
 
     @cached_property
     def jobs(self) -> Mapping[str, JobTimes]:
@@ -54,9 +54,9 @@ class ComparedStudy:
         return {one.name: read_job_times(one) for one in self.study.runs}
 
     def pairs(self) -> Iterator[tuple[StudiedRun, StudiedRun]]:
-        """Yield each run of another contender with the baseline's run of the same trace and seed.
+        """Yield runs of other configurations, each with the baseline's of the same trace and seed.
 
-        If both contenders have a single run of a trace, their seeds may differ. A run without a
+        If both configurations have a single run of a trace, their seeds may differ. A run without a
         counterpart is left out.
 
         Returns
@@ -66,13 +66,13 @@ class ComparedStudy:
         """
         by_case: dict[tuple[str, str], list[StudiedRun]] = defaultdict(list)
         for one in self.study.runs:
-            by_case[one.contender, one.group].append(one)
+            by_case[one.configuration, one.group].append(one)
         for one in self.study.runs:
-            if one.contender == self.baseline:
+            if one.configuration == self.baseline:
                 continue
             others = by_case[self.baseline, one.group]
             same = [other for other in others if other.seed == one.seed]
             # Deterministic dispatchers are often run once, under whatever seed.
-            alone = len(others) == len(by_case[one.contender, one.group]) == 1
+            alone = len(others) == len(by_case[one.configuration, one.group]) == 1
             for other in same or (others if alone else ()):
                 yield one, other

@@ -1,10 +1,11 @@
 """Classes of jobs: by user, group, queue, partition, size, GPUs and hour of submission."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from hpcsched.errors import Finding, InputError
 from hpcsched.metrics.metric_tables import Column
 from hpcsched.system.request import Request
 from hpcsched.workload.job import Job
@@ -78,6 +79,35 @@ def job_classes(kind: str, jobs: JobAttributes) -> JobClasses:
     if len(names) in of_jobs:
         names.append(UNKNOWN)
     return JobClasses(names, of_jobs)
+
+
+def class_kinds(names: Iterable[str]) -> list[str]:
+    """Return the kinds of classes with these names, each once.
+
+    Parameters
+    ----------
+    names
+        Names in `KINDS` or `OTHER_NAMES`.
+
+    Raises
+    ------
+    InputError
+        A name is neither.
+
+    Examples
+    --------
+    >>> class_kinds(["qos", "queue", "user"])
+    ['queue', 'user']
+    """
+    kinds = []
+    for name in names:
+        kind = OTHER_NAMES.get(name, name)
+        if kind not in KINDS:
+            there = ", ".join((*KINDS, *OTHER_NAMES))
+            message = f"there are no classes of jobs by {name!r}; there are: {there}"
+            raise InputError(Finding("unknown-class", message))
+        kinds.append(kind)
+    return list(dict.fromkeys(kinds))
 
 
 def site_partitions(
@@ -200,6 +230,9 @@ KINDS: Mapping[str, Callable[[JobAttributes], _Keys]] = {
     "hour": _hours,
 }
 """Kinds of classes by their names: what the classes of the jobs are sorted by, and called."""
+
+ClassName = Literal["partition", "queue", "qos", "group", "account", "user", "size", "gpu", "hour"]
+"""Names of kinds of classes, as `hpcsched compare --by` takes them."""
 
 OTHER_NAMES = {"qos": "queue", "account": "group"}
 """Other names of kinds: Slurm's quality of service is a log's queue, its account a group."""

@@ -98,7 +98,8 @@ def pick_run(wanted: str, runs: "Sequence[StudiedRun]", folder: Path | None = No
         or [
             one
             for one in runs
-            if wanted in (one.contender, one.run.manifest.scenario) or Path(wanted) == one.run.path
+            if wanted in (one.configuration, one.run.manifest.scenario)
+            or Path(wanted) == one.run.path
         ]
         or [one for one in runs if labels[one.name] == wanted]
     )

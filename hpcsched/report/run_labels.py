@@ -26,7 +26,7 @@ def short_labels(names: Iterable[str]) -> dict[str, str]:
     Parameters
     ----------
     names
-        Names of the runs or contenders of one study.
+        Names of the runs or configurations of one study.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The runs of a comparison, figure or report, with their contenders, traces and seeds."""
+"""The runs of a comparison, figure or report, with their configurations, traces and seeds."""
 
 import json
 from collections import Counter, defaultdict
@@ -25,10 +25,10 @@ class StudiedRun:
         Its directory.
     name
         Unique name in the study.
-    contender
+    configuration
         Variant that it belongs to, such as a dispatcher with a predictor.
     group
-        Trace; runs of the same contender and group differ by `seed`.
+        Trace; runs of the same configuration and group differ by `seed`.
     seed
         Seed of the scenario.
     dispatcher
@@ -37,7 +37,7 @@ class StudiedRun:
 
     run: RunDirectory
     name: str
-    contender: str
+    configuration: str
     group: str
     seed: int
     dispatcher: str
@@ -59,9 +59,9 @@ class Study:
     warnings: tuple[str, ...] = ()
 
     @property
-    def contenders(self) -> tuple[str, ...]:
-        """Contenders in the order of the runs."""
-        return tuple(dict.fromkeys(run.contender for run in self.runs))
+    def configurations(self) -> tuple[str, ...]:
+        """Configurations in the order of the runs."""
+        return tuple(dict.fromkeys(run.configuration for run in self.runs))
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -74,14 +74,14 @@ class Study:
         return short_labels(run.name for run in self.runs)
 
     @property
-    def contender_labels(self) -> Mapping[str, str]:
-        """Labels of the contenders by name."""
-        return short_labels(self.contenders)
+    def configuration_labels(self) -> Mapping[str, str]:
+        """Labels of the configurations by name."""
+        return short_labels(self.configurations)
 
     @property
     def labels(self) -> Mapping[str, str]:
-        """Labels of contenders and runs by name; a run of a contender's name has its label."""
-        return {**self.run_labels, **self.contender_labels}
+        """Labels of configurations and runs by name; the former count where a name is both."""
+        return {**self.run_labels, **self.configuration_labels}
 
 
 class _Found(NamedTuple):
@@ -195,13 +195,13 @@ def _named(found: Sequence[_Found]) -> Iterator[StudiedRun]:
         _dispatcher(scenario) or one.run.manifest.scenario
         for one, scenario in zip(found, declared, strict=True)
     ]
-    contenders = _told_apart(_contenders(found, groups, dispatchers), groups, found)
-    names = _names(contenders, groups, [one.seed for one in found])
+    configurations = _told_apart(_configurations(found, groups, dispatchers), groups, found)
+    names = _names(configurations, groups, [one.seed for one in found])
     for k, one in enumerate(found):
         yield StudiedRun(
             one.run,
             names[k],
-            contenders[k],
+            configurations[k],
             groups[k],
             one.seed,
             dispatchers[k],
@@ -239,7 +239,7 @@ def _groups(found: Sequence[_Found], declared: Sequence[Mapping[str, Any]]) -> l
     ]
 
 
-def _contenders(
+def _configurations(
     found: Sequence[_Found], groups: Sequence[str], dispatchers: Sequence[str]
 ) -> list[str]:
     """Return the labels that distinguish the runs, without those of a trace or a seed.
@@ -247,7 +247,7 @@ def _contenders(
     A run that is not an experiment's has the name of its scenario.
     """
     axes = dict.fromkeys(axis for one in found for axis in one.labels)
-    # An axis that only names traces or seeds distinguishes no contenders.
+    # An axis that only names traces or seeds distinguishes no configurations.
     telling = [axis for axis in axes if axis != "seed" and not _names_groups(axis, found, groups)]
     return [
         ", ".join(one.labels[axis] for axis in telling if axis in one.labels)
@@ -266,20 +266,20 @@ def _names_groups(axis: str, found: Sequence[_Found], groups: Sequence[str]) -> 
 
 
 def _told_apart(
-    contenders: Sequence[str], groups: Sequence[str], found: Sequence[_Found]
+    configurations: Sequence[str], groups: Sequence[str], found: Sequence[_Found]
 ) -> list[str]:
-    """Return contenders, with the directory where contender, trace and seed are not unique."""
-    same = list(zip(contenders, groups, (one.seed for one in found), strict=True))
+    """Return unique configurations: with the directory where several share trace and seed."""
+    same = list(zip(configurations, groups, (one.seed for one in found), strict=True))
     counts = Counter(same)
     return [
-        f"{contender} ({one.run.path})" if counts[key] > 1 else contender
-        for contender, key, one in zip(contenders, same, found, strict=True)
+        f"{configuration} ({one.run.path})" if counts[key] > 1 else configuration
+        for configuration, key, one in zip(configurations, same, found, strict=True)
     ]
 
 
-def _names(contenders: Sequence[str], groups: Sequence[str], seeds: Sequence[int]) -> list[str]:
-    """Return the shortest names that distinguish the runs: contender, then trace, then seed."""
-    names = list(contenders)
+def _names(configurations: Sequence[str], groups: Sequence[str], seeds: Sequence[int]) -> list[str]:
+    """Return the shortest names that distinguish the runs: configuration, then trace, then seed."""
+    names = list(configurations)
     for more in (groups, [f"seed {seed}" for seed in seeds]):
         counts = Counter(names)
         if len(set(more)) > 1:

@@ -204,9 +204,19 @@ class RunDirectory:
         InputError
             If the file of jobs is damaged.
         """
+        return calendar_of(self.manifest.trace_comments, self.first_submit_time)
+
+    @cached_property
+    def first_submit_time(self) -> int:
+        """First submit time, in seconds; 0 without any job.
+
+        Raises
+        ------
+        InputError
+            If the file of jobs is damaged.
+        """
         (submits,) = self.all_jobs.read("submit_time").columns
-        first = computed("min", submits).as_py()
-        return calendar_of(self.manifest.trace_comments, first or 0)
+        return computed("min", submits).as_py() or 0
 
     @cached_property
     def solver_rounds(self) -> SolverRounds:

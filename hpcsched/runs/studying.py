@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from hpcsched.errors import HpcschedError
 from hpcsched.report.compared_study import ComparedStudy
-from hpcsched.report.studied_runs import open_study
-from hpcsched.report.tables.comparison_table import comparison_table
-from hpcsched.report.tables.report_table import Table
-from hpcsched.report.tables.run_comparison import compare_runs
+from hpcsched.report.job_classes import ClassName, class_kinds
+from hpcsched.report.studied_runs import Study, open_study
 from hpcsched.results.directory import RunDirectory
-from hpcsched.runs.breakdowns import breakdowns
 from hpcsched.runs.runner import RunResult
+from hpcsched.runs.study_comparison import StudyComparison, compare_study
 
 if TYPE_CHECKING:
     from hpcsched.report.figures.chart_parts import Chart, Figure
@@ -55,22 +53,45 @@ class StudyPage(NamedTuple):
     not_ok: tuple[str, ...]
 
 
-def compare(*runs: Run, baseline: str | None = None) -> Table:
-    """Return the metrics of runs side by side, which notebooks show as a table.
+def compare(
+    *runs: Run,
+    baseline: str | None = None,
+    by: ClassName | Sequence[ClassName] = (),
+    recorded: bool = False,
+) -> StudyComparison:
+    """Compare runs, as `hpcsched compare` does.
 
     Parameters
     ----------
     runs
         The runs.
     baseline
-        Name of the run with which the others are compared; the first by default.
+        Name of the run with which the others are compared; the first by default; `recorded` for the
+        log's own schedule.
+    by
+        Classes of jobs for which there are metrics too, such as `user`, or several of them.
+    recorded
+        Whether the log's own schedule of the same jobs is the last column.
+
+    Returns
+    -------
+    StudyComparison
+        The metrics, as values and as tables; notebooks show the tables.
 
     Raises
     ------
     InputError
-        If one of them is no finished run, or no run has the name `baseline`.
+        If one of them is no finished run, no run has the name `baseline`, there are no such
+        classes, or the log's own schedule is not known.
+
+    Examples
+    --------
+    ::
+
+        compared = hpcsched.compare("runs/easy", "runs/sjf", by="user")
+        compared.breakdowns["user"].classes
     """
-    return comparison_table(compare_runs(_study(runs, baseline)))
+    return compare_study(_opened(runs), baseline=baseline, kinds=_kinds(by), recorded=recorded)
 
 
 def plot(kind: Kind, *runs: Run, **options: Any) -> "Chart":
@@ -92,29 +113,22 @@ def plot(kind: Kind, *runs: Run, **options: Any) -> "Chart":
     TypeError
         If the kind has no such option.
     """
-    return figure_of(kind, _study(runs), **options).chart
+    return figure_of(kind, ComparedStudy(_opened(runs)), **options).chart
 
 
 def study_page(
-    compared: ComparedStudy,
-    *,
-    title: str = "Runs compared",
-    verify: bool = True,
-    by: Sequence[str] | None = None,
+    found: StudyComparison, *, title: str = "Runs compared", verify: bool = True
 ) -> StudyPage:
-    """Return the page of a study with tables, figures and the audit of each run.
+    """Return the page of a comparison with tables, figures and the audit of each run.
 
     Parameters
     ----------
-    compared
-        The runs.
+    found
+        The comparison.
     title
         Title of the page.
     verify
         Whether to audit each run, which reads its trace again.
-    by
-        Kinds of classes of jobs for which there is a table of metrics, such as `partition`; None:
-        all that tell jobs apart.
 
     Raises
     ------
@@ -124,25 +138,25 @@ def study_page(
     # Altair takes its time.
     from hpcsched.report.page.page import NOT_AUDITED, not_ok, write_page  # noqa: PLC0415
 
-    study = compared.study
-    comparison = compare_runs(compared)
-    verdicts = {one.name: _verdict(one.run) if verify else NOT_AUDITED for one in study.runs}
-    warnings = (*study.warnings, *comparison.warnings)
+    runs = found.study.study.runs
+    verdicts = {one.name: _verdict(one.run) if verify else NOT_AUDITED for one in runs}
     page = write_page(
-        compared,
-        comparison,
+        found.study,
+        found.comparison,
         verdicts,
         title=title,
-        warnings=warnings,
-        by_class=list(breakdowns(compared, by)),
+        warnings=found.warnings,
+        by_class=list(found.breakdowns.values()),
     )
-    return StudyPage(page, warnings, tuple(not_ok(verdicts) or ()))
+    return StudyPage(page, found.warnings, tuple(not_ok(verdicts) or ()))
 
 
 def write_report(
     out: Path | str,
     *runs: Run,
     baseline: str | None = None,
+    by: ClassName | Sequence[ClassName] | None = None,
+    recorded: bool = False,
     title: str = "Runs compared",
     verify: bool = True,
     force: bool = False,
@@ -155,8 +169,11 @@ def write_report(
         The HTML file.
     runs
         The runs.
-    baseline, title, verify
+    baseline, recorded, title, verify
         As in `compare` and `study_page`.
+    by
+        Classes of jobs for which there is a table, such as `user`, or several of them; None: all
+        that tell jobs apart.
     force
         Whether an existing file may be replaced.
 
@@ -170,13 +187,19 @@ def write_report(
     path = Path(out)
     # Before the runs are read and audited, which may take minutes.
     check_free(path, force=force)
-    write_bytes(path, study_page(_study(runs, baseline), title=title, verify=verify).html.encode())
+    found = compare_study(_opened(runs), baseline=baseline, kinds=_kinds(by), recorded=recorded)
+    write_bytes(path, study_page(found, title=title, verify=verify).html.encode())
     return path
 
 
-def _study(runs: tuple[Run, ...], baseline: str | None = None) -> ComparedStudy:
+def _opened(runs: tuple[Run, ...]) -> Study:
     paths = [one.directory.path if isinstance(one, RunResult) else Path(one) for one in runs]
-    return ComparedStudy(open_study(paths), baseline)
+    return open_study(paths)
+
+
+def _kinds(by: str | Sequence[str] | None) -> list[str] | None:
+    """Return kinds of classes by one name or several; None stands for all."""
+    return None if by is None else class_kinds([by] if isinstance(by, str) else by)
 
 
 def _verdict(run: RunDirectory) -> "Verdict":
@@ -204,7 +227,7 @@ def figure_of(kind: Kind, compared: ComparedStudy, **options: Any) -> "Figure":
     options
         `of`, the quantity of `boxes`, `ecdf` and `survival` (`bounded_slowdown`, `wait_time`, …);
         `metric` of `bars`, by default the objective; `resource` of `load`; `resources`, `begin`,
-        `end` (seconds, durations or dates) and `by` of `gantt`.
+        `end` (seconds, durations or dates), `marks` (pairs of such times) and `by` of `gantt`.
 
     Raises
     ------
@@ -242,9 +265,10 @@ def figure_of(kind: Kind, compared: ComparedStudy, **options: Any) -> "Figure":
         resources: Sequence[str] = (),
         begin: int | str | None = None,
         end: int | str | None = None,
+        marks: Sequence[tuple[int | str, int | str]] = (),
         by: "By | None" = None,
     ) -> "Figure":
-        return gantt_figure.gantt_figure(compared.study, resources, begin, end, by=by)
+        return gantt_figure.gantt_figure(compared.study, resources, begin, end, marks=marks, by=by)
 
     drawings: Mapping[Kind, Callable[..., Figure]] = {
         "boxes": boxes,

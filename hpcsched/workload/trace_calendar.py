@@ -65,6 +65,30 @@ class Calendar:
         instant = datetime.fromtimestamp((self.start + submit_time) % _FOUR_CENTURIES, self.zone)
         return CalendarPlace(instant.hour, instant.weekday(), instant.month - 1)
 
+    def origin(self, first_submit_time: int) -> int:
+        """Return the second from which durations count that users give.
+
+        Parameters
+        ----------
+        first_submit_time
+            First submit time of the trace, which counts where submit times are Unix times.
+        """
+        return first_submit_time if self.of_unix_times else 0
+
+    def date(self, second: int) -> datetime | None:
+        """Return the date and time of day in the zone.
+
+        Returns
+        -------
+        datetime or None
+            None where the trace has no date, or the year is before 1 or after 9999.
+        """
+        if self.known:
+            # Years beyond those of `datetime` are of no log, but a scenario may have any number.
+            with suppress(OverflowError, ValueError, OSError):
+                return datetime.fromtimestamp(self.start + second, self.zone)
+        return None
+
     def text(self, second: int) -> str:
         """Return a time of the trace as people read it.
 
@@ -81,12 +105,8 @@ class Calendar:
         >>> calendar_of([], 0).text(90)
         '90 s'
         """
-        if self.known:
-            # Years beyond those of `datetime` are of no log, but a scenario may have any number.
-            with suppress(OverflowError, ValueError, OSError):
-                instant = datetime.fromtimestamp(self.start + second, self.zone)
-                return f"{instant:%Y-%m-%d %H:%M:%S}"
-        return f"{second} s"
+        date = self.date(second)
+        return f"{second} s" if date is None else f"{date:%Y-%m-%d %H:%M:%S}"
 
     def instant(self, second: int) -> str:
         """Return a time as in `text`, within a sentence: `second 90` where there is no date."""

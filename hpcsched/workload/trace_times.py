@@ -12,6 +12,8 @@ from hpcsched.parameters import LARGEST, Params, parse_duration
 from hpcsched.workload.trace_calendar import Calendar, calendar_of
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2})?)?")
+_KEY = "trace.transforms"
+"""Key of the scenario with the times of spans."""
 _DURATION_PATTERN = r"^\s*(\d+\s*(s|min|h|d|w)\s*)+$"
 
 
@@ -117,19 +119,19 @@ class Span(Params):
             If a date is given and the trace has none, or the end is not after the start.
         """
         calendar = calendar_of(comments, first_submit_time)
-        origin = first_submit_time if calendar.of_unix_times else 0
-        start = second_of(self.start, calendar, origin)
-        end = None if self.end is None else second_of(self.end, calendar, origin)
+        origin = calendar.origin(first_submit_time)
+        start = second_of(self.start, calendar, origin, _KEY)
+        end = None if self.end is None else second_of(self.end, calendar, origin, _KEY)
         if end is not None and end <= start:
-            raise _problem(
-                "empty-window",
+            message = (
                 f"expected an end after the start: {self.start} is second {start} of the trace, and"
-                f" {self.end} is second {end}",
+                f" {self.end} is second {end}"
             )
+            raise InputError(Finding("empty-window", message, key=_KEY))
         return start, end
 
 
-def second_of(moment: int | str, calendar: Calendar, origin: int) -> int:
+def second_of(moment: int | str, calendar: Calendar, origin: int, key: str = "") -> int:
     """Return the second of a trace for a duration or a date.
 
     Parameters
@@ -140,6 +142,8 @@ def second_of(moment: int | str, calendar: Calendar, origin: int) -> int:
         Calendar of the trace.
     origin
         Second from which durations count.
+    key
+        Key of a scenario that has the date, for messages; empty if none.
 
     Raises
     ------
@@ -149,17 +153,46 @@ def second_of(moment: int | str, calendar: Calendar, origin: int) -> int:
     if isinstance(moment, int):
         return origin + moment
     if not calendar.known:
-        raise _problem(
-            "no-dates",
+        message = (
             f"{moment} is no second of this trace, which does not say when it was; expected a"
-            " duration since its second 0, such as 30d",
+            " duration since its second 0, such as 30d"
         )
+        raise InputError(Finding("no-dates", message, key=key))
     return int(_moment(moment).replace(tzinfo=calendar.zone).timestamp()) - calendar.start
+
+
+def simulated_second(given: int | str, calendar: Calendar, first_submit_time: int) -> int:
+    """Return the simulated second of a time that a user gives to a command.
+
+    Parameters
+    ----------
+    given
+        Simulated seconds, also as text; or a duration or date as in a scenario: `2d12h` since
+        second 0 of the trace, or `1996-11-15T08:00` by its clocks.
+    calendar
+        Calendar of the trace.
+    first_submit_time
+        First submit time of the trace, from which durations count if it is a Unix time.
+
+    Raises
+    ------
+    InputError
+        It is none of them, or a date and the trace has none.
+
+    Examples
+    --------
+    >>> simulated_second("1d", calendar_of([], 0), 0)
+    86400
+    """
+    if isinstance(given, int) or given.lstrip("-").isdecimal():
+        return int(given)
+    try:
+        moment = read_moment(given)
+    except ValueError as error:
+        message = f"a time is a number of simulated seconds, a duration or a date: {error}"
+        raise InputError(Finding("bad-time", message)) from None
+    return second_of(moment, calendar, calendar.origin(first_submit_time))
 
 
 def _moment(text: str) -> datetime:
     return datetime.fromisoformat(text)
-
-
-def _problem(rule: str, message: str) -> InputError:
-    return InputError(Finding(rule, message, key="trace.transforms"))

@@ -8,9 +8,9 @@ from hpcsched.errors import InputError
 from hpcsched.first_look.log_recognition import format_of_log
 from hpcsched.first_look.machine import Machine
 from hpcsched.first_look.trial_scenarios import (
-    Contender,
+    Configuration,
     TrialLog,
-    contenders,
+    configurations,
     scenario_text,
     trace_values,
 )
@@ -22,8 +22,11 @@ from tests.first_look import samples
 
 def test_dispatchers_and_orders() -> None:
     """The name of an order means a list."""
-    found = contenders(["easy", "sjf"], manager.registry())
-    assert found == [Contender("easy", "easy"), Contender("sjf", "{name: list, order: sjf}")]
+    found = configurations(["easy", "sjf"], manager.registry())
+    assert found == [
+        Configuration("easy", "easy"),
+        Configuration("sjf", "{name: list, order: sjf}"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -33,7 +36,7 @@ def test_dispatchers_and_orders() -> None:
 def test_bad_names(names: list[str], message: str) -> None:
     """The nearest right one is told."""
     with pytest.raises(InputError, match=message):
-        contenders(names, manager.registry())
+        configurations(names, manager.registry())
 
 
 @pytest.mark.parametrize("text", [samples.SWF, samples.SACCT, samples.PBS, samples.BATSIM])
@@ -42,7 +45,7 @@ def test_the_text_is_a_scenario(tmp_path: Path, text: str, jobs: int | None) -> 
     """Its trace has the values that the machine was found with."""
     path = samples.written(tmp_path, text, "a 'log': of jobs")
     log = TrialLog(path, format_of_log(path), jobs)
-    made = scenario_text(Contender("easy", "easy"), log, Machine(3, 4, "as given"), "af")
+    made = scenario_text(Configuration("easy", "easy"), log, Machine(3, 4, "as given"), "af")
     assert parse_document(made).value["trace"] == trace_values(log)
     (tmp_path / "made.yaml").write_text(made)
     scenario = load_scenario(tmp_path / "made.yaml")

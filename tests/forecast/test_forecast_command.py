@@ -1,5 +1,6 @@
 """The command `hpcsched forecast`."""
 
+import gzip
 import json
 from pathlib import Path
 
@@ -44,6 +45,23 @@ def test_json_is_the_same_every_time() -> None:
     assert content["samples"] == 5
 
 
+def test_a_date(tmp_path: Path) -> None:
+    """One day after second 0, 14:00 by the clocks of a log that begins then, is 1d."""
+    log = tmp_path / "log.swf"
+    with gzip.open(ROOT / "scenarios" / "traces" / "small-cluster.swf.gz", "rt") as lines:
+        header = "; UnixStartTime: 843480000\n; TimeZoneString: Europe/Stockholm\n"
+        log.write_text(header + lines.read())
+    dated = ["--set", f"trace.path={log}", "--format", "json"]
+    by_date = asked("--at", "1996-09-24T14:00", *dated)
+    assert by_date == asked("--at", "86400", *dated) == asked("--at", "1d", *dated)
+
+
+def test_what_is_no_time() -> None:
+    """The message says what is expected."""
+    result = CliRunner().invoke(app, ["forecast", "starts", SCENARIO, *FEW, "--at", "soon"])
+    assert "a time is a number of simulated seconds, a duration or a date" in str(result.exception)
+
+
 def test_evaluation() -> None:
     """Forecasts and baselines are scored at two instants."""
     text = asked("--jobs", "4", command="evaluate")
@@ -55,7 +73,6 @@ def test_evaluation() -> None:
     ("options", "message"),
     [
         (["--quantiles", "0.5,2"], "numbers from 0 to 1"),
-        (["--at", "soon"], "--at"),
         (["--if", "four"], "expected a mapping such as"),
     ],
 )

@@ -16,7 +16,7 @@ def test_accuracy() -> None:
     """Half of the jobs are below 1, all up to it; a rule stands at 1."""
     exact, curves = units(accuracy_chart(SHARES))
     assert (exact.mark, exact.column("accuracy")) == ("rule", [1])
-    own = [row for row in curves.rows if row["contender"] == "last-two"]
+    own = [row for row in curves.rows if row["configuration"] == "last-two"]
     assert [(row["accuracy"], row["percent"]) for row in own[98:101]] == [
         (0.98, 50), (0.99, 50), (1.0, 100),
     ]  # fmt: skip
@@ -28,7 +28,7 @@ def test_errors() -> None:
     names = line.encoding["x"]["sort"]
     assert names[:4] == ["0 s", "≥ 1 s", "≥ 10 s", "≥ 1 min"]
     assert names[-1] == "≥ 1 d"
-    own = [row for row in points.rows if row["contender"] == "last-two"]
+    own = [row for row in points.rows if row["configuration"] == "last-two"]
     assert [row["percent"] for row in own] == pytest.approx([100 * share for share in CLASSES])
 
 

@@ -16,7 +16,7 @@ def test_run_directories_and_folders(tmp_path: Path) -> None:
     paths = pair(tmp_path / "runs")
     study = open_study([paths[1], tmp_path / "runs"])
     assert [one.run.path for one in study.runs] == [paths[1], paths[0]]
-    assert study.contenders == ("sjf", "easy")
+    assert study.configurations == ("sjf", "easy")
     assert study.groups == ("trace",)
     assert [one.dispatcher for one in study.runs] == ["list", "easy"]
 
@@ -49,7 +49,7 @@ def test_seeds_and_traces_tell_runs_apart(tmp_path: Path) -> None:
     ]
     again = write_studied(tmp_path / "again", LATER)
     study = open_study([seeds[0], again])
-    assert study.contenders == (f"easy ({seeds[0]})", f"easy ({again})")
+    assert study.configurations == (f"easy ({seeds[0]})", f"easy ({again})")
 
 
 def test_two_traces_of_one_name(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_orders_are_part_of_a_dispatcher(tmp_path: Path) -> None:
 def test_an_experiment(tmp_path: Path) -> None:
     """What was varied are its labels, but for those of the trace; a failed cell is warned of."""
     study = write_experiment(tmp_path)
-    assert study.contenders == ("easy", "sjf")
+    assert study.configurations == ("easy", "sjf")
     assert study.groups == ("kth", "ctc")
     assert len(study.runs) == 7
     assert study.runs[1].name == "easy (kth) (seed 1)"

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 import hpcsched
-from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.studied_runs import open_study
+from hpcsched.runs.study_comparison import compare_study
 from hpcsched.runs.studying import study_page
 from tests.runs.small_scenario import write_scenario
 
@@ -27,7 +27,7 @@ def test_a_comparison(pair: list[hpcsched.RunResult]) -> None:
     assert "fcfs (baseline)" in str(table)
     assert "sjf (baseline)" in str(hpcsched.compare(*pair, baseline="sjf"))
     html = table._repr_html_()
-    assert html.count("<tr>") == 1 + len(table.rows)
+    assert html.count("<tr>") == 1 + len(table.metrics.rows)
     assert '<th style="text-align: left">metric</th>' in html
 
 
@@ -68,6 +68,6 @@ def test_a_report(pair: list[hpcsched.RunResult], tmp_path: Path) -> None:
 
 def test_the_audit_is_told(pair: list[hpcsched.RunResult]) -> None:
     """Runs whose audit says ok are not named; without audits none is."""
-    compared = ComparedStudy(open_study([one.directory.path for one in pair]))
-    assert study_page(compared).not_ok == ()
-    assert study_page(compared, verify=False).not_ok == ()
+    found = compare_study(open_study([one.directory.path for one in pair]))
+    assert study_page(found).not_ok == ()
+    assert study_page(found, verify=False).not_ok == ()

@@ -6,11 +6,12 @@ import pytest
 from pydantic import ValidationError
 
 from hpcsched.errors import InputError
-from hpcsched.workload.trace_calendar import Calendar
-from hpcsched.workload.trace_times import Span, read_moment, second_of
+from hpcsched.workload.trace_calendar import Calendar, calendar_of
+from hpcsched.workload.trace_times import Span, read_moment, second_of, simulated_second
 
 MIDNIGHT = 1_000_080_000
 """2001-09-10T00:00:00Z."""
+STOCKHOLM = calendar_of(["UnixStartTime: 843480000", "TimeZoneString: Europe/Stockholm"], 0)
 DATED = [f"UnixStartTime: {MIDNIGHT}"]
 
 
@@ -77,3 +78,35 @@ def test_a_trace_without_dates() -> None:
     assert second_of(5, unknown, 100) == 105
     with pytest.raises(InputError, match=r"2014-05-31 is no second of this trace.*such as 30d"):
         second_of("2014-05-31", unknown, 0)
+
+
+@pytest.mark.parametrize(
+    ("given", "seconds"),
+    [
+        (40, 40),
+        ("40", 40),
+        ("1d12h", 129_600),
+        # Second 0 is 14:00 by the clocks there.
+        ("1996-09-24", 36_000),
+        ("1996-09-24T14:00", 86_400),
+    ],
+)
+def test_given_times(given: int | str, seconds: int) -> None:
+    """A time is in seconds, a duration, or a date by the clocks of the log."""
+    assert simulated_second(given, STOCKHOLM, 0) == seconds
+
+
+def test_a_duration_given_for_a_log_of_unix_times() -> None:
+    """It counts from the first submission; plain seconds are those of the simulation."""
+    unix = calendar_of([], MIDNIGHT)
+    assert simulated_second("2min", unix, MIDNIGHT) == MIDNIGHT + 120
+    assert simulated_second("2001-09-10 00:02", unix, MIDNIGHT) == MIDNIGHT + 120
+    assert simulated_second(str(MIDNIGHT), unix, MIDNIGHT) == MIDNIGHT
+
+
+def test_what_is_no_time() -> None:
+    """It is one clear message, without a key of a scenario."""
+    with pytest.raises(InputError, match=r"simulated seconds, a duration or a date: .*'noon'"):
+        simulated_second("noon", STOCKHOLM, 0)
+    with pytest.raises(InputError, match="error: 1996-09-24 is no second of this trace"):
+        simulated_second("1996-09-24", calendar_of([], 0), 0)

@@ -57,7 +57,7 @@ def _over_time(runs: Mapping[str, RunDirectory]) -> alt.Chart:
     data = []
     for name, run in runs.items():
         now, waiting = _columns(run, ("now", "waiting"))
-        data += rows(contender=name, day=now / DAY, waiting=waiting)
+        data += rows(configuration=name, day=now / DAY, waiting=waiting)
     chart: alt.Chart = (
         chart_of(data)
         .mark_line(interpolate="step-after", strokeWidth=0.8)

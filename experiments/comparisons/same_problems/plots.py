@@ -86,7 +86,7 @@ def _dots(
     linear: bool = False,
 ) -> alt.Chart:
     """Return dots by name and colour; the second axis is linear or as the values are."""
-    data = [row for name, (x, y) in points.items() for row in rows(contender=name, x=x, y=y)]
+    data = [row for name, (x, y) in points.items() for row in rows(configuration=name, x=x, y=y)]
     x_scale, x_marks = value_scale([x for x, _ in points.values()])
     y_scale, y_marks = value_scale([y for _, y in points.values()], 0.01)
     if linear:

@@ -1,4 +1,4 @@
-"""Parts of charts: rows of data, axes, colours of contenders, panels.
+"""Parts of charts: rows of data, axes, colours of configurations, panels.
 
 A figure is described once, as a Vega-Lite chart that Altair builds: `figure_files` draws it into a
 file, and the report page draws the same description in the browser. Both packages are well kept,
@@ -66,8 +66,8 @@ def rows(**columns: Values | str | float) -> list[dict[str, Any]]:
 
     Examples
     --------
-    >>> rows(contender="easy", day=[0.5, 1 / 3])
-    [{'contender': 'easy', 'day': 0.5}, {'contender': 'easy', 'day': 0.333333}]
+    >>> rows(configuration="easy", day=[0.5, 1 / 3])
+    [{'configuration': 'easy', 'day': 0.5}, {'configuration': 'easy', 'day': 0.333333}]
     """
     several = {
         name: list(column)
@@ -192,29 +192,31 @@ def colours(
     areas: bool = False,
     legend: bool = True,
 ) -> alt.Color:
-    """Return the colours of contenders, with a legend below the figure.
+    """Return the colours of configurations, with a legend below the figure.
 
     Parameters
     ----------
     drawn
-        Look by contender.
+        Look by configuration.
     width
         Width of the figure, in points.
     areas
         Whether areas are drawn and not lines.
     legend
-        Whether there is a legend, if there are several contenders.
+        Whether there is a legend, if there are several configurations.
     """
     scale = alt.Scale(
         domain=list(drawn), range=[look.fill if areas else look.colour for look in drawn.values()]
     )
-    return alt.Color("contender:N", scale=scale, legend=_legend(drawn, width) if legend else None)
+    return alt.Color(
+        "configuration:N", scale=scale, legend=_legend(drawn, width) if legend else None
+    )
 
 
 def dashes(drawn: Mapping[str, Look], width: int = PAPER_WIDTH) -> alt.StrokeDash:
-    """Return the styles of contenders' lines, with the legend of `colours`."""
+    """Return the styles of configurations' lines, with the legend of `colours`."""
     scale = alt.Scale(domain=list(drawn), range=[list(look.dash) for look in drawn.values()])
-    return alt.StrokeDash("contender:N", scale=scale, legend=_legend(drawn, width))
+    return alt.StrokeDash("configuration:N", scale=scale, legend=_legend(drawn, width))
 
 
 def _legend(names: Mapping[str, Look], width: int) -> alt.Legend | None:
@@ -231,7 +233,7 @@ def _legend(names: Mapping[str, Look], width: int) -> alt.Legend | None:
 
 
 def label_expression(drawn: Mapping[str, Look]) -> str:
-    """Return the expression of a legend or an axis that shows contenders by label.
+    """Return the expression of a legend or an axis that shows configurations by label.
 
     The data of the chart keep the names, by which a page filters and which can be exported.
     """

@@ -15,7 +15,7 @@ from hpcsched.report.figures.chart_parts import (
 )
 from hpcsched.report.figures.dispatcher_choices import choices_of
 from hpcsched.report.figures.figure_style import PALETTE, PAPER_WIDTH
-from hpcsched.report.figures.time_axis import run_calendar, time_axis
+from hpcsched.report.figures.time_axis import time_axis
 
 
 def choice_figure(compared: ComparedStudy, width: int = PAPER_WIDTH) -> Figure:
@@ -40,7 +40,7 @@ def choice_figure(compared: ComparedStudy, width: int = PAPER_WIDTH) -> Figure:
     labels, charts = compared.study.run_labels, []
     for one, choices in found:
         last = pc.max(one.run.rounds.read("now")["now"]).as_py()
-        time = time_axis(choices[0].now, last, run_calendar(one))
+        time = time_axis(choices[0].now, last, one.run.calendar)
         names = list(dict.fromkeys(choice.chosen for choice in choices))
         data = rows(
             dispatcher=[choice.chosen for choice in choices],

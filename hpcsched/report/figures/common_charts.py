@@ -81,9 +81,9 @@ def survivals(
     Parameters
     ----------
     values
-        Values by contender.
+        Values by configuration.
     drawn
-        Look by contender.
+        Look by configuration.
     titles
         Titles of the axes of values and of percentages.
     width
@@ -91,12 +91,12 @@ def survivals(
     """
     data = []
     least = 10.0
-    for contender in drawn:
-        own = values.get(contender)
+    for configuration in drawn:
+        own = values.get(configuration)
         if own is not None and len(own):
             x, y = survival(own)
             least = min(least, float(y[-1]))
-            data += rows(contender=contender, value=x, percent=y)
+            data += rows(configuration=configuration, value=x, percent=y)
     scale, marks = value_scale(values.values())
     shares, percents = value_scale([np.array([least, 100.0])])
     chart: alt.Chart = (
@@ -107,7 +107,7 @@ def survivals(
             y=alt.Y("percent:Q", scale=shares, axis=value_axis(titles[1], percents)),
             color=colours(drawn, width),
             strokeDash=dashes(drawn, width),
-            tooltip=["contender:N", "value:Q", "percent:Q"],
+            tooltip=["configuration:N", "value:Q", "percent:Q"],
         )
     )
     return chart
@@ -125,9 +125,9 @@ def distributions(
     Parameters
     ----------
     values
-        Values by contender.
+        Values by configuration.
     drawn
-        Look by contender.
+        Look by configuration.
     titles
         Titles of the axes of values and of percentages.
     width
@@ -136,11 +136,11 @@ def distributions(
         Value below which the scale is linear where there are values of 0.
     """
     data = []
-    for contender in drawn:
-        own = values.get(contender)
+    for configuration in drawn:
+        own = values.get(configuration)
         if own is not None and len(own):
             x, y = distribution(own)
-            data += rows(contender=contender, value=x, percent=y)
+            data += rows(configuration=configuration, value=x, percent=y)
     scale, marks = value_scale(values.values(), linear)
     chart: alt.Chart = (
         chart_of(data)
@@ -150,7 +150,7 @@ def distributions(
             y=alt.Y("percent:Q", scale=alt.Scale(domain=[0, 101]), axis=alt.Axis(title=titles[1])),
             color=colours(drawn, width),
             strokeDash=dashes(drawn, width),
-            tooltip=["contender:N", "value:Q", "percent:Q"],
+            tooltip=["configuration:N", "value:Q", "percent:Q"],
         )
     )
     return chart

@@ -19,7 +19,7 @@ from hpcsched.report.figures.chart_parts import (
     value_scale,
 )
 from hpcsched.report.figures.decision_times import by_queue_length, decision_times
-from hpcsched.report.figures.figure_style import PAPER_WIDTH, contender_looks, lighter
+from hpcsched.report.figures.figure_style import PAPER_WIDTH, configuration_looks, lighter
 
 DOTS_A_RUN = 1000
 """Largest number of rounds of each run drawn as dots; more would cover each other."""
@@ -37,19 +37,19 @@ def decision_time_figure(compared: ComparedStudy, width: int = PAPER_WIDTH) -> F
     width
         Width, in points.
     """
-    dots, lines, drawn = [], [], contender_looks(compared)
+    dots, lines, drawn = [], [], configuration_looks(compared)
     for one in compared.study.runs:
         queued, seconds = decision_times(one)
         # Every n-th round, so that the same ones are drawn each time.
         some = slice(None, None, -(-len(queued) // DOTS_A_RUN) or 1)
         known = seconds[some] > 0
-        about = {"contender": one.contender, "run": one.name}
+        about = {"configuration": one.configuration, "run": one.name}
         dots += rows(
             **about,
             queued=np.maximum(queued[some][known], 1),
             seconds=seconds[some][known],
             # Paler, not transparent: in PDF each transparent dot takes half a kilobyte.
-            colour=lighter(drawn[one.contender].colour, _PALE),
+            colour=lighter(drawn[one.configuration].colour, _PALE),
         )
         bins = [bin_ for bin_ in by_queue_length(one) if bin_.p50 > 0]
         lines += rows(
@@ -67,7 +67,7 @@ def decision_time_figure(compared: ComparedStudy, width: int = PAPER_WIDTH) -> F
     places: dict[str, Any] = {
         "x": alt.X("queued:Q", scale=x_scale, axis=value_axis(title, x_marks)),
         "y": alt.Y("seconds:Q", scale=y_scale, axis=value_axis("decision time [real s]", y_marks)),
-        "detail": ["run:N", "contender:N"],
+        "detail": ["run:N", "configuration:N"],
     }
     median = chart_of(lines).encode(
         **places,

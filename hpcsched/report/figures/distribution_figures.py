@@ -10,7 +10,7 @@ import altair as alt
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.figures.chart_parts import BESIDE, Figure, panels, plot_width, sized
 from hpcsched.report.figures.common_charts import distributions, survivals
-from hpcsched.report.figures.figure_style import PAPER_WIDTH, contender_looks
+from hpcsched.report.figures.figure_style import PAPER_WIDTH, configuration_looks
 from hpcsched.report.figures.job_quantities import QUEUE_SIZE, quantity_title, quantity_values
 from hpcsched.report.figures.row_charts import spread_panels
 from hpcsched.report.figures.spreads import spread_of
@@ -19,7 +19,7 @@ _SCALE = "The scale is logarithmic, and linear below 1 where there are values of
 
 
 def box_figure(compared: ComparedStudy, quantity: str, width: int = PAPER_WIDTH) -> Figure:
-    """Return the figure of a row with the spread of each contender, and a panel for each trace.
+    """Return the figure of a row with the spread of each configuration, and a panel for each trace.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def box_figure(compared: ComparedStudy, quantity: str, width: int = PAPER_WIDTH)
     """
     values = quantity_values(compared, quantity)
     found = {case: spread_of(own) for case, own in values.items() if len(own)}
-    drawn, title = contender_looks(compared), quantity_title(compared, quantity)
+    drawn, title = configuration_looks(compared), quantity_title(compared, quantity)
     groups = compared.study.groups
     # Rows are in the order of what they show, in the first trace.
     means = {one: spread.mean for (one, group), spread in found.items() if group == groups[0]}
@@ -92,13 +92,13 @@ def _curves(
     """Return the figure of curves; `about` has the kind, the side that counts, the caption."""
     kind, side, caption = about
     values, groups = quantity_values(compared, quantity), compared.study.groups
-    drawn, title = contender_looks(compared), quantity_title(compared, quantity)
+    drawn, title = configuration_looks(compared), quantity_title(compared, quantity)
     counted = f"{'rounds' if quantity == QUEUE_SIZE else 'jobs'} {side} [%]"
     beside = min(len(groups), BESIDE)
     size = plot_width(width, beside), round(0.33 * width)
     charts = []
     for group in groups:
-        of_group = {contender: own for (contender, g), own in values.items() if g == group}
+        of_group = {configuration: own for (configuration, g), own in values.items() if g == group}
         charts.append(sized(draw(of_group, drawn, (title, counted), width), size, group))
     return Figure(f"{kind}-{quantity}", f"{_heading(quantity)}: {kind}", caption, panels(charts))
 

@@ -44,20 +44,20 @@ _OTHERS = ("vermilion", "green", "purple", "orange", "sky blue", "yellow", "blac
 DASHES: Sequence[Sequence[int]] = ((1, 0), (5, 3), (1, 2), (5, 2, 1, 2), (9, 3), (9, 3, 1, 3))
 """Styles of lines: lengths of strokes and gaps in turn, in points."""
 _TINTS = (0.0, 0.45, 0.7, 0.25, 0.85, 0.6)
-"""Shares of white in the areas of contenders of one colour."""
+"""Shares of white in the areas of configurations of one colour."""
 
 
 class Look(NamedTuple):
-    """Colour and style of a contender in figures.
+    """Colour and style of a configuration in figures.
 
     Attributes
     ----------
     colour
         Colour as hexadecimal RGB.
     style
-        Number of the style, which distinguishes contenders of one colour.
+        Number of the style, which distinguishes configurations of one colour.
     label
-        Label of the contender; empty: its name.
+        Label of the configuration; empty: its name.
     """
 
     colour: str
@@ -71,7 +71,7 @@ class Look(NamedTuple):
 
     @property
     def fill(self) -> str:
-        """Colour of areas, lighter for each further contender of the colour."""
+        """Colour of areas, lighter for each further configuration of the colour."""
         return lighter(self.colour, _TINTS[self.style])
 
 
@@ -168,12 +168,12 @@ def colours_of(dispatchers: Iterable[str]) -> dict[str, str]:
 
 
 def looks(dispatchers: Mapping[str, str]) -> dict[str, Look]:
-    """Return the look of each contender.
+    """Return the look of each configuration.
 
     Parameters
     ----------
     dispatchers
-        Dispatcher by contender. Contenders of one colour differ by line and tint, in this order.
+        Dispatcher by configuration. Those of one colour differ by line and tint, in this order.
     """
     colours = colours_of(dispatchers.values())
     drawn: dict[str, Look] = {}
@@ -186,12 +186,12 @@ def looks(dispatchers: Mapping[str, str]) -> dict[str, Look]:
     return drawn
 
 
-def contender_looks(compared: ComparedStudy) -> dict[str, Look]:
-    """Return the look of each contender of a comparison."""
+def configuration_looks(compared: ComparedStudy) -> dict[str, Look]:
+    """Return the look of each configuration of a comparison."""
     dispatchers: dict[str, str] = {}
     for one in compared.study.runs:
-        dispatchers.setdefault(one.contender, one.dispatcher)
-    labels = compared.study.contender_labels
+        dispatchers.setdefault(one.configuration, one.dispatcher)
+    labels = compared.study.configuration_labels
     return {name: own._replace(label=labels[name]) for name, own in looks(dispatchers).items()}
 
 

@@ -9,13 +9,13 @@ import pyarrow.compute as pc
 
 from hpcsched.errors import Finding, InputError
 from hpcsched.report.figures.job_categories import JobAbout
-from hpcsched.report.figures.time_axis import run_calendar, simulated_time
 from hpcsched.report.studied_runs import StudiedRun
 from hpcsched.report.tables.job_tables import run_time_classes
 from hpcsched.results.outage_records import recorded_outages
 from hpcsched.scenario.resolved import read_system
 from hpcsched.system.node_outages import down_time
 from hpcsched.system.system import System
+from hpcsched.workload.trace_times import simulated_second
 
 _NONE = -2
 """Number of no node, and of no neighbour of one."""
@@ -62,6 +62,13 @@ class NodeOutage(NamedTuple):
     end: int
 
 
+class MarkedSpan(NamedTuple):
+    """Span of time that a chart marks, in simulated seconds."""
+
+    begin: int
+    end: int
+
+
 class Window(NamedTuple):
     """Content of a Gantt chart.
 
@@ -102,7 +109,7 @@ def gantt_window(
     resource
         Resource type; None is the system's first.
     begin, end
-        Bounds, as in `simulated_time`; None is the first start or the last end.
+        Bounds, as in `simulated_second`; None is the first start or the last end.
 
     Returns
     -------
@@ -133,14 +140,57 @@ def gantt_window(
     return resource, Window(begin, end, system, found, nodes, down, jobs)
 
 
+def marked_spans(
+    one: StudiedRun, window: Window, marks: Sequence[tuple[int | str, int | str]]
+) -> list[MarkedSpan]:
+    """Return spans of time that are marked in the window of a run, clipped to it.
+
+    Parameters
+    ----------
+    one
+        The run.
+    window
+        Its window.
+    marks
+        Begin and end of each span, as in `simulated_second`.
+
+    Raises
+    ------
+    InputError
+        A span is empty, lies outside the window, or has no such time.
+    """
+    calendar = one.run.calendar
+    found = []
+    for mark in marks:
+        since, until = (_second(one, time) for time in mark)
+        told = f"from {calendar.instant(since)} to {calendar.instant(until)}"
+        if since >= until:
+            raise InputError(Finding("empty-mark", f"the marked span {told} is empty"))
+        if until <= window.begin or since >= window.end:
+            message = (
+                f"the marked span {told} is outside the window of {one.name}, which is from"
+                f" {calendar.instant(window.begin)} to {calendar.instant(window.end)}"
+            )
+            raise InputError(Finding("mark-outside", message))
+        found.append(MarkedSpan(max(since, window.begin), min(until, window.end)))
+    return found
+
+
+def _second(one: StudiedRun, given: int | str) -> int:
+    return simulated_second(given, one.run.calendar, one.run.first_submit_time)
+
+
 def _bounds(one: StudiedRun, begin: int | str | None, end: int | str | None) -> tuple[int, int]:
     """Return the bounds of a window in simulated seconds; raise InputError if it is empty."""
     first, last = _span(one)
-    calendar = run_calendar(one)
-    since = first if begin is None else simulated_time(begin, calendar)
-    until = last if end is None else simulated_time(end, calendar)
+    since = first if begin is None else _second(one, begin)
+    until = last if end is None else _second(one, end)
     if since >= until:
-        message = f"the window of {one.name} is empty: it is from {since} s to {until} s"
+        calendar = one.run.calendar
+        message = (
+            f"the window of {one.name} is empty: it is from {calendar.instant(since)} to"
+            f" {calendar.instant(until)}"
+        )
         raise InputError(Finding("empty-window", message))
     return since, until
 

@@ -24,20 +24,28 @@ from hpcsched.report.figures.chart_parts import (
     sized,
 )
 from hpcsched.report.figures.figure_style import PAPER_WIDTH, ink_on, job_colour
-from hpcsched.report.figures.gantt import JobRectangle, Window, gantt_window
+from hpcsched.report.figures.gantt import (
+    JobRectangle,
+    MarkedSpan,
+    Window,
+    gantt_window,
+    marked_spans,
+)
 from hpcsched.report.figures.job_categories import (
     By,
     category_colours,
     category_of,
     default_attribute,
 )
-from hpcsched.report.figures.time_axis import TimeAxis, run_calendar, time_axis
+from hpcsched.report.figures.time_axis import TimeAxis, time_axis
 from hpcsched.report.figures.usage import percent_in_use
 from hpcsched.report.studied_runs import StudiedRun, Study
 from hpcsched.report.tables.job_tables import run_time_classes
 
 _DOWN, _OUT = "#595959", "out of service"
 """Colour of a node out of service, and its name in the legend."""
+_IDLE, _DARKER = "#FFEFC8", 0.12
+"""Colour below the jobs in marked spans, and opacity of black above them."""
 _NUMBERED = 200
 """Largest number of rectangles for which job numbers are written, where there is room."""
 _LEGIBLE, _TALL = 0.02, 6.0
@@ -74,6 +82,7 @@ def gantt_figure(
     begin: int | str | None = None,
     end: int | str | None = None,
     *,
+    marks: Sequence[tuple[int | str, int | str]] = (),
     by: By | None = None,
     width: int = PAPER_WIDTH,
 ) -> Figure:
@@ -86,7 +95,9 @@ def gantt_figure(
     resources
         Resource types; empty is the system's first.
     begin, end
-        Bounds, as in `simulated_time`; None is the first start or the last end.
+        Bounds, as in `simulated_second`; None is the first start or the last end.
+    marks
+        Begin and end of spans of time that are shaded, as in `simulated_second`.
     by
         Attribute of jobs that colours show; None is the user if there are several, else the size.
     width
@@ -95,7 +106,7 @@ def gantt_figure(
     Raises
     ------
     InputError
-        As in `gantt_window`.
+        As in `gantt_window` and `marked_spans`.
     """
     wanted: Sequence[str | None] = [*resources] or [None]
     found = [
@@ -108,11 +119,18 @@ def gantt_figure(
     charts: list[Chart] = []
     for panel in found:
         title = labels[panel.run.name] if len(study.runs) > 1 else ""
-        time = time_axis(panel.window.begin, panel.window.end, run_calendar(panel.run))
-        charts += [_strip(panel, time, width, title), _nodes(panel, time, colours, width)]
+        time = time_axis(panel.window.begin, panel.window.end, panel.run.run.calendar)
+        marked = marked_spans(panel.run, panel.window, marks)
+        strip = _with_marks([_strip(panel, time)], marked, time)
+        nodes = _with_marks(_nodes(panel, time, colours), marked, time)
+        charts += [
+            sized(strip, (plot_width(width), _STRIP), title),
+            sized(nodes, (plot_width(width), _height(panel.window))),
+        ]
     caption = (
         "A rectangle for each job on its nodes, as high as its share of a node; dark grey where a"
         " node is out of service. Above: use of the resource type, in percent of all nodes."
+        + (" Shaded: the marked spans of time." if marks else "")
     )
     return Figure("gantt", "Jobs on nodes", caption, panels(charts, columns=1))
 
@@ -135,7 +153,33 @@ def _colours(found: Sequence[_Panel], by: By | None) -> _Colours:
     return _Colours(attribute, of_category, of_job)
 
 
-def _strip(panel: _Panel, time: TimeAxis, width: int, title: str) -> alt.Chart:
+def _with_marks(
+    charts: Sequence[alt.Chart], marked: Sequence[MarkedSpan], time: TimeAxis
+) -> alt.LayerChart:
+    """Return charts on top of each other, with spans of time shaded over the whole height."""
+    if not marked:
+        return layers(*charts)
+    spans = rows(
+        begin=time.places(span.begin for span in marked),
+        end=time.places(span.end for span in marked),
+    )
+    bounds = rows(time=time.places(bound for span in marked for bound in span))
+
+    def shade(colour: str, opacity: float) -> alt.Chart:
+        mark = chart_of(spans).mark_rect(color=colour, opacity=opacity)
+        shaded: alt.Chart = mark.encode(x=time.x("begin"), x2="end")
+        return shaded
+
+    return layers(
+        shade(_IDLE, 1.0),
+        *charts,
+        # Black darkens the jobs and leaves their hues, by which the legend names them.
+        shade("black", _DARKER),
+        chart_of(bounds).mark_rule(strokeWidth=1.2, strokeDash=[3, 2]).encode(x=time.x("time")),
+    )
+
+
+def _strip(panel: _Panel, time: TimeAxis) -> alt.Chart:
     """Return the use of the resource type over time, as a strip without labels of time."""
     window = panel.window
     percent = percent_in_use(panel.run, window.system, panel.resource)
@@ -154,10 +198,10 @@ def _strip(panel: _Panel, time: TimeAxis, width: int, title: str) -> alt.Chart:
             ),
         )
     )
-    return sized(chart, (plot_width(width), _STRIP), title)
+    return chart
 
 
-def _nodes(panel: _Panel, time: TimeAxis, colours: _Colours, width: int) -> alt.LayerChart:
+def _nodes(panel: _Panel, time: TimeAxis, colours: _Colours) -> list[alt.Chart]:
     """Return the rectangles of jobs and outages on the nodes."""
     window, jobs = panel.window, panel.window.rectangles
     row_of = {node: row for row, node in enumerate(window.nodes)}
@@ -216,7 +260,7 @@ def _nodes(panel: _Panel, time: TimeAxis, colours: _Colours, width: int) -> alt.
             .mark_text(fontSize=6, clip=True)
             .encode(x=time.x("x"), y=y("y"), text="job:N", color=alt.Color("ink:N", scale=None))
         )
-    return sized(layers(*found), (plot_width(width), _height(window)))
+    return found
 
 
 def _fill(colours: _Colours, job: JobRectangle, category: str) -> str:

@@ -1,4 +1,4 @@
-"""Values of each job or round of a comparison, by contender and trace."""
+"""Values of each job or round of a comparison, by configuration and trace."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -37,7 +37,7 @@ def quantity_title(compared: ComparedStudy, quantity: str) -> str:
 def quantity_values(
     compared: ComparedStudy, quantity: str
 ) -> Mapping[tuple[str, str], FloatColumn]:
-    """Return the values of all jobs by contender and trace, of all seeds together.
+    """Return the values of all jobs by configuration and trace, of all seeds together.
 
     Parameters
     ----------
@@ -52,5 +52,5 @@ def quantity_values(
             own = whole_column(one.run.rounds, "queued").astype(np.float64)
         else:
             own = QUANTITIES[quantity].values(compared.jobs[one.name])
-        parts[one.contender, one.group].append(own)
+        parts[one.configuration, one.group].append(own)
     return {key: np.concatenate(part) for key, part in parts.items()}

@@ -16,9 +16,9 @@ from hpcsched.report.figures.chart_parts import (
     rows,
     sized,
 )
-from hpcsched.report.figures.figure_style import PAPER_WIDTH, Look, contender_looks
+from hpcsched.report.figures.figure_style import PAPER_WIDTH, Look, configuration_looks
 from hpcsched.report.figures.load_series import LoadSeries, load_series
-from hpcsched.report.figures.time_axis import TimeAxis, run_calendar, time_axis
+from hpcsched.report.figures.time_axis import TimeAxis, time_axis
 
 _OFFERED = Look("#999999", 0, "offered")
 """Line of the offered amount of a shared resource."""
@@ -51,14 +51,14 @@ def load_figure(
         for group in compared.study.groups
         for panel in found
     ]
-    caption = f"Means over {STEPS} spans of time; the first seed of each contender."
+    caption = f"Means over {STEPS} spans of time; the first seed of each configuration."
     return Figure("load", "Load over time", caption, panels(charts, columns=1))
 
 
 def _panel(
     compared: ComparedStudy, panel: LoadSeries, group: str, width: int, *, titled: bool
 ) -> alt.Chart:
-    drawn = contender_looks(compared)
+    drawn = configuration_looks(compared)
     lines = {one: panel.series[one, group] for one in drawn if (one, group) in panel.series}
     # The capacity of a shared resource is that of the trace's system: one line will do.
     limit = next((line for case, line in panel.limits.items() if case[1] == group), None)
@@ -67,9 +67,11 @@ def _panel(
         lines = {"offered": limit, **lines}
     instants = [round(line.instants[k]) for line in lines.values() for k in (0, -1)] or [0]
     first = next(one for one in compared.study.runs if one.group == group)
-    time = time_axis(min(instants), max(instants), run_calendar(first))
+    time = time_axis(min(instants), max(instants), first.run.calendar)
     data = [
-        row for contender, line in lines.items() for row in _line_rows(contender, line, time)
+        row
+        for configuration, line in lines.items()
+        for row in _line_rows(configuration, line, time)
     ]  # fmt: skip
     chart: alt.Chart = (
         chart_of(data)
@@ -80,14 +82,14 @@ def _panel(
             y=alt.Y("value:Q", axis=alt.Axis(title=panel.axis), scale=alt.Scale(zero=True)),
             color=colours(drawn, width),
             strokeDash=dashes(drawn, width),
-            tooltip=["contender:N", time.tooltip("time"), "value:Q"],
+            tooltip=["configuration:N", time.tooltip("time"), "value:Q"],
         )
     )
     return sized(chart, (plot_width(width), round(0.16 * width)), group if titled else "")
 
 
-def _line_rows(contender: str, line: OverTime, time: TimeAxis) -> list[dict[str, object]]:
+def _line_rows(configuration: str, line: OverTime, time: TimeAxis) -> list[dict[str, object]]:
     edges, means, _ = binned(line, STEPS)
     # The last value is drawn up to the end of its span.
     values = np.concatenate((means, means[-1:]))
-    return rows(contender=contender, time=time.places(edges.tolist()), value=values)
+    return rows(configuration=configuration, time=time.places(edges.tolist()), value=values)

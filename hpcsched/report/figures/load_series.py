@@ -18,7 +18,7 @@ from hpcsched.scenario.resolved import read_system
 from hpcsched.system.node_outages import down_time
 
 Case = tuple[str, str]
-"""A contender and a trace."""
+"""A configuration and a trace."""
 
 
 class LoadSeries(NamedTuple):
@@ -29,7 +29,7 @@ class LoadSeries(NamedTuple):
     axis, title
         Label of the axis, and title of the panel.
     series
-        Time series by contender and trace.
+        Time series by configuration and trace.
     limits
         Offered amount of a shared resource over time; empty for other quantities.
     """
@@ -46,7 +46,7 @@ def load_series(compared: ComparedStudy, resource: str | None) -> list[LoadSerie
     Parameters
     ----------
     compared
-        The runs; of each contender only the first seed counts.
+        The runs; of each configuration only the first seed counts.
     resource
         Resource type, whose use is in percent; None: all that some node has.
 
@@ -72,7 +72,7 @@ def load_series(compared: ComparedStudy, resource: str | None) -> list[LoadSerie
         found[heading] = ({}, {})
     for one in compared.study.runs:
         system, jobs = read_system(one.run.scenario_path), compared.jobs[one.name]
-        case = one.contender, one.group
+        case = one.configuration, one.group
         # Lines of several seeds would hide each other, and their mean would hide peaks.
         own = [name for name in names if name in system.resource_types]
         if case in seen or not own or not len(jobs.submits):

@@ -6,7 +6,7 @@ import altair as alt
 
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.figures.chart_parts import Figure
-from hpcsched.report.figures.figure_style import PAPER_WIDTH, contender_looks
+from hpcsched.report.figures.figure_style import PAPER_WIDTH, configuration_looks
 from hpcsched.report.figures.metric_intervals import (
     default_metric,
     metric_intervals,
@@ -43,7 +43,7 @@ def metric_figure(
     """
     metric = metric or default_metric(compared)
     found, title = metric_intervals(compared, metric), metric_title(compared, metric)
-    drawn, groups = contender_looks(compared), compared.study.groups
+    drawn, groups = configuration_looks(compared), compared.study.groups
     sign = -1 if metric in HIGHER_IS_BETTER else 1
     # The best of the first trace is above.
     values = {one: sign * own.mean for (one, group), own in found.items() if group == groups[0]}
@@ -65,9 +65,9 @@ def metric_choice_figure(compared: ComparedStudy, width: int = PAPER_WIDTH) -> F
     titles = {name: metric_title(compared, name) for name in metrics_of(compared)}
     data: list[dict[str, Any]] = []
     for metric, title in titles.items():
-        for (contender, group), interval in metric_intervals(compared, metric).items():
-            data += bar_rows(contender, group, interval, metric=title)
-    drawn = contender_looks(compared)
+        for (configuration, group), interval in metric_intervals(compared, metric).items():
+            data += bar_rows(configuration, group, interval, metric=title)
+    drawn = configuration_looks(compared)
     chart = bar_panels(
         data, compared.study.groups, drawn, None, width, only="datum.metric == metric"
     )

@@ -1,4 +1,4 @@
-"""Metrics of a comparison with their confidence intervals, by contender and trace."""
+"""Metrics of a comparison with their confidence intervals, by configuration and trace."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ _SYMBOLS = {"tau": "τ", "alpha": "α"}
 
 
 def metric_intervals(compared: ComparedStudy, metric: str) -> Mapping[tuple[str, str], Interval]:
-    """Return the mean of a metric over seeds with its interval, by contender and trace.
+    """Return the mean of a metric over seeds with its interval, by configuration and trace.
 
     Parameters
     ----------
@@ -51,14 +51,14 @@ def metric_intervals(compared: ComparedStudy, metric: str) -> Mapping[tuple[str,
     for one in compared.study.runs:
         value = _figure(one, metric).value
         if value is not None:
-            values[one.contender, one.group].append(float(value))
+            values[one.configuration, one.group].append(float(value))
     if not values:
         there = sorted({name for one in compared.study.runs for name in one.run.summary["metrics"]})
         message = f"no run has a value of {metric!r}; there are: {', '.join(there)}"
         raise InputError(Finding("unknown-metric", message))
     found: dict[tuple[str, str], Interval] = {}
     for one in compared.study.runs:
-        own = values[one.contender, one.group]
+        own = values[one.configuration, one.group]
         interval = mean_interval(np.array(own), block=1)
         # A single seed has no spread of its own, but its jobs have.
         name, _, parameters, _ = _figure(one, metric)
@@ -70,7 +70,7 @@ def metric_intervals(compared: ComparedStudy, metric: str) -> Mapping[tuple[str,
             jobs = jobs.only(by_submission(jobs))
             interval = mean_interval(QUANTITIES[MEANS[name]].values(jobs))
         if interval is not None:
-            found[one.contender, one.group] = interval
+            found[one.configuration, one.group] = interval
     return found
 
 

@@ -66,7 +66,7 @@ def usage_of(one: StudiedRun) -> Usage | None:
 
 
 def recorded_usage(compared: ComparedStudy) -> Mapping[tuple[str, str], list[Usage]]:
-    """Return the recorded CPU time and memory, by contender and trace.
+    """Return the recorded CPU time and memory, by configuration and trace.
 
     Raises
     ------
@@ -77,14 +77,14 @@ def recorded_usage(compared: ComparedStudy) -> Mapping[tuple[str, str], list[Usa
     for one in compared.study.runs:
         usage = usage_of(one)
         if usage is not None:
-            found[one.contender, one.group].append(usage)
+            found[one.configuration, one.group].append(usage)
     if not found:
         raise InputError(Finding("no-usage", f"no run recorded CPU time and memory; {_HOW}"))
     return found
 
 
 def cpu_memory(compared: ComparedStudy) -> Table:
-    """Return CPU time and memory by contender and trace.
+    """Return CPU time and memory by configuration and trace.
 
     Returns
     -------
@@ -95,9 +95,9 @@ def cpu_memory(compared: ComparedStudy) -> Table:
     for one in compared.study.runs:
         usage = usage_of(one)
         if usage is not None:
-            by_case[one.contender, one.group].append(usage)
+            by_case[one.configuration, one.group].append(usage)
     rows: list[tuple[Cell, ...]] = []
-    for (contender, group), runs in by_case.items():
+    for (configuration, group), runs in by_case.items():
         cells: list[Cell] = []
         for values in (
             [usage.times.sum() for usage in runs],
@@ -106,7 +106,7 @@ def cpu_memory(compared: ComparedStudy) -> Table:
             [_largest(usage.memory) / MEGABYTE for usage in runs],
         ):
             cells += _moments(np.array(values, np.float64))
-        rows.append((contender, group, len(runs), *cells))
+        rows.append((configuration, group, len(runs), *cells))
     columns = ("total", *PARTS)
     measured = [(f"{name}_{what}", "s") for name in columns for what in ("mean", "sd")]
     measured += [
@@ -115,7 +115,7 @@ def cpu_memory(compared: ComparedStudy) -> Table:
     return Table(
         "cpu-memory",
         "CPU time and memory of the simulation",
-        (*plain("contender", "trace", "runs"), *measured),
+        (*plain("configuration", "trace", "runs"), *measured),
         tuple(rows),
         (
             "Population: runs that recorded it, which are interpreted event by event, so that they"

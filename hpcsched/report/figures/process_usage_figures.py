@@ -18,15 +18,15 @@ from hpcsched.report.figures.chart_parts import (
     rows,
     sized,
 )
-from hpcsched.report.figures.figure_style import INK, PAPER_WIDTH, contender_looks
+from hpcsched.report.figures.figure_style import INK, PAPER_WIDTH, configuration_looks
 from hpcsched.report.figures.process_usage import MEGABYTE, PARTS, mean_times, recorded_usage
-from hpcsched.report.figures.time_axis import run_calendar, time_axis
+from hpcsched.report.figures.time_axis import time_axis
 
 _SHADES = ("#ffffff", "#bfbfbf", "#737373")
 
 
 def cpu_time_figure(compared: ComparedStudy, width: int = PAPER_WIDTH) -> Figure:
-    """Return the figure of the mean CPU time of a round, by part, contender and trace.
+    """Return the figure of the mean CPU time of a round, by part, configuration and trace.
 
     Parameters
     ----------
@@ -41,15 +41,17 @@ def cpu_time_figure(compared: ComparedStudy, width: int = PAPER_WIDTH) -> Figure
         No run recorded it.
     """
     found, groups = recorded_usage(compared), compared.study.groups
-    labels = compared.study.contender_labels
+    labels = compared.study.configuration_labels
     data = []
     for group in groups:
-        for contender in contender_looks(compared):
-            if (contender, group) not in found:
+        for configuration in configuration_looks(compared):
+            if (configuration, group) not in found:
                 continue
-            times = np.concatenate([usage.times for usage in found[contender, group]], axis=1)
+            times = np.concatenate([usage.times for usage in found[configuration, group]], axis=1)
             data += rows(
-                case=labels[contender] if len(groups) == 1 else f"{labels[contender]}, {group}",
+                case=labels[configuration]
+                if len(groups) == 1
+                else f"{labels[configuration]}, {group}",
                 part=list(PARTS),
                 order=list(range(len(PARTS))),
                 milliseconds=[1000 * mean for mean in mean_times(times)],
@@ -91,7 +93,7 @@ def cpu_over_time_figure(compared: ComparedStudy, width: int = PAPER_WIDTH) -> F
         No run recorded it.
     """
     found = recorded_usage(compared)
-    drawn, charts = contender_looks(compared), []
+    drawn, charts = configuration_looks(compared), []
     for group in compared.study.groups:
         data = []
         own = {one: found[one, group][0] for one in drawn if (one, group) in found}
@@ -99,13 +101,13 @@ def cpu_over_time_figure(compared: ComparedStudy, width: int = PAPER_WIDTH) -> F
             round(usage.now[k]) for usage in own.values() if len(usage.now) for k in (0, -1)
         ] or [0]
         first = next(one for one in compared.study.runs if one.group == group)
-        time = time_axis(min(ends), max(ends), run_calendar(first))
-        for contender, usage in own.items():
+        time = time_axis(min(ends), max(ends), first.run.calendar)
+        for configuration, usage in own.items():
             # Every n-th round, so that a figure does not grow with the trace.
             some = slice(None, None, -(-len(usage.now) // STEPS) or 1)
             memory = usage.memory[some] / MEGABYTE
             data += rows(
-                contender=contender,
+                configuration=configuration,
                 time=time.places(usage.now[some].tolist()),
                 seconds=usage.times.sum(axis=0).cumsum()[some],
                 # Where memory is unknown, the line has a gap.
@@ -120,7 +122,7 @@ def cpu_over_time_figure(compared: ComparedStudy, width: int = PAPER_WIDTH) -> F
                     y=alt.Y(f"{field}:Q", axis=alt.Axis(title=title)),
                     color=colours(drawn, width),
                     strokeDash=dashes(drawn, width),
-                    tooltip=["contender:N", time.tooltip("time"), f"{field}:Q"],
+                    tooltip=["configuration:N", time.tooltip("time"), f"{field}:Q"],
                 )
             )
             size = plot_width(width), round(0.25 * width)

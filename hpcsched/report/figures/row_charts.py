@@ -1,6 +1,6 @@
-"""Charts with a row for each contender: bars with intervals, and spreads of distributions.
+"""Charts with a row for each configuration: bars with intervals, and spreads of distributions.
 
-Rows have room for any number of contenders, whose labels stand beside them. Each trace is a panel.
+Rows have room for any number of configurations, with labels beside them. Each trace is a panel.
 """
 
 from collections.abc import Mapping, Sequence
@@ -57,11 +57,11 @@ def bars(
     Parameters
     ----------
     found
-        Mean and interval by contender and group; an interval without width is not drawn.
+        Mean and interval by configuration and group; an interval without width is not drawn.
     groups
         Groups, each of which is a panel.
     drawn
-        Look by contender, from above.
+        Look by configuration, from above.
     title
         Title of the axis of values.
     width
@@ -69,18 +69,20 @@ def bars(
     """
     data = [
         row
-        for contender in drawn
+        for configuration in drawn
         for group in groups
-        if (contender, group) in found
-        for row in bar_rows(contender, group, found[contender, group])
+        if (configuration, group) in found
+        for row in bar_rows(configuration, group, found[configuration, group])
     ]
     return bar_panels(data, groups, drawn, title, width)
 
 
-def bar_rows(contender: str, group: str, interval: Interval, **more: str) -> list[dict[str, Any]]:
+def bar_rows(
+    configuration: str, group: str, interval: Interval, **more: str
+) -> list[dict[str, Any]]:
     """Return the row of a bar for `bar_panels`, with further columns."""
     return rows(
-        contender=contender,
+        configuration=configuration,
         group=group,
         mean=interval.mean,
         # Percentiles of resampled means need not contain the mean.
@@ -108,7 +110,7 @@ def bar_panels(
     for group in groups:
         own = [row for row in data if row["group"] == group]
         base = chart_of(own).encode(
-            y=_contenders(drawn), tooltip=["contender:N", "mean:Q", "lower:Q", "upper:Q"]
+            y=_configurations(drawn), tooltip=["configuration:N", "mean:Q", "lower:Q", "upper:Q"]
         )
         if only:
             base = base.transform_filter(only)
@@ -145,11 +147,11 @@ def spread_panels(
     Parameters
     ----------
     found
-        Spread by contender and group.
+        Spread by configuration and group.
     groups
         Groups, each of which is a panel.
     drawn
-        Look by contender, from above.
+        Look by configuration, from above.
     title
         Title of the axis of values.
     width
@@ -180,24 +182,26 @@ def _spreads(
     numbers = [name for name in Spread._fields if name != "at_least"]
     whole = [
         row
-        for contender, spread in found.items()
+        for configuration, spread in found.items()
         for row in rows(
-            contender=contender,
+            configuration=configuration,
             share=f"{100 * spread.at_least:.0f} % at {spread.least:.4g}",
             **spread._asdict(),
         )
     ]
     marks = [
         row
-        for contender, spread in found.items()
+        for configuration, spread in found.items()
         for row in rows(
-            contender=contender,
+            configuration=configuration,
             mark=[_mark_name(name) for name in _MARKS],
             value=[getattr(spread, name) for name in _MARKS],
         )
     ]
-    y = _contenders(drawn)
-    base = chart_of(whole).encode(y=y, tooltip=["contender:N", *(f"{one}:Q" for one in numbers)])
+    y = _configurations(drawn)
+    base = chart_of(whole).encode(
+        y=y, tooltip=["configuration:N", *(f"{one}:Q" for one in numbers)]
+    )
 
     def place(field: str) -> alt.X:
         return alt.X(f"{field}:Q", scale=scale, axis=axis)
@@ -224,7 +228,9 @@ def _spreads(
         bar("lower", "upper", 1),
         chart_of(marks)
         .mark_point(size=30, filled=False, fill="white", color=INK, strokeWidth=0.9, opacity=1)
-        .encode(y=y, x=place("value"), shape=shape, tooltip=["contender:N", "mark:N", "value:Q"]),
+        .encode(
+            y=y, x=place("value"), shape=shape, tooltip=["configuration:N", "mark:N", "value:Q"]
+        ),
         base.mark_text(align="left", dx=8).encode(x=alt.value("width"), text="share:N"),
     )
 
@@ -233,8 +239,8 @@ def _mark_name(field: str) -> str:
     return field.replace("p", "P") if field != "mean" else field
 
 
-def _contenders(drawn: Mapping[str, Look]) -> alt.Y:
-    """Return the rows of contenders, with their labels."""
+def _configurations(drawn: Mapping[str, Look]) -> alt.Y:
+    """Return the rows of configurations, with their labels."""
     axis = alt.Axis(
         title=None,
         grid=False,
@@ -244,7 +250,7 @@ def _contenders(drawn: Mapping[str, Look]) -> alt.Y:
         labelExpr=label_expression(drawn),
     )
     scale = alt.Scale(domain=list(drawn), paddingInner=1 - _BAND, paddingOuter=0.3)
-    return alt.Y("contender:N", sort=list(drawn), scale=scale, axis=axis)
+    return alt.Y("configuration:N", sort=list(drawn), scale=scale, axis=axis)
 
 
 def _fills(drawn: Mapping[str, Look]) -> alt.Color:

@@ -2,20 +2,15 @@
 
 import math
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import timedelta
 from typing import Literal, NamedTuple
 
 import altair as alt
 
-from hpcsched.errors import Finding, InputError
-from hpcsched.metrics.metric_tables import whole_column
-from hpcsched.parameters import parse_duration
 from hpcsched.report.figures.chart_parts import time_unit
-from hpcsched.report.studied_runs import StudiedRun
-from hpcsched.workload.trace_calendar import Calendar, calendar_of
+from hpcsched.workload.trace_calendar import Calendar
 
 _DAY = 86_400
-_YEAR_10000 = int(datetime(9999, 12, 1, tzinfo=UTC).timestamp())
 _STEPS = {
     "seconds": (1, 2, 5, 10, 20, 30, 60, 120),
     "minutes": (1, 2, 5, 10, 15, 30, 60),
@@ -133,74 +128,21 @@ def time_axis(begin: int, end: int, calendar: Calendar | None = None) -> TimeAxi
     >>> time_axis(0, 10 * 3600).title
     "hours since the trace's origin"
     """
-    if calendar is None or not calendar.known or not 0 <= calendar.start + end < _YEAR_10000:
+    first = None if calendar is None else calendar.date(begin)
+    # A day more: the clocks at the begin may show a later date than those at the end.
+    if calendar is None or first is None or calendar.date(end + _DAY) is None:
         unit, name = time_unit(end - begin)
         # A short window late in the trace: 8.5 hours rather than 510 minutes.
         if name == "minutes" and end > 3 * 3600:
             unit, name = 3600, "hours"
         return TimeAxis(begin, end, f"{name} since the trace's origin", unit, name, None)
-    first = datetime.fromtimestamp(max(calendar.start + begin, 0), calendar.zone)
     offset = first.utcoffset()
     ahead = 0 if offset is None else int(offset.total_seconds())
-    last = datetime.fromtimestamp(calendar.start + end + ahead, UTC)
+    # `datetime` adds to the date that the clock shows, whatever the zone does later.
+    last = first + timedelta(seconds=end - begin)
     days = end - begin < 3 * _DAY
     ends = [f"{one.day} {one:%b %Y}" if days else str(one.year) for one in (first, last)]
     when = " to ".join(dict.fromkeys(ends))
     title = f"{when}, local time (UTC{first:%z}"
     title = f"{title[:-2]}:{title[-2:]})"
     return TimeAxis(begin, end, title, 1, "", calendar.start + ahead)
-
-
-def run_calendar(one: StudiedRun) -> Calendar:
-    """Return the calendar of the trace that a run replayed.
-
-    Raises
-    ------
-    InputError
-        The table of jobs is damaged.
-    """
-    submits = whole_column(one.run.all_jobs, "submit_time")
-    first = int(submits.min()) if len(submits) else 0
-    return calendar_of(one.run.manifest.trace_comments, first)
-
-
-def simulated_time(given: int | str, calendar: Calendar) -> int:
-    """Return a time that a user gives in simulated seconds.
-
-    Parameters
-    ----------
-    given
-        Simulated seconds; a duration since second 0 of the trace, such as `2d12h`; or a date by the
-        clocks of the trace, such as `1996-11-15` or `1996-11-15T08:00`.
-    calendar
-        Calendar of the trace.
-
-    Raises
-    ------
-    InputError
-        It is none of them, or a date and the trace has none.
-
-    Examples
-    --------
-    >>> simulated_time("1d", calendar_of([], 0))
-    86400
-    """
-    if isinstance(given, int) or given.lstrip("-").isdecimal():
-        return int(given)
-    try:
-        return parse_duration(given)
-    except ValueError:
-        pass
-    try:
-        date = datetime.fromisoformat(given)
-    except ValueError:
-        message = (
-            f"{given!r} is no time: expected simulated seconds, a duration such as 2d12h, or a date"
-            " such as 1996-11-15T08:00"
-        )
-        raise InputError(Finding("bad-time", message)) from None
-    if not calendar.known:
-        message = f"{given!r} is a date, but the trace has none: expected seconds or a duration"
-        raise InputError(Finding("trace-without-date", message))
-    zoned = date if date.tzinfo else date.replace(tzinfo=calendar.zone)
-    return int(zoned.timestamp()) - calendar.start

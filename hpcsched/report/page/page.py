@@ -1,6 +1,7 @@
 """The report page: tables and interactive figures of runs in one HTML file.
 
-One can zoom, read values off, and hide contenders. jinja2 escapes text from scenarios and traces.
+One can zoom, read values off, and hide configurations. jinja2 escapes text from scenarios and
+traces.
 """
 
 import hashlib
@@ -73,7 +74,7 @@ def write_page(
         A file of a run is damaged.
     """
     study = compared.study
-    contenders = study.contenders
+    configurations = study.configurations
     # Described first: a damaged file ends the command before the page is begun.
     figures = list(page_figures(compared))
     others = [TABLES[name](compared) for name in TABLES]
@@ -81,8 +82,8 @@ def write_page(
         "report.html",
         title=title,
         runs=[_about(one, study.labels, verdicts[one.name]) for one in study.runs],
-        answer=answer(compared, not_ok(verdicts)),
-        contenders=study.contender_labels,
+        answer=answer(compared, not_ok(verdicts), comparison),
+        configurations=study.configuration_labels,
         warnings=warnings,
         tables=[
             comparison_table(comparison),
@@ -91,7 +92,7 @@ def write_page(
             *(table for table in others if table.rows),
         ],
         figures=figures,
-        drawings={figure.name: interactive(figure.chart, contenders) for figure in figures},
+        drawings={figure.name: interactive(figure.chart, configurations) for figure in figures},
     )
 
 
@@ -115,7 +116,7 @@ def _about(one: StudiedRun, labels: Mapping[str, str], verdict: Verdict) -> Mapp
     return {
         "name": one.name,
         "label": labels[one.name],
-        "contender": labels[one.contender],
+        "configuration": labels[one.configuration],
         "trace": one.group,
         "seed": one.seed,
         "path": str(one.run.path),

@@ -23,7 +23,7 @@ PAGE_WIDTH = 1000
 """Width of figures, in pixels of the screen."""
 _FONT_SIZE = 13
 SHOWN = "shown"
-"""Parameter of each figure: the contenders that are shown."""
+"""Parameter of each figure: the configurations that are shown."""
 
 
 def page_figures(compared: ComparedStudy) -> Iterator[Figure]:
@@ -43,24 +43,24 @@ def page_figures(compared: ComparedStudy) -> Iterator[Figure]:
     yield decision_time_figure(compared, PAGE_WIDTH)
 
 
-def interactive(chart: Chart, contenders: tuple[str, ...]) -> dict[str, Any]:
+def interactive(chart: Chart, configurations: tuple[str, ...]) -> dict[str, Any]:
     """Return the Vega-Lite description of a chart that can be zoomed and filtered.
 
     Parameters
     ----------
     chart
         The chart.
-    contenders
-        Names of contenders, of which the parameter `SHOWN` has those that are shown.
+    configurations
+        Names of configurations, of which the parameter `SHOWN` has those that are shown.
     """
     whole = description(chart, _FONT_SIZE)
     parameters = whole.setdefault("params", [])
-    parameters.append({"name": SHOWN, "value": list(contenders)})
+    parameters.append({"name": SHOWN, "value": list(configurations)})
     for number, view in enumerate(_views(whole)):
         units = view.get("layer", [view])
         for unit in units:
-            if _has_contender(unit):
-                filtered = {"filter": f"indexof({SHOWN}, datum.contender) >= 0"}
+            if _has_configuration(unit):
+                filtered = {"filter": f"indexof({SHOWN}, datum.configuration) >= 0"}
                 unit["transform"] = [filtered, *unit.get("transform", [])]
         if _is_continuous(units[0]):
             units[0].setdefault("params", []).append(_zoom(number))
@@ -79,10 +79,10 @@ def _views(chart: dict[str, Any]) -> list[dict[str, Any]]:
     return views
 
 
-def _has_contender(unit: Mapping[str, Any]) -> bool:
+def _has_configuration(unit: Mapping[str, Any]) -> bool:
     channels = unit.get("encoding", {}).values()
     fields = (one for channel in channels for one in _each(channel))
-    return any(field.get("field") == "contender" for field in fields)
+    return any(field.get("field") == "configuration" for field in fields)
 
 
 def _each(channel: Any) -> list[dict[str, Any]]:

@@ -118,7 +118,7 @@ def _cells(comparison: Comparison) -> list[list[str]]:
             [_title(row), row.unit or "1"]
             + [
                 value_text(value, None if k == comparison.baseline else percent)
-                + (f" {BEST}" if number == comparison.objective and k in row.best else "")
+                + (f" {BEST}" if number == comparison.objective and k in comparison.best else "")
                 for k, (value, percent) in enumerate(zip(row.values, row.percent, strict=True))
             ]
             for number, row in enumerate(comparison.rows)

@@ -24,16 +24,16 @@ def replicas(compared: ComparedStudy) -> Table:
     Returns
     -------
     Table
-        For each metric, contender and trace with two or more runs: means with intervals.
+        For each metric, configuration and trace with two or more runs: means with intervals.
         Differences are between runs of the same seed.
     """
     by_case: dict[tuple[str, str], list[StudiedRun]] = defaultdict(list)
     for one in compared.study.runs:
-        by_case[one.contender, one.group].append(one)
+        by_case[one.configuration, one.group].append(one)
     baseline_of = {one.name: other for one, other in compared.pairs()}
     rows: list[tuple[Cell, ...]] = []
     for metric, unit in _metrics(compared).items():
-        for (contender, group), runs in by_case.items():
+        for (configuration, group), runs in by_case.items():
             # One run has no spread; its metrics are in the table of metrics.
             if len(runs) < 2:
                 continue
@@ -45,7 +45,7 @@ def replicas(compared: ComparedStudy) -> Table:
             )
             rows.append(
                 (
-                    contender, group, metric, unit, len(values),
+                    configuration, group, metric, unit, len(values),
                     *ends(mean_interval(values, block=1)), len(differences),
                     *ends(mean_interval(differences, block=1)),
                 )
@@ -54,12 +54,12 @@ def replicas(compared: ComparedStudy) -> Table:
         "replicas",
         "Metrics over seeds",
         plain(
-            "contender", "trace", "metric", "unit", "runs", "mean", "lower", "upper",
+            "configuration", "trace", "metric", "unit", "runs", "mean", "lower", "upper",
             "pairs", "mean_difference", "difference_lower", "difference_upper",
         ),
         tuple(rows),
         (
-            "Population: the runs of one contender and trace, each under a seed of its own;"
+            "Population: the runs of one configuration and trace, each under a seed of its own;"
             " only where there are two or more.",
             f"Differences are from the run of {compared.baseline_label} with the same seed.",
             *bounds_note(compared),
@@ -69,43 +69,43 @@ def replicas(compared: ComparedStudy) -> Table:
 
 
 def ranks(compared: ComparedStudy) -> Table:
-    """Return the mean rank of each contender over traces and seeds, by metric.
+    """Return the mean rank of each configuration over traces and seeds, by metric.
 
     Returns
     -------
     Table
-        Number of cases, mean rank (1 is best) and number of cases in which the contender alone is
-        first.
+        Number of cases, mean rank (1 is best) and number of cases in which the configuration alone
+        is first.
     """
     rows: list[tuple[Cell, ...]] = []
-    contenders = compared.study.contenders
+    configurations = compared.study.configurations
     cases = _cases(compared)
     for metric in _metrics(compared):
         sign = -1.0 if metric in HIGHER_IS_BETTER else 1.0
         own_ranks: dict[str, list[float]] = defaultdict(list)
         for runs in cases.values():
             values = [_metric(one, metric) for one in runs]
-            # A rank among fewer contenders is not comparable with one among all of them.
-            if {one.contender for one in runs} != set(contenders) or None in values:
+            # A rank among fewer configurations is not comparable with one among all of them.
+            if {one.configuration for one in runs} != set(configurations) or None in values:
                 continue
             ascending = _ranks(sign * np.array(values, np.float64))
             for one, rank in zip(runs, ascending.tolist(), strict=True):
-                own_ranks[one.contender].append(rank)
-        for contender in contenders:
-            own = own_ranks[contender]
+                own_ranks[one.configuration].append(rank)
+        for configuration in configurations:
+            own = own_ranks[configuration]
             mean = float(np.mean(own)) if own else None
             firsts = sum(rank == 1 for rank in own)
-            rows.append((metric, contender, len(own), mean, firsts))
+            rows.append((metric, configuration, len(own), mean, firsts))
     higher = ", ".join(HIGHER_IS_BETTER)
     return Table(
         "ranks",
         "Ranks over traces and seeds",
-        plain("metric", "contender", "cases", "mean_rank", "alone_in_front"),
+        plain("metric", "configuration", "cases", "mean_rank", "alone_in_front"),
         tuple(rows),
         (
             f"Rank 1 has the least value (of {higher}: the largest); equal values share the"
             " mean of their ranks.",
-            "Population: the cases, each a trace with a seed, in which every contender has a"
+            "Population: the cases, each a trace with a seed, in which every configuration has a"
             " run and the metric a value.",
             *bounds_note(compared),
         ),
@@ -113,11 +113,11 @@ def ranks(compared: ComparedStudy) -> Table:
 
 
 def _cases(compared: ComparedStudy) -> Mapping[tuple[str, int], list[StudiedRun]]:
-    """Return the runs by trace and seed; a trace with one run of each contender is one case."""
+    """Return the runs by trace and seed; a trace with one run of each configuration is one case."""
     counts: dict[str, list[str]] = defaultdict(list)
     for one in compared.study.runs:
-        counts[one.group].append(one.contender)
-    # Contenders that ran once may have been given different seeds.
+        counts[one.group].append(one.configuration)
+    # Configurations that ran once may have been given different seeds.
     single = {group for group, runs in counts.items() if len(set(runs)) == len(runs)}
     cases: dict[tuple[str, int], list[StudiedRun]] = defaultdict(list)
     for one in compared.study.runs:
@@ -151,7 +151,7 @@ def _defined(values: Iterable[float | None]) -> FloatColumn:
 
 def _ranks(values: FloatColumn) -> FloatColumn:
     """Return the rank of each value, from 1; equal values share the mean of their ranks."""
-    # Pairwise: there are few contenders, and ties need no special case.
+    # Pairwise: there are few configurations, and ties need no special case.
     less = (values[:, None] > values[None, :]).sum(axis=1)
     equal = (values[:, None] == values[None, :]).sum(axis=1)
     return np.asarray(less + (equal + 1) / 2, np.float64)

@@ -14,8 +14,8 @@ from rich.table import Table as RichTable
 MISSING = "–"
 """Text shown for a missing value."""
 
-NAMES_OF_RUNS = ("run", "contender", "baseline")
-"""Columns with names of runs or contenders."""
+NAMES_OF_RUNS = ("run", "configuration", "baseline")
+"""Columns with names of runs or configurations."""
 
 Cell = str | int | float | None
 Section = tuple[str, Sequence[Sequence[str]]]

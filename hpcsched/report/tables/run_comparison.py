@@ -28,6 +28,8 @@ class Row:
         Value in each run; None where it has none.
     percent
         Value in percent of the baseline's; None where that is undefined.
+    percent_of_log
+        Value in percent of that of the log's own schedule, over the same jobs; empty without it.
     """
 
     metric: str
@@ -36,12 +38,7 @@ class Row:
     parameters: str
     values: tuple[float | None, ...]
     percent: tuple[float | None, ...]
-
-    @property
-    def best(self) -> frozenset[int]:
-        """Indices of the runs with the least value."""
-        given = {k: value for k, value in enumerate(self.values) if value is not None}
-        return frozenset(k for k, value in given.items() if value == min(given.values()))
+    percent_of_log: tuple[float | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +78,15 @@ class Comparison:
     solver: tuple[SolverRounds, ...]
     recorded: tuple[str | None, ...]
     log: "LogColumn | None" = None
+
+    @property
+    def best(self) -> frozenset[int]:
+        """Indices of the runs with the least objective; the log's own schedule is no run."""
+        if self.objective is None:
+            return frozenset()
+        values = self.rows[self.objective].values[: len(self.names) - (self.log is not None)]
+        given = [value for value in values if value is not None]
+        return frozenset(k for k, value in enumerate(values) if given and value == min(given))
 
 
 class LogFigures(NamedTuple):
@@ -165,14 +171,16 @@ def _with_log(comparison: Comparison, log: LogColumn, log_is_baseline: bool) -> 
         values = (*row.values, of(log.figures))
         # A percentage is of the same jobs, also where the log records the starts of some only.
         same = [
-            of(log.same_jobs[name]) if name in log.same_jobs else value
-            for name, value in zip(names, row.values, strict=True)
+            *(
+                of(log.same_jobs[name]) if name in log.same_jobs else value
+                for name, value in zip(names, row.values, strict=True)
+            ),
+            values[-1],
         ]
-        if log_is_baseline:
-            percent = tuple(percent_of(value, values[-1]) for value in (*same, values[-1]))
-        else:
-            percent = (*row.percent, percent_of(values[-1], same[base]))
-        return replace(row, values=values, percent=percent)
+        of_log = tuple(percent_of(value, values[-1]) for value in same)
+        of_run = (*row.percent, percent_of(values[-1], same[base]))
+        percent = of_log if log_is_baseline else of_run
+        return replace(row, values=values, percent=percent, percent_of_log=of_log)
 
     return replace(
         comparison,
@@ -245,9 +253,9 @@ def shared_objective(runs: Sequence[RunDirectory]) -> Mapping[str, Any] | None:
 
 
 def _ranking_objective(studied: Sequence[StudiedRun]) -> Mapping[str, Any] | None:
-    """Return the objective that ranks runs: that of one run for each contender, of one trace."""
+    """Return the objective that ranks runs: one run for each configuration, of one trace."""
     one_trace = len({one.group for one in studied}) == 1
-    once = len({one.contender for one in studied}) == len(studied)
+    once = len({one.configuration for one in studied}) == len(studied)
     return shared_objective([one.run for one in studied]) if one_trace and once else None
 
 
@@ -315,15 +323,15 @@ def _warnings(runs: Sequence[RunDirectory], names: Sequence[str], base: int) -> 
 
 
 def _equal_replicas(studied: Sequence[StudiedRun]) -> Iterator[str]:
-    """Yield a warning for each contender whose runs of several seeds have the same jobs."""
+    """Yield a warning for each configuration whose runs of several seeds have the same jobs."""
     replicas: dict[tuple[str, str], list[StudiedRun]] = defaultdict(list)
     for one in studied:
-        replicas[one.contender, one.group].append(one)
-    for (contender, group), same in replicas.items():
+        replicas[one.configuration, one.group].append(one)
+    for (configuration, group), same in replicas.items():
         tables = {one.run.manifest.files.get(JOBS) for one in same}
         if len(same) > 1 and len(tables) == 1 and None not in tables:
             yield (
-                f"the {len(same)} seeds of {contender} on {group} make no difference: they are"
+                f"the {len(same)} seeds of {configuration} on {group} make no difference: they are"
                 " one run, and intervals over them say nothing"
             )
 

@@ -9,7 +9,7 @@ from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.studied_runs import StudiedRun
 from hpcsched.report.tables.job_tables import common_jobs
 from hpcsched.report.tables.job_times import QUANTITIES, by_submission
-from hpcsched.report.tables.run_comparison import shared_objective
+from hpcsched.report.tables.run_comparison import Comparison, LogColumn, shared_objective
 
 _MEANS = {
     "mean_wait_time": "wait_time",
@@ -19,7 +19,9 @@ _MEANS = {
 """Objectives that are the mean of a quantity over the same jobs in all runs."""
 
 
-def answer(compared: ComparedStudy, not_ok: Collection[str] | None) -> list[str]:
+def answer(
+    compared: ComparedStudy, not_ok: Collection[str] | None, comparison: Comparison | None = None
+) -> list[str]:
     """Return the answer of a study, one sentence or two a line.
 
     Parameters
@@ -28,12 +30,14 @@ def answer(compared: ComparedStudy, not_ok: Collection[str] | None) -> list[str]
         The runs and their jobs.
     not_ok
         Names of runs whose audit does not say `ok`; None if they were not audited.
+    comparison
+        Metrics of the runs; with the log's own schedule, the runs are given in percent of it.
 
     Returns
     -------
     list
-        Who is ahead by the objective, whether that is beyond noise, the rounds that fell back to
-        another plan, and the outcome of the audit.
+        Who is ahead by the objective, whether that is beyond noise, the runs beside the log's own
+        schedule, the rounds that fell back to another plan, and the outcome of the audit.
 
     Notes
     -----
@@ -44,6 +48,8 @@ def answer(compared: ComparedStudy, not_ok: Collection[str] | None) -> list[str]
     lines = []
     if len(runs) > 1:
         lines += list(_ahead(compared))
+    if comparison is not None and comparison.log is not None:
+        lines.append(_beside_log(comparison, comparison.log))
     labels = compared.study.run_labels
     fallbacks = {labels[one.name]: one.run.summary["rounds"].get("fallbacks", 0) for one in runs}
     lines.append(_fallback_line(fallbacks))
@@ -74,13 +80,28 @@ def _ahead(compared: ComparedStudy) -> Iterator[str]:
     elif len(compared_cases) == 1:
         yield from _of_one_case(compared, compared_cases[0], objective, title)
     else:
-        labels = compared.study.contender_labels
-        best = Counter(labels[case[0].contender] for case in compared_cases)
+        labels = compared.study.configuration_labels
+        best = Counter(labels[case[0].configuration] for case in compared_cases)
         counted = ", ".join(f"{name} in {count}" for name, count in best.most_common())
         yield (
             f"By the objective, {title}, over {len(compared_cases)} cases (a trace and a seed):"
             f" ahead is {counted}."
         )
+
+
+def _beside_log(comparison: Comparison, log: LogColumn) -> str:
+    """Return the runs in percent of the log's own schedule, which is no run and is not ranked."""
+    no_run = "The log's own schedule, which is not replayed and not ranked,"
+    if comparison.objective is None:
+        return f"{no_run} is the column {log.name} of the tables."
+    row = comparison.rows[comparison.objective]
+    value = row.values[-1]
+    if value is None:
+        return f"{no_run} has no value of the objective."
+    shares = zip(comparison.labels[:-1], row.percent_of_log[:-1], strict=True)
+    told = ", ".join(f"{label} {share:.1f} %" for label, share in shares if share is not None)
+    jobs = ", over the same jobs" if log.same_jobs else ""
+    return f"{no_run} has {value:,.6g} by the objective; in percent of that{jobs}: {told}."
 
 
 def _ranked(case: Sequence[StudiedRun]) -> list[StudiedRun]:

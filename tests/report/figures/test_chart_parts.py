@@ -32,7 +32,7 @@ def test_scales(values: list[float], kind: str, marks: list[float]) -> None:
     assert (scale.to_dict()["type"], found) == (kind, marks)
 
 
-def test_a_single_contender_needs_no_legend() -> None:
+def test_a_single_configuration_needs_no_legend() -> None:
     """Its colour says nothing."""
     look = Look("#000000", 0)
     assert colours({"a": look}).to_dict()["legend"] is None

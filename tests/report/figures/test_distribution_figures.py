@@ -15,14 +15,14 @@ from tests.report.studies import pair, tables_of, write_experiment
 
 
 def test_boxes(tmp_path: Path) -> None:
-    """There is a panel for each trace with a row for each contender, by ascending mean."""
+    """There is a panel for each trace with a row for each configuration, by ascending mean."""
     write_experiment(tmp_path)
     figure = box_figure(tables_of([tmp_path]), "wait_time")
     rules = [one for one in units(figure.chart) if one.mark == "rule"]
     assert rules[0].encoding["x"]["scale"]["type"] == "symlog"
     assert [one.title for one in rules] == ["kth", "ctc"]
     assert [one.axis_title("x") for one in rules] == ["", "wait time [s]"]
-    assert rules[0].encoding["y"]["sort"] == rules[0].column("contender") == ["easy", "sjf"]
+    assert rules[0].encoding["y"]["sort"] == rules[0].column("configuration") == ["easy", "sjf"]
     assert (rules[0].rows[0]["lower"], rules[0].rows[0]["upper"]) == (0, 80)
 
 
@@ -41,7 +41,7 @@ def test_queue_sizes(tmp_path: Path) -> None:
 def test_distribution(tmp_path: Path) -> None:
     """A line climbs to 100 percent, and is where it should be."""
     (line,) = units(distribution_figure(tables_of(pair(tmp_path)), "wait_time").chart)
-    own = [row for row in line.rows if row["contender"] == "easy"]
+    own = [row for row in line.rows if row["configuration"] == "easy"]
     assert [row["value"] for row in own] == [0, 0, 20, 30, 80, 90]
     percent = [0, 200 / 7, 300 / 7, 500 / 7, 600 / 7, 100]
     assert [row["percent"] for row in own] == pytest.approx(percent, rel=1e-5)
@@ -66,7 +66,7 @@ def test_values_above_zero_have_a_logarithmic_scale(tmp_path: Path) -> None:
 def test_survival(tmp_path: Path) -> None:
     """A line falls from 100 percent: of seven jobs two wait 0 s, and one above 80 s waits 90 s."""
     (line,) = units(survival_figure(tables_of(pair(tmp_path)), "wait_time").chart)
-    own = [row for row in line.rows if row["contender"] == "easy"]
+    own = [row for row in line.rows if row["configuration"] == "easy"]
     assert [row["value"] for row in own] == [0, 0, 20, 30, 80, 90]
     percent = [100, 500 / 7, 400 / 7, 200 / 7, 100 / 7, 100 / 7]
     assert [row["percent"] for row in own] == pytest.approx(percent, rel=1e-5)

@@ -43,7 +43,7 @@ def test_equal_runs_give_equal_bytes(name: str, kind: str, tmp_path: Path) -> No
 
 
 def test_what_is_written_in_it(tmp_path: Path) -> None:
-    """Titles of axes, contenders and values of bars can be read."""
+    """Titles of axes, configurations and values of bars can be read."""
     out = tmp_path / "bars.svg"
     write_figure(metric_figure(tables_of(pair(tmp_path / "runs")), "mean_wait_time").chart, out)
     assert {"mean wait time [s]", "easy", "sjf", "35.71", "44.29", "trace"} <= set(texts(out))

@@ -6,7 +6,7 @@ from hpcsched.report.figures.figure_style import colours_of, lighter, looks
 
 
 def test_a_dispatcher_has_one_colour_everywhere() -> None:
-    """It does not depend on what else is drawn; contenders that share it differ otherwise."""
+    """It does not depend on what else is drawn; configurations that share it differ otherwise."""
     everything = looks({"a": "easy", "b": "list", "c": "easy"})
     assert everything["a"].colour == everything["c"].colour == colours_of(["easy"])["easy"]
     assert everything["a"].dash != everything["c"].dash

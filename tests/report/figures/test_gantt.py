@@ -84,7 +84,7 @@ def test_separate_shares() -> None:
     ("resource", "begin", "end", "message"),
     [
         ("tpu", 0, 10, "has no 'tpu'; there are: core, mem, gpu"),
-        ("core", 10, 10, "is empty: it is from 10 s to 10 s"),
+        ("core", 10, 10, "is empty: it is from second 10 to second 10"),
     ],
 )
 def test_what_cannot_be_drawn(

@@ -2,6 +2,9 @@
 
 from pathlib import Path
 
+import pytest
+
+from hpcsched.errors import InputError
 from hpcsched.report.figures.figure_files import drawn
 from hpcsched.report.figures.gantt_figure import gantt_figure
 from hpcsched.report.figures.job_categories import By
@@ -138,3 +141,45 @@ def test_nodes_out_of_service(tmp_path: Path) -> None:
     assert [(row["top"], row["bottom"]) for row in down.rows] == [(30, 31)]
     assert down.column("category") == ["out of service"]
     assert jobs.encoding["color"]["scale"]["domain"][-1] == "out of service"
+
+
+def test_marked_spans(tmp_path: Path) -> None:
+    """A span is shaded in the strip and on the nodes, from 1d to the date 1.5 days after second 0.
+
+    Second 0 is 14:00 by the clocks, so that 25 September, 02:00 is 36 h later. Begins are clipped.
+    """
+    study = tables_of([_wide(tmp_path / "log")]).study
+    marks = [("1d", "1996-09-25T02:00"), (0, 86_400 * 3 + 60)]
+    figure = gantt_figure(study, (), "12h", "4d", marks=marks)
+    assert "Shaded: the marked spans of time." in figure.caption
+    shades = [one for one in units(figure.chart) if one.mark == "rect" and "y" not in one.encoding]
+    # Below and above the jobs, in the strip and on the nodes.
+    assert len(shades) == 4
+    zero = 1000 * (843_480_000 + 7200)
+    hours = [
+        [((row["begin"] - zero) / 3.6e6, (row["end"] - zero) / 3.6e6) for row in one.rows]
+        for one in shades
+    ]
+    assert hours == [[(24, 36), (12, pytest.approx(72 + 1 / 60))]] * 4
+    lines = [one for one in units(figure.chart) if one.mark == "rule" and "x" in one.encoding]
+    assert [len(one.rows) for one in lines] == [4, 4]
+    out = tmp_path / "marked.svg"
+    out.write_bytes(drawn(figure.chart, "svg"))
+    assert "Shaded" not in gantt_figure(study).caption
+
+
+@pytest.mark.parametrize(
+    ("mark", "message"),
+    [
+        ((40, 40), "the marked span from 1996-09-23 14:00:40 to 1996-09-23 14:00:40 is empty"),
+        (("2d", "3d"), "is outside the window of wide, which is from .* to 1996-09-24 14:00:00"),
+        (("1d", "soon"), "or a date: expected a duration .* found 'soon'"),
+    ],
+)
+def test_spans_that_cannot_be_marked(
+    mark: tuple[int | str, int | str], message: str, tmp_path: Path
+) -> None:
+    """The message says when they are, and when the window is."""
+    study = tables_of([_wide(tmp_path / "log")]).study
+    with pytest.raises(InputError, match=message):
+        gantt_figure(study, (), 0, "1d", marks=[mark])

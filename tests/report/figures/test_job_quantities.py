@@ -1,4 +1,4 @@
-"""Values of jobs by contender and trace, and their titles."""
+"""Values of jobs by configuration and trace, and their titles."""
 
 from pathlib import Path
 

@@ -55,7 +55,7 @@ dispatcher: easy
         "jobs waiting", "core in use [%]", "power drawn", "nodes out of service",
     ]  # fmt: skip
     power, down = (
-        [(row["contender"], row["time"], row["value"]) for row in one.rows] for one in found[2:]
+        [(row["configuration"], row["time"], row["value"]) for row in one.rows] for one in found[2:]
     )
     # In hours; the last value of each line reaches to its end.
     assert power == [

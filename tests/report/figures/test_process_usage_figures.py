@@ -46,8 +46,8 @@ def test_table_and_figures_by_hand(tmp_path: Path) -> None:
     """Totals are 4 and 12 s: 8 in the mean, with a deviation of √32; a round takes 2 and 6 s."""
     compared = studied(tmp_path)
     (row,) = cpu_memory(compared).rows
-    contender, _, count, *figures = row
-    assert (contender, count) == ("small-easy", 2)
+    configuration, _, count, *figures = row
+    assert (configuration, count) == ("small-easy", 2)
     root = np.sqrt(2)
     expected = [8, 4 * root, 1, 0.5 * root, 6, 3 * root, 1, 0.5 * root]
     assert figures == pytest.approx([*expected, 30, 15 * root, 40, 20 * root])

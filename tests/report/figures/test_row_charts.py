@@ -1,4 +1,4 @@
-"""Rows of contenders: bars with values, and spreads of distributions."""
+"""Rows of configurations: bars with values, and spreads of distributions."""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ def test_values_and_labels_are_written(tmp_path: Path) -> None:
         ("kth-b", "log"): Interval(2.31669, 2.31669, 2.31669),
     }
     chart = bars(found, ["log"], LOOKS, "wait [s]", 400)
-    assert unit(chart, "bar").column("contender") == ["kth-a", "kth-b"]
+    assert unit(chart, "bar").column("configuration") == ["kth-a", "kth-b"]
     out = tmp_path / "bars.svg"
     out.write_bytes(drawn(chart, "svg"))
     written = texts(out)

@@ -1,13 +1,12 @@
-"""The axis of time: dates, hours, days, and times that a user gives."""
+"""The axis of time: dates, hours and days."""
 
 from pathlib import Path
 
 import pytest
 
-from hpcsched.errors import InputError
 from hpcsched.report.figures.chart_parts import chart_of, rows
 from hpcsched.report.figures.figure_files import drawn
-from hpcsched.report.figures.time_axis import simulated_time, time_axis
+from hpcsched.report.figures.time_axis import time_axis
 from hpcsched.workload.trace_calendar import calendar_of
 from tests.report.figures.described import texts
 
@@ -55,28 +54,7 @@ def test_dates() -> None:
     assert later.title == "1996, local time (UTC+01:00)"
     encoded = later.x("time").to_dict()
     assert (encoded["type"], encoded["scale"]["type"]) == ("temporal", "utc")
+    # No calendar has a year 10000: the axis counts days.
+    far = 8003 * 366 * DAY
+    assert time_axis(far, far + 9 * DAY, STOCKHOLM).title == "days since the trace's origin"
     assert encoded["scale"]["domain"][1] - encoded["scale"]["domain"][0] == 10 * DAY * 1000
-
-
-@pytest.mark.parametrize(
-    ("given", "seconds"),
-    [
-        (40, 40),
-        ("40", 40),
-        ("1d12h", 129_600),
-        # Second 0 is 14:00 by the clocks there.
-        ("1996-09-24", 36_000),
-        ("1996-09-24T14:00", DAY),
-    ],
-)
-def test_given_times(given: int | str, seconds: int) -> None:
-    """A time is in seconds, a duration, or a date by the clocks of the log."""
-    assert simulated_time(given, STOCKHOLM) == seconds
-
-
-def test_what_is_no_time() -> None:
-    """It is one clear message."""
-    with pytest.raises(InputError, match="'noon' is no time: expected simulated seconds, a dur"):
-        simulated_time("noon", STOCKHOLM)
-    with pytest.raises(InputError, match="is a date, but the trace has none"):
-        simulated_time("1996-09-24", UNKNOWN)

@@ -141,15 +141,15 @@ def test_a_run_in_which_no_job_ran(tmp_path: Path) -> None:
 
 
 def test_zooming_and_filtering(tmp_path: Path) -> None:
-    """Every unit about contenders can be filtered, and views with two scales can be zoomed."""
+    """Every unit about configurations can be filtered, and views with two scales can be zoomed."""
     tables = tables_of(pair(tmp_path))
     figures = {figure.name: figure.chart for figure in page_figures(tables)}
-    boxes = interactive(figures["boxes-wait_time"], tables.study.contenders)
+    boxes = interactive(figures["boxes-wait_time"], tables.study.configurations)
     assert {"name": "shown", "value": ["easy", "sjf"]} in boxes["params"]
     for layer in boxes["layer"]:
-        assert layer["transform"][0] == {"filter": "indexof(shown, datum.contender) >= 0"}
+        assert layer["transform"][0] == {"filter": "indexof(shown, datum.configuration) >= 0"}
         assert "params" not in layer
-    load = interactive(figures["load"], tables.study.contenders)
+    load = interactive(figures["load"], tables.study.configurations)
     names = [param["name"] for view in load["concat"] for param in view["params"]]
     assert names == [f"zoom_{number}" for number in range(4)]
 
@@ -160,7 +160,7 @@ def test_an_axis_of_dates_can_be_zoomed(tmp_path: Path) -> None:
     comments = ["UnixStartTime: 843480000"]
     tamper_json(path / "manifest.json", lambda content: content.update(trace_comments=comments))
     tables = tables_of([path])
-    load = interactive(load_figure(tables).chart, tables.study.contenders)
+    load = interactive(load_figure(tables).chart, tables.study.configurations)
     assert [view["encoding"]["x"]["type"] for view in load["concat"]] == ["temporal"] * 4
     assert all(view["params"][0]["bind"] == "scales" for view in load["concat"])
     for view in load["concat"]:

@@ -56,7 +56,7 @@ def test_the_browser_tells(
 USER = """
 <script>
 setTimeout(() => {
-  document.querySelector('#contenders input[value="sjf"]').click();
+  document.querySelector('#configurations input[value="sjf"]').click();
   const search = document.querySelector("#table-distribution").closest("section")
     .querySelector("input[type=search]");
   search.value = "WAIT_TIME easy";
@@ -69,8 +69,8 @@ setTimeout(() => {
   const shown = document.querySelectorAll("#table-distribution tbody tr:not([hidden])");
   const seen = {
     drawn: [...document.querySelectorAll(".drawing")].map((d) =>
-      [...d.querySelectorAll("[aria-label*='contender: ']")].map((mark) =>
-        mark.getAttribute("aria-label").match(/contender: ([^;]*)/)[1])),
+      [...d.querySelectorAll("[aria-label*='configuration: ']")].map((mark) =>
+        mark.getAttribute("aria-label").match(/configuration: ([^;]*)/)[1])),
     shown: [...shown].map((row) => row.cells[0].textContent + " " + row.cells[1].textContent),
     ranks: [...cells].map((cell) => parseFloat(cell.textContent)),
   };

@@ -22,7 +22,7 @@ def test_replicas(tmp_path: Path) -> None:
             paths.append(path)
     table = replicas(tables_of(paths))
     easy, sjf = table_rows(table, metric="mean_wait_time")
-    assert (easy["contender"], easy["runs"], easy["mean"], easy["pairs"]) == ("easy", 3, 30, 0)
+    assert (easy["configuration"], easy["runs"], easy["mean"], easy["pairs"]) == ("easy", 3, 30, 0)
     assert 10 <= easy["lower"] < 30 < easy["upper"] <= 60
     assert (sjf["mean"], sjf["pairs"], sjf["mean_difference"]) == (25, 3, -5)
     assert -7 <= sjf["difference_lower"] < -5 < sjf["difference_upper"] <= -3
@@ -40,14 +40,14 @@ def test_ranks(tmp_path: Path) -> None:
             paths.append(path)
     table = ranks(tables_of(paths))
     waits = table_rows(table, metric="mean_wait_time")
-    assert {row["contender"]: row["mean_rank"] for row in waits} == {
+    assert {row["configuration"]: row["mean_rank"] for row in waits} == {
         "a": (1 + 2.5) / 2,
         "b": (2 + 2.5) / 2,
         "c": (3 + 1) / 2,
     }
     assert [row["alone_in_front"] for row in waits] == [1, 0, 1]
     uses = table_rows(table, metric="utilization")
-    assert {row["contender"]: row["mean_rank"] for row in uses} == {
+    assert {row["configuration"]: row["mean_rank"] for row in uses} == {
         "a": (3 + 1.5) / 2,
         "b": (2 + 1.5) / 2,
         "c": (1 + 3) / 2,
@@ -55,6 +55,6 @@ def test_ranks(tmp_path: Path) -> None:
 
 
 def test_ranks_are_over_cases_that_all_have(tmp_path: Path) -> None:
-    """A trace and seed that one contender lacks tell nothing of who is ahead."""
+    """A trace and seed that one configuration lacks tell nothing of who is ahead."""
     write_experiment(tmp_path)
     assert {row["cases"] for row in table_rows(ranks(tables_of([tmp_path])))} == {3}
