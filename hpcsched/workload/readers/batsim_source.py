@@ -36,6 +36,7 @@ from hpcsched.workload.readers.policies import (
 )
 from hpcsched.workload.readers.quantities import whole_number
 from hpcsched.workload.readers.record_source import RecordSource
+from hpcsched.workload.readers.requested_names import check_draws, check_types
 from hpcsched.workload.readers.text_encoding import TextEncoding
 
 DELAY = "delay"
@@ -114,7 +115,7 @@ class BatsimSource(RecordSource):
         self._file = BatsimFile(Path(params.path), encoding)
         super().__init__(params, self._file.path, system, self._file, encoding)
         self._params = params
-        self.check_types(params.unit, "trace.unit")
+        check_types(system, params.unit, self.lines.path, "trace.unit")
         self.uniform_request = system.request(params.unit)
         self._room = room_for(system, self.uniform_request)
         self._check_shared()
@@ -153,7 +154,9 @@ class BatsimSource(RecordSource):
 
     def _check_shared(self) -> None:
         """Raise InputError if the system lacks a shared resource that jobs are to use."""
-        known = self.check_draws(self._params.shared_requests, "trace.shared_requests")
+        known = check_draws(
+            self.system, self._params.shared_requests, self.lines.path, "trace.shared_requests"
+        )
         for name in self._params.shared_requests:
             if name not in known:
                 there = f"there are: {', '.join(sorted(known))}" if known else "it has none"

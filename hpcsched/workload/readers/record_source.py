@@ -2,7 +2,7 @@
 
 import heapq
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
@@ -227,55 +227,6 @@ class RecordSource(ABC):
         if self.seconds.rounded:
             self.account.clipped["fractional_seconds"] += 1
         return traced
-
-    def check_types(self, names: Iterable[str], key: str, hint: str = "") -> None:
-        """Raise InputError if the system lacks one of the resource types.
-
-        Parameters
-        ----------
-        names
-            The resource types.
-        key
-            The scenario's key that names them, for the message.
-        hint
-            What else to do, after the message.
-        """
-        unknown = [name for name in names if name not in self.system.resource_types]
-        if unknown:
-            raise InputError(
-                Finding(
-                    "unknown-resource-type",
-                    f"a unit asks for {', '.join(unknown)}, which no node group has; there are:"
-                    f" {', '.join(self.system.resource_types)}{hint}",
-                    Place(str(self.lines.path)),
-                    key=key,
-                )
-            )
-
-    def check_draws(self, names: Iterable[str], key: str) -> set[str]:
-        """Return the names of shared resources; raise InputError if jobs draw from one by a model.
-
-        Parameters
-        ----------
-        names
-            Names of resource types and shared resources for which records ask.
-        key
-            The scenario's key that names them, for the message.
-        """
-        draws = {resource.name: resource.draw for resource in self.system.shared_resources}
-        modelled = [name for name in names if name in draws and not draws[name].traced]
-        if modelled:
-            raise InputError(
-                Finding(
-                    "bad-value",
-                    f"a unit asks for {modelled[0]}, a shared resource from which jobs draw by a"
-                    " model; only of one with 'draw: as_the_trace_says' the trace can ask for"
-                    " anything",
-                    Place(str(self.lines.path)),
-                    key=key,
-                )
-            )
-        return set(draws)
 
     def check_submission(self, job_id: int, submit_time: int) -> None:
         """Raise UnusableError for a missing or repeated number, or a submit time out of order.

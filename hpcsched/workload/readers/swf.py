@@ -34,6 +34,7 @@ from hpcsched.workload.readers.column_source import ColumnSource, ScannedLines, 
 from hpcsched.workload.readers.number_fields import BoolArray, distinct, number_fields
 from hpcsched.workload.readers.numbers_seen import NumbersSeen
 from hpcsched.workload.readers.policies import UnusableError
+from hpcsched.workload.readers.requested_names import check_draws, check_types
 from hpcsched.workload.readers.swf_lines import DURATIONS, wait_time, whole_numbers
 from hpcsched.workload.readers.swf_params import SwfParams, declared_types, parted, review_swf
 
@@ -327,8 +328,9 @@ class SwfSource(ColumnSource):
 
     def _check_amounts(self, amounts: Mapping[str, int]) -> None:
         """Raise InputError for unknown types, and for shared resources with their own model."""
-        shared_resources = self.check_draws(amounts, "trace.unit")
-        self.check_types([name for name in amounts if name not in shared_resources], "trace.unit")
+        shared_resources = check_draws(self.system, amounts, self.lines.path, "trace.unit")
+        own = [name for name in amounts if name not in shared_resources]
+        check_types(self.system, own, self.lines.path, "trace.unit")
 
 
 def _name(field: bytes) -> str | None:

@@ -24,6 +24,7 @@ from hpcsched.workload.readers.iso_times import InSeconds, WallTime, iso_instant
 from hpcsched.workload.readers.policies import SetAsideError, UnusableError
 from hpcsched.workload.readers.quantities import whole_number
 from hpcsched.workload.readers.record_source import RecordSource
+from hpcsched.workload.readers.requested_names import check_types
 from hpcsched.workload.readers.table_amounts import TableAmounts, given_value
 from hpcsched.workload.readers.table_files import rows_of
 from hpcsched.workload.readers.table_source_params import LABELS, TableColumns, TableParams
@@ -227,8 +228,8 @@ class TableSource(RecordSource):
             self._check_there(self._params.not_ended.column, "trace.not_ended.column")
         preset = self._params.preset is not None
         hint = "; 'requests: {TYPE: null}' leaves a resource type out" if preset else ""
-        self.check_types(amounts.by_type, "trace.requests", hint)
-        self.check_types(amounts.unit, "trace.unit")
+        check_types(self.system, amounts.by_type, self.lines.path, "trace.requests", hint)
+        check_types(self.system, amounts.unit, self.lines.path, "trace.unit")
         return amounts
 
     def _check_preset(self, name: str) -> None:
