@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from hpcsched.system.shared_resources import Draw, SharedResource
 
 from hpcsched.errors import InputError
+from hpcsched.system.shared_resources import Draw, SharedResource
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.readers.requested_names import check_draws, check_types
 
