@@ -2,17 +2,23 @@
 
 import inspect
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
 from markdown_tables import paragraphs, table
 
+import hpcsched.testing
 from hpcsched.plugins import spec
 from hpcsched.plugins.registry import Plugin
 
 DOTTED = re.compile(r"`(hpcsched\.[a-z_.]+\.[A-Z]\w*)`")
 MODULES = re.compile(r"\b(?:\w+\.)+")
+SECTION = re.compile(r"^(Parameters|Returns|Raises|Examples|Notes)\n-+\n", re.MULTILINE)
+ENTRY = re.compile(r"^(?P<name>\S.*)\n(?P<text>(?:    .*\n?|\n(?=    ))+)", re.MULTILINE)
+SHORT = {"numpy.ndarray[tuple[Any, ...], numpy.dtype[numpy.int64]]": "IntArray"}
+"""Types that have a name of their own in the code."""
 
 
 def hook_sections() -> str:
@@ -35,12 +41,16 @@ def hooks() -> Iterator[Any]:
 
 
 def section(hook: Any) -> str:
-    """Return what a hook is for, and the methods of the protocols that it speaks of."""
+    """Return what a hook is for, its check, and the methods of the protocols that it speaks of."""
     text = paragraphs(inspect.getdoc(hook) or "")
     parts = [f"## {hook.__name__}", text]
+    kind = hook.__name__.removeprefix("hpcsched_").removesuffix("s")
+    check = getattr(hpcsched.testing, f"check_{kind}")
+    parts.append(f"Check in a test: `hpcsched.testing.{check.__name__}{signature(check)}`.")
     for dotted in dict.fromkeys(DOTTED.findall(text)):
-        rows = list(_members(_load(dotted)))
-        parts += [f"`{dotted}`:", table(("member", "is"), rows)]
+        parts.append(f"### {dotted.rpartition('.')[2]}")
+        parts.append(f"`{dotted}`. {_first_line(_load(dotted))}")
+        parts += _members(_load(dotted))
     return "\n\n".join(parts)
 
 
@@ -49,7 +59,7 @@ def _load(dotted: str) -> Any:
     return getattr(import_module(module), name)
 
 
-def _members(protocol: Any) -> Iterator[tuple[str, str]]:
+def _members(protocol: Any) -> Iterator[str]:
     """Yield the public methods and properties of a protocol, those it inherits included."""
     for owner in reversed(protocol.__mro__[:-1]):
         if not owner.__module__.startswith("hpcsched."):
@@ -58,14 +68,66 @@ def _members(protocol: Any) -> Iterator[tuple[str, str]]:
             if name.startswith("_"):
                 continue
             if isinstance(value, property):
-                yield f"`{name}`", _first_line(value.fget)
+                returned = inspect.signature(value.fget).return_annotation
+                yield f"**`{name}: {plain(returned)}`**"
+                yield _first_line(value.fget)
             elif inspect.isfunction(value):
-                yield f"`{name}{_signature(value)}`", _first_line(value)
+                yield f"**`{name}{signature(value)}`**"
+                yield from _documented(value)
 
 
-def _signature(function: Any) -> str:
-    names = [name for name in inspect.signature(function).parameters if name != "self"]
-    return f"({', '.join(names)})"
+def _documented(function: Any) -> Iterator[str]:
+    """Yield a method's docstring: its text, and a table of values with their units and errors."""
+    head, sections = documented(inspect.getdoc(function) or "")
+    yield paragraphs(head)
+    types = {
+        name: plain(parameter.annotation)
+        for name, parameter in inspect.signature(function).parameters.items()
+    }
+    rows = [(f"`{name}`", f"`{types[name]}`", text) for name, text in sections["Parameters"]]
+    returned = plain(inspect.signature(function).return_annotation)
+    rows += [("returns", f"`{returned}`", text) for _, text in sections["Returns"]]
+    rows += [("raises", f"`{name}`", text) for name, text in sections["Raises"]]
+    if rows:
+        yield table(("value", "type", "meaning"), rows)
+
+
+def documented(text: str) -> tuple[str, dict[str, list[tuple[str, str]]]]:
+    """Return a docstring's text before its first section, and the entries of its sections."""
+    parts = SECTION.split(text)
+    sections: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for title, content in zip(parts[1::2], parts[2::2], strict=True):
+        for entry in ENTRY.finditer(content):
+            sections[title].append((entry["name"], " ".join(entry["text"].split())))
+    return parts[0], sections
+
+
+def signature(function: Any) -> str:
+    """Return the parameters of a function and its result, with their types."""
+    found = inspect.signature(function)
+    shown, keyword_only = [], False
+    for name, parameter in found.parameters.items():
+        if name == "self":
+            continue
+        if parameter.kind is parameter.KEYWORD_ONLY and not keyword_only:
+            shown.append("*")
+            keyword_only = True
+        text = f"{name}: {plain(parameter.annotation)}"
+        if parameter.default is not parameter.empty:
+            text += f" = {parameter.default!r}"
+        shown.append(text)
+    return f"({', '.join(shown)}) -> {plain(found.return_annotation)}"
+
+
+def plain(annotation: Any) -> str:
+    """Return a type as text, its names without their modules."""
+    if annotation is None:
+        return "None"
+    text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+    unquoted = text.replace("'", "")  # forward references
+    for long, short in SHORT.items():
+        unquoted = unquoted.replace(long, short)
+    return MODULES.sub("", unquoted)
 
 
 def _first_line(documented: Any) -> str:
@@ -73,7 +135,5 @@ def _first_line(documented: Any) -> str:
 
 
 def _annotation(annotation: Any) -> str:
-    """Return a type as code, its names without their modules."""
-    text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
-    unquoted = text.replace("'", "")  # forward references
-    return f"`{MODULES.sub('', unquoted)}`"
+    """Return a type as code."""
+    return f"`{plain(annotation)}`"

@@ -34,11 +34,13 @@ from hpcsched.cli import (
     verify,
     whatif,
 )
+from hpcsched.cli.logs import is_verbose
 from hpcsched.cli.old_spellings import present_arguments
 from hpcsched.cli.shared_options import Verbose
 from hpcsched.errors import DecisionError, HpcschedError, InputError
 from hpcsched.interrupts import raised_as_interrupts
 from hpcsched.paths import too_long
+from hpcsched.plugin_faults import plugin_faults_named
 from hpcsched.version import __version__
 
 DEBUG = "HPCSCHED_DEBUG"
@@ -113,7 +115,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     try:
         given = present_arguments(sys.argv[1:] if arguments is None else arguments)
-        with raised_as_interrupts():
+        with raised_as_interrupts(), plugin_faults_named():
             app(args=given, prog_name="hpcsched")
     # Click ends by SystemExit; callers of `main` want a code.
     except SystemExit as leaving:
@@ -134,7 +136,7 @@ def _report(error: Exception) -> int:
             return 1
         case HpcschedError():
             # A plugin's own error is the cause; its traceback helps only the plugin's author.
-            if error.__cause__ and os.environ.get(DEBUG) == "1":
+            if error.__cause__ and (is_verbose() or os.environ.get(DEBUG) == "1"):
                 traceback.print_exception(error.__cause__)
             _complain(f"error: {error}")
             return 3 if isinstance(error, DecisionError) else 1

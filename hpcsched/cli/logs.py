@@ -7,6 +7,9 @@ Notes about a wait, such as for the compiler, go to the logger `hpcsched.progres
 import logging
 import sys
 
+from hpcsched.dispatching.core.compile_time import tell_of_compiling
+from hpcsched.monitoring.compile_notes import CompileNotes
+
 ROOT = "hpcsched"
 PROGRESS = "hpcsched.progress"
 
@@ -37,3 +40,10 @@ def show_logs(*, verbose: bool) -> None:
     # Every command sets the level anew: tests and notebooks call several in one process.
     root.setLevel(logging.INFO if verbose else logging.WARNING)
     logging.getLogger(PROGRESS).setLevel(logging.INFO)
+    # Commands without a listener of their own, and threads, tell of compiling as well.
+    tell_of_compiling(CompileNotes())
+
+
+def is_verbose() -> bool:
+    """Return True if information is shown, not only warnings."""
+    return logging.getLogger(ROOT).isEnabledFor(logging.INFO)

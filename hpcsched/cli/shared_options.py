@@ -132,5 +132,5 @@ ByClass = Annotated[
 ]
 Verbose = Annotated[
     bool,
-    typer.Option("--verbose", "-v", help="Show the log: slow rounds, solver failures, code path."),
+    typer.Option("--verbose", "-v", help="Show the log: slow rounds, failures and tracebacks."),
 ]

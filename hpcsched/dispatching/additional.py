@@ -30,7 +30,7 @@ class DataProvider(Protocol):
         Returns
         -------
         Mapping[str, object]
-            Values by name.
+            Values by name; another type ends the run.
         """
 
 

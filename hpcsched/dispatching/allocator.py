@@ -1,8 +1,11 @@
 """Protocols of allocators, and the function that fills nodes in order of preference."""
 
+from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from hpcsched.dispatching.problem import DispatchingProblem
+from hpcsched.errors import PluginError
+from hpcsched.plugin_faults import is_third_party, named
 from hpcsched.system.allocation import Interval, NodeAllocation
 from hpcsched.system.system import IntArray, System
 
@@ -47,7 +50,8 @@ class Allocator(Protocol):
         Returns
         -------
         NodeAllocation
-            Nodes in ascending order, and the number of units on each.
+            Nodes in ascending order, and the number of units on each, both `[K]`: at least 1, at
+            most what fits, `units` in all. Another result ends the run.
         """
 
 
@@ -69,6 +73,119 @@ class SlotAllocator(Protocol):
         tuple[Interval, ...]
             The intervals taken.
         """
+
+
+def placed_by(allocator: Allocator, units: int, room: Room) -> NodeAllocation:
+    """Return the allocator's nodes for a job; those of a third party's plugin are checked.
+
+    Parameters
+    ----------
+    allocator
+        The allocator.
+    units
+        Number of units to place.
+    room
+        Free capacity for this job.
+
+    Raises
+    ------
+    PluginError
+        If the allocation of a third party does not place the units where they fit.
+    """
+    if not is_third_party(allocator):
+        return allocator.allocate(units, room)
+    # A copy, since the allocator may have changed what it was given.
+    fits = room.fits.copy()
+    allocation = allocator.allocate(units, room)
+    fault = allocation_fault(allocation, units, fits)
+    if fault is not None:
+        raise PluginError(f"{named('allocator', allocator)}: {fault}")
+    return allocation
+
+
+def allocation_fault(allocation: object, units: int, fits: IntArray) -> str | None:
+    """Return why an allocation does not place the units on nodes with room; None if it does.
+
+    Parameters
+    ----------
+    allocation
+        Result of `Allocator.allocate`.
+    units
+        Number of units to place.
+    fits
+        Number of units that each node can hold, `[N]`.
+    """
+    if not isinstance(allocation, NodeAllocation):
+        return f"expected a NodeAllocation, found {allocation!r}"
+    nodes, placed = allocation
+    for numbers in (nodes, placed):
+        if not isinstance(numbers, tuple) or not all(type(number) is int for number in numbers):
+            return f"expected tuples of whole numbers, found {allocation!r}"
+    if len(nodes) != len(placed) or list(nodes) != sorted(set(nodes)):
+        return f"expected ascending nodes with the units on each, found {allocation!r}"
+    for node, count in zip(nodes, placed, strict=True):
+        room = int(fits[node]) if 0 <= node < len(fits) else 0
+        if not 1 <= count <= room:
+            return f"expected at most {room} units on node {node}, found {count}"
+    return None if sum(placed) == units else f"expected {units} units, found {sum(placed)}"
+
+
+def slots_taken_by(
+    allocator: SlotAllocator, units: int, free: list[Interval]
+) -> Sequence[Interval]:
+    """Return the slots that an allocator takes; those of a third party's plugin are checked.
+
+    Parameters
+    ----------
+    allocator
+        The allocator.
+    units
+        Number of slots to take.
+    free
+        Ascending intervals of free slots; changed in place.
+
+    Raises
+    ------
+    PluginError
+        If a third party's allocator takes other slots than free ones, or another number.
+    """
+    if not is_third_party(allocator):
+        return allocator.allocate_slots(units, free)
+    before = list(free)
+    taken = allocator.allocate_slots(units, free)
+    fault = slot_fault(taken, units, before, free)
+    if fault is not None:
+        raise PluginError(f"{named('allocator', allocator)}: {fault}")
+    return taken
+
+
+def slot_fault(
+    taken: object, units: int, before: Sequence[Interval], after: Sequence[Interval]
+) -> str | None:
+    """Return why slots are not taken as `SlotAllocator` says; None if they are.
+
+    Parameters
+    ----------
+    taken
+        Result of `SlotAllocator.allocate_slots`.
+    units
+        Number of slots to take.
+    before, after
+        Ascending intervals of free slots before and after.
+    """
+    if not isinstance(taken, Sequence):
+        return f"expected a tuple of intervals of slots, found {taken!r}"
+    try:
+        slots = [slot for low, high in taken for slot in range(low, high)]
+        left = [slot for low, high in after for slot in range(low, high)]
+    except (TypeError, ValueError):
+        return f"expected intervals of slots, found {taken!r}"
+    if len(slots) != units:
+        return f"expected {units} slots taken, found {len(slots)}"
+    free = [slot for low, high in before for slot in range(low, high)]
+    if sorted(slots + left) != free:
+        return f"expected free slots, taken out of {list(before)}, found {taken!r} taken"
+    return None
 
 
 def fill(units: int, fits: IntArray, preference: IntArray | None = None) -> NodeAllocation:

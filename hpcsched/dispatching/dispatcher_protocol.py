@@ -29,5 +29,6 @@ class Dispatcher(Protocol):
         Returns
         -------
         Decision
-            Jobs to start and to reject; all others wait.
+            Jobs to start and to reject; all others wait. A decision that cannot be carried out
+            ends the run with a `DecisionError`: nothing is repaired.
         """

@@ -17,7 +17,13 @@ class JobEventObserver(Protocol):
     """
 
     def job_started(self, job: RunningJob) -> None:
-        """Record the start of a job, at its start time."""
+        """Record the start of a job, at its start time.
+
+        Parameters
+        ----------
+        job
+            The job, with its start and its estimated end in seconds.
+        """
 
     def job_ended(self, job: RunningJob, end_time: int) -> None:
         """Record the end of a job.

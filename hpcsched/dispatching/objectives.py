@@ -20,6 +20,7 @@ from hpcsched.dispatching.planned_cost import (
     PlannedCost,
     SpecificCost,
     linear,
+    planned_cost_of,
     run_times,
     wait_times,
     weighted_sum,
@@ -311,7 +312,7 @@ class PlannableWeightedSum(WeightedSum):
             Cost of planned starts, on the scale of the objectives.
         """
         costs = [
-            objective.planned_cost(jobs, now)
+            planned_cost_of(objective, jobs, now)
             for objective in self.objectives
             if isinstance(objective, Plannable)
         ]

@@ -7,7 +7,9 @@ import numpy as np
 import numpy.typing as npt
 
 from hpcsched.dispatching.problem import WaitingJob
+from hpcsched.errors import PluginError
 from hpcsched.metrics.response_times import power_difference
+from hpcsched.plugin_faults import is_third_party, named
 from hpcsched.system.system import IntArray
 
 FloatArray = npt.NDArray[np.float64]
@@ -262,6 +264,80 @@ class PlannableRatio(Protocol):
         PlannedCost
             Linearised cost of planned starts.
         """
+
+
+def planned_cost_of(objective: Plannable, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
+    """Return the cost of planned starts in an objective.
+
+    Parameters
+    ----------
+    objective
+        The objective.
+    jobs
+        Jobs to plan, `[J]`.
+    now
+        Simulated time, in seconds.
+
+    Raises
+    ------
+    PluginError
+        If the objective is a third party's plugin, and its cost is not one of these jobs.
+    """
+    return _checked(objective, objective.planned_cost(jobs, now), len(jobs))
+
+
+def planned_ratio_of(
+    objective: PlannableRatio, jobs: Sequence[WaitingJob], now: int, dinkelbach_parameter: float
+) -> PlannedCost:
+    """Return the linearised cost of planned starts in a ratio; as `planned_cost_of`.
+
+    Parameters
+    ----------
+    objective
+        The objective.
+    jobs
+        Jobs to plan, `[J]`.
+    now
+        Simulated time, in seconds.
+    dinkelbach_parameter
+        Dinkelbach parameter, in the objective's unit.
+
+    Raises
+    ------
+    PluginError
+        If the objective is a third party's plugin, and its cost is not one of these jobs.
+    """
+    cost = objective.planned_ratio(jobs, now, dinkelbach_parameter)
+    return _checked(objective, cost, len(jobs))
+
+
+def _checked(objective: object, cost: PlannedCost, count: int) -> PlannedCost:
+    if is_third_party(objective):
+        fault = cost_fault(cost, count)
+        if fault is not None:
+            raise PluginError(f"{named('objective', objective)}: {fault}")
+    return cost
+
+
+def cost_fault(cost: object, count: int) -> str | None:
+    """Return why a value is no cost of the planned starts of `count` jobs; None if it is one."""
+    if not isinstance(cost, PlannedCost):
+        return f"expected a PlannedCost, found {cost!r}"
+    for name in ("weights", "free"):
+        array = getattr(cost, name)
+        if not isinstance(array, np.ndarray) or array.ndim != 2 or array.shape[1] != count:
+            shape = array.shape if isinstance(array, np.ndarray) else type(array).__name__
+            return f"expected {name} of shape (terms, {count} jobs), found {shape}"
+    if cost.weights.shape != cost.free.shape:
+        shapes = f"{cost.weights.shape} and {cost.free.shape}"
+        return f"expected weights and free of one shape, found {shapes}"
+    for name, numbers in (("weights", cost.weights), ("makespan", np.array([cost.makespan]))):
+        wrong = numbers[~(np.isfinite(numbers) & (numbers >= 0))]
+        if len(wrong):
+            return f"expected {name} that are finite and not negative, found {wrong[0]}"
+    if not np.isfinite(cost.constant):
+        return f"expected a finite constant, found {cost.constant}"
+    return None
 
 
 def wait_times(jobs: Sequence[WaitingJob], now: int) -> IntArray:

@@ -23,7 +23,18 @@ class Objective(Protocol):
     """Protocol of a quantity over jobs that dispatchers may minimise and that every run reports."""
 
     def measure(self, jobs: Table) -> float | None:
-        """Return the exact value over the completed jobs of a run; None without any."""
+        """Return the exact value over the completed jobs of a run.
+
+        Parameters
+        ----------
+        jobs
+            Jobs that ran, in batches of columns: times in seconds, `[J]` each.
+
+        Returns
+        -------
+        float | None
+            A finite number, in the objective's own unit; None without jobs.
+        """
 
 
 class WaitingJob(NamedTuple):

@@ -8,14 +8,16 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, Literal
 
-from hpcsched.errors import InputError, PluginError
+from hpcsched.errors import HpcschedError, InputError, PluginError
 from hpcsched.experiment.cell import Cell
 from hpcsched.experiment.executors.attempt import LOG, RUN
-from hpcsched.experiment.executors.executor import Ended, Executor, Task
+from hpcsched.experiment.executors.executor import Ended, Executor, Task, result_fault
 from hpcsched.experiment.folder import ExperimentFolder
 from hpcsched.experiment.index import CellStatus, make_index, read_index, write_index
 from hpcsched.experiment.reading import Experiment
+from hpcsched.plugin_faults import is_third_party, named, raised, remember
 from hpcsched.plugins.registry import Registry
+from hpcsched.runs.assembly import check_members
 from hpcsched.scenario.choices import NamedChoice
 
 PROGRAM = "hpcsched.experiment.one_cell"
@@ -57,21 +59,15 @@ def build_executor(choice: NamedChoice, registry: Registry, folder: Path) -> Exe
     installed = registry.get("executor", choice.plugin_name)
     # An executor belongs to no scenario, so there is no context but a folder.
     factory: Any = installed.plugin.factory
-    whose = f"plugin {installed.distribution} {installed.version}"
+    origin = installed.origin
     try:
         built: Any = factory(choice, folder)
-    except PluginError:
+    except HpcschedError:
         raise
     except Exception as error:
-        raise PluginError(
-            f"{whose}: the executor {choice.plugin_name!r} cannot be built:"
-            f" {type(error).__name__}: {error}"
-        ) from error
-    if not hasattr(built, "run"):
-        raise PluginError(
-            f"{whose}: the factory of the executor {choice.plugin_name!r} must return an object"
-            f" with a method 'run', found {type(built).__name__}"
-        )
+        raise PluginError(f"{origin}: cannot be built: {raised(error)}") from error
+    check_members(built, origin)
+    remember(built, origin)
     executor: Executor = built
     return executor
 
@@ -123,7 +119,7 @@ def run_cells(
 
     if not tasks:
         return
-    with closing(_each(executor.run(tasks, limit, tell))) as running:
+    with closing(_each(executor, tasks, limit, tell)) as running:
         for ended in running:
             first, *others = alike[ended.task.name]
             outcome = _settle(ended, first, folder)
@@ -133,9 +129,46 @@ def run_cells(
                 yield Outcome(cell, "failed" if message else "kept", 0.0, message)
 
 
-def _each(running: Iterator[Ended]) -> Generator[Ended, None, None]:
-    """Yield the results of an executor, and close it with this generator if possible."""
-    yield from running
+def _each(
+    executor: Executor,
+    tasks: Sequence[Task],
+    limit: int | None,
+    started: Callable[[Task], None],
+) -> Generator[Ended, None, None]:
+    """Yield the results of an executor, and close it with this generator if possible.
+
+    Raises
+    ------
+    PluginError
+        If the executor fails, or a result is not one of the tasks that are left.
+    """
+    whose, left = named("executor", executor), {task.name for task in tasks}
+    running = _results(executor, tasks, limit, started)
+    with closing(running):
+        for ended in running:
+            fault = result_fault(ended, left)
+            if fault is not None:
+                raise PluginError(f"{whose}: {fault}")
+            left.discard(ended.task.name)
+            yield ended
+    if left:
+        raise PluginError(f"{whose}: expected a result of every task, found none of {min(left)}")
+
+
+def _results(
+    executor: Executor,
+    tasks: Sequence[Task],
+    limit: int | None,
+    started: Callable[[Task], None],
+) -> Generator[Any, None, None]:
+    try:
+        yield from executor.run(tasks, limit, started)
+    except (HpcschedError, GeneratorExit):
+        raise
+    except Exception as error:
+        if not is_third_party(executor):
+            raise
+        raise PluginError(f"{named('executor', executor)}: {raised(error)}") from error
 
 
 def _settle(ended: Ended, cell: Cell, folder: ExperimentFolder) -> Outcome:

@@ -15,6 +15,7 @@ from hpcsched.experiment.cell import Cell, make_cell, replica_seed
 from hpcsched.experiment.declaration import ExperimentDeclaration
 from hpcsched.experiment.declared_file import DeclaredSetting, cell_name, told_apart, validated
 from hpcsched.experiment.matrix import clash
+from hpcsched.plugin_faults import raised
 from hpcsched.plugins import manager
 from hpcsched.plugins.registry import Registry
 from hpcsched.scenario.document import Document, parse_document, read_text
@@ -204,10 +205,7 @@ def _reviewed_executor(
     try:
         cautions = list(installed.plugin.review(choice, cells[0].scenario.system.build()))
     except Exception as error:
-        raise PluginError(
-            f"plugin {installed.distribution} {installed.version} failed in the review of the"
-            f" executor {installed.plugin.name!r}: {type(error).__name__}: {error}"
-        ) from error
+        raise PluginError(f"{installed.origin}: its review {raised(error)}") from error
     for caution in cautions:
         key = ("executor", *(parse_key_path(caution.key) if caution.key else ()))
         yield Finding(

@@ -35,7 +35,7 @@ from hpcsched.runs.runner import parts_of
 from hpcsched.scenario import Scenario
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.replay_branches import ReplayBranch, branches
-from hpcsched.system.cluster import WorkloadManager
+from hpcsched.system.cluster import WorkloadManager, read_cluster
 from hpcsched.system.node_outages import Outages
 from hpcsched.system.request import Request
 from hpcsched.system.system import IntArray
@@ -134,7 +134,7 @@ def forecast_cluster(
         raise InputError(Finding("not-live", message))
     assembly = assemble(scenario.model_copy(update={"observers": ()})).build_all()
     manager: WorkloadManager = assembly.make("workload_manager", live.workload_manager)
-    state = manager.read()
+    state = read_cluster(manager)
     site = site_of(assembly.system, live, earliest_submission(state))
     check_nodes(site, state.nodes)
     past = tuple(assembly.source.jobs())

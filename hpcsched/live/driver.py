@@ -14,6 +14,7 @@ from hpcsched.system.cluster import (
     RefusedError,
     UnavailableError,
     WorkloadManager,
+    read_cluster,
 )
 
 
@@ -175,7 +176,7 @@ class Driver:
         """Look once, and hold a round if one is due; return True if the cluster could be read."""
         self._looked = self._clock.now()
         try:
-            state = self._manager.read()
+            state = read_cluster(self._manager)
         except UnavailableError as error:
             if not self._unavailable:
                 self._say(f"the cluster cannot be read, and is tried again: {error}")

@@ -11,6 +11,8 @@ from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.dispatching.rules.list_scheduling import ListScheduler
 from hpcsched.dispatching.rules.orders import ArrivalOrder
+from hpcsched.errors import PluginError
+from hpcsched.plugin_faults import culprit, raised
 from hpcsched.simulation.check import BadDecisionError, check_decision
 
 
@@ -85,7 +87,9 @@ class GuardedDispatcher:
             self._late = True
             raise TimeoutError(f"the dispatcher took more than {self._limit:g} s") from None
         if isinstance(answer, Exception):
-            raise BadDecisionError(f"the dispatcher raised {type(answer).__name__}: {answer}")
+            origin = culprit(answer) or "the dispatcher"
+            told = str(answer) if isinstance(answer, PluginError) else f"{origin} {raised(answer)}"
+            raise BadDecisionError(told)
         check_decision(problem, answer)
         return answer
 

@@ -24,7 +24,7 @@ from hpcsched.results.manifest import ON_A_CLUSTER
 from hpcsched.runs.assembly import assemble
 from hpcsched.runs.run_lifecycle import Run
 from hpcsched.scenario import Scenario
-from hpcsched.system.cluster import ClusterState, WorkloadManager
+from hpcsched.system.cluster import ClusterState, WorkloadManager, read_cluster
 
 _WARM_UP = 300.0
 """Real seconds for the first decision, which may include compilation."""
@@ -88,7 +88,7 @@ def run_live(
             stack.enter_context(driver_lock(folder))
             journal = Journal(folder)
             stack.callback(journal.close)
-        state = manager.read()
+        state = read_cluster(manager)
         # The origin is fixed by the first look: every later time of the run counts from it.
         site = site_of(assembly.system, live, earliest_submission(state))
         check_nodes(site, state.nodes)

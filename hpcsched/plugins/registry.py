@@ -3,10 +3,12 @@
 import difflib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import NamedTuple
 
 from hpcsched.context import Context
 from hpcsched.errors import PluginError
+from hpcsched.plugin_faults import PluginOrigin, spoken
 from hpcsched.plugins.index import load
 from hpcsched.registration import (
     FOLLOWS_RECORD,
@@ -42,6 +44,15 @@ HOME = ("hpcsched", __version__)
 """The distribution of built-in plugins, and its version."""
 
 
+ELSEWHERE = MappingProxyType(
+    {
+        ("workload_manager", "slurm"): "slurm",
+        ("trace_source", "slurm-history"): "slurm",
+    }
+)
+"""Extras of hpcsched that install a plugin of a distribution of its own, by kind and name."""
+
+
 @dataclass(frozen=True, slots=True)
 class Installed:
     """A plugin with its kind and its distribution."""
@@ -50,6 +61,11 @@ class Installed:
     plugin: Plugin
     distribution: str
     version: str
+
+    @property
+    def origin(self) -> PluginOrigin:
+        """The plugin, as messages name it."""
+        return PluginOrigin(self.kind, self.plugin.name, self.distribution, self.version)
 
 
 class Listed(NamedTuple):
@@ -144,7 +160,10 @@ class Registry:
             if kind == "dispatcher" and name.lower() in self.all_names("queue_order"):
                 order = name.lower()
                 hint = f"{order!r} is a queue order: {{name: list, order: {order}}}"
-            raise KeyError(f"no {kind} is called {name!r}; {hint}")
+            extra = ELSEWHERE.get((kind, name))
+            if extra is not None:
+                hint = f"it is not installed; pip install 'hpcsched[{extra}]'"
+            raise KeyError(f"no {spoken(kind)} is called {name!r}; {hint}")
         if isinstance(entry, BuiltIn):
             # Kept: loading imports the parameters, and models of choices are cached by the result.
             entry = self._entries[kind, name] = Installed(kind, load(entry), *HOME)

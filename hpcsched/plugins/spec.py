@@ -47,8 +47,10 @@ def hpcsched_predictors() -> Iterable[Plugin]:
     """Return predictors, selected by `predictor: {name: NAME}`.
 
     A factory returns a `hpcsched.prediction.predictor.Predictor`. An oracle that is shown real run
-    times declares the capability `SEES_RUN_TIME` and returns an `Oracle` instead. A predictor
-    around another selects it by a field marked with `Selects`; around an oracle it may be one too.
+    times declares the capability `SEES_RUN_TIME` and returns a
+    `hpcsched.prediction.predictor.Oracle` instead. A predictor around another selects it by a field
+    marked with `Selects`; around an oracle it may be one too. One that can name the rule behind a
+    prediction is a `hpcsched.prediction.predictor.RulePredictor`.
     """
 
 
@@ -88,7 +90,8 @@ def hpcsched_allocators() -> Iterable[Plugin]:
     """Return allocators, selected by dispatchers that place jobs (`allocator: NAME`).
 
     A factory returns a `hpcsched.dispatching.allocator.Allocator`: given how many units fit on each
-    node, it says on which nodes a job's units go.
+    node, it says on which nodes a job's units go. One that can choose slots, too, is a
+    `hpcsched.dispatching.allocator.SlotAllocator`.
     """
 
 
@@ -98,7 +101,7 @@ def hpcsched_solvers() -> Iterable[Plugin]:
 
     A factory returns a `hpcsched.dispatching.cp.backends.backend.Backend` or, for a solver that
     needs no CPMpy model, a `hpcsched.dispatching.cp.backends.backend.DataBackend`. Both can be
-    pickled.
+    pickled. A loaded model is a `hpcsched.dispatching.cp.backends.backend.Session`.
     """
 
 
@@ -106,7 +109,9 @@ def hpcsched_solvers() -> Iterable[Plugin]:
 def hpcsched_objectives() -> Iterable[Plugin]:
     """Return objectives, selected by `objective: {name: NAME}`.
 
-    A factory returns a `hpcsched.dispatching.problem.Objective`, which measures finished runs.
+    A factory returns a `hpcsched.dispatching.problem.Objective`, which measures finished runs. One
+    that planners can minimise is a `hpcsched.dispatching.planned_cost.Plannable` or, for a ratio
+    of sums, a `hpcsched.dispatching.planned_cost.PlannableRatio`.
     """
 
 

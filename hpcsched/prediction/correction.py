@@ -30,4 +30,9 @@ class Correction(Protocol):
             The prediction at submission, in seconds; never an earlier correction.
         elapsed
             Seconds that the job has run, at least `predicted_run_time`.
+
+        Returns
+        -------
+        int
+            Whole seconds above `elapsed`; another value ends the run.
         """

@@ -10,12 +10,17 @@ class Predictor(Protocol):
     """Predictor of run times at submission, which may learn from completed jobs."""
 
     def predict(self, job: Job) -> int:
-        """Return the predicted run time of a job at its submission, in seconds, at least 1.
+        """Return the predicted run time of a job at its submission.
+
+        Parameters
+        ----------
+        job
+            The job that is being submitted; its real run time is not among its fields.
 
         Returns
         -------
         int
-            Whole seconds; `PredictorDriver` raises values below 1 to 1 and refuses other types.
+            Whole seconds. A value below 1 counts as 1, and another type ends the run.
         """
 
     def observe(self, job: Job, run_time: int) -> None:

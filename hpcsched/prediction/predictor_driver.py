@@ -7,6 +7,7 @@ has the same effect in each of them.
 from collections.abc import Callable
 
 from hpcsched.errors import PluginError
+from hpcsched.plugin_faults import named, raised
 from hpcsched.prediction.correction import Correction
 from hpcsched.prediction.predictor import (
     Oracle,
@@ -30,7 +31,7 @@ class PredictorDriver:
     """
 
     def __init__(self, predictor: Predictor | Oracle, name: str | None = None) -> None:
-        self._name = name or type(predictor).__name__
+        self._named = named("predictor", predictor, name)
         self._learn = predictor.observe
         self._rule_predictor = predictor if isinstance(predictor, RulePredictor) else None
         self.rules = () if self._rule_predictor is None else tuple(self._rule_predictor.rules)
@@ -87,6 +88,8 @@ class PredictorDriver:
             return Prediction(self.predict(job, run_time), "")
         try:
             seconds, rule = self._rule_predictor.predict_by(job)
+        except PluginError:
+            raise
         except Exception as error:
             raise self._raised(job, error) from error
         if rule not in self.rules:
@@ -111,6 +114,8 @@ class PredictorDriver:
         """
         try:
             self._learn(job, run_time)
+        except PluginError:
+            raise
         except Exception as error:
             raise self._raised(job, error) from error
 
@@ -121,10 +126,10 @@ class PredictorDriver:
             raise self._fault(job, str(error)) from None
 
     def _raised(self, job: Job, error: Exception) -> PluginError:
-        return self._fault(job, f"raised {type(error).__name__}: {error}")
+        return self._fault(job, raised(error))
 
     def _fault(self, job: Job, what: str) -> PluginError:
-        return PluginError(f"predictor {self._name}, job {job.job_id}: {what}")
+        return PluginError(f"{self._named}, job {job.job_id}: {what}")
 
 
 def corrected_run_time(
@@ -151,8 +156,7 @@ def corrected_run_time(
     try:
         run_time = correction.correct(job, predicted_run_time, elapsed)
     except Exception as error:
-        what = f"raised {type(error).__name__}: {error}"
-        raise _correction_fault(correction, job, what) from error
+        raise _correction_fault(correction, job, raised(error)) from error
     # Not isinstance: True is an int too, and numpy integers would leak into results.
     if type(run_time) is not int or run_time <= elapsed:
         what = f"expected a whole number of seconds above {elapsed}, found {run_time!r}"
@@ -161,4 +165,4 @@ def corrected_run_time(
 
 
 def _correction_fault(correction: Correction, job: Job, what: str) -> PluginError:
-    return PluginError(f"correction {type(correction).__name__}, job {job.job_id}: {what}")
+    return PluginError(f"{named('correction', correction)}, job {job.job_id}: {what}")

@@ -12,6 +12,7 @@ from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.errors import DecisionError, Finding, HpcschedError, InputError
+from hpcsched.plugin_faults import named
 from hpcsched.problems.files import InstancesFile
 from hpcsched.problems.parts import answering_parts
 from hpcsched.problems.table import (
@@ -29,7 +30,7 @@ from hpcsched.results.solver_rounds import SolverRounds, solver_rounds
 from hpcsched.runs.assembly import Assembly
 from hpcsched.scenario import Scenario, resolved_yaml
 from hpcsched.scenario.difference import differences
-from hpcsched.simulation.check import BadDecisionError, check_decision
+from hpcsched.simulation.check import BadDecisionError, check_decision, dispatcher_raised
 
 Problems = Iterable[DispatchingProblem]
 Follow = Callable[[str, Problems], Problems]
@@ -71,6 +72,7 @@ def answers(problems: Problems, dispatcher: Dispatcher, name: str) -> Iterator[A
     DecisionError
         If the dispatcher fails, or a decision could not be carried out.
     """
+    told = named("dispatcher", dispatcher, name)
     for problem in problems:
         # This clock leaves out compilation, which depends on what ran before on the machine.
         began = seconds_deciding()
@@ -79,13 +81,12 @@ def answers(problems: Problems, dispatcher: Dispatcher, name: str) -> Iterator[A
         except HpcschedError:
             raise
         except Exception as error:
-            what = f"raised {type(error).__name__}: {error}"
-            raise DecisionError(f"dispatcher {name}, round {problem.round}: {what}") from error
+            raise dispatcher_raised(told, problem.round, error) from error
         decision_time = seconds_deciding() - began
         try:
             started = check_decision(problem, decision)
         except BadDecisionError as error:
-            raise DecisionError(f"dispatcher {name}, round {problem.round}: {error}") from None
+            raise DecisionError(f"{told}, round {problem.round}: {error}") from None
         yield Answer(problem, decision, started, decision_time)
 
 

@@ -15,6 +15,7 @@ from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.parameters import Params
+from hpcsched.plugin_faults import origin_of, remember
 from hpcsched.process_memory import resident_memory
 from hpcsched.registration import builtin
 from hpcsched.results.files import USAGE
@@ -85,7 +86,11 @@ class ProcessUsage(Observer):
 
     def timed_dispatcher(self, dispatcher: Dispatcher) -> Dispatcher:
         """Wrap a dispatcher so that its CPU time counts as dispatching."""
-        return _Timed(self, dispatcher)
+        timed = _Timed(self, dispatcher)
+        origin = origin_of(dispatcher)
+        if origin is not None:
+            remember(timed, origin)
+        return timed
 
     def decide(self, dispatcher: Dispatcher, problem: DispatchingProblem) -> Decision:
         """Return a dispatcher's decision, counting its CPU time as dispatching."""

@@ -1,18 +1,20 @@
 """The summary of a run: accounts of jobs and rounds, metrics and objective."""
 
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from hpcsched.dispatching.problem import Objective
 from hpcsched.errors import InputError
 from hpcsched.metrics.capacity import loss_of_capacity_by_resource, utilization_by_resource
 from hpcsched.metrics.classes import class_values
-from hpcsched.metrics.metric import Metric, RunTables
+from hpcsched.metrics.metric import Metric, RunTables, figure_fault
 from hpcsched.metrics.metric_tables import DownAmounts, Table
 from hpcsched.metrics.percentiles import percentiles
+from hpcsched.plugin_faults import is_third_party, named, raised
 from hpcsched.results.files import SUMMARY, write_json
 from hpcsched.results.parquet_schemas import STATES
 from hpcsched.results.solver_rounds import solver_rounds
@@ -146,10 +148,10 @@ def measure_tables(
         "objective": {
             "name": objective.name,
             "parameters": dict(objective.parameters),
-            "value": measured(f"objective {objective.name}", objective.objective, run.jobs, failed),
+            "value": measured("objective", objective.name, objective.objective, run.jobs, failed),
         },
         "metrics": {
-            name: measured(f"metric {name}", chosen.metric, run, failed)
+            name: measured("metric", name, chosen.metric, run, failed)
             for name, chosen in metrics.items()
         },
         "definitions": {
@@ -244,35 +246,43 @@ def solver_figures(statuses: Mapping[str, int]) -> dict[str, Any]:
 
 
 def measured(
-    what: str, measure: Any, subject: RunTables | Table, failed: dict[str, str]
+    kind: str, name: str, measure: Any, subject: RunTables | Table, failed: dict[str, str]
 ) -> float | None:
     """Return the value of a metric or objective as a finite number, or None.
 
     Parameters
     ----------
-    what
+    kind
+        `metric` or `objective`.
+    name
         Its name.
     measure
         The metric or objective.
     subject
         What it measures.
     failed
-        Reasons why metrics failed, by their names, to which that of this one is added.
+        Reasons why metrics failed, by kind and name, to which that of this one is added.
 
     Raises
     ------
     InputError
         If a file of the run is damaged.
     """
+    what = named(kind, measure, name)
     try:
         value = measure.measure(subject)
-        if value is None or isinstance(value, int):
-            return value
-        number = float(value)
     # Damage of the run's own files is no failure of a metric.
     except InputError:
         raise
     except Exception as error:
-        failed[what] = f"{type(error).__name__}: {error}"
+        failed[what] = raised(error)
         return None
-    return number if math.isfinite(number) else None
+    if value is None or type(value) is int:
+        return value
+    fault = figure_fault(value)
+    if fault is None:
+        return float(value)
+    # Bundled figures may have no finite value, such as a mean over a time without length.
+    if is_third_party(measure) or not isinstance(value, float | np.floating):
+        failed[what] = fault
+    return None

@@ -15,6 +15,7 @@ from hpcsched.dispatching.problem import Objective
 from hpcsched.dispatching.recorded_due_times import FollowsRecord, RecordedStarts
 from hpcsched.errors import Finding, HpcschedError, InputError, PluginError
 from hpcsched.parameters import Params
+from hpcsched.plugin_faults import PluginOrigin, raised, remember
 from hpcsched.plugins.manager import registry as installed_plugins
 from hpcsched.plugins.registry import (
     FOLLOWS_RECORD,
@@ -35,27 +36,44 @@ from hpcsched.scenario.walk import blocks
 from hpcsched.simulation.observer import Observer
 from hpcsched.system.node_outages import NO_OUTAGES, Outages
 from hpcsched.system.system import System
+from hpcsched.workload.checked_source import checked_source
 from hpcsched.workload.site_partitions import Partitions
 from hpcsched.workload.trace_source import TraceSource, recorded_waits
 from hpcsched.workload.transformed_source import TransformedSource
 
-METHODS = MappingProxyType(
+MEMBERS = MappingProxyType(
     {
-        "trace_source": "jobs",
-        "transform": "apply",
-        "predictor": "observe",
-        "correction": "correct",
-        "dispatcher": "dispatch",
-        "queue_order": "sort",
-        "allocator": "allocate",
-        "solver": "check_installed",
-        "objective": "measure",
-        "metric": "measure",
-        "observer": "round_ended",
-        "workload_manager": "read",
+        "trace_source": (
+            "jobs",
+            "account",
+            "comments",
+            "files",
+            "uniform_request",
+            "fraction_read",
+        ),
+        "transform": ("apply",),
+        "predictor": ("observe",),
+        "correction": ("correct",),
+        "dispatcher": ("dispatch",),
+        "queue_order": ("sort",),
+        "allocator": ("allocate",),
+        "solver": ("check_installed", "deterministic", "largest", "largest_objective"),
+        "objective": ("measure",),
+        "metric": ("measure", "unit", "population"),
+        "observer": (
+            "round_ended",
+            "job_submitted",
+            "job_started",
+            "job_interrupted",
+            "job_ended",
+            "reasons_given",
+            "close",
+        ),
+        "workload_manager": ("read", "start", "hold"),
+        "executor": ("run",),
     }
 )
-"""Method that the product of a factory must have, by kind of plugin."""
+"""Methods and attributes that the product of a factory must have, by kind of plugin."""
 
 _PARTS = (
     "system",
@@ -204,6 +222,7 @@ class Assembly:
 
     def _build(self, installed: Installed, parameters: Params) -> Any:
         kind, name = installed.kind, installed.plugin.name
+        origin = installed.origin
         # A factory may build other plugins within, so the outer seed is put back in the end.
         outer, self.seed = self.seed, spawn_seed(self.scenario.seed, kind, name)
         try:
@@ -211,23 +230,19 @@ class Assembly:
         except HpcschedError:
             raise
         except Exception as error:
-            raise PluginError(
-                f"plugin {installed.distribution} {installed.version}: the {kind} {name!r} cannot"
-                f" be built: {type(error).__name__}: {error}"
-            ) from error
+            raise PluginError(f"{origin}: cannot be built: {raised(error)}") from error
         finally:
             self.seed = outer
-        if not hasattr(built, METHODS[kind]):
-            raise PluginError(
-                f"plugin {installed.distribution} {installed.version}: the factory of the {kind}"
-                f" {name!r} must return an object with a method {METHODS[kind]!r},"
-                f" found {type(built).__name__}"
-            )
+        check_members(built, origin)
         if kind == "solver" and not (built.deterministic or parameters.not_reproducible):
             raise PluginError(
-                f"plugin {installed.distribution} {installed.version}: the solver {name!r} is not"
-                " deterministic, so its parameters must say why, in 'not_reproducible'"
+                f"{origin}: expected parameters that say in 'not_reproducible' why it is not"
+                " deterministic, found none"
             )
+        remember(built, origin)
+        if kind == "trace_source" and origin.is_third_party:
+            built = checked_source(built)
+            remember(built, origin)
         if kind in FOLLOWING and isinstance(built, JobEventObserver):
             self.followers.append(built)
         return built
@@ -279,13 +294,29 @@ class Assembly:
         _check_declared(installed, SEES_RUN_TIME, "foresee", has=has)
 
 
+def check_members(built: object, origin: PluginOrigin) -> None:
+    """Check that the product of a factory has what its kind of plugin must have.
+
+    Raises
+    ------
+    PluginError
+        If it has not.
+    """
+    for member in MEMBERS[origin.kind]:
+        # On the class as well: a property is not read before it is needed.
+        if not (hasattr(type(built), member) or hasattr(built, member)):
+            raise PluginError(
+                f"{origin}: expected its factory to return an object with {member!r},"
+                f" found {type(built).__name__}, which has none"
+            )
+
+
 def _check_declared(installed: Installed, capability: str, method: str, *, has: bool) -> None:
     """Raise PluginError if a capability is declared without its method, or the reverse."""
     declared = capability in installed.plugin.capabilities
     if has != declared:
         raise PluginError(
-            f"plugin {installed.distribution} {installed.version}: the {installed.kind}"
-            f" {installed.plugin.name!r} {'declares' if declared else 'does not declare'} the"
+            f"{installed.origin}: it {'declares' if declared else 'does not declare'} the"
             f" capability {capability!r} and {'has a' if has else 'has no'} method {method!r}"
         )
 

@@ -136,7 +136,6 @@ class ColumnRun:
             first.append(columns)
         self._watching.tell_loop(self.in_python)
         if not self._replay.plainly and not self._replay.is_compiled:
-            self._watching.tell_compiling()
             self._compiling = True
         return chain(first, rest)
 

@@ -157,8 +157,8 @@ def _figures(parts: Assembly, jobs: pa.Table) -> LogFigures:
     failed: dict[str, str] = {}
     return LogFigures(
         {
-            name: measured(name, chosen.metric, tables, failed)
+            name: measured("metric", name, chosen.metric, tables, failed)
             for name, chosen in parts.metrics().items()
         },
-        measured("objective", parts.objective, tables.jobs, failed),
+        measured("objective", parts.scenario.objective.name, parts.objective, tables.jobs, failed),
     )

@@ -12,6 +12,7 @@ from hpcsched.errors import InputError
 from hpcsched.interrupts import heeded_signals
 from hpcsched.metrics.metric_tables import DownAmounts
 from hpcsched.monitoring.run_state import remove_state
+from hpcsched.plugin_faults import plugin_faults_named
 from hpcsched.results.directory import RunDirectory, create
 from hpcsched.results.files import SCENARIO
 from hpcsched.results.manifest import Status, error_text, finish_manifest, start_manifest
@@ -174,7 +175,7 @@ class Run:
         status: Status = "failed"
         failure: str | None = None
         try:
-            with _stopped_by_signals(loop, insist=insist):
+            with _stopped_by_signals(loop, insist=insist), plugin_faults_named():
                 loop.run()
             status = "complete" if loop.complete else "interrupted"
         except KeyboardInterrupt:
@@ -185,7 +186,8 @@ class Run:
             failure = error_text(error)
             raise
         finally:
-            loop.close()
+            with plugin_faults_named():
+                loop.close()
             self._finish(loop, status, failure)
         return RunDirectory.open(self._assembly.folder)
 

@@ -193,7 +193,7 @@ class ReplayLoop:
 
     def run(self) -> None:
         """Replay all jobs; begin anew in Python if compiled code turns out not to do."""
-        with told_of_compiling(self._watching.tell_compiling):
+        with told_of_compiling(self._watching.compile_notes):
             try:
                 self._loop.run()
             except NeedsPythonError as why:

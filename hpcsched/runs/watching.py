@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hpcsched.monitoring.compile_notes import CompileNotes
 from hpcsched.monitoring.replay_progress import ReplayProgress
 from hpcsched.monitoring.state_board import StateBoard, View
 from hpcsched.monitoring.state_file import StateFile
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
     from hpcsched.monitoring.progress_bar import ProgressBar
 
 _log = logging.getLogger(__name__)
-
-
-COMPILING = "compiling the code that this needs, once on this machine; it takes some seconds"
 
 
 class Watching:
@@ -46,7 +44,8 @@ class Watching:
         page: Path | None = None,
     ) -> None:
         self._assembly, self._watch, self._page = assembly, watch, page
-        self._told_of_compiling = False
+        self.compile_notes = CompileNotes()
+        """Listener of compilation."""
         self.with_bar = progress and not watch and sys.stderr.isatty()
 
     def board(self) -> StateBoard:
@@ -79,17 +78,6 @@ class Watching:
         from hpcsched.monitoring.progress_bar import ProgressBar  # noqa: PLC0415 (rich takes its time)
 
         return ProgressBar(self._assembly.scenario.name, self._progress())
-
-    def say(self, line: str) -> None:
-        """Log a note about a wait, which the command line shows without `--verbose` too."""
-        logging.getLogger("hpcsched.progress").info(line)
-
-    def tell_compiling(self) -> None:
-        """Say that code is compiled; once is enough."""
-        # Several pieces of code may be compiled in one run, and each asks to be told.
-        if not self._told_of_compiling:
-            self._told_of_compiling = True
-            self.say(COMPILING)
 
     def tell_loop(self, in_python: Sequence[str]) -> None:
         """Log if jobs are replayed in compiled code, or the parts that need Python."""

@@ -77,8 +77,7 @@ def choice_model(installed: Installed) -> type[Choice]:
         if name in plugin.params.model_fields:
             why = "may stand beside it" if name in beside else "names the plugin"
             raise PluginError(
-                f"plugin {installed.distribution} {installed.version}: the {kind} {plugin.name!r}"
-                f" has a parameter {name!r}, which is taken by what {why}"
+                f"{installed.origin}: it has a parameter {name!r}, which is taken by what {why}"
             )
     description = f"The {kind.replace('_', ' ')}: {plugin.name}."
     # Validation sees the present name alone, since aliases were replaced before; editors must

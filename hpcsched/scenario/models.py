@@ -326,8 +326,7 @@ def _with_metrics(metrics: tuple[Installed, ...]) -> type[Scenario]:
 def _check_metric(installed: Installed) -> None:
     name, params = installed.plugin.name, installed.plugin.params
     required = [key for key, field in params.model_fields.items() if field.is_required()]
-    whose = f"plugin {installed.distribution} {installed.version}: the metric {name!r}"
     if required:
-        raise PluginError(f"{whose} must have a default for its parameter {required[0]!r}")
+        raise PluginError(f"{installed.origin}: its parameter {required[0]!r} must have a default")
     if name in MetricSettings.model_fields or hasattr(MetricSettings, name):
-        raise PluginError(f"{whose} is called as something else in `metrics:`")
+        raise PluginError(f"{installed.origin}: it is called as something else in `metrics:`")

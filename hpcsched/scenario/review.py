@@ -11,6 +11,7 @@ from hpcsched.dispatching.cp.cp_params import PlanAllParams
 from hpcsched.errors import Finding, PluginError
 from hpcsched.parameters import InputFile, NotReproducible, Params, unset_variables
 from hpcsched.paths import unreadable
+from hpcsched.plugin_faults import raised
 from hpcsched.plugins.registry import SEES_RUN_TIME, Installed
 from hpcsched.scenario.choices import Choice
 from hpcsched.scenario.key_path import KeyPath, parse_key_path, show_key_path
@@ -109,10 +110,7 @@ def _cautions(
     try:
         cautions = list(plugin.review(block, system)) if plugin.review else []
     except Exception as error:
-        raise PluginError(
-            f"plugin {installed.distribution} {installed.version} failed in the review of the"
-            f" {installed.kind} {plugin.name!r}: {type(error).__name__}: {error}"
-        ) from error
+        raise PluginError(f"{installed.origin}: its review {raised(error)}") from error
     for caution in cautions:
         key = path + (parse_key_path(caution.key) if caution.key else ())
         yield _finding(loaded, caution.rule, caution.message, key, caution.severity)

@@ -11,11 +11,31 @@ from typing import Protocol
 from hpcsched.dispatching.decision import Decision, Start
 from hpcsched.dispatching.decision_reasons import REASON_KINDS, Reason
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
+from hpcsched.errors import DecisionError, HpcschedError, PluginError
+from hpcsched.plugin_faults import culprit, raised
 from hpcsched.simulation.shared_resource_accounts import OverdrawError, SharedResourceAccounts
 from hpcsched.system.allocation import Allocation, NodeAllocation, SlotAllocation, SlotMap
 from hpcsched.system.request import Request
 from hpcsched.system.space import NodeSpace, OvercommitError, SlotSpace
 from hpcsched.system.system import System
+
+
+def dispatcher_raised(name: str, number: int, error: Exception) -> HpcschedError:
+    """Return the error about an exception in a dispatcher, or in a plugin that it asks.
+
+    Parameters
+    ----------
+    name
+        The dispatcher, as messages name it.
+    number
+        The round.
+    error
+        The exception.
+    """
+    origin = culprit(error)
+    if origin is None or origin.kind == "dispatcher":
+        return DecisionError(f"{name}, round {number}: {raised(error)}")
+    return PluginError(f"{origin}, asked by {name} in round {number}: {raised(error)}")
 
 
 class BadDecisionError(ValueError):

@@ -13,8 +13,9 @@ from hpcsched.dispatching.core.state_arrays import with_cells
 from hpcsched.dispatching.decision import NOTHING, Decision, Start
 from hpcsched.dispatching.decision_reasons import Reason
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
-from hpcsched.errors import DecisionError
-from hpcsched.simulation.check import BadDecisionError, check_decision
+from hpcsched.errors import DecisionError, HpcschedError
+from hpcsched.plugin_faults import named
+from hpcsched.simulation.check import BadDecisionError, check_decision, dispatcher_raised
 from hpcsched.simulation.observer_data import additional_data
 from hpcsched.simulation.occupancy import Snapshot
 from hpcsched.simulation.outage_reasons import OutageReasons
@@ -88,8 +89,10 @@ class DecisionRequests:
             began = seconds_deciding()
             try:
                 decision = self._parts.dispatcher.dispatch(problem)
+            except HpcschedError:
+                raise
             except Exception as error:
-                raise self._fault(number, f"raised {type(error).__name__}: {error}") from error
+                raise dispatcher_raised(self._named(), number, error) from error
             flight.decision_seconds[0] = seconds_deciding() - began
             try:
                 conditions = _Conditions(self._events.held, self._outages, outages)
@@ -120,7 +123,10 @@ class DecisionRequests:
 
     def _fault(self, number: int, what: str) -> DecisionError:
         """Return an error that names the dispatcher and the round."""
-        return DecisionError(f"dispatcher {self._parts.dispatcher_name}, round {number}: {what}")
+        return DecisionError(f"{self._named()}, round {number}: {what}")
+
+    def _named(self) -> str:
+        return named("dispatcher", self._parts.dispatcher, self._parts.dispatcher_name)
 
     def _waiting(self, rows: IntArray, tables: Tables) -> list[WaitingJob]:
         """Return the jobs of some rows as they were submitted."""

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from hpcsched.dispatching.additional import NO_DATA, AdditionalData, DataProvider
 from hpcsched.errors import PluginError
+from hpcsched.plugin_faults import named, raised
 
 
 def givers_among(names: Sequence[str], observers: Sequence[object]) -> dict[str, DataProvider]:
@@ -36,11 +37,11 @@ def _ask(name: str, giver: DataProvider, now: int) -> Mapping[str, object]:
     try:
         data = giver.additional_data(now)
     except Exception as error:
-        raise PluginError(
-            f"observer {name}: additional_data raised {type(error).__name__}: {error}"
-        ) from error
+        giving = named("observer", giver, name)
+        raise PluginError(f"{giving}: additional_data {raised(error)}") from error
     if not isinstance(data, Mapping) or not all(isinstance(key, str) for key in data):
+        giving = named("observer", giver, name)
         raise PluginError(
-            f"observer {name}: expected a mapping of names to additional data, found {data!r}"
+            f"{giving}: expected a mapping of names to additional data, found {data!r}"
         )
     return data

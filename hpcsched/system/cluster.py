@@ -4,10 +4,12 @@ Instants are seconds since 1970 (UTC) here, as clusters have them. Amounts are p
 a scenario declares them: cores as a number, memory in bytes.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol, get_args
 
-from hpcsched.errors import HpcschedError
+from hpcsched.errors import HpcschedError, PluginError
+from hpcsched.plugin_faults import named
 
 Phase = Literal["waiting", "blocked", "running", "ended"]
 """State of a job: eligible, not yet eligible, running, or finished."""
@@ -145,20 +147,85 @@ class RefusedError(HpcschedError):
     """Change refused by the workload manager: the job is gone, has changed, or runs."""
 
 
+def read_cluster(manager: "WorkloadManager") -> ClusterState:
+    """Return the current state of the cluster, checked.
+
+    Raises
+    ------
+    PluginError
+        If the manager's answer is not a state of a cluster.
+    UnavailableError
+        If the cluster cannot be read now.
+    """
+    state = manager.read()
+    fault = state_fault(state)
+    if fault is not None:
+        raise PluginError(f"{named('workload_manager', manager)}: {fault}")
+    return state
+
+
+def state_fault(state: object) -> str | None:
+    """Return why a value is no state of a cluster; None if it is one."""
+    if not isinstance(state, ClusterState):
+        return f"expected a ClusterState, found {state!r}"
+    for field, kind in (("nodes", ClusterNode), ("jobs", ClusterJob), ("outages", ClusterOutage)):
+        for value in getattr(state, field):
+            if not isinstance(value, kind):
+                return f"expected a {kind.__name__} in {field}, found {value!r}"
+    for what, names in (
+        ("node", [node.name for node in state.nodes]),
+        ("job", [job.key for job in state.jobs]),
+    ):
+        twice = [name for name, times in Counter(names).items() if times > 1]
+        if twice:
+            return f"expected each {what} once, found {twice[0]!r} twice"
+    return next(filter(None, map(_job_fault, state.jobs)), None)
+
+
+def _job_fault(job: ClusterJob) -> str | None:
+    whose = f"job {job.key}"
+    if job.phase not in get_args(Phase):
+        return f"{whose}: expected one of {', '.join(get_args(Phase))}, found {job.phase!r}"
+    if job.phase == "running" and (job.start_time is None or not job.placed):
+        return f"{whose}: expected start_time and placed of a running job, found none"
+    if job.phase == "ended" and job.end_time is None:
+        return f"{whose}: expected the end_time of an ended job, found none"
+    for name, value, least in (
+        ("submit_time", job.submit_time, 0),
+        ("requested_time", job.requested_time, 0),
+        ("units", job.units, 1),
+    ):
+        if type(value) is not int or value < least:
+            return f"{whose}: expected a whole {name} of at least {least}, found {value!r}"
+    return None
+
+
 class WorkloadManager(Protocol):
     """Software that runs a real cluster; a change concerns one job and is made at once."""
 
     def read(self) -> ClusterState:
         """Return the current state of the cluster.
 
+        Returns
+        -------
+        ClusterState
+            Nodes and jobs; instants in seconds since 1970, memory in bytes.
+
         Raises
         ------
         UnavailableError
-            If the cluster cannot be read now.
+            If the cluster cannot be read now; it is tried again.
         """
 
     def start(self, job: ClusterJob, nodes: Sequence[str]) -> None:
         """Start a held job on the given nodes, or leave it to the manager without nodes.
+
+        Parameters
+        ----------
+        job
+            A job of the last state.
+        nodes
+            Names of the nodes, `[K]`; empty: the manager places the job itself.
 
         Raises
         ------
@@ -169,4 +236,17 @@ class WorkloadManager(Protocol):
         """
 
     def hold(self, job: ClusterJob) -> None:
-        """Hold again a job that was to start and has not; raises as `start` does."""
+        """Hold again a job that was to start and has not.
+
+        Parameters
+        ----------
+        job
+            A job of the last state.
+
+        Raises
+        ------
+        RefusedError
+            If the manager refuses the change.
+        UnavailableError
+            If the manager does not answer.
+        """

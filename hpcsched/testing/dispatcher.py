@@ -8,6 +8,7 @@ from hpcsched.simulation.records import JobRecord
 from hpcsched.testing.audit import audit_replay
 from hpcsched.testing.reason_check import ReasonCheck
 from hpcsched.testing.replaying import replay
+from hpcsched.testing.sample_replays import told
 from hpcsched.testing.workloads import SampleWorkload, sample_workloads
 
 
@@ -51,21 +52,24 @@ def _check(
     make: Callable[[], Dispatcher], workload: SampleWorkload, aggregated: bool, reproducible: bool
 ) -> None:
     def run(*observers: Observer) -> list[JobRecord]:
+        dispatcher = make()
+        heard = (*told(dispatcher), *observers)
         return replay(
-            make(), workload.jobs, workload.system, aggregated=aggregated, observers=observers
+            dispatcher, workload.jobs, workload.system, aggregated=aggregated, observers=heard
         )
 
     records = run()
     audit_replay(records, workload.jobs, workload.system)
     if reproducible:
-        _expect_equal(records, run(), "the second time")
+        expect_equal(records, run(), "the second time")
     # Reasons are asked for in explained runs only, and asking must not change a start.
     explained = run(ReasonCheck())
     if reproducible:
-        _expect_equal(records, explained, "when asked for reasons")
+        expect_equal(records, explained, "when asked for reasons")
 
 
-def _expect_equal(records: list[JobRecord], others: list[JobRecord], when: str) -> None:
+def expect_equal(records: list[JobRecord], others: list[JobRecord], when: str) -> None:
+    """Raise an AssertionError if two replays of the same jobs differ."""
     for first, second in zip(records, others, strict=True):
         if _outcome(first) != _outcome(second):
             raise AssertionError(

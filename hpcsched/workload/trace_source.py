@@ -72,6 +72,12 @@ class TraceSource(Protocol):
     def jobs(self) -> Iterator[TracedJob]:
         """Yield jobs by ascending submit time.
 
+        Returns
+        -------
+        Iterator[TracedJob]
+            Jobs with their real run times, in whole seconds from the trace's second 0; amounts in
+            the order of the system's resource types, `[R]`.
+
         Raises
         ------
         InputError

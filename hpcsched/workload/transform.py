@@ -85,6 +85,12 @@ class Transform(Protocol):
         account
             Account to fill.
 
+        Returns
+        -------
+        Iterator[TracedJob]
+            Jobs by ascending submit time, in whole seconds; a job that is neither yielded nor
+            counted ends the run.
+
         Raises
         ------
         InputError

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hpcsched.errors import PluginError
+from hpcsched.plugin_faults import is_third_party, named
+from hpcsched.workload.checked_source import job_fault, out_of_order
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.readers.numbers_seen import NumbersSeen
 from hpcsched.workload.trace_calendar import moved_comments
@@ -151,13 +153,14 @@ class TransformedSource:
         """Yield the jobs behind a transform, with checks of their order and of the account."""
         stage = self._stages[k]
         counts, latest = stage.account.counts, 0
+        told = named("transform", stage.transform, stage.name)
+        checks = is_third_party(stage.transform)
         for traced in stage.transform.apply(_taken(stage, jobs), stage.account):
-            if traced.job.submit_time < latest:
-                raise PluginError(
-                    f"the transform {stage.name!r} is at fault: expected jobs by ascending submit"
-                    f" time, found job {traced.job.job_id} at {traced.job.submit_time} after one at"
-                    f" {latest}"
-                )
+            fault = job_fault(traced, latest) if checks else None
+            if fault is None and traced.job.submit_time < latest:
+                fault = out_of_order(traced, latest)
+            if fault is not None:
+                raise PluginError(f"{told}: {fault}")
             latest = traced.job.submit_time
             counts.submitted += 1
             yield traced
@@ -168,8 +171,8 @@ class TransformedSource:
                 counts.skipped[stage.account.ended] += left
         elif stage.on_its_way or not stage.exhausted:
             raise PluginError(
-                f"the transform {stage.name!r} is at fault: expected every job passed on or counted"
-                f" as taken away, found {stage.on_its_way} that were neither, and"
+                f"{told}: expected every job passed on or counted as taken away, found"
+                f" {stage.on_its_way} that were neither, and"
                 f" {'all' if stage.exhausted else 'not all'} jobs read"
             )
 

@@ -187,10 +187,10 @@ def test_a_broken_executor_is_named(tmp_path: Path) -> None:
     experiment = read_experiment(write_sample(tmp_path))
     choice = experiment.declaration.executor
     for factory, message in (
-        (lambda *_: 1 / 0, "cannot be built: ZeroDivisionError"),
-        (lambda *_: 5, "must return an object with a method 'run', found int"),
+        (lambda *_: 1 / 0, "cannot be built: raised ZeroDivisionError"),
+        (lambda *_: 5, "expected its factory to return an object with 'run', found int"),
     ):
         registry = Registry()
         registry.add(Installed("executor", Plugin("local", "x", factory), "mine", "1"))
-        with pytest.raises(PluginError, match=f"plugin mine 1: .*{message}"):
+        with pytest.raises(PluginError, match=rf"^executor local \(mine 1\): {message}"):
             build_executor(choice, registry, tmp_path)

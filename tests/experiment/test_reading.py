@@ -121,7 +121,7 @@ BAD = {
     "axis value": (
         "order: sjf",
         "order: sjff",
-        "4:46: error: dispatcher.order: no queue_order is called 'sjff'; did you mean 'sjf'?",
+        "4:46: error: dispatcher.order: no queue order is called 'sjff'; did you mean 'sjf'?",
     ),
     "key in an axis value": (
         "order: sjf",

@@ -69,7 +69,8 @@ def test_warns_of_a_solver_without_a_plan(folder: Path, capsys: pytest.CaptureFi
     assert capsys.readouterr().err.splitlines()[-1] == (
         f"{scenario}:6:13: warning: dispatcher: 1 of 1 rounds with a solver had no plan: failed 1;"
         " above 10 % figures tell of the fallback rather than of the solver: check that the solver"
-        " works; it said first, in round 1: ValueError: no luck [solver-without-plan]"
+        " works; it said first, in round 1: solver hopeless"
+        " (tests 0): ValueError: no luck [solver-without-plan]"
     )
 
 

@@ -156,23 +156,23 @@ class Failing(Broken):
 FAILING = {
     "factory that raises": Failing(
         hook("yield Plugin('a', 'a', lambda params, context: 1 / 0)"),
-        "the dispatcher 'a' cannot be built: ZeroDivisionError: division by zero",
+        "dispatcher a (broken 0.7): cannot be built: raised ZeroDivisionError: division by zero",
         choice="dispatcher: a",
     ),
     "factory that is none": Failing(
         hook("yield Plugin('a', 'a', None)"),
-        "the dispatcher 'a' cannot be built: TypeError: ",
+        "dispatcher a (broken 0.7): cannot be built: raised TypeError: ",
         choice="dispatcher: a",
     ),
     "factory of an objective": Failing(
         hook("yield Plugin('a', 'a', lambda params, context: 1 / 0)", "objective"),
-        "the objective 'a' cannot be built: ZeroDivisionError: division by zero",
+        "objective a (broken 0.7): cannot be built: raised ZeroDivisionError: division by zero",
         choice="dispatcher: easy\nobjective: a",
     ),
     "oracle that does not declare it": Failing(
         hook("yield Plugin('a', 'a', lambda params, context: Foresees())", "predictor"),
-        "the predictor 'a' does not declare the capability 'sees_run_time' and has a method"
-        " 'foresee'",
+        "predictor a (broken 0.7): it does not declare the capability 'sees_run_time' and has a"
+        " method 'foresee'",
         choice="dispatcher: easy\npredictor: a",
     ),
     "oracle that is none": Failing(
@@ -181,13 +181,15 @@ FAILING = {
             " capabilities=frozenset({SEES_RUN_TIME}))",
             "predictor",
         ),
-        "the predictor 'a' declares the capability 'sees_run_time' and has no method 'foresee'",
+        "predictor a (broken 0.7): it declares the capability 'sees_run_time' and"
+        " has no method 'foresee'",
         choice="dispatcher: easy\npredictor: a",
     ),
     "parameter whose name is taken": Failing(
         "    class Named(__import__('hpcsched').Params):\n        name: str = 'x'\n"
         + hook("yield Plugin('a', 'a', make, Named)"),
-        "the dispatcher 'a' has a parameter 'name', which is taken by what names the plugin",
+        "dispatcher a (broken 0.7): it has a parameter 'name', which is taken by what names the"
+        " plugin",
         choice="dispatcher: a",
     ),
 }
@@ -207,6 +209,6 @@ def test_fails_when_chosen(
     scenario.write_text(f"{SCENARIO}{failing.choice}\n", encoding="utf-8")
     assert cli.main(["run", str(scenario), "--out", str(tmp_path / "run")]) == 1
     written = capsys.readouterr()
-    assert written.err.startswith(f"error: plugin broken 0.7: {failing.message}")
+    assert written.err.startswith(f"error: {failing.message}")
     assert written.err.count("\n") == 1
     assert not (tmp_path / "run").exists()

@@ -242,7 +242,9 @@ def test_wrong_answers(name, message, saved, tmp_path, use_plugins):
     second = list(saved.problems(limit=2))[1].round
     with pytest.raises(DecisionError, match=message) as caught:
         list(solve(saved, [small(f"dispatcher={name}")], tmp_path / "out"))
-    assert str(caught.value).startswith(f"dispatcher {name}, round {second}: ")
+    assert str(caught.value).startswith(
+        f"dispatcher {name} (scripted_dispatchers 0), round {second}: "
+    )
     assert not list((tmp_path / "out").iterdir())
 
 

@@ -297,8 +297,8 @@ def test_metrics_of_plugins(tmp_path: Path) -> None:
     assert value(1.5) == 1.5
     assert failed == {}
     assert value(KeyError("x")) is None
-    assert failed == {"metric odd": "KeyError: 'x'"}
+    assert failed == {"metric odd": "raised KeyError: 'x'"}
     assert value("much") is None
-    assert failed["metric odd"].startswith("ValueError: ")
+    assert failed == {"metric odd": "expected a finite number, or None, found 'much'"}
     with pytest.raises(InputError, match="damaged"):
         value(InputError(Finding("damaged-file", "a table is damaged")))

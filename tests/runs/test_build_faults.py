@@ -13,7 +13,7 @@ WRONG = {
     "an objective without a planned cost": (
         "dispatcher: {name: list, order: fcfs}",
         "dispatcher: hcp19\nobjective: psf",
-        "PSF cannot be planned for",
+        "objective p2sf cannot be planned for",
     ),
     "a unit of a type that no node has": (
         "path: log.swf",
@@ -50,7 +50,7 @@ def test_a_cell_of_an_experiment(tmp_path: Path, capsys: pytest.CaptureFixture[s
         "  - trace.jobs: [1, 2]\n"
     )
     assert cli.main(["validate", str(file)]) == 1
-    assert capsys.readouterr().out.count("PSF cannot be planned for") == 1
+    assert capsys.readouterr().out.count("objective p2sf cannot be planned for") == 1
 
 
 def test_nothing_wrong(tmp_path: Path) -> None:

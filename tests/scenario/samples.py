@@ -86,7 +86,7 @@ BAD = {
         10,
         "unknown-plugin",
         "dispatcher.order",
-        "no queue_order is called 'lcfs'",
+        "no queue order is called 'lcfs'",
     ),
     "plugin name of a wrong type": Bad(
         "name: list",

@@ -89,7 +89,7 @@ def test_a_review_that_fails_names_its_plugin(tmp_path: Path) -> None:
     plugin = Plugin("broken", "Breaks.", lambda p, _: p, review=broken)
     registry.add(Installed("dispatcher", plugin, "acme", "2.0"))
     loaded = read_scenario(write(tmp_path), ["dispatcher=broken"], registry)
-    with pytest.raises(PluginError, match=r"plugin acme 2.0 failed in the review of .* 'broken'"):
+    with pytest.raises(PluginError, match=r"broken \(acme 2.0\): its review raised"):
         review(loaded)
 
 

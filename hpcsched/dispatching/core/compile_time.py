@@ -1,12 +1,24 @@
 """Time of compiling or loading code, which is no decision time; numba is not needed.
 
-The thread that waits for the code counts the time, and notifies its listener.
+The thread that waits for the code counts the time, and notifies its listener, or that of the
+process.
 """
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from time import perf_counter
+from typing import Protocol
+
+
+class CompileListener(Protocol):
+    """Protocol of an object that is notified of code that is compiled anew."""
+
+    def begins(self, names: Sequence[str]) -> None:
+        """Handle the begin: the functions that are compiled at once, by name."""
+
+    def ends(self, names: Sequence[str], seconds: float) -> None:
+        """Handle the end, after some real seconds."""
 
 
 class _OfThread(threading.local):
@@ -14,7 +26,13 @@ class _OfThread(threading.local):
 
     seconds = 0.0
     compiles = False
-    tell: Callable[[], None] | None = None
+    listener: CompileListener | None = None
+
+
+class _OfProcess:
+    """Listener of threads without one of their own."""
+
+    listener: CompileListener | None = None
 
 
 _of_thread = _OfThread()
@@ -26,33 +44,44 @@ def seconds_deciding() -> float:
 
 
 @contextmanager
-def compiling(*, anew: bool) -> Iterator[None]:
+def compiling(*, anew: bool, names: Sequence[str] = ()) -> Iterator[None]:
     """Count the time of a block as compiling.
 
     Parameters
     ----------
     anew
         True: code is compiled, and the listener is notified. False: stored code is loaded.
+    names
+        Names of the functions that are compiled.
     """
-    if anew and _of_thread.tell is not None:
-        _of_thread.tell()
     if _of_thread.compiles:
         yield
         return
+    listener = (_of_thread.listener or _OfProcess.listener) if anew else None
     began = perf_counter()
     _of_thread.compiles = True
+    if listener is not None:
+        listener.begins(names)
     try:
         yield
     finally:
         _of_thread.compiles = False
-        _of_thread.seconds += perf_counter() - began
+        seconds = perf_counter() - began
+        _of_thread.seconds += seconds
+        if listener is not None:
+            listener.ends(names, seconds)
 
 
 @contextmanager
-def told_of_compiling(tell: Callable[[], None]) -> Iterator[None]:
-    """Call `tell` each time before this thread compiles code, within a block."""
-    before, _of_thread.tell = _of_thread.tell, tell
+def told_of_compiling(listener: CompileListener) -> Iterator[None]:
+    """Notify a listener each time this thread compiles code, within a block."""
+    before, _of_thread.listener = _of_thread.listener, listener
     try:
         yield
     finally:
-        _of_thread.tell = before
+        _of_thread.listener = before
+
+
+def tell_of_compiling(listener: CompileListener | None) -> None:
+    """Notify a listener of code that threads without a listener of their own compile."""
+    _OfProcess.listener = listener

@@ -56,7 +56,8 @@ def compile_all(functions: Sequence[StateFunction], kinds: str) -> None:
     """
     if all(function.is_there((kinds,)) for function in functions):
         return
-    with compiling(anew=True), _lock, ExitStack() as stack:
+    names = [f.py_func.__name__ for f in functions if not f.is_there((kinds,))]
+    with compiling(anew=True, names=names), _lock, ExitStack() as stack:
         missing = [function for function in functions if not function.is_there((kinds,))]
         workers = []
         for function in missing[1 : _processors()]:

@@ -11,6 +11,7 @@ from numba.np import linalg
 
 from hpcsched.dispatching.core import code_call_types  # noqa: F401  (numba is told of calls)
 from hpcsched.dispatching.core.code_cache import CodeCache
+from hpcsched.dispatching.core.compile_record import not_kept
 from hpcsched.dispatching.core.compile_time import compiling
 from hpcsched.dispatching.core.inner_code import InnerDispatcher
 from hpcsched.dispatching.core.state_types import register
@@ -50,8 +51,12 @@ class MachineFunction(CPUDispatcher):
 
     def compile(self, sig: Any) -> Any:
         """Compile or load it for some types, where Python has called it with these."""
-        with compiling(anew=not self.is_there(tuple(sig))):
-            return super().compile(sig)
+        anew = not self.is_there(tuple(sig))
+        with compiling(anew=anew, names=(self.py_func.__name__,)):
+            made = super().compile(sig)
+        if anew and isinstance(self._cache, NullCache):
+            not_kept()
+        return made
 
     def is_there(self, types: tuple[Any, ...]) -> bool:
         """Check whether the function has been compiled for Python callers, here or earlier.

@@ -93,7 +93,7 @@ class StateFunction(Compiled):
 
     def _make(self, kinds: str) -> "LoadedCode":
         """Compile the function."""
-        with compiling(anew=True), _lock:
+        with compiling(anew=True, names=(self.py_func.__name__,)), _lock:
             from hpcsched.dispatching.core.state_compiler import (  # noqa: PLC0415 (numba)
                 object_code,
             )

@@ -5,7 +5,7 @@ import inspect
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
@@ -16,6 +16,7 @@ import numpy as np
 from llvmlite import binding
 
 from hpcsched.dispatching.core.code_stamp import stamp_of
+from hpcsched.dispatching.core.compile_record import cache_folders, not_kept
 
 _MAKERS = (
     "code_call_types.py",
@@ -59,7 +60,7 @@ def find(function: Callable[..., object], kinds: str) -> ObjectCode | None:
     ObjectCode | None
         Code made from the present sources on this machine.
     """
-    for folder in _folders(function):
+    for folder in cache_folders(inspect.getfile(function)):
         with suppress(OSError):
             made = unpacked((folder / _name(function, kinds)).read_bytes(), function)
             if made is not None:
@@ -80,7 +81,7 @@ def keep(function: Callable[..., object], kinds: str, made: ObjectCode) -> None:
         Its code.
     """
     content = packed(function, made)
-    for folder in _folders(function):
+    for folder in cache_folders(inspect.getfile(function)):
         with suppress(OSError):
             folder.mkdir(parents=True, exist_ok=True)
             with NamedTemporaryFile(dir=folder, delete=False) as file:
@@ -88,6 +89,7 @@ def keep(function: Callable[..., object], kinds: str, made: ObjectCode) -> None:
             # Another process may be reading it, or writing the same.
             Path(file.name).replace(folder / _name(function, kinds))
             return
+    not_kept()
 
 
 def packed(function: Callable[..., object], made: ObjectCode) -> bytes:
@@ -124,21 +126,6 @@ def unpacked(content: bytes, function: Callable[..., object]) -> ObjectCode | No
     except (ValueError, TypeError, KeyError):
         pass
     return None
-
-
-def _folders(function: Callable[..., object]) -> Iterator[Path]:
-    """Yield folders for code: by environment variable, beside the module, or at home."""
-    named = os.environ.get("NUMBA_CACHE_DIR")
-    if named:
-        yield Path(named)
-        with suppress(OSError):
-            Path(named).mkdir(parents=True, exist_ok=True)
-        if os.access(named, os.W_OK):
-            return
-    yield Path(inspect.getfile(function)).parent / "__pycache__"
-    with suppress(RuntimeError):  # this user has no home
-        at_home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-        yield Path(at_home, "hpcsched")
 
 
 def _name(function: Callable[..., object], kinds: str) -> str:

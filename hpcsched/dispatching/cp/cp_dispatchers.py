@@ -33,7 +33,7 @@ from hpcsched.dispatching.cp.formulations.pcp21 import Pcp21
 from hpcsched.dispatching.cp.guard import InProcess, SolverProcess
 from hpcsched.dispatching.cp.solver_client import SolverClient
 from hpcsched.dispatching.cp.solver_limits import Budget, Limits, StoppingRule
-from hpcsched.dispatching.planned_cost import Plannable, PlannedCost
+from hpcsched.dispatching.planned_cost import Plannable, PlannedCost, planned_cost_of
 from hpcsched.dispatching.planning.node_choice import LITTLE
 from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
 from hpcsched.dispatching.planning.search_objective import (
@@ -220,7 +220,7 @@ def _make_once(
     if not isinstance(context.objective, Plannable):
         raise no_cost(context.objective)
     return _assemble(
-        ModelCost(context.objective.planned_cost),
+        ModelCost(partial(planned_cost_of, context.objective)),
         context.make("queue_order", params.priority),
         _improver(formulation, params, context, method),
         params,

@@ -14,6 +14,7 @@ from hpcsched.dispatching.decision import SOLVED, SolverCall, SolverStatus
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.plan import Plan, fault_of
 from hpcsched.dispatching.planning.selection import Selection
+from hpcsched.plugin_faults import is_third_party, named
 
 
 class SolveResult(NamedTuple):
@@ -74,6 +75,9 @@ class SolverClient(NamedTuple):
             self.backend.prepare(selection.data)
         task = Task(self.formulation, selection.data, self.backend, limits, hint, self.by_priority)
         answer = self.solver.solve(task, self.guard)
+        if answer.why and is_third_party(self.backend):
+            # The answer comes from a process of its own, which does not know plugins.
+            answer = answer._replace(why=f"{named('solver', self.backend)}: {answer.why}")
         call = _call(selection, answer)
         if answer.plan is None:
             return SolveResult(answer, call)

@@ -8,13 +8,20 @@ import numpy as np
 import numpy.typing as npt
 
 from hpcsched.dispatching.offline.offline_problem import OfflineProblem
-from hpcsched.dispatching.planned_cost import Plannable, PlannableRatio, PlannedCost
+from hpcsched.dispatching.planned_cost import (
+    Plannable,
+    PlannableRatio,
+    PlannedCost,
+    planned_cost_of,
+    planned_ratio_of,
+)
 from hpcsched.dispatching.planning.cost_kernels import StartTimeCosts, costs_of, total
 from hpcsched.dispatching.planning.list_plans import content_of
+from hpcsched.dispatching.planning.search_objective import no_cost
 from hpcsched.dispatching.planning.segment_kernels import Content
 from hpcsched.dispatching.planning.selection import Selection, select
 from hpcsched.dispatching.planning.selection_options import LARGEST, SelectionOptions
-from hpcsched.dispatching.problem import Objective, WaitingJob
+from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.errors import Finding, InputError
 from hpcsched.metrics.metric_tables import Column
 from hpcsched.system.space import units_that_fit
@@ -200,14 +207,14 @@ def linearised_objective(trace: Trace) -> LinearisedObjective:
     run_times = trace.content.run_times
     if isinstance(objective, PlannableRatio) and not isinstance(objective, Plannable):
         return LinearisedObjective(
-            costs_of(objective.planned_ratio(jobs, origin, 0.0), trace.submit, run_times),
+            costs_of(planned_ratio_of(objective, jobs, origin, 0.0), trace.submit, run_times),
             1.0,
             0.0,
             True,
         )
     if not isinstance(objective, Plannable):
-        raise _not_planned(objective)
-    costs = costs_of(objective.planned_cost(jobs, origin), trace.submit, run_times)
+        raise no_cost(objective)
+    costs = costs_of(planned_cost_of(objective, jobs, origin), trace.submit, run_times)
     # A cost may be a sum where the objective is a mean, so how they go together is measured.
     lasting = np.cumsum(run_times)
     # The last end says nothing of the plan where a job that runs for no time comes after all.
@@ -222,7 +229,7 @@ def linearised_objective(trace: Trace) -> LinearisedObjective:
     factor = (last - first) / (high - low)
     linearised = LinearisedObjective(costs, factor, first - factor * low, False)
     if factor < 0 or abs(linearised.value(middle) - between) > _CLOSE * abs(between):
-        raise _not_planned(objective)
+        raise no_cost(objective)
     return linearised
 
 
@@ -239,8 +246,3 @@ def ratio(trace: Trace, linearised: LinearisedObjective, starts: IntArray) -> fl
     """Return the ratio of sums of a plan; starts in seconds from the origin, `[J]`."""
     value = trace.measure(starts)
     return total(linearised.costs, starts) if value is None else value
-
-
-def _not_planned(objective: Objective) -> InputError:
-    message = f"{type(objective).__name__} cannot be planned for: its plans have no cost"
-    return InputError(Finding("no-planned-cost", message, key="objective"))

@@ -13,7 +13,7 @@ from hpcsched.dispatching.planning.plan import Plan
 from hpcsched.dispatching.planning.segment_kernels import Content, Segments
 from hpcsched.dispatching.planning.selection import Selection
 from hpcsched.dispatching.problem import DispatchingProblem
-from hpcsched.dispatching.rules.orders import QueueOrder
+from hpcsched.dispatching.rules.orders import QueueOrder, sorted_queue
 from hpcsched.system.system import IntArray
 
 
@@ -169,7 +169,7 @@ def orders_of(
         selected = tuple(job for job in problem.queue if job.job_id in numbers)
         asked = problem._replace(queue=selected)
     for order in orders:
-        yield [numbers[job.job_id] for job in order.sort(asked)]
+        yield [numbers[job.job_id] for job in sorted_queue(order, asked)]
 
 
 def weighted_order(data: ModelData, weights: FloatArray) -> IntArray:

@@ -16,7 +16,7 @@ from hpcsched.dispatching.planning.search_objective import SearchObjective
 from hpcsched.dispatching.planning.selection import Selection, select
 from hpcsched.dispatching.planning.selection_options import LARGEST, SelectionOptions
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
-from hpcsched.dispatching.rules.orders import QueueOrder
+from hpcsched.dispatching.rules.orders import QueueOrder, sorted_queue
 from hpcsched.dispatching.rules.workspace import open_workspace
 
 
@@ -80,7 +80,7 @@ class PlanningDispatcher:
             self._kept.carry_on(problem, starts)
             self.objective.add(problem, starts)
             return with_reasons(problem, Decision(starts), kept, self.allocator)
-        by_priority = self.priority.sort(problem)
+        by_priority = sorted_queue(self.priority, problem)
         if not problem.explain and all_fit(problem, workspace, self.options):
             starts = place_all(by_priority, workspace)
             self.objective.add(problem, starts)

@@ -7,6 +7,7 @@ A sum over jobs is its own cost. A ratio of sums is linearised at a Dinkelbach p
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -18,11 +19,14 @@ from hpcsched.dispatching.planned_cost import (
     PlannableRatio,
     PlannedCost,
     SpecificCost,
+    planned_cost_of,
+    planned_ratio_of,
     run_times,
 )
 from hpcsched.dispatching.planning.selection import Selection
 from hpcsched.dispatching.problem import DispatchingProblem, Objective, WaitingJob
 from hpcsched.errors import Finding, InputError
+from hpcsched.plugin_faults import named
 from hpcsched.system.system import IntArray
 
 
@@ -46,11 +50,11 @@ class DinkelbachParameter:
         """Return the cost of planned starts, linearised at the present parameter."""
         # Before anything has started there is no ratio: at parameter 0 the numerator counts alone.
         ratio = self._upper / self._lower if self._lower else 0.0
-        return self._objective.planned_ratio(jobs, now, self._share * ratio)
+        return planned_ratio_of(self._objective, jobs, now, self._share * ratio)
 
     def add(self, started: Sequence[WaitingJob], now: int) -> None:
         """Add jobs that start at `now` to the ratio."""
-        specific = _specific(self._objective.planned_ratio(started, now, 0.0))
+        specific = _specific(planned_ratio_of(self._objective, started, now, 0.0))
         starts = np.zeros(len(started), dtype=np.int64)
         upper, lower = specific.sums(starts, run_times(started))
         self._upper += upper
@@ -196,18 +200,21 @@ def search_objective(objective: Objective, dinkelbach_parameter: float | None) -
         Plans have no cost in this objective.
     """
     if isinstance(objective, Plannable):
-        return SearchObjective(objective.planned_cost)
+        return SearchObjective(partial(planned_cost_of, objective))
     if not isinstance(objective, PlannableRatio):
         raise no_cost(objective)
     if dinkelbach_parameter is None:
-        return OwnRatio(lambda jobs, now: objective.planned_ratio(jobs, now, 0.0))
+        return OwnRatio(lambda jobs, now: planned_ratio_of(objective, jobs, now, 0.0))
     so_far = DinkelbachParameter(objective, dinkelbach_parameter)
     return SearchObjective(so_far.cost, so_far)
 
 
 def no_cost(objective: Objective) -> InputError:
     """Return the error about an objective in which plans have no cost."""
-    message = f"{type(objective).__name__} cannot be planned for: its plans have no cost"
+    message = (
+        f"{named('objective', objective)} cannot be planned for: its plans have no cost;"
+        " expected an objective with a method 'planned_cost' or 'planned_ratio'"
+    )
     return InputError(Finding("no-planned-cost", message, key="objective"))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hpcsched.dispatching.allocator import Allocator, Room
+from hpcsched.dispatching.allocator import Allocator, Room, placed_by, slots_taken_by
 from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.core.compiled import plain
 from hpcsched.dispatching.core.compiled_state import State
@@ -113,7 +113,7 @@ class PythonAllocator:
         job = jobs[row]
         # Copies, since an allocator may keep what it is given, and the core reuses its arrays.
         room = Room(np.array(fits), available.copy(), job.unit_request, problem.system, problem)
-        allocation = self._allocator.allocate(job.units, room)
+        allocation = placed_by(self._allocator, job.units, room)
         placed = np.zeros(len(fits), dtype=np.int64)
         placed[list(allocation.nodes)] = allocation.units
         return placed
@@ -138,7 +138,7 @@ class PythonAllocator:
         free = list(zip(low[:count].tolist(), high[:count].tolist(), strict=True))
         # Cells are linked from the last to the first, so that the list begins with the first.
         cell = -1
-        for begin, end in reversed(self._allocator.allocate_slots(units, free)):
+        for begin, end in reversed(slots_taken_by(self._allocator, units, free)):
             before = _add_cell(begin, end, state.cells, counters)
             state.cells[before, 2] = cell
             cell = before

@@ -17,7 +17,7 @@ from hpcsched.dispatching.decision_reasons import Reason, ReasonKind
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.rules.carried_reservations import CarriedState
 from hpcsched.dispatching.rules.core_calls import CoreCalls, starts_of
-from hpcsched.dispatching.rules.orders import QueueOrder
+from hpcsched.dispatching.rules.orders import QueueOrder, sorted_queue
 
 _KINDS: dict[int, ReasonKind] = {
     codes.NO_ROOM: "no_room",
@@ -95,11 +95,11 @@ class CoreRounds:
         # Most rounds of a full system start nothing, and end here without filling the state.
         if not goes_on and not any(job.units <= free for job in problem.queue):
             return NOTHING
-        queue = order.sort(problem)
+        queue = sorted_queue(order, problem)
         # Reasons are due to every job, so nothing is left out where they are requested.
         if not problem.explain:
             queue = self._relevant(queue, free)
-        in_turn = None if behind is None else _those_of(queue, behind.sort(problem))
+        in_turn = None if behind is None else _those_of(queue, sorted_queue(behind, problem))
         filled = self._core.fill(problem, queue, in_turn)
         if self._carried is not None:
             self._carried.write(filled, problem, queue)

@@ -11,7 +11,7 @@ from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.rules.carried_reservations import CarriedPromises
 from hpcsched.dispatching.rules.core_rounds import CoreRounds
 from hpcsched.dispatching.rules.expected_wait import ExpectedWaitOrder
-from hpcsched.dispatching.rules.orders import ArrivalOrder, QueueOrder
+from hpcsched.dispatching.rules.orders import ArrivalOrder, QueueOrder, sorted_queue
 from hpcsched.dispatching.rules.rule_params import ListParams, PrbParams
 from hpcsched.registration import builtin
 
@@ -51,7 +51,8 @@ class ChosenFirst:
     def sort(self, problem: DispatchingProblem) -> Sequence[WaitingJob]:
         """Return the queue, the chosen jobs first."""
         # False sorts before True, and the sort is stable.
-        return sorted(self._order.sort(problem), key=lambda job: job.job_id not in self._chosen)
+        queue = sorted_queue(self._order, problem)
+        return sorted(queue, key=lambda job: job.job_id not in self._chosen)
 
 
 @builtin(

@@ -5,13 +5,16 @@ Times are predicted run times, `area` is demand × time (Goponenko et al., DEBS 
 3.2 and 5.2).
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from hpcsched.context import Context
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.rules.rule_params import ShortestJobParams, SlowdownParams
+from hpcsched.errors import PluginError
 from hpcsched.parameters import Params
+from hpcsched.plugin_faults import is_third_party, named
 from hpcsched.registration import builtin
 
 
@@ -29,7 +32,7 @@ class QueueOrder(Protocol):
         Returns
         -------
         Sequence[WaitingJob]
-            Permutation of the problem's queue.
+            Permutation of the problem's queue, `[J]`; another result ends the run.
         """
 
 
@@ -40,6 +43,43 @@ class ArrivalOrder:
     def sort(self, problem: DispatchingProblem) -> Sequence[WaitingJob]:
         """Return the queue unchanged."""
         return problem.queue
+
+
+def sorted_queue(order: QueueOrder, problem: DispatchingProblem) -> Sequence[WaitingJob]:
+    """Return the queue in an order; that of a third party's plugin is checked.
+
+    Parameters
+    ----------
+    order
+        The order.
+    problem
+        Dispatching problem of the round.
+
+    Raises
+    ------
+    PluginError
+        If the order of a third party is no permutation of the queue.
+    """
+    queue = order.sort(problem)
+    if is_third_party(order):
+        fault = order_fault(problem, queue)
+        if fault is not None:
+            raise PluginError(f"{named('queue_order', order)}: {fault}")
+    return queue
+
+
+def order_fault(problem: DispatchingProblem, queue: object) -> str | None:
+    """Return why a result of `QueueOrder.sort` is no permutation of the queue; None if it is."""
+    if not isinstance(queue, Sequence) or isinstance(queue, str):
+        return f"expected a sequence of the queued jobs, found {queue!r}"
+    strange = next((job for job in queue if not isinstance(job, WaitingJob)), None)
+    if strange is not None:
+        return f"expected the jobs of the queue, found {strange!r} among them"
+    expected, found = Counter(j.job_id for j in problem.queue), Counter(j.job_id for j in queue)
+    wrong = next(iter((expected - found) + (found - expected)), None)
+    if wrong is None:
+        return None
+    return f"expected each queued job once, found job {wrong} {found[wrong]} times"
 
 
 class WaitOver:

@@ -11,7 +11,7 @@ from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.decision_reasons import Reason
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.rules.core_rounds import CoreRounds
-from hpcsched.dispatching.rules.orders import QueueOrder
+from hpcsched.dispatching.rules.orders import QueueOrder, sorted_queue
 from hpcsched.dispatching.rules.rule_params import SlurmBackfillParams
 from hpcsched.registration import builtin
 
@@ -89,7 +89,7 @@ class SlurmBackfill:
 
     def dispatch(self, problem: DispatchingProblem) -> Decision:
         """Return the jobs to start now."""
-        order = self._order.sort(problem)
+        order = sorted_queue(self._order, problem)
         decision, started = self._main_round(problem, order)
         if len(started) == len(order):
             return decision

@@ -1,8 +1,10 @@
 """Working copy of the free capacity of a dispatching round."""
 
+from typing import Any
+
 import numpy as np
 
-from hpcsched.dispatching.allocator import Allocator, Room
+from hpcsched.dispatching.allocator import Allocator, Room, placed_by, slots_taken_by
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.rules.round_shared_resources import RoundSharedResources
 from hpcsched.system.allocation import Allocation, SlotAllocation
@@ -29,7 +31,7 @@ class Workspace:
         self._problem = problem
         self._allocator = allocator
         # Set for a `SlotAllocator`; checking against the protocol would take longer than a round.
-        self._allocate_slots = getattr(allocator, "allocate_slots", None)
+        self._slots: Any = allocator if hasattr(allocator, "allocate_slots") else None
         self._space: NodeSpace | SlotSpace
         if problem.slot_map is None:
             self._space = NodeSpace(problem.system, problem.free_amounts)
@@ -102,10 +104,11 @@ class Workspace:
             Its allocation.
         """
         space = self._space
-        if isinstance(space, SlotSpace) and self._allocate_slots is not None:
+        if isinstance(space, SlotSpace) and self._slots is not None:
             space.count -= job.units
-            return SlotAllocation(self._allocate_slots(job.units, space.free), space.slot_map)
-        chosen = self._allocator.allocate(job.units, self._room_for(job))
+            taken = slots_taken_by(self._slots, job.units, space.free)
+            return SlotAllocation(tuple(taken), space.slot_map)
+        chosen = placed_by(self._allocator, job.units, self._room_for(job))
         allocation = space.claim(chosen, job.request)
         # Counts of other shapes change with every start.
         self._fits.clear()

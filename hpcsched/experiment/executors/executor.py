@@ -1,6 +1,6 @@
 """Protocol of executors: tasks and their results."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -56,6 +56,29 @@ class Ended(NamedTuple):
     message: str
 
 
+def result_fault(ended: object, left: Container[str]) -> str | None:
+    """Return why a value is no result of an executor; None if it is one.
+
+    Parameters
+    ----------
+    ended
+        A value that `Executor.run` yields.
+    left
+        Names of the tasks without a result so far.
+    """
+    if not isinstance(ended, Ended) or not isinstance(ended.task, Task):
+        return f"expected an Ended with its Task, found {ended!r}"
+    if ended.task.name not in left:
+        return f"expected one result of each task, found another of {ended.task.name}"
+    if not isinstance(ended.message, str):
+        return f"expected a message as text, found {ended.message!r}"
+    if ended.attempt is not None and not isinstance(ended.attempt, Path):
+        return f"expected the path of an attempt, or None, found {ended.attempt!r}"
+    if not ended.message and ended.attempt is None:
+        return f"expected the attempt of {ended.task.name}, which ended well, found None"
+    return None
+
+
 class Executor(Protocol):
     """Protocol of executors."""
 
@@ -75,6 +98,11 @@ class Executor(Protocol):
             Largest number of tasks at a time; None: as many as there is room for.
         started
             Called with each task that begins, from any thread.
+
+        Returns
+        -------
+        Iterator[Ended]
+            One result of each task, with its real seconds.
 
         Raises
         ------

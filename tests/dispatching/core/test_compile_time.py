@@ -10,13 +10,29 @@ from tests.dispatching.core.test_compiled import CALLED, loaded
 from tests.dispatching.core.test_state_function import COUNTING, state
 
 
+class Listener:
+    """Keeps the beginnings."""
+
+    def __init__(self, told: list[str], kind: str) -> None:
+        self._told, self._kind = told, kind
+
+    def begins(self, names) -> None:
+        """Keep it, of the function that is compiled."""
+        assert list(names) in (["count"], ["times"])
+        self._told.append(self._kind)
+
+    def ends(self, names, seconds: float) -> None:
+        """Do nothing."""
+        assert seconds > 0
+
+
 @pytest.mark.parametrize("kind", ["a state", "numbers"])
 def test_told_before_it_is_compiled(kind: str, tmp_path: Path) -> None:
     """It is told where it is compiled, and not where it is there, or was kept by others."""
     (tmp_path / "counting.py").write_text(COUNTING)
     (tmp_path / "called.py").write_text(CALLED)
     told: list[str] = []
-    with told_of_compiling(lambda: told.append(kind)):
+    with told_of_compiling(Listener(told, kind)):
         for times in (1, 1):
             if kind == "a state":
                 count = loaded(tmp_path, "counting").count

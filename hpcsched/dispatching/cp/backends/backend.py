@@ -52,6 +52,11 @@ class Session(Protocol):
             A budget or a stopping rule.
         hint
             Values of all decision variables to start from; None: no warm start.
+
+        Returns
+        -------
+        Outcome
+            Status, objective and bound, in whole numbers; the solution is in the variables.
         """
 
     def add(self, constraint: Any) -> None:
@@ -74,14 +79,32 @@ class AnyBackend(Protocol):
         """The largest value that an objective may have."""
 
     def check_installed(self) -> None:
-        """Raise PluginError, naming the package to install, if the solver is absent."""
+        """Check that the solver is installed.
+
+        Raises
+        ------
+        PluginError
+            If it is not; the message names the package to install.
+        """
 
 
 class Backend(AnyBackend, Protocol):
     """Puts models into a solver's terms; imports its solver when first used."""
 
     def load(self, built: BuiltModel) -> Session:
-        """Put a model into the solver's terms."""
+        """Put a model into the solver's terms.
+
+        Parameters
+        ----------
+        built
+            A model of CPMpy, with its decision variables in whole seconds and units.
+
+        Returns
+        -------
+        Session
+            The model, to be solved and changed. An exception counts as a failure of the solver in
+            this round: a list plan is carried out.
+        """
 
 
 @runtime_checkable
@@ -89,7 +112,13 @@ class DataBackend(AnyBackend, Protocol):
     """Works on the data of a formulation, by its terms; no model is built."""
 
     def prepare(self, data: ModelData) -> None:
-        """Do the slow preparation that is needed once, before data like these are solved."""
+        """Do the slow preparation that is needed once, before data like these are solved.
+
+        Parameters
+        ----------
+        data
+            Data of a model: `J` jobs, `N` nodes, `R` resource types, times in steps.
+        """
 
     def solve(
         self, formulation: Formulation, data: ModelData, limits: Limits, hint: Plan | None

@@ -1,0 +1,141 @@
+"""Faults of plugins: the plugin at fault, and the one form of messages about it.
+
+A message names the kind and the name of the plugin, with its distribution in brackets unless that
+is hpcsched itself: `allocator coolest (hpcsched-example 0.1): raised KeyError: 3`.
+"""
+
+import weakref
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from hpcsched.errors import HpcschedError, PluginError
+
+HOME = "hpcsched"
+"""The distribution of bundled plugins."""
+
+KEPT = 256
+"""Largest number of objects without weak references that are kept alive to know their plugins."""
+
+
+class PluginOrigin(NamedTuple):
+    """Kind, name and distribution of a plugin."""
+
+    kind: str
+    name: str
+    distribution: str
+    version: str
+
+    def __str__(self) -> str:
+        whose = f" ({self.distribution} {self.version})" if self.is_third_party else ""
+        return f"{spoken(self.kind)} {self.name}{whose}"
+
+    @property
+    def is_third_party(self) -> bool:
+        """True unless hpcsched itself brings the plugin."""
+        return self.distribution != HOME
+
+
+_of_objects: dict[int, tuple[weakref.ref[object], PluginOrigin]] = {}
+_of_kept: OrderedDict[int, tuple[object, PluginOrigin]] = OrderedDict()
+_of_classes: "weakref.WeakKeyDictionary[type, PluginOrigin]" = weakref.WeakKeyDictionary()
+
+
+def spoken(kind: str) -> str:
+    """Return a kind of plugin as messages call it, such as `queue order`."""
+    return kind.replace("_", " ")
+
+
+def remember(built: object, origin: PluginOrigin) -> None:
+    """Remember the plugin that an object comes from."""
+    key = id(built)
+    try:
+        alive = weakref.ref(built, lambda _: _of_objects.pop(key, None))
+    except TypeError:
+        # Tuples and classes with slots cannot be referred to weakly. They are small: a few are
+        # kept, since the number of an object that is gone is given to another.
+        _of_kept[key] = built, origin
+        while len(_of_kept) > KEPT:
+            _of_kept.popitem(last=False)
+        # Beyond these their class stands for them, if no other plugin may use it.
+        if type(built).__module__.partition(".")[0] not in (HOME, "builtins"):
+            _of_classes[type(built)] = origin
+    else:
+        _of_objects[key] = alive, origin
+
+
+def origin_of(built: object) -> PluginOrigin | None:
+    """Return the plugin that an object comes from; None if it was not built by its factory."""
+    key = id(built)
+    if key in _of_kept:
+        return _of_kept[key][1]
+    if key in _of_objects:
+        return _of_objects[key][1]
+    return _of_classes.get(type(built))
+
+
+def is_third_party(built: object) -> bool:
+    """Return True if an object comes from a plugin of a third party."""
+    origin = origin_of(built)
+    return origin is not None and origin.is_third_party
+
+
+def named(kind: str, built: object, name: str | None = None) -> str:
+    """Return a plugin as messages name it.
+
+    Parameters
+    ----------
+    kind
+        The kind of plugin.
+    built
+        The object that its factory returned.
+    name
+        The name of an object of unknown origin, such as a wrapper; its class if None.
+    """
+    origin = origin_of(built)
+    # A wrapper of one plugin in another is remembered as the outer one, whose kind may differ.
+    if origin is not None and origin.kind == kind:
+        return str(origin)
+    return f"{spoken(kind)} {name or type(built).__name__}"
+
+
+def raised(error: BaseException) -> str:
+    """Return the end of a message about an exception: `raised KeyError: 3`."""
+    return f"raised {type(error).__name__}: {error}"
+
+
+def culprit(error: BaseException) -> PluginOrigin | None:
+    """Return the plugin of a third party in which an exception was raised; None if in none.
+
+    Of plugins that call each other, it is the innermost: the one nearest to the line that failed.
+    """
+    found, trace = None, error.__traceback__
+    while trace is not None:
+        # The names of locals are those of the plugin's code; methods call their object `self`.
+        caller: Any = trace.tb_frame.f_locals.get("self")
+        if caller is not None:
+            origin = origin_of(caller)
+            found = origin if origin is not None and origin.is_third_party else found
+        trace = trace.tb_next
+    return found
+
+
+@contextmanager
+def plugin_faults_named() -> Iterator[None]:
+    """Turn an exception that was raised in a plugin of a third party into one that names it.
+
+    Raises
+    ------
+    PluginError
+        If the block raises an exception in a plugin, other than an `HpcschedError`.
+    """
+    try:
+        yield
+    except HpcschedError:
+        raise
+    except Exception as error:
+        origin = culprit(error)
+        if origin is None:
+            raise
+        raise PluginError(f"{origin}: {raised(error)}") from error

@@ -1,0 +1,245 @@
+"""Checks of the protocols of trace sources and transforms."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from copy import deepcopy
+from itertools import islice
+from pathlib import Path
+
+from hpcsched.errors import PluginError
+from hpcsched.registration import KEEPS_REQUESTS, KEEPS_WAITS
+from hpcsched.system.space import units_that_fit
+from hpcsched.system.system import System
+from hpcsched.testing.sample_replays import SEEDS, expect, noted, workloads
+from hpcsched.workload.checked_source import job_fault
+from hpcsched.workload.job import TracedJob
+from hpcsched.workload.job_batches import GivesColumns, RequestNumbers, records_of
+from hpcsched.workload.trace_source import (
+    RecordsWaits,
+    TraceAccount,
+    TraceSource,
+    has_dependencies,
+)
+from hpcsched.workload.transform import Transform, TransformAccount
+from hpcsched.workload.transformed_source import TransformedSource
+
+
+def check_trace_source(make: Callable[[System], TraceSource], system: System) -> None:
+    """Read a trace to its end, twice, and check its jobs and its account.
+
+    Jobs must come by ascending submit time, each number once, with whole numbers of seconds and
+    units, and fit on the system. Every record must be counted as submitted or skipped. A second
+    reading must yield the same jobs and the same account. A uniform request, columns, recorded
+    waits and dependencies must agree with the jobs. Files must exist.
+
+    Parameters
+    ----------
+    make
+        Class or function that returns a trace source, given the system.
+    system
+        A system on which jobs of the trace fit.
+
+    Raises
+    ------
+    AssertionError
+        If the source is wrong.
+    """
+    source = make(system)
+    waits = source.keep_waits() if isinstance(source, RecordsWaits) else None
+    jobs = _checked_jobs(source, system)
+    if not jobs:
+        raise AssertionError("expected a trace with jobs that fit on the system, found none")
+    # A copy: the source may go on counting in the same one.
+    account = deepcopy(source.account)
+    _check_account(account, len(jobs))
+    for path in source.files:
+        if not isinstance(path, Path) or not path.is_file():
+            raise AssertionError(f"expected the paths of its input files, found {path!r} in files")
+    if not all(isinstance(comment, str) for comment in source.comments):
+        raise AssertionError(f"expected texts as comments, found {source.comments!r}")
+    fraction = source.fraction_read
+    if fraction is not None and not 0 <= fraction <= 1:
+        raise AssertionError(f"expected fraction_read from 0 to 1, found {fraction!r}")
+    numbers = {traced.job.job_id for traced in jobs}
+    for number, wait in (waits or {}).items():
+        if number not in numbers or type(wait) is not int or wait < 0:
+            raise AssertionError(
+                f"keep_waits: expected whole seconds by the number of a job, found {wait!r} for"
+                f" {number!r}"
+            )
+    if list(source.jobs()) != jobs or source.account != account:
+        raise AssertionError("expected the same jobs and account when read again, found others")
+    # A source that is left in the middle of the trace begins anew as well.
+    next(source.jobs())
+    if list(source.jobs()) != jobs:
+        raise AssertionError("expected the same jobs after an interrupted reading, found others")
+    if isinstance(source, GivesColumns):
+        columns = [
+            (job.job_id, run) for job, run in records_of(source.job_columns(RequestNumbers()))
+        ]
+        if columns != [(job.job_id, run_time) for job, run_time in jobs]:
+            raise AssertionError("job_columns: expected the jobs of jobs(), found others")
+
+
+def _checked_jobs(source: TraceSource, system: System) -> list[TracedJob]:
+    jobs: list[TracedJob] = []
+    seen: set[int] = set()
+    latest = 0
+    for traced in source.jobs():
+        expect(job_fault(traced, latest))
+        job, whose = traced.job, f"job {traced.job.job_id}"
+        if job.job_id in seen:
+            raise AssertionError(f"{whose}: expected each number once, found it twice")
+        if len(job.unit_request) != len(system.resource_types):
+            raise AssertionError(
+                f"{whose}: expected an amount of each of {', '.join(system.resource_types)},"
+                f" found {job.unit_request}"
+            )
+        if int(units_that_fit(system, system.capacity.T, job.request).sum()) < job.units:
+            raise AssertionError(f"{whose}: expected a job that fits on the system, found {job}")
+        uniform = source.uniform_request
+        if uniform is not None and uniform != job.unit_request:
+            raise AssertionError(
+                f"{whose}: expected the uniform request {uniform}, found {job.unit_request}"
+            )
+        if job.after and not has_dependencies(source):
+            raise AssertionError(
+                f"{whose}: expected no 'after' without an attribute 'dependencies' that is true,"
+                f" found {job.after}"
+            )
+        seen.add(job.job_id)
+        latest = job.submit_time
+        jobs.append(traced)
+    return jobs
+
+
+def _check_account(account: TraceAccount, count: int) -> None:
+    if account.submitted != count:
+        raise AssertionError(
+            f"account: expected {count} submitted, as many as jobs, found {account.submitted}"
+        )
+    if account.read != account.submitted + account.skipped.total():
+        raise AssertionError(
+            f"account: expected every record submitted or skipped, found {account.read} read,"
+            f" {account.submitted} submitted and {account.skipped.total()} skipped"
+        )
+
+
+class _Given:
+    """Trace source of given jobs."""
+
+    uniform_request = None
+    fraction_read = None
+    files: Sequence[Path] = ()
+    comments: Sequence[str] = ()
+
+    def __init__(self, given: Sequence[TracedJob]) -> None:
+        self._given = given
+        self.account = TraceAccount()
+
+    def jobs(self) -> Iterator[TracedJob]:
+        """Yield the jobs, counted."""
+        self.account = TraceAccount()
+        for traced in self._given:
+            self.account.read += 1
+            self.account.submitted += 1
+            yield traced
+
+
+class _Checked(Transform):
+    """Transform around another, with checks of every job."""
+
+    def __init__(self, transform: Transform) -> None:
+        self._transform = transform
+
+    def apply(self, jobs: Iterator[TracedJob], account: TransformAccount) -> Iterator[TracedJob]:
+        """Yield its jobs, checked."""
+        latest = 0
+        for traced in self._transform.apply(jobs, account):
+            expect(job_fault(traced, latest))
+            latest = traced.job.submit_time
+            yield traced
+
+
+def check_transform(
+    make: Callable[[], Transform],
+    *,
+    capabilities: Collection[str] = (),
+    seeds: Iterable[int] = SEEDS,
+) -> None:
+    """Transform sample workloads, and check the jobs that remain and the account.
+
+    Jobs must come by ascending submit time, with whole numbers, and keep their job numbers. Every
+    job that is taken must be passed on or counted as skipped. The transform must yield the same
+    jobs when it is applied again, also after an interrupted reading, and cope with no jobs. It
+    must keep to its capabilities.
+
+    Parameters
+    ----------
+    make
+        Class or function that returns a transform.
+    capabilities
+        The capabilities that its plugin declares: `KEEPS_REQUESTS`, `KEEPS_WAITS`.
+    seeds
+        Seeds of the workloads.
+
+    Raises
+    ------
+    AssertionError
+        If the transform is wrong; a note names the workload.
+    """
+    with noted("without jobs"):
+        _transformed(make(), [])
+    for workload, where in workloads(seeds):
+        with noted(where):
+            transform = make()
+            jobs = _transformed(transform, workload.jobs)
+            given = {traced.job.job_id: traced for traced in workload.jobs}
+            seen: set[int] = set()
+            for traced in jobs:
+                number = traced.job.job_id
+                if number not in given or number in seen:
+                    raise AssertionError(
+                        f"expected the numbers of given jobs, each once, found job {number}"
+                    )
+                seen.add(number)
+                _check_kept(given[number], traced, capabilities)
+            if KEEPS_WAITS in capabilities:
+                _check_waits(given, jobs)
+            # Part of the jobs, then all: state of the first reading must not be left.
+            source = TransformedSource(_Given(workload.jobs), [("it", transform)], False)
+            list(islice(source.jobs(), 3))
+            if _transformed(transform, workload.jobs) != jobs:
+                raise AssertionError("expected the same jobs when applied again, found others")
+
+
+def _transformed(transform: Transform, given: Sequence[TracedJob]) -> list[TracedJob]:
+    source = TransformedSource(_Given(given), [("it", _Checked(transform))], False)
+    try:
+        return list(source.jobs())
+    except PluginError as error:
+        raise AssertionError(str(error).removeprefix("transform it: ")) from None
+
+
+def _check_kept(given: TracedJob, found: TracedJob, capabilities: Collection[str]) -> None:
+    kept = given.job.request, found.job.request
+    if KEEPS_REQUESTS in capabilities:
+        before, after = (request._replace(units=1) for request in kept)
+        if before != after:
+            raise AssertionError(
+                f"job {given.job.job_id}: expected the request of a unit kept, as"
+                f" {KEEPS_REQUESTS!r} says, found {after}"
+            )
+    if KEEPS_WAITS in capabilities and kept[0] != kept[1]:
+        raise AssertionError(
+            f"job {given.job.job_id}: expected the request kept, as {KEEPS_WAITS!r} says, found"
+            f" {kept[1]}"
+        )
+
+
+def _check_waits(given: dict[int, TracedJob], jobs: Sequence[TracedJob]) -> None:
+    moves = {given[job.job_id].job.submit_time - job.submit_time for job, _ in jobs}
+    if len(moves) > 1:
+        raise AssertionError(
+            f"expected all submit times moved alike, as {KEEPS_WAITS!r} says, found moves of"
+            f" {sorted(moves)} s"
+        )

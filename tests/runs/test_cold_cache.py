@@ -1,0 +1,82 @@
+"""Runs on a machine on which nothing is compiled yet: it is told, and is no decision time."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from hpcsched.monitoring.compile_notes import COMPILING
+
+ROOT = Path(__file__).parents[2]
+SMALL = ROOT / "scenarios" / "small-easy.yaml"
+PROGRAM = "import sys; from hpcsched.cli import main; sys.exit(main())"
+TIMEOUT = 1800
+
+
+def command(code: Path, folder: Path, *arguments: str, **env: str) -> tuple[str, str]:
+    """Run a command with compiled code in a folder; return its output and errors."""
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "NUMBA_CACHE_DIR": str(code), **env},
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout, done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("dispatcher", "jobs"),
+    [("easy", 2000), ("order-search", 100), ("conservative", 2000), ("cp", 100)],
+)
+def test_run(dispatcher: str, jobs: int, tmp_path: Path) -> None:
+    """Once it is told; decisions take no second; and the next run compiles nothing."""
+    options = ("--set", f"dispatcher={dispatcher}", "--set", f"trace.jobs={jobs}")
+    options += ("--set", "objective=mean_response_time", "--force", "--quiet")
+    code = tmp_path / "code"
+    _, errors = command(code, tmp_path, "run", str(SMALL), *options, "--out", "run")
+    assert errors.count(COMPILING) == 1
+    rounds = pq.read_table(tmp_path / "run" / "rounds.parquet")
+    times = rounds.column("decision_time").to_pylist()
+    # Compiling takes several seconds of the processor on any machine.
+    assert times[0] < 2.0
+    assert sum(times) / len(times) < 2.0
+    _, errors = command(code, tmp_path, "run", str(SMALL), *options, "--out", "run")
+    assert COMPILING not in errors
+
+
+@pytest.mark.slow
+def test_try(tmp_path: Path) -> None:
+    """`try` tells as well."""
+    _, errors = command(tmp_path / "code", tmp_path, "try", "--example", "--jobs", "100")
+    assert errors.count(COMPILING) >= 1
+
+
+@pytest.mark.slow
+def test_read_only_package(tmp_path: Path) -> None:
+    """Code is kept in the user's cache folder; where that is read-only too, a warning says so."""
+    package = tmp_path / "site" / "hpcsched"
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "hpcsched", package, ignore=ignored)
+    # A file in the place of the folder: not even root can write into it.
+    (package / "dispatching" / "core" / "__pycache__").touch()
+    env = {"PYTHONPATH": str(package.parent), "NUMBA_CACHE_DIR": ""}
+    home = {**env, "XDG_CACHE_HOME": str(tmp_path / "home")}
+    options = ("--set", "trace.jobs=2000", "--force", "--quiet", "--out", "run")
+    run = ("run", str(SMALL), *options)
+    _, errors = command(tmp_path, tmp_path, *run, **home)
+    assert errors.count(COMPILING) == 1
+    assert list((tmp_path / "home" / "hpcsched").glob("*.code"))
+    _, errors = command(tmp_path, tmp_path, *run, **home)
+    assert errors == ""
+    nowhere = {**env, "XDG_CACHE_HOME": str(package / "dispatching" / "core" / "__pycache__")}
+    _, errors = command(tmp_path, tmp_path, *run, **nowhere)
+    assert errors.count("warning: compiled code cannot be kept") == 1

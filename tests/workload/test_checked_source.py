@@ -1,0 +1,93 @@
+"""Sources of third parties: their jobs are checked, and all else is passed on."""
+
+from pathlib import Path
+
+import pytest
+
+from hpcsched.errors import PluginError
+from hpcsched.plugin_faults import PluginOrigin, remember
+from hpcsched.system.request import Request
+from hpcsched.workload.checked_source import CheckedColumnSource, checked_source, job_fault
+from hpcsched.workload.job import Job, TracedJob
+from hpcsched.workload.job_batches import GivesColumns
+from hpcsched.workload.trace_source import TraceAccount, has_dependencies, recorded_waits
+
+JOB = Job(3, 5, Request(2, (1, 0)), 60)
+
+
+class Source:
+    """A source of given records."""
+
+    uniform_request = (1, 0)
+    fraction_read = 0.5
+    comments = ("; a log",)
+    files = (Path("a.log"),)
+    dependencies = True
+
+    def __init__(self, *records: object) -> None:
+        self.records = records
+        self.account = TraceAccount(read=1)
+
+    def jobs(self):
+        """Yield the records."""
+        yield from self.records
+
+    def keep_waits(self):
+        """Return the waits."""
+        return {3: 4}
+
+
+class Columns(Source):
+    """A source that yields columns as well."""
+
+    def job_columns(self, numbers):
+        """Yield nothing."""
+        return iter(())
+
+
+@pytest.mark.parametrize(
+    ("record", "fault"),
+    [
+        (TracedJob(JOB, 9), None),
+        ((JOB, 9), "expected a TracedJob with a Job, found"),
+        (TracedJob(JOB._replace(request=2), 9), "job 3: expected a Request, found 2"),
+        (TracedJob(JOB, 9.0), "job 3: expected a whole run_time of at least 0, found 9.0"),
+        (TracedJob(JOB, True), "job 3: expected a whole run_time of at least 0, found True"),
+        (TracedJob(JOB._replace(requested_time=0), 9), "job 3: expected a whole requested_time of"),
+        (TracedJob(JOB._replace(request=Request(1, (1, -1))), 9), "whole unit_request of at least"),
+        (TracedJob(JOB._replace(submit_time=3), 9), "found job 3 at 3 after one at 4"),
+    ],
+)
+def test_faults(record: object, fault: str | None) -> None:
+    """A record is refused for one reason, after a job at second 4."""
+    found = job_fault(record, 4)
+    assert found is None if fault is None else fault in str(found)
+
+
+def test_passed_on() -> None:
+    """The source is what it was."""
+    source = Source(TracedJob(JOB, 9))
+    checked = checked_source(source)
+    assert list(checked.jobs()) == [(JOB, 9)]
+    assert checked.account is source.account
+    assert (checked.comments, checked.files) == (source.comments, source.files)
+    assert (checked.uniform_request, checked.fraction_read) == ((1, 0), 0.5)
+    assert has_dependencies(checked)
+    assert recorded_waits(checked) == {3: 4}
+    assert not isinstance(checked, GivesColumns)
+
+
+def test_columns() -> None:
+    """A source of columns stays one."""
+    checked = checked_source(Columns())
+    assert isinstance(checked, CheckedColumnSource)
+    assert isinstance(checked, GivesColumns)
+    assert list(checked.job_columns(None)) == []
+
+
+def test_named() -> None:
+    """The plugin is named."""
+    source = Source(7)
+    remember(source, PluginOrigin("trace_source", "mine", "acme", "2.0"))
+    with pytest.raises(PluginError, match=r"^trace source mine \(acme 2.0\): expected a TracedJob"):
+        list(checked_source(source).jobs())
