@@ -487,7 +487,6 @@ def test_an_interrupt_while_code_is_compiled(
     """It does not wait for the compiler: nothing was replayed, and the run says so."""
     monkeypatch.setattr(event_loop, "FEW_JOBS", -1)
     monkeypatch.setattr(EventLoop, "is_compiled", False)
-    monkeypatch.setattr(Watching, "say", lambda *_: signal.setitimer(signal.ITIMER_REAL, 0.05))
     before = signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
     monkeypatch.setattr(EventLoop, "run", lambda _replay, batches: _compile(batches))
     try:
@@ -501,6 +500,7 @@ def test_an_interrupt_while_code_is_compiled(
 def _compile(batches: Any) -> Any:
     """Read the first jobs and take long, as a compiler does."""
     next(batches)
+    signal.setitimer(signal.ITIMER_REAL, 0.05)
     yield from iter(signal.pause, object())
 
 
