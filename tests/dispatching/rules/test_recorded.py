@@ -79,7 +79,7 @@ def test_a_log_that_fits_is_followed_to_the_second(tmp_path: Path) -> None:
     study = open_study([before.directory.path, after.directory.path])
     comparison = compare_runs(ComparedStudy(study))
     notes = comparison_table(comparison).notes
-    assert notes[-1] == "logged (jobs (2)): 5 of 5 jobs started when the log says."
+    assert notes[-1] == "jobs (2): 5 of 5 jobs started when the log says."
 
 
 def test_what_fits_passes_a_late_job(tmp_path: Path) -> None:

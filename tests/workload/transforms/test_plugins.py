@@ -76,5 +76,5 @@ def test_requests_are_uniform_only_where_that_is_declared(tmp_path: Path) -> Non
 
 def test_what_is_no_transform(tmp_path: Path) -> None:
     """It is refused by name before anything runs."""
-    with pytest.raises(PluginError, match="the transform 'broken' must return an object with"):
+    with pytest.raises(PluginError, match="expected its factory to return an object with"):
         _ = assembled(tmp_path, "broken").source
