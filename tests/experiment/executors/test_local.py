@@ -1,7 +1,6 @@
 """The executor `local`, the command, and what is left when either is killed."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
