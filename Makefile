@@ -33,7 +33,7 @@ test: $(VENV)/installed-dev ## The tests, without the slow ones; see pyproject.t
 	$(BIN)/pytest -n auto --dist worksteal
 
 test-all: export HPCSCHED_EXAMPLES ?= 1
-test-all: $(VENV)/installed-dev ## All tests, and five times as many examples of each property
+test-all: $(VENV)/installed-dev ## All tests, and ten times as many examples of each property
 	$(BIN)/pytest -n auto --dist worksteal -m ""
 
 # Debian's packages for a Slurm on the loopback interface, which the tests start and end.

@@ -1,6 +1,6 @@
 """Hypothesis strategies for systems and workloads, and how many examples to try.
 
-HPCSCHED_EXAMPLES multiplies the examples of every property. It is a fifth unless given, so that
+HPCSCHED_EXAMPLES multiplies the examples of every property. It is a tenth unless given, so that
 `make test` is short; `make test-all` tries all of them, and 10 makes for a long search.
 """
 
@@ -21,7 +21,7 @@ GAPS = st.sampled_from([0, 0, 0, 1, 1, 2, 4])
 
 def tries(count: int) -> settings:
     """Return settings for so many examples in `make test-all`, without a deadline for each."""
-    factor = float(os.environ.get("HPCSCHED_EXAMPLES", "0.2"))
+    factor = float(os.environ.get("HPCSCHED_EXAMPLES", "0.1"))
     # How long a machine takes to draw examples is no fault of theirs.
     slow = [HealthCheck.too_slow]
     count = max(round(count * factor), 1)

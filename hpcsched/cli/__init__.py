@@ -4,11 +4,13 @@ import errno
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from os import PathLike
 from typing import Annotated
 
 import typer
+from typer.main import get_command
 
 from hpcsched.cli import (
     compare,
@@ -100,6 +102,12 @@ def _options(
     show_logs(verbose=verbose)
 
 
+@cache
+def _whole_command() -> Callable[..., object]:
+    """Return the command line with all commands and options, which takes long to build."""
+    return get_command(app)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code.
 
@@ -116,7 +124,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         given = present_arguments(sys.argv[1:] if arguments is None else arguments)
         with raised_as_interrupts(), plugin_faults_named():
-            app(args=given, prog_name="hpcsched")
+            _whole_command()(args=given, prog_name="hpcsched")
     # Click ends by SystemExit; callers of `main` want a code.
     except SystemExit as leaving:
         return leaving.code if isinstance(leaving.code, int) else 0

@@ -1,6 +1,6 @@
-"""Protocol of a dispatcher."""
+"""Protocol of a dispatcher, and of one with compiled code."""
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.problem import DispatchingProblem
@@ -31,4 +31,15 @@ class Dispatcher(Protocol):
         Decision
             Jobs to start and to reject; all others wait. A decision that cannot be carried out
             ends the run with a `DecisionError`: nothing is repaired.
+        """
+
+
+@runtime_checkable
+class PreparesCode(Protocol):
+    """Protocol of a dispatcher that runs compiled code of its own."""
+
+    def prepare_code(self) -> None:
+        """Compile the code, or load it; called before the first round of a run.
+
+        Decisions must be the same without this call.
         """

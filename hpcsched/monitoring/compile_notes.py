@@ -45,10 +45,12 @@ class CompileNotes:
         self._done = Event()
         Thread(target=self._go_on, args=(self._done, expected), daemon=True).start()
 
-    def ends(self, names: Sequence[str], seconds: float) -> None:
+    def ends(self, names: Sequence[str], seconds: float | None) -> None:
         """Record the time, from which the next note makes its estimate."""
         self._done.set()
-        record_seconds(names, seconds)
+        # The wait for another process says nothing: it may have been at its end.
+        if seconds is not None:
+            record_seconds(names, seconds)
 
     def _go_on(self, done: Event, expected: float | None) -> None:
         passed = 0.0

@@ -252,14 +252,16 @@ def measured(
 
     Parameters
     ----------
-    kind, name
-        Kind and name of its plugin.
+    kind
+        `metric` or `objective`.
+    name
+        Its name.
     measure
         The metric or objective.
     subject
         The tables that it measures.
     failed
-        Reasons why metrics failed, by their kinds and names, to which that of this one is added.
+        Reasons why metrics failed, by kind and name, to which that of this one is added.
 
     Raises
     ------

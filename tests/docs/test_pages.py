@@ -14,6 +14,7 @@ NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 SLOW = {
     "docs/constraint-programming.md": ("tests/dispatching/cp",),
     "docs/experiments.md": ("tests/experiment",),
+    "docs/forecast.md": ("tests/forecast",),
     "docs/instances.md": ("tests/problems", "tests/docs/test_instances_page.py"),
     "docs/offline.md": ("tests/dispatching/offline",),
     "docs/order-search.md": ("tests/dispatching/search",),

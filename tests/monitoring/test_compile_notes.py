@@ -58,6 +58,14 @@ def test_no_decision_time() -> None:
     assert seconds_deciding() - before < 0.05
 
 
+def test_compiled_by_another() -> None:
+    """The wait for another process is no estimate of the next time."""
+    notes = CompileNotes(lambda _: None)
+    notes.begins("a")
+    notes.ends("a", None)
+    assert expected_seconds("a") is None
+
+
 def test_stored_code_is_no_wait() -> None:
     """Loading is not told."""
     told: list[str] = []

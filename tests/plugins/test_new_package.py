@@ -20,15 +20,21 @@ def test_each_kind_has_a_template() -> None:
     assert set(kinds()) == {*KINDS, "formulation"}
 
 
-@pytest.mark.parametrize("kind", kinds())
-def test_its_tests_pass(kind: str, tmp_path: Path) -> None:
-    """The tests of a new package pass, with warnings as errors, and ruff finds nothing."""
-    folder = tmp_path / "package"
-    write_package(kind, "my-own", folder)
+def run_tests(folder: Path, *options: str) -> str:
+    """Run the tests in a folder, with warnings as errors; return what is printed."""
+    return python(folder, "pytest", "-q", "-p", "no:cacheprovider", "-W", "error", *options)
+
+
+def check_style(folder: Path, *options: str) -> None:
+    """Expect that ruff finds nothing in a folder."""
+    python(folder, "ruff", "check", "-q", "--line-length=100", "--select=E,F,I,UP,B", *options, ".")
+
+
+def python(folder: Path, *arguments: str) -> str:
+    """Run a module in a folder and expect success; return what is printed."""
     env = {**os.environ, "PYTHONPATH": str(ROOT), "HPCSCHED_EXTERNAL_PLUGINS": "0"}
-    options = ("-q", "-p", "no:cacheprovider", "-W", "error")
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", *options],
+        [sys.executable, "-m", *arguments],
         cwd=folder,
         env=env,
         capture_output=True,
@@ -36,24 +42,36 @@ def test_its_tests_pass(kind: str, tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert " passed" in done.stdout
-    tidy = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "ruff",
-            "check",
-            "-q",
-            "--line-length=100",
-            "--select=E,F,I,UP,B",
-            ".",
-        ],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
+    return done.stdout
+
+
+def test_tests_of_all_pass(tmp_path: Path) -> None:
+    """The tests of new packages of all kinds pass, in one process, and ruff finds nothing."""
+    # As short as `my-own`, so that lines are no longer than with that name.
+    names = {kind: f"my-{k}" for k, kind in enumerate(kinds())}
+    for kind, name in names.items():
+        write_package(kind, name, tmp_path / name)
+    sources = " ".join(f"{name}/src" for name in names.values())
+    said = run_tests(
+        tmp_path,
+        *("-v", "--import-mode=importlib", "--rootdir=.", "-o", f"pythonpath={sources}"),
+        *(f"{name}/tests" for name in names.values()),
     )
-    assert tidy.returncode == 0, tidy.stdout
+    for name in names.values():
+        module = f"hpcsched_{name.replace('-', '_')}"
+        assert f"{name}/tests/test_{module}.py" in said
+    check_style(tmp_path, "--config", f"src = {sources.split()}")
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [k if k == "transform" else pytest.param(k, marks=pytest.mark.slow) for k in kinds()],
+)
+def test_its_tests_pass(kind: str, tmp_path: Path) -> None:
+    """The tests of a new package pass in its own folder, and ruff finds nothing."""
+    write_package(kind, "my-own", tmp_path / "package")
+    assert " passed" in run_tests(tmp_path / "package")
+    check_style(tmp_path / "package")
 
 
 def test_project(tmp_path: Path) -> None:

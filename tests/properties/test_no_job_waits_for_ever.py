@@ -114,7 +114,7 @@ def check(make: Callable[[str], Assembly], name: str, site: Site) -> None:
 
 
 @pytest.mark.parametrize("name", VARIANTS)
-@tries(3000)
+@tries(60)
 @given(site=sites())
 def test_few(make: Callable[[str], Assembly], name: str, site: Site) -> None:
     """A few sites for each rule."""

@@ -49,24 +49,24 @@ SMALL = SCENARIOS / "small-easy.yaml"
 @pytest.mark.parametrize(
     ("name", "overrides"),
     [
-        ("small-easy", ["trace.jobs=400"]),
-        ("small-fcfs", ["trace.jobs=400", "simulation.kill_at_requested_time=true"]),
+        ("small-easy", ["trace.jobs=200"]),
+        ("small-fcfs", ["trace.jobs=150", "simulation.kill_at_requested_time=true"]),
         (
             "small-sjf",
-            ["trace.jobs=300", "simulation.aggregate_nodes=false", "dispatcher.allocator=best-fit"],
+            ["trace.jobs=150", "simulation.aggregate_nodes=false", "dispatcher.allocator=best-fit"],
         ),
-        ("eurora-day-easy", ["trace.jobs=200"]),
-        ("kit-week-easy", ["trace.jobs=80"]),
+        ("eurora-day-easy", ["trace.jobs=80"]),
+        ("kit-week-easy", ["trace.jobs=40"]),
         ("lublin99-easy", ["trace.jobs=300"]),
-        ("small-easy", ["trace.jobs=400", "predictor=last-two", "correction=doubling"]),
+        ("small-easy", ["trace.jobs=200", "predictor=last-two", "correction=doubling"]),
         ("small-easy", ["trace.jobs=200", "observers=[event-log]", "predictor=last-two"]),
         ("eurora-day-easy", ["trace.jobs=50", "observers=[event-log]"]),
         (
             "small-easy",
             ["trace.jobs=200", "simulation.dispatch_latency={base: 100, per_queued_job: 7}"],
         ),
-        ("small-sjf", ["trace.jobs=200", "predictor=profile", "simulation.aggregate_nodes=false"]),
-        ("small-fcfs", ["trace.jobs=400", "predictor=profile-confidence"]),
+        ("small-sjf", ["trace.jobs=100", "predictor=profile", "simulation.aggregate_nodes=false"]),
+        ("small-fcfs", ["trace.jobs=150", "predictor=profile-confidence"]),
         ("small-maintenance", ["trace.jobs=100"]),
         ("small-power", ["trace.jobs=100"]),
         ("small-maintenance", ["trace.jobs=100", "outages.requeue=false", "dispatcher=list"]),
@@ -415,7 +415,8 @@ def test_an_interrupted_run_passes_the_audit(
     out = tmp_path / "out"
     with monkeypatch.context() as patch:
         patch.setattr(ColumnMonitor, "replayed", interrupt)
-        assert main(["run", str(SMALL), "--out", str(out), "-v"]) == 130
+        jobs = ("--set", "trace.jobs=400")
+        assert main(["run", str(SMALL), *jobs, "--out", str(out), "-v"]) == 130
     said = capsys.readouterr().err.splitlines()
     assert said == [
         f"jobs are replayed event by event in Python: {column_run.TOO_FEW}",

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -14,13 +15,31 @@ from hpcsched.monitoring.compile_notes import COMPILING
 ROOT = Path(__file__).parents[2]
 SMALL = ROOT / "scenarios" / "small-easy.yaml"
 PROGRAM = "import sys; from hpcsched.cli import main; sys.exit(main())"
+IN_ROUNDS = """\
+import sys
+from hpcsched.cli import main
+from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
+from hpcsched.monitoring.compile_notes import CompileNotes
+rounds, names, dispatch = [], [], PlanningDispatcher.dispatch
+def counted(dispatcher, problem):
+    rounds.append(problem.round)
+    return dispatch(dispatcher, problem)
+PlanningDispatcher.dispatch = counted
+CompileNotes.begins = lambda _, functions: names.append((len(rounds), *functions))
+code = main()
+print(max(rounds) > 10, names)
+sys.exit(code)
+"""
+"""The command, which prints before how many rounds functions were compiled."""
 TIMEOUT = 1800
 
 
-def command(code: Path, folder: Path, *arguments: str, **env: str) -> tuple[str, str]:
+def command(
+    code: Path, folder: Path, *arguments: str, program: str = PROGRAM, **env: str
+) -> tuple[str, str]:
     """Run a command with compiled code in a folder; return its output and errors."""
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, *arguments],
+        [sys.executable, "-c", program, *arguments],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(ROOT), "NUMBA_CACHE_DIR": str(code), **env},
         capture_output=True,
@@ -51,6 +70,33 @@ def test_run(dispatcher: str, jobs: int, tmp_path: Path) -> None:
     assert sum(times) / len(times) < 2.0
     _, errors = command(code, tmp_path, "run", str(SMALL), *options, "--out", "run")
     assert COMPILING not in errors
+
+
+@pytest.mark.slow
+def test_before_the_first_round(tmp_path: Path) -> None:
+    """The planner's code is compiled before it is needed; only rare parts are compiled later."""
+    options = ("--set", "dispatcher=order-search", "--set", "trace.jobs=150", "--out", "run")
+    said, _ = command(
+        tmp_path / "code", tmp_path, "run", str(SMALL), *options, "--quiet", program=IN_ROUNDS
+    )
+    assert said == "True [(0, 'open_plan'), (0, 'plan_in_order'), (0, 'search')]\n"
+
+
+@pytest.mark.slow
+def test_two_at_once(tmp_path: Path) -> None:
+    """Of two commands that begin together one compiles, and the other waits for its code."""
+    options = ("--set", "trace.jobs=2000", "--quiet", "--out")
+    code = tmp_path / "code"
+    with ThreadPoolExecutor() as threads:
+        list(
+            threads.map(
+                lambda out: command(code, tmp_path, "run", str(SMALL), *options, out), ("a", "b")
+            )
+        )
+    assert len(list(code.glob("*.lock"))) == 1
+    assert (tmp_path / "a" / "jobs.parquet").read_bytes() == (
+        tmp_path / "b" / "jobs.parquet"
+    ).read_bytes()
 
 
 @pytest.mark.slow

@@ -69,6 +69,48 @@ def test_all_jobs_are_recorded(tmp_path: Path) -> None:
     assert (state.submitted, state.ended, state.now) == (3, 3, 150)
 
 
+class Prepared:
+    """EASY, with a function that is called to compile its code."""
+
+    def __init__(self) -> None:
+        self._easy = easy()
+        self.told: list[str] = []
+        self.while_compiling: Callable[[], None] = lambda: None
+
+    def prepare_code(self) -> None:
+        """Note that it is called."""
+        self.told.append("code")
+        self.while_compiling()
+
+    def dispatch(self, problem: DispatchingProblem) -> Decision:
+        """Return EASY's decision."""
+        self.told.append("round")
+        return self._easy.dispatch(problem)
+
+
+def test_code_is_prepared_before_the_first_round(tmp_path: Path) -> None:
+    """Once, and before all rounds."""
+    assembly = assembled(tmp_path, THREE)
+    dispatcher = assembly.dispatcher = Prepared()
+    run = begun(assembly)
+    run.run()
+    run.close()
+    assert dispatcher.told[:2] == ["code", "round"]
+    assert dispatcher.told.count("code") == 1
+
+
+def test_compilation_is_interrupted(tmp_path: Path) -> None:
+    """There is no instant to stop after, and no round is held."""
+    assembly = assembled(tmp_path, THREE)
+    dispatcher = assembly.dispatcher = Prepared()
+    run = begun(assembly)
+    dispatcher.while_compiling = run.stop
+    with pytest.raises(KeyboardInterrupt):
+        run.run()
+    run.close()
+    assert dispatcher.told == ["code"]
+
+
 class StopsAtStartOf(Observer):
     """Stops a run when a job starts."""
 

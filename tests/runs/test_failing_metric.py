@@ -42,7 +42,9 @@ def test_the_run_is_complete(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert main(["run", SCENARIO, "--set", "trace.jobs=50", "--out", str(out)]) == 0
     told = capsys.readouterr().out
     assert "50 completed" in told
-    assert "not measured: metric broken: ZeroDivisionError: division by zero" in told
+    assert (
+        "not measured: metric broken (tests 0): raised ZeroDivisionError: division by zero" in told
+    )
     summary = json.loads((out / "summary.json").read_text())
     assert summary["metrics"]["broken"] is None
     assert summary["metrics"]["mean_wait_time"] is not None

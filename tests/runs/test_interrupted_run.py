@@ -17,7 +17,8 @@ trace: {source: swf, path: long.swf}
 predictor: slow
 dispatcher: {name: list, option: backfill}
 """
-JOBS = 100_000
+JOBS = 20_000
+"""Jobs of a run of ten seconds at least, see `SECONDS_EACH`."""
 PATIENCE = 120
 
 

@@ -38,7 +38,7 @@ def scenario(dispatcher: str, more: Sequence[str] = (), path: Path = SMALL) -> h
         ("{name: relaxed, order: slowdown}", [], ()),
         ("{name: prb, allocator: hybrid}", [], ()),
         ("{name: easy, order: multifactor}", [], ()),
-        ("order-search", [], ("the dispatcher order-search",)),
+        ("order-search", ["trace.jobs=150"], ("the dispatcher order-search",)),
     ],
 )
 def test_as_a_run(dispatcher: str, more: list[str], needs: tuple[str, ...], tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_as_a_run(dispatcher: str, more: list[str], needs: tuple[str, ...], tmp_
 def test_cores_memory_and_gpus(tmp_path: Path) -> None:
     """Unlike nodes and unlike units: the same tables as a run writes."""
     path = SCENARIOS / "eurora-day-easy.yaml"
-    chosen = scenario("{name: list, order: sjf}", path=path)
+    chosen = scenario("{name: list, order: sjf}", ["trace.jobs=100"], path=path)
     run = hpcsched.run(chosen, tmp_path / "run")
     replay = hpcsched.replay(chosen, places=True)
     assert replay.in_python == ()

@@ -64,7 +64,7 @@ def test_it_stops_between_two_instants() -> None:
     assert loop.stopped
     assert (loop.waiting, loop.running) == (0, 1)
     assert loop.running_jobs.units.tolist() == [2]
-    assert loop.held.tolist() == [2]
+    assert loop.allocated.tolist() == [2]
 
 
 def _stopping(loop: EventLoop):

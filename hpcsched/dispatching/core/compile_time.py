@@ -6,9 +6,11 @@ process.
 
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from time import perf_counter
 from typing import Protocol
+
+from hpcsched.dispatching.core.compile_lock import one_at_a_time
 
 
 class CompileListener(Protocol):
@@ -17,8 +19,8 @@ class CompileListener(Protocol):
     def begins(self, names: Sequence[str]) -> None:
         """Handle the begin: the functions that are compiled at once, by name."""
 
-    def ends(self, names: Sequence[str], seconds: float) -> None:
-        """Handle the end, after some real seconds."""
+    def ends(self, names: Sequence[str], seconds: float | None) -> None:
+        """Handle the end, after some real seconds; None if another process compiled meanwhile."""
 
 
 class _OfThread(threading.local):
@@ -47,6 +49,9 @@ def seconds_deciding() -> float:
 def compiling(*, anew: bool, names: Sequence[str] = ()) -> Iterator[None]:
     """Count the time of a block as compiling.
 
+    Where code is compiled, the block begins when no other process compiles the same: it should look
+    for stored code first.
+
     Parameters
     ----------
     anew
@@ -62,14 +67,16 @@ def compiling(*, anew: bool, names: Sequence[str] = ()) -> Iterator[None]:
     _of_thread.compiles = True
     if listener is not None:
         listener.begins(names)
+    by_another = False
     try:
-        yield
+        with one_at_a_time(names) if anew else nullcontext(False) as by_another:
+            yield
     finally:
         _of_thread.compiles = False
         seconds = perf_counter() - began
         _of_thread.seconds += seconds
         if listener is not None:
-            listener.ends(names, seconds)
+            listener.ends(names, None if by_another else seconds)
 
 
 @contextmanager

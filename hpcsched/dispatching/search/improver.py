@@ -8,6 +8,7 @@ import numpy as np
 from hpcsched.dispatching.planned_cost import PlannedCost
 from hpcsched.dispatching.planning.cost_kernels import StartTimeCosts, costs_of
 from hpcsched.dispatching.planning.explaining import ExecutedPlan
+from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.plan import Plan
 from hpcsched.dispatching.planning.plan_improver import Improved, PlanningRound
 from hpcsched.dispatching.search.order_kernels import Effort, FoundPlan, search
@@ -61,6 +62,23 @@ class OrderSearch:
         if self.warm_start:
             self._last = {selection.jobs[i].job_id: place for place, i in enumerate(order.tolist())}
         return Plan(starts, best.placed)
+
+    def prepare_code(self, planner: ListPlanner) -> None:
+        """Compile the search, or load it, with one try and random numbers of its own."""
+        units, room = planner.content.units, planner.content.room
+        search(
+            np.array([range(len(units))], dtype=np.int64),
+            planner.content,
+            planner.segments(),
+            search_costs(
+                PlannedCost(np.ones((1, len(units))), np.zeros((1, len(units)), dtype=np.int64)),
+                planner.content.run_times,
+                self.discount_time_constant,
+            ),
+            self.effort._replace(budget=1),
+            random_state(0),
+            FoundPlan(np.empty_like(units), np.empty_like(units), np.empty_like(room)),
+        )
 
     def _orders(self, given: PlanningRound) -> list[Sequence[int]]:
         """Return the orders to begin with, as numbers of the selected jobs."""

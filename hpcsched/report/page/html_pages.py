@@ -4,6 +4,7 @@ Vega draws the figures in the browser, from the same descriptions as those of fi
 brings it along, and it is written into the page.
 """
 
+from functools import cache
 from typing import Any
 
 import vl_convert
@@ -36,7 +37,13 @@ def render(template: str, package: str = _LAYOUT, **content: Any) -> str:
     )
     return environment.get_template(template).render(
         version=__version__,
-        # They are the libraries' own texts, which hold no end of a script.
-        vega=Markup(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")),
+        vega=_vega(),
         **content,
     )
+
+
+@cache
+def _vega() -> Markup:
+    """Return the scripts of Vega, which take about a second to bundle."""
+    # They are the libraries' own texts, which hold no end of a script.
+    return Markup(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))

@@ -21,8 +21,9 @@ class Listener:
         assert list(names) in (["count"], ["times"])
         self._told.append(self._kind)
 
-    def ends(self, names, seconds: float) -> None:
+    def ends(self, names, seconds: float | None) -> None:
         """Do nothing."""
+        assert seconds is not None
         assert seconds > 0
 
 

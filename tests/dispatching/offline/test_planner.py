@@ -104,8 +104,8 @@ def test_plans_on_nodes_become_better_too() -> None:
 
 def test_the_same_question_gets_the_same_answer() -> None:
     """Whatever the machine does meanwhile."""
-    asked = problem(alike(8, core=1), _crowd(80), BoundedSlowdown(), (1,))
-    assert plan_offline(asked, 2000, 7, 1.0) == plan_offline(asked, 2000, 7, 1.0)
+    asked = problem(alike(8, core=1), _crowd(40), BoundedSlowdown(), (1,))
+    assert plan_offline(asked, 500, 7, 1.0) == plan_offline(asked, 500, 7, 1.0)
 
 
 def test_shifting_delays_no_job() -> None:

@@ -1,7 +1,6 @@
 """The executor `local`, the command, and what is left when either is killed."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -112,21 +111,20 @@ def test_labels_that_no_cell_has_together(tmp_path: Path) -> None:
         choose_cells(experiment, ["sjf", "9"])
 
 
-def test_a_program_that_is_killed_is_a_failure(tmp_path: Path) -> None:
+def test_a_program_that_is_killed_is_a_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The message says by which signal, and other tasks go on."""
     cell = read_experiment(write_sample(tmp_path)).cells[0]
     (tmp_path / "work").mkdir()
     task = Task("first", PROGRAM, cell.text, cell.files, tmp_path / "work")
     lines = ["import os, sys", "if 'first' in sys.argv[1]: os.kill(os.getpid(), 9)"]
     (tmp_path / "deadly.py").write_text("\n".join(lines))
-    os.environ["PYTHONPATH"] = str(tmp_path)
-    try:
-        tasks = [task._replace(program="deadly"), task._replace(name="second", program="deadly")]
-        begun: list[Task] = []
-        running = LocalExecutor(LocalParams(jobs=2)).run(tasks, 1, begun.append)
-        found = {ended.task.name: ended.message for ended in running}
-    finally:
-        del os.environ["PYTHONPATH"]
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    tasks = [task._replace(program="deadly"), task._replace(name="second", program="deadly")]
+    begun: list[Task] = []
+    running = LocalExecutor(LocalParams(jobs=2)).run(tasks, 1, begun.append)
+    found = {ended.task.name: ended.message for ended in running}
     assert found == {"first": "its process was ended by signal 9", "second": ""}
     assert begun == tasks
 
