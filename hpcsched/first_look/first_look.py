@@ -229,6 +229,7 @@ def _machine(log: TrialLog) -> Machine:
     assembly = assemble(loaded.scenario)
     source = assembly.source
     waits = recorded_waits(source)
+    # All flaws at once: the user mends a log in one pass.
     with all_refused_told(loaded):
         needs = need_of(source.jobs(), waits, assembly.system.resource_types)
     if not any(need.job for need in needs.by_type.values()):

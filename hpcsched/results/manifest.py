@@ -139,6 +139,7 @@ def start_manifest(
     InputError
         If a trace file cannot be read or the manifest cannot be written.
     """
+    # Written before the first event, so that a killed run says that it was running.
     manifest = Manifest(
         format=FORMAT,
         status="running",
@@ -180,6 +181,7 @@ def finish_manifest(
     InputError
         If a file cannot be read or the manifest cannot be written.
     """
+    # The trace is read while the run goes on, so it is hashed before and after.
     read = [file.model_copy(update={"changed": has_changed(file)}) for file in manifest.trace_files]
     why = [f"{file.path} changed while the run went on" for file in read if file.changed]
     because = [*manifest.not_reproducible_because, *why]
@@ -232,6 +234,7 @@ def read_manifest(folder: Path) -> Manifest:
     if not path.is_file():
         raise problem("not-a-run", folder, f"it is not a run directory: it has no {MANIFEST}")
     content = read_json(path)
+    # Before validation: another format would be reported as a damaged file.
     found = content.get("format")
     if found != FORMAT:
         message = f"it has format {found!r}; this version of hpcsched reads format {FORMAT}"
@@ -239,6 +242,7 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         return Manifest.model_validate(content)
     except ValidationError as error:
+        # One is enough: the file is written by this program, so all have the same cause.
         first = error.errors()[0]
         key = ".".join(map(str, first["loc"]))
         raise problem("damaged-file", path, f"it is damaged: {key}: {first['msg']}") from error

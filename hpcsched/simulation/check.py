@@ -110,6 +110,7 @@ class _Check:
         self._problem = problem
         self._conditions = conditions
         self._waiting = {job.job_id: job for job in problem.queue}
+        # Slots where all units are alike, as the dispatcher was shown them; else nodes.
         self._space: SlotSpace | NodeSpace = (
             NodeSpace(problem.system, problem.availability.T)
             if problem.slot_map is None
@@ -118,6 +119,8 @@ class _Check:
         self._shared_resources: SharedResourceAccounts | None = None
         if problem.system.shared_resources:
             self._shared_resources = SharedResourceAccounts(problem.system)
+            # Running jobs draw already; the starts of the decision come on top, one after the
+            # other.
             for running in problem.running:
                 self._shared_resources.started(running.allocation, running.waiting.request)
 
@@ -127,6 +130,7 @@ class _Check:
             job_id, allocation = start
         except (TypeError, ValueError):
             raise BadDecisionError(f"expected starts in the decision, found {start!r}") from None
+        # Taken out of the queue first, so that a second start of the job is found.
         waiting = self.leave(job_id)
         try:
             self._place(waiting, allocation)
@@ -189,6 +193,7 @@ def check_allocation(
     ValueError
         If it is no allocation, or places other units.
     """
+    # Slots are checked as intervals: listing the nodes of a large job would cost more.
     if slot_map is not None and isinstance(allocation, SlotAllocation):
         if allocation.slot_map is not slot_map and not allocation.slot_map.numbers_like(slot_map):
             raise ValueError("its slots are numbered otherwise than the problem's")
@@ -254,8 +259,10 @@ def _check_site(system: System, allocation: Allocation, request: Request) -> Non
     nodes, units = allocation.nodes, allocation.units
     if len(nodes) != len(units):
         raise ValueError(f"{len(nodes)} nodes are named, with units for {len(units)}")
+    # Not isinstance: a bool or a number of NumPy would pass here and differ in the results.
     if any(type(n) is not int for n in (*nodes, *units)):
         raise ValueError("nodes and units must be whole numbers")
+    # One order for equal allocations, so that equal runs are equal to the byte.
     if any(a >= b for a, b in pairwise(nodes)):
         raise ValueError("nodes must be ascending, each named once")
     if nodes and not 0 <= nodes[0] <= nodes[-1] < system.node_count:

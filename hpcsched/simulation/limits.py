@@ -73,6 +73,7 @@ class Limits:
         if partition.max_time is not None and job.requested_time > partition.max_time:
             return Admission(job, "over_partition_time")
         groups = partition.groups
+        # A job that may use all groups stays as it is: equal requests share one fit count.
         if groups is not None and groups != self._all_groups:
             if job.node_groups is not None:
                 groups &= job.node_groups
@@ -116,6 +117,7 @@ class Limits:
             account = self.account(job)
             if account is None:
                 continue
+            # Once a job of an account is held back, so are all behind it: see above.
             if account not in full:
                 running = taken.get(account) or self._accounts.get(account, _NOTHING)
                 with_it = _Allocated(
@@ -136,6 +138,7 @@ class Limits:
         before = self._accounts.get(account, _NOTHING)
         nodes = len(running.allocation.nodes)
         after = _Allocated(before.jobs + sign, before.nodes + sign * nodes)
+        # Accounts without running jobs are dropped, so that memory does not grow with users.
         if after.jobs:
             self._accounts[account] = after
         else:
@@ -146,6 +149,7 @@ class Limits:
         return min(request.units, self._room(request).nodes)
 
     def _room(self, request: Request) -> _Room:
+        # By shape: a log has few of them, and counting the room of one walks over all nodes.
         shape = shape_key(request)
         room = self._rooms.get(shape)
         if room is None:

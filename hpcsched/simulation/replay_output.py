@@ -104,6 +104,7 @@ class Written(NamedTuple):
 
 def take_written(counters: IntArray, output: Output, shared_levels: IntArray | None) -> Written:
     """Return everything that the event loop has written, and reset its output."""
+    # Copies: the loop writes its next part over the same arrays.
     jobs = output.jobs[: counters[codes.OUT_JOBS]].copy()
     places = int(counters[codes.OUT_PLACES])
     rows = output.rounds[: counters[codes.OUT_ROUNDS]].copy()
@@ -114,9 +115,11 @@ def take_written(counters: IntArray, output: Output, shared_levels: IntArray | N
         levels = shared_levels[: counters[codes.OUT_LEVELS]].copy()
     counters[codes.OUT_LEVELS] = 0
     first = codes.ROUND_COLUMNS
+    # Behind the columns of a round stand three groups, each with one column per resource type.
     types = (rows.shape[1] - first) // 3
     how = jobs[:, codes.OUT_HOW]
     nodes, units = output.nodes[:places].copy(), output.units[:places].copy()
+    # A requeued attempt is lost, but its job has not left; a failed one is both.
     left, left_places = _some(how != codes.REQUEUED, jobs, nodes, units)
     lost, lost_places = _some((how == codes.FAILED) | (how == codes.REQUEUED), jobs, nodes, units)
     return Written(
@@ -157,6 +160,7 @@ def _some(
 ) -> tuple[IntArray, list[npt.NDArray[Any]]]:
     """Return selected rows, the ends of their places, and these places."""
     last = jobs[:, codes.OUT_LAST_PLACE]
+    # The usual case, without outages: no copy of the places.
     if wanted.all():
         return jobs, [last, nodes, units]
     count = np.diff(last, prepend=0)

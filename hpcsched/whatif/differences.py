@@ -46,6 +46,7 @@ class Difference(NamedTuple):
     @property
     def mean(self) -> float | None:
         """Mean difference."""
+        # Of the means, not of the pairs: the same jobs are in both, so that it comes to the same.
         if self.base is None or self.variant is None:
             return None
         return self.variant - self.base
@@ -53,6 +54,7 @@ class Difference(NamedTuple):
     @property
     def verdict(self) -> Verdict:
         """True if the difference of the quantity is beyond chance."""
+        # Without an interval there are too few jobs to tell chance from effect.
         if self.interval is None or self.interval.lower <= 0 <= self.interval.upper:
             return "within noise"
         return "lower" if self.interval.upper < 0 else "higher"
@@ -88,7 +90,9 @@ def paired_jobs(base: ReplayOutcome, variant: ReplayOutcome, quantity: str) -> P
     quantity
         Name in `QUANTITIES` of a quantity that all jobs have.
     """
+    # Paired job by job: most of the variance is between jobs, and cancels out.
     mine, its = common_jobs(variant.jobs, base.jobs)
+    # Blocks of neighbours are resampled together, as the waits of neighbours are correlated.
     order = by_submission(its)
     mine, its = mine.only(order), its.only(order)
     of = QUANTITIES[quantity].of
@@ -159,4 +163,5 @@ def winners_and_losers(
         for name, one in class_differences(base, variant, quantity, classes):
             if one.verdict != "within noise":
                 found.append((kind, name, one))
+    # By the sum over a class, so that a large loss of one job does not hide one of many.
     return sorted(found, key=lambda item: (item[2].mean or 0.0) * item[2].jobs)

@@ -61,6 +61,7 @@ def open_plan(
             free[n, r] = available[r, n]
     for k in range(len(times)):
         s = last[nodes[k]]
+        # Several jobs may end on a node at once: they share the segment that begins then.
         if start[s] != times[k]:
             start[count] = times[k]
             after[count] = -1
@@ -108,6 +109,7 @@ def units_during(
     int
         Number of units.
     """
+    # The fit on the idle node also holds restrictions that amounts do not show.
     fits = on_idle[n]
     for r in range(len(asked)):
         if exclusive:
@@ -116,6 +118,7 @@ def units_during(
         elif asked[r]:
             if free[s, r] < asked[r]:
                 return 0
+            # A division for each node and segment is slow, and one unit needs none.
             if fits > 1:
                 fits = min(fits, free[s, r] // asked[r])
     return fits
@@ -163,6 +166,7 @@ def fits_until(
     """
     missing = units
     for n in range(len(on_idle)):
+        # No more than are missing: beyond that the node's later segments do not matter.
         fits = min(on_idle[n], missing)
         s = n
         while fits and s != -1 and start[s] < end:
@@ -216,6 +220,7 @@ def _split(
     """Return the segment that begins at `time`, splitting segment `s` if needed."""
     if start[s] == time:
         return s
+    # Segments come from a pool, whose end is in `state`; nothing is ever given back.
     new = state[0]
     state[0] += 1
     start[new] = time
@@ -263,6 +268,7 @@ def take_on(
         s = after[s]
     s = _split(s, begin, start, after, free, state)
     while start[s] < end:
+        # Only the last segment can reach beyond the end.
         if after[s] == -1 or start[after[s]] > end:
             _split(s, end, start, after, free, state)
         for r in range(len(amounts)):

@@ -152,6 +152,7 @@ def value_text(value: float | None, percent: float | None) -> str:
 
 def _notes(comparison: Comparison) -> list[str]:
     """Return a line for each population, and for runs with unsolved rounds or recorded starts."""
+    # Metrics of one population share a line, so that the footer stays short.
     over: dict[str, list[str]] = {}
     for row in comparison.rows:
         over.setdefault(row.population or "population not stated", []).append(row.metric)

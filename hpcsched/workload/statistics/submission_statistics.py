@@ -50,6 +50,7 @@ class ArrivalCounter:
     def add(self, traced: TracedJob) -> None:
         """Count a job."""
         submit_time = traced.job.submit_time
+        # The first job has no gap before it: n jobs have n - 1 gaps.
         if self._last is None:
             self._first = submit_time
         else:
@@ -107,6 +108,7 @@ class SubmitterCounter:
         if job.user is None:
             self._userless += 1
         else:
+            # True from the second job on: a count of each user's jobs is not needed.
             self._users[job.user] = job.user in self._users
         self._queues[job.queue] += 1
 
@@ -155,6 +157,7 @@ class CycleCounter:
 
     def add(self, traced: TracedJob) -> None:
         """Count a job."""
+        # By the clocks of the log's place, with their changes in summer.
         hour, weekday, month = self._calendar.place(traced.job.submit_time)
         self._hours[hour] += 1
         self._weekdays[weekday] += 1
