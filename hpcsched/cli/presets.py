@@ -63,7 +63,7 @@ def _json(content: dict[str, Any]) -> str:
 
 
 def _lines(preset: "Preset") -> list[str]:
-    """Return what a user has to know, and the keys of a scenario."""
+    """Return the description of a preset, and the keys of a scenario."""
     fetched = [
         f"  hpcsched trace fetch {file.name}"
         + ("" if file.sha256 else "  (its hash is not known, and is printed)")

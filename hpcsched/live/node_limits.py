@@ -37,7 +37,7 @@ def cores_in_use(state: ClusterState, starting: Collection[str]) -> Used:
 
 
 def within_node_limits(state: ClusterState, used: Used, starting: Collection[str]) -> ClusterState:
-    """Return a state whose waiting jobs may only use nodes with enough cores for their partition.
+    """Return a state that limits waiting jobs to nodes with enough cores for their partition.
 
     A job without enough such nodes is blocked, with the limit as its reason.
     """

@@ -62,7 +62,7 @@ def _cut(names: Sequence[str], *, by_axes: bool) -> list[str]:
 
 
 def _parts_of(name: str, *, by_axes: bool) -> _Parts:
-    """Return the parts of a name with their separators; what is in brackets is one part."""
+    """Return the parts of a name with their separators; a bracket is one part."""
     if by_axes:
         return tuple(re.split(f"(?<={_AXES})", name))
     found: list[str] = []

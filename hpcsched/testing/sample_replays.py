@@ -38,7 +38,7 @@ class Told(Observer):
 
 
 def told(*plugins: object) -> Sequence[Observer]:
-    """Return observers that tell those plugins of starts and ends that have to be told."""
+    """Return observers that pass starts and ends on to the plugins that follow jobs."""
     return [Told(plugin) for plugin in plugins if isinstance(plugin, JobEventObserver)]
 
 

@@ -71,7 +71,7 @@ def read_associations(path: Path) -> Associations:
 
 
 def accounts_block(associations: Associations, names: TraceNames, source: Path) -> AccountsBlock:
-    """Return the key `accounts` of the order `multifactor`, after comments on what it leaves out.
+    """Return the key `accounts` of the order `multifactor`, after comments on omissions.
 
     Users of the tree that the trace does not have count in it, as in Slurm; they get numbers from
     `FIRST_ABSENT` on.
