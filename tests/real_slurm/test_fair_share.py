@@ -158,8 +158,8 @@ def _site(slurm: SlurmCluster, tmp_path_factory: pytest.TempPathFactory) -> Site
     slurm.run("scancel", *running)
     slurm.wait_until(lambda: not states(slurm, running) & {"RUNNING", "COMPLETING"})
     command = ("sacct", "--allusers", "--allocations", "--parsable2", f"--format={SACCT}")
-    # The last job reaches the database a moment later.
-    slurm.wait_until(lambda: slurm.run(*command).count("|CANCELLED") == len(running))
+    # Jobs reach the database some seconds after the commands that submit and end them.
+    slurm.wait_until(lambda: in_database(slurm.run(*command)) == (len(running), JOBS))
     (folder / "sacct.txt").write_text(slurm.run(*command))
     return Site(folder, waiting, fair_tree, classic)
 
@@ -170,6 +170,11 @@ def submitted(
     """Submit a job of a user, charged to an account, and return its number."""
     charged = (f"--uid={user}", f"--account={account}", "--chdir=/tmp", "--mem=100", "--time=30")
     return slurm.submit(600, *charged, *options, partition=partition)
+
+
+def in_database(sacct: str) -> tuple[int, int]:
+    """Return the numbers of jobs that were ended, and of those that wait."""
+    return sacct.count("|CANCELLED"), sacct.count("|PENDING")
 
 
 def states(slurm: SlurmCluster, jobs: list[str]) -> set[str]:
