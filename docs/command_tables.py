@@ -49,7 +49,9 @@ def section(name: str, command: Any) -> str:
         rows = ((f"`{_metavar(a)}`", a.help or "") for a in arguments)
         parts.append(table(("argument", "is"), rows))
     if options:
-        hints = get_type_hints(inspect.unwrap(command.callback))
+        # A command with groups of options has a signature of its own, which tells each of them.
+        flat = inspect.unwrap(command.callback, stop=lambda f: hasattr(f, "__signature__"))
+        hints = get_type_hints(flat)
         rows = ((_names(o), _value(o, hints[o.name]), _default(o), o.help or "") for o in options)
         parts.append(table(("option", "value", "default", "meaning"), rows))
     return "\n\n".join(parts)
@@ -60,7 +62,7 @@ def _metavar(argument: Any) -> str:
 
 
 def _shown(argument: Any) -> str:
-    name = _metavar(argument)
+    name = _metavar(argument) + ("..." if argument.nargs == -1 else "")
     return name if argument.required else f"[{name}]"
 
 

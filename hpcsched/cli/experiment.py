@@ -1,13 +1,15 @@
 """`hpcsched experiment`: a matrix of scenarios; complete runs are kept."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hpcsched.cli.shared_options import LivePageFile, Overrides, Quiet
+from hpcsched.cli.option_groups import with_option_groups
+from hpcsched.cli.shared_options import Display, Overrides
 
 if TYPE_CHECKING:
     from hpcsched.experiment.cell import Cell
@@ -19,6 +21,24 @@ _MOST_NAMED = 10
 """Number of cells that warnings name; further ones are counted."""
 
 
+@dataclass(frozen=True)
+class CellChoice:
+    """Options on the cells that are run."""
+
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="LABEL",
+            help="Run only the cells with this label; can be repeated.",
+            show_default=False,
+        ),
+    ] = None
+    again: Annotated[
+        bool, typer.Option("--again", help="Run complete cells too, as after a change of code.")
+    ] = False
+
+
+@with_option_groups
 def experiment(
     file: Annotated[
         Path, typer.Argument(metavar="FILE", help="The experiment file.", show_default=False)
@@ -43,22 +63,11 @@ def experiment(
         ),
     ] = None,
     overrides: Overrides = None,
-    only: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="LABEL",
-            help="Run only the cells with this label; can be repeated.",
-            show_default=False,
-        ),
-    ] = None,
-    again: Annotated[
-        bool, typer.Option("--again", help="Run complete cells too, as after a change of code.")
-    ] = False,
+    choice: CellChoice,
     list_: Annotated[
         bool, typer.Option("--list", help="List the cells and their states; run nothing.")
     ] = False,
-    page: LivePageFile = None,
-    quiet: Quiet = False,
+    display: Display,
 ) -> None:
     """Run a matrix of scenarios; complete runs are kept.
 
@@ -70,13 +79,13 @@ def experiment(
     from hpcsched.experiment.reading import read_experiment
 
     read = read_experiment(file, overrides or (), executor)
-    chosen = choose_cells(read, only or ())
+    chosen = choose_cells(read, choice.only or ())
     folder = ExperimentFolder(out or Path("runs") / read.declaration.name)
     if list_:
         _show(chosen, folder)
         return
-    failed = _run(read, chosen, folder, jobs, again=again, page=page, quiet=quiet)
-    if not quiet:
+    failed = _run(read, chosen, folder, jobs, display, again=choice.again)
+    if not display.quiet:
         typer.echo(f"results in {folder.path}; compare them: hpcsched compare {folder.path}")
     for warning in _solver_warnings(chosen, folder):
         typer.echo(f"warning: {warning}", err=True)
@@ -90,10 +99,9 @@ def _run(
     chosen: "Sequence[Cell]",
     folder: "ExperimentFolder",
     jobs: int | None,
+    display: Display,
     *,
     again: bool,
-    page: Path | None,
-    quiet: bool,
 ) -> int:
     """Run the chosen cells; return the number of failures."""
     from hpcsched.experiment.progress import make_progress
@@ -101,11 +109,11 @@ def _run(
     from hpcsched.experiment.running import run_in_folder
 
     # Lines into nothing, so that cells are counted alike.
-    shown_on = StringIO() if quiet else None
+    shown_on = StringIO() if display.quiet else None
     name = read.declaration.name
     progress = make_progress(name, len(chosen), shown_on)
-    if page is not None:
-        progress = ProgressPage(page, name, len(chosen), progress)
+    if display.page is not None:
+        progress = ProgressPage(display.page, name, len(chosen), progress)
     try:
         return run_in_folder(read, chosen, folder, jobs, again=again, listener=progress)
     except KeyboardInterrupt:

@@ -75,7 +75,7 @@ def solve(
     scenarios: Annotated[
         list[Path],
         typer.Argument(
-            metavar="SCENARIO...",
+            metavar="SCENARIO",
             help="Scenarios with the dispatchers; their traces are not read.",
             show_default=False,
         ),

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hpcsched.cli.option_groups import with_option_groups
 from hpcsched.cli.shared_options import (
+    Display,
     Force,
-    LivePageFile,
     Overrides,
-    Quiet,
     ScenarioFiles,
     Verbose,
     scenario_files,
@@ -35,6 +35,7 @@ _MANY_LARGER = 0.01
 """Share of the records above which those that fit on no node are warned of."""
 
 
+@with_option_groups
 def run(
     scenarios: ScenarioFiles,
     out: Annotated[
@@ -58,8 +59,7 @@ def run(
             help="Show the state during the run; without a terminal every 10 s.",
         ),
     ] = False,
-    page: LivePageFile = None,
-    quiet: Quiet = False,
+    display: Display,
     verbose: Verbose = False,
 ) -> None:
     """Replay scenarios and report the outcome.
@@ -79,15 +79,15 @@ def run(
     added = [Addition(("observers",), REASONS, Place("--explain"))] if explain else []
     all_loaded = _read_all(scenario_files(scenarios), [*(overrides or ()), *added])
     folders = _folders(all_loaded, out)
-    if page is not None and len(folders) > 1:
+    if display.page is not None and len(folders) > 1:
         raise typer.BadParameter("a page shows one run: give one scenario", param_hint="--page")
     for loaded, folder in zip(all_loaded, folders, strict=True):
         for finding in (*loaded.former, *trace_cautions(loaded, OTHER_MACHINE)):
             typer.echo(finding, err=True)
-        if len(folders) > 1 and not quiet:
+        if len(folders) > 1 and not display.quiet:
             typer.echo(f"{loaded.scenario.name}:")
-        _replay(loaded, folder, force=force, watch=watch, page=page, quiet=quiet)
-    if len(folders) > 1 and not quiet:
+        _replay(loaded, folder, display, force=force, watch=watch)
+    if len(folders) > 1 and not display.quiet:
         from hpcsched.cli.compare import compare
 
         compare(folders)
@@ -135,11 +135,10 @@ def _folders(all_loaded: "Sequence[LoadedScenario]", out: Path | None) -> list[P
 def _replay(
     loaded: "LoadedScenario",
     folder: Path,
+    display: Display,
     *,
     force: bool,
     watch: bool,
-    page: Path | None,
-    quiet: bool,
 ) -> None:
     """Replay a scenario, and print the account of its run and the warnings about it."""
     from hpcsched.report.tables.run_account import account_lines
@@ -149,13 +148,18 @@ def _replay(
     try:
         with all_refused_told(loaded):
             result = run_scenario(
-                loaded.scenario, folder, force=force, progress=not quiet, watch=watch, page=page
+                loaded.scenario,
+                folder,
+                force=force,
+                progress=not display.quiet,
+                watch=watch,
+                page=display.page,
             )
     # The run directory is complete up to the interrupt, and says so.
     except KeyboardInterrupt:
         typer.echo(f"interrupted; what was done until then is in {folder}", err=True)
         raise typer.Exit(130) from None
-    if not quiet:
+    if not display.quiet:
         for line in account_lines(result.summary):
             typer.echo(line)
         typer.echo(f"results in {result.directory.path}")

@@ -1,6 +1,7 @@
 """Arguments and options that several commands share, declared once so that they stay alike."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -78,7 +79,7 @@ ScenarioFile = Annotated[
 ScenarioFiles = Annotated[
     list[Path],
     typer.Argument(
-        metavar="SCENARIO...",
+        metavar="SCENARIO",
         help="Scenario files, or folders of them.",
         show_default=False,
         callback=_no_logs,
@@ -96,7 +97,7 @@ OneRun = Annotated[
 SeveralRuns = Annotated[
     list[Path],
     typer.Argument(
-        metavar="RUN...",
+        metavar="RUN",
         help="Run directories, folders of runs, or runs' names in runs/.",
         show_default=False,
         autocompletion=offered_runs,
@@ -119,6 +120,16 @@ LivePageFile = Annotated[
         "--page", help="Show the progress on a page in this HTML file.", show_default=False
     ),
 ]
+
+
+@dataclass(frozen=True)
+class Display:
+    """Options on how progress is shown."""
+
+    page: LivePageFile = None
+    quiet: Quiet = False
+
+
 Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
 Baseline = Annotated[
     str | None,

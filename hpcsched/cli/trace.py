@@ -38,7 +38,7 @@ MostJobs = Annotated[
 def info(
     scenarios: Annotated[
         list[Path],
-        typer.Argument(metavar="TRACE...", help="Scenarios, or logs.", show_default=False),
+        typer.Argument(metavar="TRACE", help="Scenarios, or logs.", show_default=False),
     ],
     format_: TableFormatOption = TableFormat.TEXT,
     out: OutFile = None,

@@ -1,17 +1,45 @@
 """`hpcsched try`: a log replayed under several dispatchers, without a scenario."""
 
 from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
 
+from hpcsched.cli.option_groups import with_option_groups
 from hpcsched.cli.output import TableFormat, TableFormatOption, tables_text
 
 _JOBS = 5000
 
 
+@dataclass(frozen=True)
+class LogReading:
+    """Options on how the log is read, and the machine that it is replayed on."""
+
+    jobs: Annotated[
+        int, typer.Option(min=0, help="The number of jobs, the first ones; 0: all.")
+    ] = _JOBS
+    nodes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N[xCORES]",
+            help="The machine: 256, or 32x8 for 32 nodes of 8 cores.",
+            show_default=False,
+        ),
+    ] = None
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Known data set (trace presets); by the log's columns by default.",
+            show_default=False,
+        ),
+    ] = None
+
+
+@with_option_groups
 def try_log(
     log: Annotated[
         Path | None,
@@ -25,25 +53,7 @@ def try_log(
         str | None,
         typer.Option(help="The objective; bounded_slowdown by default.", show_default=False),
     ] = None,
-    jobs: Annotated[
-        int, typer.Option(min=0, help="The number of jobs, the first ones; 0: all.")
-    ] = _JOBS,
-    nodes: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N[xCORES]",
-            help="The machine: 256, or 32x8 for 32 nodes of 8 cores.",
-            show_default=False,
-        ),
-    ] = None,
-    preset: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Known data set (trace presets); by the log's columns by default.",
-            show_default=False,
-        ),
-    ] = None,
+    reading: LogReading,
     save: Annotated[
         Path | None,
         typer.Option(help="Write scenarios and runs into this folder.", show_default=False),
@@ -72,9 +82,13 @@ def try_log(
         raise typer.BadParameter("expected a log, or --example")
     names = [name.strip() for name in dispatchers.split(",") if name.strip()]
     path = example_log() if log is None else log
-    given = _machine(nodes)
     look = look_at(
-        path, names, objective=objective, jobs=jobs or None, machine=given, preset=preset
+        path,
+        names,
+        objective=objective,
+        jobs=reading.jobs or None,
+        machine=_machine(reading.nodes),
+        preset=reading.preset,
     )
     # What is told on the way is no part of a table that another program reads.
     for line in look_lines(look):
@@ -99,7 +113,7 @@ def try_log(
         for line in check_lines(one.audit):
             typer.echo(f"{one.label}: {line}", err=True)
     if format_ is TableFormat.TEXT:
-        _tell_next("--example" if example else str(path), preset, save, names)
+        _tell_next("--example" if example else str(path), reading.preset, save, names)
     if bad:
         raise typer.Exit(1)
 

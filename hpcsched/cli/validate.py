@@ -24,7 +24,7 @@ def validate(
     files: Annotated[
         list[Path],
         typer.Argument(
-            metavar="FILES...",
+            metavar="FILE",
             help="Scenarios and experiments to check, or folders of them.",
             show_default=False,
         ),
