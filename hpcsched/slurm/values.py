@@ -18,28 +18,7 @@ POWERS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40, "P": 2**50, "E"
 
 _DURATION = re.compile(r"(?:([0-9]{1,7})-)?([0-9]{1,10})(?::([0-9]{1,4}))?(?::([0-9]{1,4}))?")
 _SIZE = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,6})?)([KMGTPE])?B?", re.IGNORECASE)
-_COUNT = re.compile(r"[0-9]{1,9}")
 _SCALED = re.compile(r"([0-9]{1,15})([KMGTP]?)", re.IGNORECASE)
-
-
-def parse_count(text: str, what: str) -> int:
-    """Return a whole number of at least 0.
-
-    Parameters
-    ----------
-    text
-        The text to read.
-    what
-        Name of the counted things, for the message.
-
-    Raises
-    ------
-    ValueError
-        If the text is not a number.
-    """
-    if not _COUNT.fullmatch(text):
-        raise ValueError(f"expected a number of {what}, found {text!r}")
-    return int(text)
 
 
 def is_scaled_count(text: str) -> bool:

@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from hpcsched.slurm.tres import counted_in_total, parse_tres
 from hpcsched.slurm.values import (
-    parse_count,
     parse_requested_memory,
     parse_scaled_count,
     parse_size,
@@ -92,18 +91,6 @@ def test_sizes_there_and_back(amount: int, unit: str) -> None:
 def test_requested_memory(text: str, size: int | None) -> None:
     """On 2 nodes with 8 cores: per node, per core, or in all; 0 is all that there is."""
     assert parse_requested_memory(text, 2, 8) == size
-
-
-@pytest.mark.parametrize(
-    ("text", "count"), [("0", 0), ("17", 17), ("-1", None), ("", None), ("1K", None), ("1.0", None)]
-)
-def test_counts(text: str, count: int | None) -> None:
-    """Whole numbers from 0 on; an error (None) says of what."""
-    if count is None:
-        with pytest.raises(ValueError, match="expected a number of nodes, found"):
-            parse_count(text, "nodes")
-    else:
-        assert parse_count(text, "nodes") == count
 
 
 def test_scaled_counts() -> None:

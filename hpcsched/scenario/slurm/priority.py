@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from hpcsched.scenario.slurm.yaml_text import duration
-from hpcsched.slurm.values import NOT_GIVEN, parse_count, parse_time_limit
+from hpcsched.slurm.values import NOT_GIVEN, parse_time_limit
+from hpcsched.whole_numbers import parse_count
 
 WEIGHTS = {
     "age": "PriorityWeightAge",

@@ -12,7 +12,8 @@ from hpcsched.slurm.gres import EXAMPLE, Gres, read_gres
 from hpcsched.slurm.host_lists import expand
 from hpcsched.slurm.licenses import license_resource, parse_licenses
 from hpcsched.slurm.resource_types import renamed
-from hpcsched.slurm.values import NOT_GIVEN, parse_count, parse_time_limit
+from hpcsched.slurm.values import NOT_GIVEN, parse_time_limit
+from hpcsched.whole_numbers import parse_count
 
 _DEFAULT = "default"
 _EVERYWHERE = "all"

@@ -21,6 +21,7 @@ from hpcsched.parameters import LARGEST
 from hpcsched.registration import RECORDS_WAITS, builtin
 from hpcsched.system.request import Request
 from hpcsched.system.system import System
+from hpcsched.whole_numbers import parse_count
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.readers.accounting_logs.accounting_log import (
     AccountingLogParams,
@@ -32,7 +33,6 @@ from hpcsched.workload.readers.accounting_logs.pbs_chunks import (
     parse_select,
     parse_size,
     parse_time,
-    parse_whole,
 )
 from hpcsched.workload.readers.accounting_logs.pbs_records import parse_end
 from hpcsched.workload.readers.policies import (
@@ -182,8 +182,8 @@ class PbsAccountingSource(AccountingLogSource):
         elif "Resource_List.nodes" in said:
             chunks = parse_nodes(said["Resource_List.nodes"], self._resources)
         elif "Resource_List.ncpus" in said:
-            amounts = {"ncpus": parse_whole(said["Resource_List.ncpus"], "ncpus")}
-            nodes = parse_whole(said.get("Resource_List.nodect", "1"), "nodect")
+            amounts = {"ncpus": parse_count(said["Resource_List.ncpus"], "ncpus")}
+            nodes = parse_count(said.get("Resource_List.nodect", "1"), "nodect")
             if nodes < 1:
                 raise ValueError("expected Resource_List.nodect=1 or more, found 0")
             return nodes, amounts

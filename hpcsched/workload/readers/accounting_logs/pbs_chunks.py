@@ -9,9 +9,9 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from hpcsched.parameters import LARGEST
+from hpcsched.whole_numbers import is_count, parse_count
 from hpcsched.workload.readers.quantities import exact_seconds
 
-_COUNT = re.compile(r"[0-9]{1,9}")
 _SIZE = re.compile(r"([0-9]{1,15})([kmgtp]?)([bw]?)", re.IGNORECASE)
 _POWERS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "p": 2**50}
 _WORD = 8
@@ -86,7 +86,7 @@ _TORQUE = {"ppn": "ncpus", "gpus": "ngpus", "mics": "nmics"}
 def _chunk(text: str, resources: frozenset[str], *, cores: str, names: bool) -> Chunk:
     first, *words = text.split(":")
     count = 1
-    if _COUNT.fullmatch(first):
+    if is_count(first):
         count = int(first)
     elif "=" in first or (names and first):
         words = [first, *words]
@@ -103,28 +103,8 @@ def _chunk(text: str, resources: frozenset[str], *, cores: str, names: bool) -> 
                 raise ValueError(f"expected resources such as {cores}=8, found {word!r}")
             continue
         if name == "ncpus" or name in resources:
-            amounts[name] = parse_size(value) if name in SIZES else parse_whole(value, key)
+            amounts[name] = parse_size(value) if name in SIZES else parse_count(value, key)
     return Chunk(count, amounts)
-
-
-def parse_whole(text: str, what: str) -> int:
-    """Return a whole number of at least 0.
-
-    Parameters
-    ----------
-    text
-        The text to read.
-    what
-        Name of the counted things, for the message.
-
-    Raises
-    ------
-    ValueError
-        If the text is no such number.
-    """
-    if not _COUNT.fullmatch(text):
-        raise ValueError(f"expected a number of {what}, found {text!r}")
-    return int(text)
 
 
 def parse_size(text: str) -> int:

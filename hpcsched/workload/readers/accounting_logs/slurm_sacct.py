@@ -23,12 +23,12 @@ from hpcsched.slurm.resource_types import renamed, resource_type
 from hpcsched.slurm.tres import GRES, counted_in_total, parse_tres
 from hpcsched.slurm.values import (
     NOT_GIVEN,
-    parse_count,
     parse_requested_memory,
     parse_time_limit,
 )
 from hpcsched.system.request import Request
 from hpcsched.system.system import System
+from hpcsched.whole_numbers import parse_count
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.readers.accounting_logs.accounting_log import (
     AccountingLogParams,

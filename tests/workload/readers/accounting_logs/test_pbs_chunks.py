@@ -10,7 +10,6 @@ from hpcsched.workload.readers.accounting_logs.pbs_chunks import (
     parse_select,
     parse_size,
     parse_time,
-    parse_whole,
 )
 
 RESOURCES = frozenset({"mem", "ngpus"})
@@ -74,10 +73,3 @@ def test_times() -> None:
     assert parse_time("1:00:00:01.9") == 86_401 + Fraction(9, 10)
     with pytest.raises(ValueError, match="expected a time such as 12:00:00, found '1h'"):
         parse_time("1h")
-
-
-def test_whole_numbers() -> None:
-    """Digits alone, and the message says of what."""
-    assert parse_whole("08", "cores") == 8
-    with pytest.raises(ValueError, match="expected a number of cores, found '-1'"):
-        parse_whole("-1", "cores")
