@@ -1,7 +1,8 @@
 """`hpcsched live`: a scenario's dispatcher on a real cluster."""
 
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 import typer
 
@@ -15,6 +16,7 @@ from hpcsched.cli.forecast import (
     quantiles_of,
     show_forecast,
 )
+from hpcsched.cli.option_groups import with_option_groups
 from hpcsched.cli.output import DataFormat, DataFormatOption
 from hpcsched.cli.shared_options import Force, OneRun, Overrides, ScenarioFile
 
@@ -26,28 +28,33 @@ RunOut = Annotated[
     Path | None,
     typer.Option("--out", help="The run directory; runs/NAME by default.", show_default=False),
 ]
-Seconds = Annotated[
-    float | None,
-    typer.Option("--for", help="End after this many seconds.", min=0, show_default=False),
-]
-Rounds = Annotated[
-    int | None,
-    typer.Option("--rounds", min=1, help="End after this many rounds.", show_default=False),
-]
-UntilIdle = Annotated[
-    bool, typer.Option("--until-idle", help="End when no job is queued or running.")
-]
+
+
+@dataclass(frozen=True)
+class Ends:
+    """Options on when a live run ends."""
+
+    seconds: Annotated[
+        float | None,
+        typer.Option("--for", help="End after this many seconds.", min=0, show_default=False),
+    ] = None
+    rounds: Annotated[
+        int | None,
+        typer.Option(min=1, help="End after this many rounds.", show_default=False),
+    ] = None
+    until_idle: Annotated[
+        bool, typer.Option("--until-idle", help="End when no job is queued or running.")
+    ] = False
 
 
 @app.command()
+@with_option_groups
 def advise(
     scenario: ScenarioFile,
     out: RunOut = None,
     overrides: Overrides = None,
     *,
-    seconds: Seconds = None,
-    rounds: Rounds = None,
-    until_idle: UntilIdle = False,
+    ends: Ends,
     force: Force = False,
 ) -> None:
     """Show which jobs would start where; change nothing.
@@ -55,25 +62,22 @@ def advise(
     Without --for, --rounds and --until-idle it ends after one round.
     """
     # Advice without end would poll the cluster for good.
-    if seconds is None and not until_idle:
-        rounds = rounds or 1
-    ends = _Ends(seconds, rounds, until_idle)
+    if ends.seconds is None and not ends.until_idle:
+        ends = replace(ends, rounds=ends.rounds or 1)
     _run(scenario, out, overrides, ends, drive=False, force=force)
 
 
 @app.command()
+@with_option_groups
 def drive(
     scenario: ScenarioFile,
     out: RunOut = None,
     overrides: Overrides = None,
     *,
-    seconds: Seconds = None,
-    rounds: Rounds = None,
-    until_idle: UntilIdle = False,
+    ends: Ends,
     force: Force = False,
 ) -> None:
     """Start the held jobs of the scenario's partitions."""
-    ends = _Ends(seconds, rounds, until_idle)
     _run(scenario, out, overrides, ends, drive=True, force=force)
 
 
@@ -136,19 +140,11 @@ def forecast(
     show_forecast(found, format_, out)
 
 
-class _Ends(NamedTuple):
-    """When a live run ends: after seconds, after rounds, or once the cluster is idle."""
-
-    seconds: float | None
-    rounds: int | None
-    until_idle: bool
-
-
 def _run(
     file: Path,
     out: Path | None,
     overrides: list[str] | None,
-    ends: _Ends,
+    ends: Ends,
     *,
     drive: bool,
     force: bool,
