@@ -19,6 +19,10 @@ KEPT = 256
 """Largest number of objects without weak references that are kept alive to know their plugins."""
 
 
+FAULTS = (Exception, SystemExit)
+"""What counts as a fault of a plugin: its `sys.exit` must not end a command without a word."""
+
+
 class PluginOrigin(NamedTuple):
     """Kind, name and distribution of a plugin."""
 
@@ -134,7 +138,7 @@ def plugin_faults_named() -> Iterator[None]:
         yield
     except HpcschedError:
         raise
-    except Exception as error:
+    except FAULTS as error:
         origin = culprit(error)
         if origin is None:
             raise

@@ -13,6 +13,7 @@ import pluggy
 
 from hpcsched.errors import PluginError
 from hpcsched.parameters import Params
+from hpcsched.plugin_faults import FAULTS
 from hpcsched.plugins import spec
 from hpcsched.plugins.index import built_in
 from hpcsched.plugins.registry import KINDS, Installed, Plugin, Registry
@@ -125,7 +126,7 @@ def _entry_points() -> Iterator[
 def _load(entry_point: importlib.metadata.EntryPoint, name: str, version: str) -> Any:
     try:
         return entry_point.load()
-    except Exception as error:
+    except FAULTS as error:
         raise PluginError(
             f"plugin {name} {version} cannot be loaded:"
             f" {entry_point.value}: {type(error).__name__}: {error}"
@@ -138,7 +139,7 @@ def _call(implementation: Any, kind: str, name: str, version: str) -> tuple[Plug
         returned = implementation.function()
         # A hook may be a generator, so its errors come as it is listed and not as it is called.
         plugins = tuple(returned) if isinstance(returned, Iterable) else returned
-    except Exception as error:
+    except FAULTS as error:
         raise PluginError(
             f"plugin {name} {version} failed in {hook}: {type(error).__name__}: {error}"
         ) from error

@@ -17,6 +17,7 @@ from hpcsched.prediction.predictor import (
     whole_seconds,
 )
 from hpcsched.workload.job import Job
+from hpcsched.workload.time_bounds import LONGEST
 
 
 class PredictorDriver:
@@ -121,9 +122,12 @@ class PredictorDriver:
 
     def _seconds(self, job: Job, answer: object) -> int:
         try:
-            return whole_seconds(answer)
+            seconds = whole_seconds(answer)
         except ValueError as error:
             raise self._fault(job, str(error)) from None
+        if seconds > LONGEST:
+            raise self._fault(job, f"expected at most {LONGEST} s (136 years), found {seconds}")
+        return seconds
 
     def _raised(self, job: Job, error: Exception) -> PluginError:
         return self._fault(job, raised(error))
@@ -160,6 +164,9 @@ def corrected_run_time(
     # Not isinstance: True is an int too, and numpy integers would leak into results.
     if type(run_time) is not int or run_time <= elapsed:
         what = f"expected a whole number of seconds above {elapsed}, found {run_time!r}"
+        raise _correction_fault(correction, job, what)
+    if run_time > LONGEST:
+        what = f"expected at most {LONGEST} s (136 years), found {run_time}"
         raise _correction_fault(correction, job, what)
     return run_time
 
