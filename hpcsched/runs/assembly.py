@@ -14,7 +14,7 @@ from hpcsched.dispatching.problem import Objective
 from hpcsched.dispatching.recorded_due_times import FollowsRecord, RecordedStarts
 from hpcsched.errors import Finding, HpcschedError, InputError, PluginError
 from hpcsched.parameters import Params
-from hpcsched.plugin_faults import FAULTS, raised, remember
+from hpcsched.plugin_faults import FAULTS, prints_to_stderr, raised, remember
 from hpcsched.plugins.manager import registry as installed_plugins
 from hpcsched.plugins.product_check import check_product
 from hpcsched.plugins.registry import (
@@ -192,7 +192,8 @@ class Assembly:
         # A factory may build other plugins within, so the outer seed is put back in the end.
         outer, self.seed = self.seed, spawn_seed(self.scenario.seed, kind, name)
         try:
-            built: Any = installed.plugin.factory(parameters, self)
+            with prints_to_stderr:
+                built: Any = installed.plugin.factory(parameters, self)
         except HpcschedError:
             raise
         except FAULTS as error:

@@ -12,7 +12,7 @@ from hpcsched.errors import InputError
 from hpcsched.interrupts import heeded_signals
 from hpcsched.metrics.metric_tables import DownAmounts
 from hpcsched.monitoring.run_state import remove_state
-from hpcsched.plugin_faults import plugin_faults_named
+from hpcsched.plugin_faults import plugin_faults_named, prints_to_stderr
 from hpcsched.results.directory import RunDirectory, create
 from hpcsched.results.files import SCENARIO
 from hpcsched.results.manifest import Status, error_text, finish_manifest, start_manifest
@@ -166,6 +166,7 @@ class Run:
         finally:
             self._lock.release()
 
+    @prints_to_stderr
     def carry_out(self, loop: RunLoop, *, insist: bool = True) -> RunDirectory:
         """Run a loop to its end and write the files that describe it; return the directory.
 

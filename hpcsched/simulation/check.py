@@ -20,7 +20,7 @@ from hpcsched.system.space import NodeSpace, OvercommitError, SlotSpace
 from hpcsched.system.system import System
 
 
-def dispatcher_raised(name: str, number: int, error: Exception) -> HpcschedError:
+def dispatcher_raised(name: str, number: int, error: BaseException) -> HpcschedError:
     """Return the error about an exception in a dispatcher, or in a plugin that it asks.
 
     Parameters
