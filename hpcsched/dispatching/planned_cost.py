@@ -166,7 +166,9 @@ CostOf = Callable[[Sequence[WaitingJob], int], PlannedCost]
 
 
 def linear(
-    weights: npt.ArrayLike, free: npt.ArrayLike | None = None, constant: float = 0.0
+    weights: FloatArray | Sequence[float],
+    free: IntArray | Sequence[int] | None = None,
+    constant: float = 0.0,
 ) -> PlannedCost:
     """Return a cost of one linear term.
 
