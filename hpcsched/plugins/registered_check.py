@@ -7,7 +7,7 @@ from pydantic.errors import PydanticUserError
 
 from hpcsched.errors import PluginError
 from hpcsched.parameters import Params
-from hpcsched.plugin_faults import one_line, spoken
+from hpcsched.plugin_faults import spoken
 from hpcsched.registration import (
     FOLLOWS_RECORD,
     KEEPS_REQUESTS,
@@ -97,5 +97,6 @@ def params_fault(params: object) -> str | None:
         # Editors and `hpcsched schema` need it, for all plugins at once.
         params.model_json_schema()
     except PydanticUserError as error:
-        return f"its parameters {params.__name__} have no JSON Schema: {one_line(error)}"
+        why = " ".join(error.message.split())  # without the address of pydantic's page
+        return f"its parameters {params.__name__} have no JSON Schema: {why}"
     return None
