@@ -70,7 +70,7 @@ def test_plugins() -> None:
     """Kinds are hyphenated, as `plugins new` wants them; names are those of the kind."""
     assert offered_kinds("tra") == ["trace-source", "transform"]
     assert offered_new_kinds("fo") == ["formulation"]
-    assert offered_plugins(context(kind="trace-source"), "") == ["file"]
+    assert offered_plugins(context(kind="trace-source"), "fi") == ["file"]
     assert offered_plugins(context(kind="brain"), "") == []
 
 

@@ -70,11 +70,11 @@ def test_new_of_an_unknown_kind(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_show(capsys: pytest.CaptureFixture[str]) -> None:
     """Kinds may be hyphenated, and any name will do."""
-    assert cli.main(["plugins", "show", "queue-order", "sjf"]) == 0
-    assert capsys.readouterr().out.startswith("queue order sjf: shortest job first\n")
-    assert cli.main(["plugins", "show", "dispatcher", "easy", "--format", "json"]) == 0
+    assert cli.main(["plugins", "show", "trace-source", "file"]) == 0
+    assert capsys.readouterr().out.startswith("trace source file: Jobs of a file.\n")
+    assert cli.main(["plugins", "show", "trace_source", "file", "--format", "json"]) == 0
     content = json.loads(capsys.readouterr().out)
-    assert content["parameters"]["properties"]["allocator"]["default"] == "first-fit"
+    assert content["parameters"]["properties"]["path"]["type"] == "string"
 
 
 @pytest.mark.parametrize(
