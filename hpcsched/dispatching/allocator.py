@@ -211,11 +211,18 @@ def fill(units: int, fits: IntArray, preference: IntArray | None = None) -> Node
     -------
     NodeAllocation
         Nodes in ascending order, and the number of units on each.
+
+    Raises
+    ------
+    ValueError
+        If not as many fit.
     """
     room = fits if preference is None else fits[preference]
     # Cumulative sums find the last node that is needed without a loop over nodes in Python.
     upto = room.cumsum()
     last = int(upto.searchsorted(units))
+    if last == len(room):
+        raise ValueError(f"{units} units asked for, {int(room.sum())} fit")
     nodes = room[: last + 1].nonzero()[0]
     placed = room[nodes]
     # The last node takes only the units that are left.

@@ -90,7 +90,6 @@ def build_registry(*, external: bool, modules: Iterable[ModuleType] = ()) -> Reg
                 f" {getattr(module, '__name__', module)} is marked with hpcsched.hookimpl"
             )
         origins[module] = (distribution, version)
-        remember_package(module, distribution, version)
 
     if external:
         for distribution, entry_point in _entry_points():
@@ -98,6 +97,7 @@ def build_registry(*, external: bool, modules: Iterable[ModuleType] = ()) -> Reg
             with prints_to_stderr:
                 loaded = _load(entry_point, name, version)
             register(loaded, name, version)
+            remember_package(loaded, name, version)
     for module in modules:
         register(module, module.__name__.partition(".")[0], getattr(module, "__version__", "0"))
 

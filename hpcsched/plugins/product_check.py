@@ -5,6 +5,8 @@ of a run, where Python would blame the caller.
 """
 
 import inspect
+from collections.abc import Iterator
+from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
@@ -101,40 +103,67 @@ TEXTS = MappingProxyType({"metric": ("unit", "population")})
 def check_product(built: object, origin: PluginOrigin) -> None:
     """Check that the product of a factory has what its kind of plugin must have.
 
-    Methods of third parties must take the arguments of the protocol as well.
-
     Parameters
     ----------
     built
         The product.
     origin
-        Its plugin.
+        Its plugin; only products of third parties are checked for more than their members' names.
 
     Raises
     ------
     PluginError
         If it has not.
     """
-    kind = origin.kind
-    required, optional = MEMBERS[kind], OPTIONAL.get(kind, _NONE)
-    for member in required:
-        if not _has(built, member):
-            _refuse(built, origin, repr(member))
-    if not origin.is_third_party:
-        return
-    for name, arguments in (*required.items(), *optional.items()):
-        if arguments is not None and _has(built, name):
-            _check_method(built, origin, name, arguments)
+    fault = product_fault(built, origin.kind, arguments=origin.is_third_party)
+    if fault is not None:
+        raise PluginError(f"{origin}: {fault}")
+
+
+def product_fault(built: object, kind: str, *, arguments: bool = True) -> str | None:
+    """Return why an object is no plugin of a kind; None if it may be one.
+
+    Parameters
+    ----------
+    built
+        The object.
+    kind
+        The kind of plugin.
+    arguments
+        Whether methods must take the arguments of the protocol, and texts be texts.
+    """
+    members = (_lacking(built, repr(name)) for name in MEMBERS[kind] if not _has(built, name))
+    if not arguments:
+        return next(members, None)
+    return next(chain(members, _choice_faults(built, kind), _use_faults(built, kind)), None)
+
+
+def _choice_faults(built: object, kind: str) -> Iterator[str]:
+    """Yield what is wrong among methods of which only some are needed."""
     one_of = ONE_OF.get(kind, ())
     if one_of and not any(_has(built, name) for name in one_of):
-        _refuse(built, origin, " or ".join(map(repr, one_of)))
+        yield _lacking(built, " or ".join(map(repr, one_of)))
     together = TOGETHER.get(kind, _NONE)
-    if any(_has(built, name) for name in together):
-        for name in together:
-            if not _has(built, name):
-                _refuse(built, origin, " and ".join(map(repr, together)), "lacks " + repr(name))
+    missing = [name for name in together if not _has(built, name)]
+    if missing and len(missing) < len(together):
+        yield _lacking(built, " and ".join(map(repr, together)), f"lacks {missing[0]!r}")
+
+
+def _use_faults(built: object, kind: str) -> Iterator[str]:
+    """Yield methods that cannot be called as they will be, and attributes that are no texts."""
+    for name, arguments in (*MEMBERS[kind].items(), *OPTIONAL.get(kind, _NONE).items()):
+        if arguments is not None and _has(built, name):
+            fault = _method_fault(built, name, arguments)
+            if fault is not None:
+                yield fault
     for name in TEXTS.get(kind, ()):
-        _check_text(built, origin, name)
+        try:
+            text = getattr(built, name)
+        except FAULTS as error:
+            yield f"{name} {raised(error)}"
+        else:
+            if not isinstance(text, str):
+                yield f"expected a text as {name}, found {text!r}"
 
 
 def _has(built: object, member: str) -> bool:
@@ -142,33 +171,26 @@ def _has(built: object, member: str) -> bool:
     return hasattr(type(built), member) or hasattr(built, member)
 
 
-def _refuse(built: object, origin: PluginOrigin, members: str, found: str = "has none") -> None:
-    raise PluginError(
-        f"{origin}: expected its factory to return an object with {members},"
+def _lacking(built: object, members: str, found: str = "has none") -> str:
+    return (
+        f"expected its factory to return an object with {members},"
         f" found {type(built).__name__}, which {found}"
     )
 
 
-def _check_method(built: Any, origin: PluginOrigin, name: str, arguments: tuple[str, ...]) -> None:
+def _method_fault(built: Any, name: str, arguments: tuple[str, ...]) -> str | None:
+    """Return why a method cannot be called with its arguments; None if it can."""
     method = getattr(built, name)
-    expected = f"{origin}: expected a method {name}({', '.join(arguments)})"
+    expected = f"expected a method {name}({', '.join(arguments)})"
     if not callable(method):
-        raise PluginError(f"{expected}, found {method!r}")
+        return f"{expected}, found {method!r}"
     try:
         signature = inspect.signature(method)
     except (TypeError, ValueError):  # compiled code may have none
-        return
+        return None
     try:
         signature.bind(*arguments)
     except TypeError:
         taken = ", ".join(map(str, signature.parameters.values()))
-        raise PluginError(f"{expected}, found {name}({taken})") from None
-
-
-def _check_text(built: object, origin: PluginOrigin, name: str) -> None:
-    try:
-        text = getattr(built, name)
-    except FAULTS as error:
-        raise PluginError(f"{origin}: {name} {raised(error)}") from error
-    if not isinstance(text, str):
-        raise PluginError(f"{origin}: expected a text as {name}, found {text!r}")
+        return f"{expected}, found {name}({taken})"
+    return None

@@ -6,6 +6,7 @@ from itertools import islice
 from pathlib import Path
 
 from hpcsched.errors import PluginError
+from hpcsched.plugins.product_check import product_fault
 from hpcsched.registration import KEEPS_REQUESTS, KEEPS_WAITS
 from hpcsched.system.space import units_that_fit
 from hpcsched.system.system import System
@@ -44,6 +45,7 @@ def check_trace_source(make: Callable[[System], TraceSource], system: System) ->
         If the source is wrong.
     """
     source = make(system)
+    expect(product_fault(source, "trace_source"))
     waits = source.keep_waits() if isinstance(source, RecordsWaits) else None
     jobs = _checked_jobs(source, system)
     if not jobs:
@@ -170,6 +172,7 @@ def check_transform(
     AssertionError
         If the transform is wrong; a note names the workload.
     """
+    expect(product_fault(make(), "transform"))
     with noted("without jobs"):
         _transformed(make(), [])
     for workload, where in workloads(seeds):
