@@ -15,9 +15,13 @@ from hpcsched.plugins.registry import Plugin
 
 DOTTED = re.compile(r"`(hpcsched\.[a-z_.]+\.[A-Z]\w*)`")
 MODULES = re.compile(r"\b(?:\w+\.)+")
-SECTION = re.compile(r"^(Parameters|Returns|Raises|Examples|Notes)\n-+\n", re.MULTILINE)
+SECTION = re.compile(r"^(Attributes|Parameters|Returns|Raises|Examples|Notes)\n-+\n", re.MULTILINE)
 ENTRY = re.compile(r"^(?P<name>\S.*)\n(?P<text>(?:    .*\n?|\n(?=    ))+)", re.MULTILINE)
-SHORT = {"numpy.ndarray[tuple[Any, ...], numpy.dtype[numpy.int64]]": "IntArray"}
+SHORT = {
+    f"numpy.ndarray[tuple[{anything}, ...], numpy.dtype[numpy.{dtype}]]": name
+    for anything in ("Any", "typing.Any")
+    for dtype, name in (("int64", "IntArray"), ("float64", "FloatArray"), ("bool", "BoolArray"))
+}
 """Types that have a name of their own in the code."""
 
 
@@ -73,10 +77,10 @@ def _members(protocol: Any) -> Iterator[str]:
                 yield _first_line(value.fget)
             elif inspect.isfunction(value):
                 yield f"**`{name}{signature(value)}`**"
-                yield from _documented(value)
+                yield from member_sections(value)
 
 
-def _documented(function: Any) -> Iterator[str]:
+def member_sections(function: Any) -> Iterator[str]:
     """Yield a method's docstring: its text, and a table of values with their units and errors."""
     head, sections = documented(inspect.getdoc(function) or "")
     yield paragraphs(head)
@@ -112,9 +116,12 @@ def signature(function: Any) -> str:
         if parameter.kind is parameter.KEYWORD_ONLY and not keyword_only:
             shown.append("*")
             keyword_only = True
-        text = f"{name}: {plain(parameter.annotation)}"
+        star = "*" if parameter.kind is parameter.VAR_POSITIONAL else ""
+        text = f"{star}{name}: {plain(parameter.annotation)}"
         if parameter.default is not parameter.empty:
-            text += f" = {parameter.default!r}"
+            # The text of a function holds its address, which is another each time.
+            default = parameter.default
+            text += " = ..." if callable(default) else f" = {default!r}"
         shown.append(text)
     return f"({', '.join(shown)}) -> {plain(found.return_annotation)}"
 

@@ -16,6 +16,7 @@ from typing import Any, get_args
 from command_tables import command_sections
 from hook_tables import hook_sections, plugin_fields
 from markdown_tables import table
+from type_tables import type_sections
 
 from hpcsched.experiment.declaration import ExperimentDeclaration
 from hpcsched.parameters import SELECTS_KEYWORD, InputFile, Params
@@ -29,7 +30,10 @@ from hpcsched.scenario.walk import mark_of
 from hpcsched.workload.job_columns import Column
 from hpcsched.workload.presets.preset_catalogue import read_presets
 
-NAMES = ("scenario.md", "experiments.md", "cli.md", "hooks.md", "results.md", "known-data.md")
+NAMES = (
+    *("scenario.md", "experiments.md", "cli.md", "hooks.md", "plugin-types.md"),
+    *("results.md", "known-data.md"),
+)
 PAGES = [Path(__file__).parent / name for name in NAMES]
 REGION = re.compile(r"(<!-- begin ([\w-]+) -->\n).*?(<!-- end \2 -->)", re.DOTALL)
 PLUGIN_KINDS = (
@@ -71,6 +75,7 @@ def make_tables(registry: Registry) -> dict[str, str]:
         "commands": command_sections(),
         "plugin-fields": plugin_fields(),
         "hooks": hook_sections(),
+        **type_sections(),
         "job-columns": column_table(JOB_COLUMNS),
         "round-columns": column_table(ROUND_COLUMNS),
         "presets": preset_table(),

@@ -24,13 +24,16 @@ if TYPE_CHECKING:
     from hpcsched.dispatching.decision import Start as Start
     from hpcsched.dispatching.decision_reasons import Reason as Reason
     from hpcsched.dispatching.dispatcher_protocol import Dispatcher as Dispatcher
+    from hpcsched.dispatching.job_events import JobEventObserver as JobEventObserver
     from hpcsched.dispatching.problem import DispatchingProblem as DispatchingProblem
     from hpcsched.dispatching.problem import Objective as Objective
     from hpcsched.dispatching.problem import RunningJob as RunningJob
     from hpcsched.dispatching.problem import WaitingJob as WaitingJob
     from hpcsched.dispatching.rules.allocators import BestFit as BestFit
     from hpcsched.dispatching.rules.allocators import FirstFit as FirstFit
+    from hpcsched.dispatching.rules.orders import KeyOrder as KeyOrder
     from hpcsched.dispatching.rules.orders import QueueOrder as QueueOrder
+    from hpcsched.dispatching.rules.workspace import Workspace as Workspace
     from hpcsched.dispatching.rules.workspace import open_workspace as open_workspace
     from hpcsched.errors import DecisionError as DecisionError
     from hpcsched.errors import Finding as Finding
@@ -42,6 +45,7 @@ if TYPE_CHECKING:
     from hpcsched.experiment.running import ExperimentResult as ExperimentResult
     from hpcsched.experiment.running import run_experiment as run_experiment
     from hpcsched.metrics.metric import Metric as Metric
+    from hpcsched.metrics.metric import RunTables as RunTables
     from hpcsched.parameters import Amount as Amount
     from hpcsched.parameters import Duration as Duration
     from hpcsched.parameters import InputPath as InputPath
@@ -51,12 +55,17 @@ if TYPE_CHECKING:
     from hpcsched.parameters import Params as Params
     from hpcsched.parameters import PositiveAmount as PositiveAmount
     from hpcsched.parameters import PositiveDuration as PositiveDuration
+    from hpcsched.parameters import ResourceType as ResourceType
     from hpcsched.parameters import Selects as Selects
     from hpcsched.plugins.spec import hookimpl as hookimpl
     from hpcsched.prediction.correction import Correction as Correction
     from hpcsched.prediction.predictor import Oracle as Oracle
     from hpcsched.prediction.predictor import Predictor as Predictor
     from hpcsched.prediction.predictor import capped as capped
+    from hpcsched.registration import KEEPS_REQUESTS as KEEPS_REQUESTS
+    from hpcsched.registration import KEEPS_WAITS as KEEPS_WAITS
+    from hpcsched.registration import RECORDS_WAITS as RECORDS_WAITS
+    from hpcsched.registration import SEES_RUN_TIME as SEES_RUN_TIME
     from hpcsched.registration import Caution as Caution
     from hpcsched.registration import Plugin as Plugin
     from hpcsched.runs.replaying import Replay as Replay
@@ -89,6 +98,7 @@ if TYPE_CHECKING:
     from hpcsched.workload.trace_source import TraceAnswer as TraceAnswer
     from hpcsched.workload.trace_source import TraceSource as TraceSource
     from hpcsched.workload.transform import Transform as Transform
+    from hpcsched.workload.transform import TransformAccount as TransformAccount
 
 _EXPORTS = {
     "AdditionalData": "hpcsched.dispatching.additional",
@@ -113,7 +123,11 @@ _EXPORTS = {
     "InputPath": "hpcsched.parameters",
     "Interruption": "hpcsched.simulation.records",
     "Job": "hpcsched.workload.job",
+    "JobEventObserver": "hpcsched.dispatching.job_events",
     "JobRecord": "hpcsched.simulation.records",
+    "KEEPS_REQUESTS": "hpcsched.registration",
+    "KEEPS_WAITS": "hpcsched.registration",
+    "KeyOrder": "hpcsched.dispatching.rules.orders",
     "Listed": "hpcsched.parameters",
     "Metric": "hpcsched.metrics.metric",
     "NodeAllocation": "hpcsched.system.allocation",
@@ -131,13 +145,17 @@ _EXPORTS = {
     "PositiveDuration": "hpcsched.parameters",
     "Predictor": "hpcsched.prediction.predictor",
     "QueueOrder": "hpcsched.dispatching.rules.orders",
+    "RECORDS_WAITS": "hpcsched.registration",
     "Reason": "hpcsched.dispatching.decision_reasons",
     "Replay": "hpcsched.runs.replaying",
     "Request": "hpcsched.system.request",
+    "ResourceType": "hpcsched.parameters",
     "Room": "hpcsched.dispatching.allocator",
     "RoundRecord": "hpcsched.simulation.records",
     "RunResult": "hpcsched.runs.runner",
+    "RunTables": "hpcsched.metrics.metric",
     "RunningJob": "hpcsched.dispatching.problem",
+    "SEES_RUN_TIME": "hpcsched.registration",
     "Scenario": "hpcsched.scenario.models",
     "Selects": "hpcsched.parameters",
     "Start": "hpcsched.dispatching.decision",
@@ -148,9 +166,11 @@ _EXPORTS = {
     "TraceSource": "hpcsched.workload.trace_source",
     "TracedJob": "hpcsched.workload.job",
     "Transform": "hpcsched.workload.transform",
+    "TransformAccount": "hpcsched.workload.transform",
     "WaitingJob": "hpcsched.dispatching.problem",
     "Workload": "hpcsched.runs.replaying",
     "WorkloadManager": "hpcsched.system.cluster",
+    "Workspace": "hpcsched.dispatching.rules.workspace",
     "capped": "hpcsched.prediction.predictor",
     "compare": "hpcsched.runs.studying",
     "fill": "hpcsched.dispatching.allocator",

@@ -4,11 +4,14 @@ A message names the kind and the name of the plugin, with its distribution in br
 is hpcsched itself: `allocator coolest (hpcsched-example 0.1): raised KeyError: 3`.
 """
 
+import sys
+import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any, NamedTuple
+from contextlib import ContextDecorator, contextmanager
+from types import ModuleType
+from typing import Any, NamedTuple, TextIO
 
 from hpcsched.errors import HpcschedError, PluginError
 
@@ -17,6 +20,10 @@ HOME = "hpcsched"
 
 KEPT = 256
 """Largest number of objects without weak references that are kept alive to know their plugins."""
+
+
+FAULTS = (Exception, SystemExit)
+"""What counts as a fault of a plugin: its `sys.exit` must not end a command without a word."""
 
 
 class PluginOrigin(NamedTuple):
@@ -39,6 +46,9 @@ class PluginOrigin(NamedTuple):
 
 _of_objects: dict[int, tuple[weakref.ref[object], PluginOrigin]] = {}
 _of_kept: OrderedDict[int, tuple[object, PluginOrigin]] = OrderedDict()
+_of_packages: dict[str, tuple[str, str]] = {}
+"""Distributions of third parties and their versions, by the package of their plugins."""
+
 _of_classes: "weakref.WeakKeyDictionary[type, PluginOrigin]" = weakref.WeakKeyDictionary()
 
 
@@ -63,6 +73,12 @@ def remember(built: object, origin: PluginOrigin) -> None:
             _of_classes[type(built)] = origin
     else:
         _of_objects[key] = alive, origin
+
+
+def remember_package(module: ModuleType, distribution: str, version: str) -> None:
+    """Remember the distribution of a module with hooks, for faults outside of its objects."""
+    package = module.__name__ if hasattr(module, "__path__") else module.__package__
+    _of_packages[package or module.__name__] = distribution, version
 
 
 def origin_of(built: object) -> PluginOrigin | None:
@@ -100,9 +116,41 @@ def named(kind: str, built: object, name: str | None = None) -> str:
     return f"{spoken(kind)} {name or type(built).__name__}"
 
 
+def one_line(error: BaseException) -> str:
+    """Return the text of an exception, with spaces for its line breaks."""
+    return " ".join(str(error).split())
+
+
 def raised(error: BaseException) -> str:
     """Return the end of a message about an exception: `raised KeyError: 3`."""
-    return f"raised {type(error).__name__}: {error}"
+    return f"raised {type(error).__name__}: {one_line(error)}"
+
+
+class _PrintsToStderr(ContextDecorator):
+    """Context in which standard output is standard error, for all threads."""
+
+    def __init__(self) -> None:
+        # Runs may overlap in several threads: the last one to end puts the stream back.
+        self._lock, self._depth = threading.Lock(), 0
+        self._before: TextIO = sys.stdout
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._depth:
+                self._before, sys.stdout = sys.stdout, sys.stderr
+            self._depth += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._depth -= 1
+            if not self._depth:
+                sys.stdout = self._before
+
+
+prints_to_stderr = _PrintsToStderr()
+"""Context, or decorator, of code that calls plugins: what they print goes to standard error.
+
+The standard output of a command is for its results, which other programs read."""
 
 
 def culprit(error: BaseException) -> PluginOrigin | None:
@@ -121,6 +169,21 @@ def culprit(error: BaseException) -> PluginOrigin | None:
     return found
 
 
+def culprit_distribution(error: BaseException) -> tuple[str, str] | None:
+    """Return distribution and version of the innermost code of a third party, or None.
+
+    It finds functions that belong to no plugin's object, such as validators of parameters.
+    """
+    found, trace = None, error.__traceback__
+    while trace is not None:
+        package = str(trace.tb_frame.f_globals.get("__name__", ""))
+        while package and package not in _of_packages:
+            package = package.rpartition(".")[0]
+        found = _of_packages.get(package, found)
+        trace = trace.tb_next
+    return found
+
+
 @contextmanager
 def plugin_faults_named() -> Iterator[None]:
     """Turn an exception that was raised in a plugin of a third party into one that names it.
@@ -134,8 +197,11 @@ def plugin_faults_named() -> Iterator[None]:
         yield
     except HpcschedError:
         raise
-    except Exception as error:
-        origin = culprit(error)
+    except FAULTS as error:
+        origin: object = culprit(error)
         if origin is None:
-            raise
+            distribution = culprit_distribution(error)
+            if distribution is None:
+                raise
+            origin = f"plugin {' '.join(distribution)}"
         raise PluginError(f"{origin}: {raised(error)}") from error

@@ -1,6 +1,6 @@
 """Completion in a shell: runs, key paths of scenarios, and names of plugins."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -94,3 +94,30 @@ def _paths(value: Any, path: str) -> Iterator[str]:
     elif isinstance(value, list):
         for number, inside in enumerate(value):
             yield from _paths(inside, f"{path}[{number}]")
+
+
+def offered_kinds(incomplete: str) -> list[str]:
+    """Return the kinds of plugin that a beginning may mean."""
+    from hpcsched.plugins.registry import KINDS
+
+    return _hyphened(KINDS, incomplete)
+
+
+def offered_new_kinds(incomplete: str) -> list[str]:
+    """Return the kinds for which a new package can be written that a beginning may mean."""
+    from hpcsched.plugins.new_package import kinds
+
+    return _hyphened(kinds(), incomplete)
+
+
+def offered_plugins(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Return the plugins that a beginning may mean, of the kind that the command line names."""
+    from hpcsched.plugins import manager
+
+    kind = str(ctx.params.get("kind") or "").replace("-", "_")
+    return [name for name in manager.registry().names(kind) if name.startswith(incomplete)]
+
+
+def _hyphened(kinds: Iterable[str], incomplete: str) -> list[str]:
+    names = [kind.replace("_", "-") for kind in kinds]
+    return [name for name in names if name.startswith(incomplete)]

@@ -1,11 +1,18 @@
-"""`hpcsched plugins`: the list of installed plugins, and packages for new ones."""
+"""`hpcsched plugins`: the installed plugins, and packages for new ones."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from hpcsched.cli.output import OutFile, TableFormat, TableFormatOption
+from hpcsched.cli.completion import offered_kinds, offered_new_kinds, offered_plugins
+from hpcsched.cli.output import (
+    DataFormat,
+    DataFormatOption,
+    OutFile,
+    TableFormat,
+    TableFormatOption,
+)
 
 app = typer.Typer(
     name="plugins", help="Show the installed plugins, and begin new ones.", no_args_is_help=True
@@ -38,12 +45,59 @@ def list_plugins(
     emit(tables_text([table], format_, content, out=out), out)
 
 
+@app.command("show")
+def show(
+    kind: Annotated[
+        str,
+        typer.Argument(
+            metavar="KIND",
+            help="Kind of plugin, such as dispatcher.",
+            show_default=False,
+            autocompletion=offered_kinds,
+        ),
+    ],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="Name of the plugin.",
+            show_default=False,
+            autocompletion=offered_plugins,
+        ),
+    ],
+    format_: DataFormatOption = DataFormat.TEXT,
+    out: OutFile = None,
+) -> None:
+    """Show a plugin: its distribution, and its parameters."""
+    from hpcsched.cli.output import emit, json_text
+    from hpcsched.errors import Finding, InputError
+    from hpcsched.plugins import manager
+    from hpcsched.plugins.description import description, description_lines
+    from hpcsched.plugins.registry import KINDS
+
+    kind = kind.replace("-", "_")
+    if kind not in KINDS:
+        message = f"expected a kind of plugin, {', '.join(KINDS)}; found {kind!r}"
+        raise InputError(Finding("unknown-kind", message))
+    try:
+        installed = manager.registry().get(kind, name)
+    except KeyError as error:
+        raise InputError(Finding("unknown-plugin", str(error.args[0]))) from None
+    if format_ is DataFormat.JSON:
+        emit(json_text(description(installed)), out)
+    else:
+        emit("\n".join(description_lines(installed)), out)
+
+
 @app.command("new")
 def new(
     kind: Annotated[
         str,
         typer.Argument(
-            metavar="KIND", help="Kind of plugin, such as dispatcher.", show_default=False
+            metavar="KIND",
+            help="Kind of plugin, such as dispatcher.",
+            show_default=False,
+            autocompletion=offered_new_kinds,
         ),
     ],
     name: Annotated[

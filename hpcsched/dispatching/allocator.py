@@ -16,9 +16,9 @@ class Room(NamedTuple):
     Attributes
     ----------
     fits
-        Number of the job's units that each node can hold, `[N]`.
+        Number of the job's units that each node can hold, `[N]`; read-only.
     available
-        Free amount by resource type and node, `[R, N]`.
+        Free amount by resource type and node, `[R, N]`; read-only.
     unit_request
         Amount of each resource type that a unit requests, `[R]`.
     system
@@ -94,13 +94,19 @@ def placed_by(allocator: Allocator, units: int, room: Room) -> NodeAllocation:
     """
     if not is_third_party(allocator):
         return allocator.allocate(units, room)
-    # A copy, since the allocator may have changed what it was given.
-    fits = room.fits.copy()
-    allocation = allocator.allocate(units, room)
-    fault = allocation_fault(allocation, units, fits)
+    # Read-only: a change would be one of the round's own account of free capacity.
+    given = room._replace(fits=_read_only(room.fits), available=_read_only(room.available))
+    allocation = allocator.allocate(units, given)
+    fault = allocation_fault(allocation, units, room.fits)
     if fault is not None:
         raise PluginError(f"{named('allocator', allocator)}: {fault}")
     return allocation
+
+
+def _read_only(array: IntArray) -> IntArray:
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def allocation_fault(allocation: object, units: int, fits: IntArray) -> str | None:
@@ -124,9 +130,10 @@ def allocation_fault(allocation: object, units: int, fits: IntArray) -> str | No
     if len(nodes) != len(placed) or list(nodes) != sorted(set(nodes)):
         return f"expected ascending nodes with the units on each, found {allocation!r}"
     for node, count in zip(nodes, placed, strict=True):
-        room = int(fits[node]) if 0 <= node < len(fits) else 0
-        if not 1 <= count <= room:
-            return f"expected at most {room} units on node {node}, found {count}"
+        if not 0 <= node < len(fits):
+            return f"expected nodes from 0 to {len(fits) - 1}, found {node}"
+        if not 1 <= count <= fits[node]:
+            return f"expected at most {fits[node]} units on node {node}, found {count}"
     return None if sum(placed) == units else f"expected {units} units, found {sum(placed)}"
 
 
@@ -204,11 +211,18 @@ def fill(units: int, fits: IntArray, preference: IntArray | None = None) -> Node
     -------
     NodeAllocation
         Nodes in ascending order, and the number of units on each.
+
+    Raises
+    ------
+    ValueError
+        If not as many fit.
     """
     room = fits if preference is None else fits[preference]
     # Cumulative sums find the last node that is needed without a loop over nodes in Python.
     upto = room.cumsum()
     last = int(upto.searchsorted(units))
+    if last == len(room):
+        raise ValueError(f"{units} units asked for, {int(room.sum())} fit")
     nodes = room[: last + 1].nonzero()[0]
     placed = room[nodes]
     # The last node takes only the units that are left.

@@ -7,7 +7,15 @@ from hpcsched.system.allocation import Allocation
 
 
 class Start(NamedTuple):
-    """Start of a job in the present round, with its allocation."""
+    """Start of a job in the present round, with its allocation.
+
+    Attributes
+    ----------
+    job_id
+        Number of a queued job.
+    allocation
+        Nodes of all its units, such as `Workspace.place` returns or `NodeAllocation`.
+    """
 
     job_id: int
     allocation: Allocation

@@ -1,6 +1,8 @@
 """Costs of plans: an objective as a function of the planned starts of one round."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from numbers import Integral, Real
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -163,7 +165,11 @@ CostOf = Callable[[Sequence[WaitingJob], int], PlannedCost]
 """Function from jobs and the simulated time to the cost of their planned starts."""
 
 
-def linear(weights: FloatArray, free: IntArray | None = None, constant: float = 0.0) -> PlannedCost:
+def linear(
+    weights: FloatArray | Sequence[float],
+    free: IntArray | Sequence[int] | None = None,
+    constant: float = 0.0,
+) -> PlannedCost:
     """Return a cost of one linear term.
 
     Parameters
@@ -180,8 +186,9 @@ def linear(weights: FloatArray, free: IntArray | None = None, constant: float = 
     PlannedCost
         A cost with one term.
     """
-    until = np.zeros(len(weights), dtype=np.int64) if free is None else free
-    return PlannedCost(weights[np.newaxis], until[np.newaxis], constant)
+    slopes = np.asarray(weights)
+    until = np.zeros(len(slopes), dtype=np.int64) if free is None else np.asarray(free)
+    return PlannedCost(slopes[np.newaxis], until[np.newaxis], constant)
 
 
 def weighted_sum(weights: Sequence[float], costs: Sequence[PlannedCost]) -> PlannedCost:
@@ -323,21 +330,38 @@ def cost_fault(cost: object, count: int) -> str | None:
     """Return why a value is no cost of the planned starts of `count` jobs; None if it is one."""
     if not isinstance(cost, PlannedCost):
         return f"expected a PlannedCost, found {cost!r}"
-    for name in ("weights", "free"):
+    # Lazily: the first fault makes later checks meaningless.
+    return next(chain(_array_faults(cost, count), _number_faults(cost)), None)
+
+
+def _array_faults(cost: PlannedCost, count: int) -> Iterator[str]:
+    """Yield the faults of the arrays."""
+    for name, kinds, numbers in (("weights", "iuf", "numbers"), ("free", "iu", "whole numbers")):
         array = getattr(cost, name)
         if not isinstance(array, np.ndarray) or array.ndim != 2 or array.shape[1] != count:
             shape = array.shape if isinstance(array, np.ndarray) else type(array).__name__
-            return f"expected {name} of shape (terms, {count} jobs), found {shape}"
+            yield f"expected {name} of shape (terms, {count} jobs), found {shape}"
+        elif array.dtype.kind not in kinds:
+            yield f"expected {name} that are {numbers}, found those of type {array.dtype}"
     if cost.weights.shape != cost.free.shape:
         shapes = f"{cost.weights.shape} and {cost.free.shape}"
-        return f"expected weights and free of one shape, found {shapes}"
-    for name, numbers in (("weights", cost.weights), ("makespan", np.array([cost.makespan]))):
-        wrong = numbers[~(np.isfinite(numbers) & (numbers >= 0))]
-        if len(wrong):
-            return f"expected {name} that are finite and not negative, found {wrong[0]}"
-    if not np.isfinite(cost.constant):
-        return f"expected a finite constant, found {cost.constant}"
-    return None
+        yield f"expected weights and free of one shape, found {shapes}"
+    wrong = cost.weights[~(np.isfinite(cost.weights) & (cost.weights >= 0))]
+    if len(wrong):
+        yield f"expected weights that are finite and not negative, found {wrong[0]}"
+
+
+def _number_faults(cost: PlannedCost) -> Iterator[str]:
+    """Yield the faults of all other fields."""
+    for name, value in (("constant", cost.constant), ("makespan", cost.makespan)):
+        if not isinstance(value, Real) or not np.isfinite(value):
+            yield f"expected a finite number as {name}, found {value!r}"
+    if cost.makespan < 0:
+        yield f"expected a makespan that is not negative, found {cost.makespan}"
+    if not isinstance(cost.population, Integral) or cost.population < 1:
+        yield f"expected a population of at least 1, found {cost.population!r}"
+    if cost.specific is not None and not isinstance(cost.specific, SpecificCost):
+        yield f"expected a SpecificCost or None as specific, found {cost.specific!r}"
 
 
 def wait_times(jobs: Sequence[WaitingJob], now: int) -> IntArray:

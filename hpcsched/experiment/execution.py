@@ -15,9 +15,9 @@ from hpcsched.experiment.executors.executor import Ended, Executor, Task, result
 from hpcsched.experiment.folder import ExperimentFolder
 from hpcsched.experiment.index import CellStatus, make_index, read_index, write_index
 from hpcsched.experiment.reading import Experiment
-from hpcsched.plugin_faults import is_third_party, named, raised, remember
+from hpcsched.plugin_faults import FAULTS, is_third_party, named, raised, remember
+from hpcsched.plugins.product_check import check_product
 from hpcsched.plugins.registry import Registry
-from hpcsched.runs.assembly import check_members
 from hpcsched.scenario.choices import NamedChoice
 
 PROGRAM = "hpcsched.experiment.one_cell"
@@ -64,9 +64,9 @@ def build_executor(choice: NamedChoice, registry: Registry, folder: Path) -> Exe
         built: Any = factory(choice, folder)
     except HpcschedError:
         raise
-    except Exception as error:
+    except FAULTS as error:
         raise PluginError(f"{origin}: cannot be built: {raised(error)}") from error
-    check_members(built, origin)
+    check_product(built, origin)
     remember(built, origin)
     executor: Executor = built
     return executor

@@ -11,7 +11,7 @@ from hpcsched.results.recorder import RunRecorder
 from hpcsched.results.summary import Left
 from hpcsched.runs.assembly import Assembly
 from hpcsched.runs.run_lifecycle import LoopEnd
-from hpcsched.simulation.observer import Observer
+from hpcsched.simulation.observer import Observer, close_observers
 
 
 def live_observers(assembly: Assembly, listed: Sequence[Observer]) -> list[Observer]:
@@ -59,6 +59,7 @@ class LiveLoop:
         self._driver, self._limits = driver, limits
         self._following, self._observers = following, observers
         self._write_advice = write_advice
+        self._not_closed: Mapping[str, str] = {}
 
     def run(self) -> None:
         """Read and answer until stopped, or until a limit is reached."""
@@ -72,8 +73,7 @@ class LiveLoop:
         """Write the advice and finish all tables."""
         # Before the manifest is finished, which holds the hash of every file.
         self._write_advice(self._following.started_at, self._following.nodes_of)
-        for observer in self._observers:
-            observer.close()
+        self._not_closed = close_observers(self._observers)
 
     @property
     def complete(self) -> bool:
@@ -85,7 +85,7 @@ class LiveLoop:
         """State of the loop."""
         left = Left(self._following.waiting, self._following.running)
         # The trace is the history here: its header is not that of the jobs in the tables.
-        return LoopEnd(left, self._following.account, (), (ON_A_CLUSTER,), {})
+        return LoopEnd(left, self._following.account, (), (ON_A_CLUSTER,), {}, self._not_closed)
 
     def more_figures(self, _summary: Mapping[str, Any], *, complete: bool) -> dict[str, Any]:
         """Return no further figures: a cluster is not known as closely as a simulated system."""

@@ -1,5 +1,6 @@
 """Discovery of installed plugins."""
 
+import difflib
 import importlib.metadata
 import os
 import re
@@ -12,9 +13,10 @@ from typing import Any
 import pluggy
 
 from hpcsched.errors import PluginError
-from hpcsched.parameters import Params
+from hpcsched.plugin_faults import FAULTS, one_line, prints_to_stderr, remember_package
 from hpcsched.plugins import spec
 from hpcsched.plugins.index import built_in
+from hpcsched.plugins.registered_check import check_registered
 from hpcsched.plugins.registry import KINDS, Installed, Plugin, Registry
 from hpcsched.version import __version__
 
@@ -74,15 +76,14 @@ def build_registry(*, external: bool, modules: Iterable[ModuleType] = ()) -> Reg
     origins: dict[object, tuple[str, str]] = {}
 
     def register(module: Any, distribution: str, version: str) -> None:
+        misfit = f"plugin {distribution} {version} does not fit this hpcsched {__version__}"
+        unknown = _unknown_hook(manager, module)
+        if unknown is not None:
+            raise PluginError(f"{misfit}: {unknown}")
         try:
             manager.register(module)
-            # Right after each registration, so that the message names the distribution with the
-            # unknown hook.
-            manager.check_pending()
         except (pluggy.PluginValidationError, ValueError) as error:
-            raise PluginError(
-                f"plugin {distribution} {version} does not fit this hpcsched {__version__}: {error}"
-            ) from error
+            raise PluginError(f"{misfit}: {one_line(error)}") from error
         if not manager.get_hookcallers(module):
             raise PluginError(
                 f"plugin {distribution} {version} registers nothing: no function in"
@@ -93,7 +94,10 @@ def build_registry(*, external: bool, modules: Iterable[ModuleType] = ()) -> Reg
     if external:
         for distribution, entry_point in _entry_points():
             name, version = distribution.name, distribution.version
-            register(_load(entry_point, name, version), name, version)
+            with prints_to_stderr:
+                loaded = _load(entry_point, name, version)
+            register(loaded, name, version)
+            remember_package(loaded, name, version)
     for module in modules:
         register(module, module.__name__.partition(".")[0], getattr(module, "__version__", "0"))
 
@@ -103,7 +107,9 @@ def build_registry(*, external: bool, modules: Iterable[ModuleType] = ()) -> Reg
     for kind in KINDS:
         for implementation in getattr(manager.hook, f"hpcsched_{kind}s").get_hookimpls():
             distribution_name, version = origins[implementation.plugin]
-            for plugin in _call(implementation, kind, distribution_name, version):
+            with prints_to_stderr:
+                plugins = _call(implementation, kind, distribution_name, version)
+            for plugin in plugins:
                 result.add(Installed(kind, plugin, distribution_name, version))
     return result
 
@@ -125,11 +131,28 @@ def _entry_points() -> Iterator[
 def _load(entry_point: importlib.metadata.EntryPoint, name: str, version: str) -> Any:
     try:
         return entry_point.load()
-    except Exception as error:
+    except FAULTS as error:
+        missing = error.name or "" if isinstance(error, ImportError) else ""
+        what = f"plugin {name} {version} cannot be loaded"
+        hint = ""
+        if missing.partition(".")[0] == "hpcsched":
+            what = f"plugin {name} {version} does not fit this hpcsched {__version__}"
+        elif isinstance(error, ModuleNotFoundError):
+            hint = f"; install what it needs, or uninstall {name}"
         raise PluginError(
-            f"plugin {name} {version} cannot be loaded:"
-            f" {entry_point.value}: {type(error).__name__}: {error}"
+            f"{what}: {entry_point.value}: {type(error).__name__}: {one_line(error)}{hint}"
         ) from error
+
+
+def _unknown_hook(manager: pluggy.PluginManager, module: Any) -> str | None:
+    """Return a marked function of a module that is no hook, in words; None if all are hooks."""
+    hooks = [name for name in vars(spec) if name.startswith("hpcsched_")]
+    for name in dir(module):
+        if name not in hooks and manager.parse_hookimpl_opts(module, name) is not None:
+            close = difflib.get_close_matches(name, hooks, n=1)
+            hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(hooks)}"
+            return f"unknown hook {name!r}; {hint}"
+    return None
 
 
 def _call(implementation: Any, kind: str, name: str, version: str) -> tuple[Plugin, ...]:
@@ -138,24 +161,14 @@ def _call(implementation: Any, kind: str, name: str, version: str) -> tuple[Plug
         returned = implementation.function()
         # A hook may be a generator, so its errors come as it is listed and not as it is called.
         plugins = tuple(returned) if isinstance(returned, Iterable) else returned
-    except Exception as error:
+    except FAULTS as error:
         raise PluginError(
-            f"plugin {name} {version} failed in {hook}: {type(error).__name__}: {error}"
+            f"plugin {name} {version} failed in {hook}: {type(error).__name__}: {one_line(error)}"
         ) from error
     if not isinstance(plugins, tuple):
         raise PluginError(
             f"plugin {name} {version}: {hook} must return or yield several hpcsched.Plugin objects,"
             f" found one {type(plugins).__name__}"
         )
-    for plugin in plugins:
-        if not isinstance(plugin, Plugin):
-            raise PluginError(
-                f"plugin {name} {version}: {hook} must return hpcsched.Plugin objects,"
-                f" found {type(plugin).__name__}"
-            )
-        if not (isinstance(plugin.params, type) and issubclass(plugin.params, Params)):
-            raise PluginError(
-                f"plugin {name} {version}: the parameters of the {kind} {plugin.name!r}"
-                " must be a model derived from hpcsched.Params"
-            )
-    return plugins
+    whose = f"plugin {name} {version}"
+    return tuple(check_registered(plugin, hook, kind, whose) for plugin in plugins)

@@ -7,6 +7,8 @@ from pathlib import Path
 from string import Template
 
 from hpcsched.errors import Finding, InputError, Place
+from hpcsched.plugin_faults import spoken
+from hpcsched.plugins.index import built_in
 from hpcsched.version import __version__
 
 _TEMPLATES = files("hpcsched.plugins") / "templates"
@@ -47,7 +49,8 @@ def write_package(kind: str, name: str, folder: Path) -> list[Path]:
     Raises
     ------
     InputError
-        If kind or name will not do, or the folder exists or cannot be written.
+        If kind or name will not do, a built-in plugin has the name, or the folder exists or cannot
+        be written.
     """
     kind = kind.replace("-", "_")
     if kind not in kinds():
@@ -57,6 +60,7 @@ def write_package(kind: str, name: str, folder: Path) -> list[Path]:
             "bad-name",
             f"expected small letters and digits, words joined by hyphens, found {name!r}",
         )
+    _refuse_taken(kind, name)
     if folder.exists():
         message = "expected a folder that does not exist yet"
         raise InputError(Finding("folder-exists", message, Place(str(folder))))
@@ -73,23 +77,41 @@ def write_package(kind: str, name: str, folder: Path) -> list[Path]:
     return written
 
 
+def _refuse_taken(kind: str, name: str) -> None:
+    """Refuse the name of a built-in plugin: all commands would fail once it is installed."""
+    registered = "dispatcher" if kind == "formulation" else kind
+    wanted = _names(name)["metric"] if kind == "metric" else name
+    for row in built_in():
+        if row.kind == registered and wanted in (row.name, *row.aliases, *row.former_names):
+            message = (
+                f"expected a name that is free; the {spoken(registered)} {wanted!r} is built in"
+            )
+            _refuse("name-taken", message)
+
+
 def _refuse(rule: str, message: str) -> None:
     raise InputError(Finding(rule, message))
 
 
-def _content(kind: str, name: str) -> Iterator[tuple[str, str]]:
-    """Yield the paths and the contents of the files."""
+def _names(name: str) -> dict[str, str]:
+    """Return the name of a plugin as templates need it."""
     underscored = name.replace("-", "_")
-    module = f"hpcsched_{underscored}"
-    words = {
+    return {
         "name": name,
         "metric": underscored,
-        "words": kind.replace("_", " "),
         "Class": "".join(map(str.capitalize, name.split("-"))),
-        "module": module,
+        "module": f"hpcsched_{underscored}",
         "distribution": f"hpcsched-{name}",
+    }
+
+
+def _content(kind: str, name: str) -> Iterator[tuple[str, str]]:
+    """Yield the paths and the contents of the files."""
+    words = _names(name) | {
+        "words": spoken(kind),
         "version": ".".join(__version__.split(".")[:2]),
     }
+    module = words["module"]
     for path, template in (
         ("README.md", "readme"),
         ("pyproject.toml", "pyproject"),

@@ -97,16 +97,13 @@ class Registry:
         PluginError
             If its kind has one of that name.
         """
-        key = (installed.kind, installed.plugin.name)
-        other = self._entries.get(key)
-        if other is not None:
-            from_, version = _origin(other)
-            raise PluginError(
-                f"plugin clash: {installed.distribution} {installed.version} and"
-                f" {from_} {version} both register"
-                f" the {installed.kind} {installed.plugin.name!r}"
-            )
-        self._entries[key] = installed
+        plugin = installed.plugin
+        for name in (plugin.name, *plugin.aliases, *plugin.former_names):
+            other = self._entries.get((installed.kind, name))
+            # Another name for it would never be found: a present name comes first.
+            if other is not None:
+                raise PluginError(_clash(installed, name, *_origin(other)))
+        self._entries[installed.kind, plugin.name] = installed
         self._add_names(installed.kind, installed.plugin)
 
     def add_built_in(self, rows: Iterable[BuiltIn]) -> None:
@@ -180,6 +177,15 @@ class Registry:
 
     def __iter__(self) -> Iterator[Installed]:
         return iter([self.get(*key) for key in sorted(self._entries, key=_place)])
+
+
+def _clash(installed: Installed, name: str, distribution: str, version: str) -> str:
+    one, other = f"{installed.distribution} {installed.version}", f"{distribution} {version}"
+    what = f"the {installed.kind} {name!r}"
+    if one == other:
+        return f"plugin clash: {one} registers {what} twice; give one of them another name"
+    remedy = "give it another name" if distribution == HOME[0] else "uninstall one of them"
+    return f"plugin clash: {one} and {other} both register {what}; {remedy}"
 
 
 def _place(key: tuple[str, str]) -> tuple[int, str]:

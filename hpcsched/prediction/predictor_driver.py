@@ -7,7 +7,7 @@ has the same effect in each of them.
 from collections.abc import Callable
 
 from hpcsched.errors import PluginError
-from hpcsched.plugin_faults import named, raised
+from hpcsched.plugin_faults import FAULTS, named, raised
 from hpcsched.prediction.correction import Correction
 from hpcsched.prediction.predictor import (
     Oracle,
@@ -17,6 +17,7 @@ from hpcsched.prediction.predictor import (
     whole_seconds,
 )
 from hpcsched.workload.job import Job
+from hpcsched.workload.time_bounds import LONGEST
 
 
 class PredictorDriver:
@@ -67,7 +68,7 @@ class PredictorDriver:
             answer = self._answer(job, run_time)
         except PluginError:
             raise  # of a predictor that this one asks, which is named
-        except Exception as error:
+        except FAULTS as error:
             raise self._raised(job, error) from error
         return self._seconds(job, answer)
 
@@ -90,7 +91,7 @@ class PredictorDriver:
             seconds, rule = self._rule_predictor.predict_by(job)
         except PluginError:
             raise
-        except Exception as error:
+        except FAULTS as error:
             raise self._raised(job, error) from error
         if rule not in self.rules:
             listed = ", ".join(self.rules)
@@ -116,16 +117,19 @@ class PredictorDriver:
             self._learn(job, run_time)
         except PluginError:
             raise
-        except Exception as error:
+        except FAULTS as error:
             raise self._raised(job, error) from error
 
     def _seconds(self, job: Job, answer: object) -> int:
         try:
-            return whole_seconds(answer)
+            seconds = whole_seconds(answer)
         except ValueError as error:
             raise self._fault(job, str(error)) from None
+        if seconds > LONGEST:
+            raise self._fault(job, f"expected at most {LONGEST} s (136 years), found {seconds}")
+        return seconds
 
-    def _raised(self, job: Job, error: Exception) -> PluginError:
+    def _raised(self, job: Job, error: BaseException) -> PluginError:
         return self._fault(job, raised(error))
 
     def _fault(self, job: Job, what: str) -> PluginError:
@@ -155,11 +159,14 @@ def corrected_run_time(
     """
     try:
         run_time = correction.correct(job, predicted_run_time, elapsed)
-    except Exception as error:
+    except FAULTS as error:
         raise _correction_fault(correction, job, raised(error)) from error
     # Not isinstance: True is an int too, and numpy integers would leak into results.
     if type(run_time) is not int or run_time <= elapsed:
         what = f"expected a whole number of seconds above {elapsed}, found {run_time!r}"
+        raise _correction_fault(correction, job, what)
+    if run_time > LONGEST:
+        what = f"expected at most {LONGEST} s (136 years), found {run_time}"
         raise _correction_fault(correction, job, what)
     return run_time
 

@@ -14,7 +14,7 @@ from hpcsched.metrics.classes import class_values
 from hpcsched.metrics.metric import Metric, RunTables, figure_fault
 from hpcsched.metrics.metric_tables import DownAmounts, Table
 from hpcsched.metrics.percentiles import percentiles
-from hpcsched.plugin_faults import is_third_party, named, raised
+from hpcsched.plugin_faults import FAULTS, is_third_party, named, raised
 from hpcsched.results.files import SUMMARY, write_json
 from hpcsched.results.parquet_schemas import STATES
 from hpcsched.results.solver_rounds import solver_rounds
@@ -271,10 +271,15 @@ def measured(
     what = named(kind, measure, name)
     try:
         value = measure.measure(subject)
-    # Damage of the run's own files is no failure of a metric.
-    except InputError:
-        raise
-    except Exception as error:
+    except InputError as error:
+        # Damage of the run's own files is no failure of a metric; a plugin that asks for a column
+        # that no run has is one.
+        unknown = all(finding.rule == "unknown-column" for finding in error.findings)
+        if not (unknown and is_third_party(measure)):
+            raise
+        failed[what] = "; ".join(finding.message for finding in error.findings)
+        return None
+    except FAULTS as error:
         failed[what] = raised(error)
         return None
     if value is None or type(value) is int:

@@ -152,7 +152,9 @@ class ParquetTable:
         kind = self._schema.field(k).type if k >= 0 else None
         inside = [f.name for f in kind] if isinstance(kind, pa.StructType) else []
         if kind is None or (field and field not in inside):
-            raise problem("unknown-column", self._path, f"it has no column {column!r}")
+            there = ", ".join(inside or self._schema.names)
+            message = f"it has no column {column!r}; there are: {there}"
+            raise problem("unknown-column", self._path, message)
 
 
 KEPT_BYTES = 8 * 2**20

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Self
 
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
@@ -15,8 +14,9 @@ from hpcsched.dispatching.problem import Objective
 from hpcsched.dispatching.recorded_due_times import FollowsRecord, RecordedStarts
 from hpcsched.errors import Finding, HpcschedError, InputError, PluginError
 from hpcsched.parameters import Params
-from hpcsched.plugin_faults import PluginOrigin, raised, remember
+from hpcsched.plugin_faults import FAULTS, prints_to_stderr, raised, remember
 from hpcsched.plugins.manager import registry as installed_plugins
+from hpcsched.plugins.product_check import check_product
 from hpcsched.plugins.registry import (
     FOLLOWS_RECORD,
     KEEPS_REQUESTS,
@@ -40,40 +40,6 @@ from hpcsched.workload.checked_source import checked_source
 from hpcsched.workload.site_partitions import Partitions
 from hpcsched.workload.trace_source import TraceSource, recorded_waits
 from hpcsched.workload.transformed_source import TransformedSource
-
-MEMBERS = MappingProxyType(
-    {
-        "trace_source": (
-            "jobs",
-            "account",
-            "comments",
-            "files",
-            "uniform_request",
-            "fraction_read",
-        ),
-        "transform": ("apply",),
-        "predictor": ("observe",),
-        "correction": ("correct",),
-        "dispatcher": ("dispatch",),
-        "queue_order": ("sort",),
-        "allocator": ("allocate",),
-        "solver": ("check_installed", "deterministic", "largest", "largest_objective"),
-        "objective": ("measure",),
-        "metric": ("measure", "unit", "population"),
-        "observer": (
-            "round_ended",
-            "job_submitted",
-            "job_started",
-            "job_interrupted",
-            "job_ended",
-            "reasons_given",
-            "close",
-        ),
-        "workload_manager": ("read", "start", "hold"),
-        "executor": ("run",),
-    }
-)
-"""Methods and attributes that the product of a factory must have, by kind of plugin."""
 
 _PARTS = (
     "system",
@@ -218,7 +184,7 @@ class Assembly:
             KEEPS_REQUESTS in self.registry.get("transform", name).plugin.capabilities
             for name, _ in transforms
         )
-        return TransformedSource(source, transforms, keeps_requests)
+        return TransformedSource(source, transforms, keeps_requests, self.system)
 
     def _build(self, installed: Installed, parameters: Params) -> Any:
         kind, name = installed.kind, installed.plugin.name
@@ -226,14 +192,15 @@ class Assembly:
         # A factory may build other plugins within, so the outer seed is put back in the end.
         outer, self.seed = self.seed, spawn_seed(self.scenario.seed, kind, name)
         try:
-            built: Any = installed.plugin.factory(parameters, self)
+            with prints_to_stderr:
+                built: Any = installed.plugin.factory(parameters, self)
         except HpcschedError:
             raise
-        except Exception as error:
+        except FAULTS as error:
             raise PluginError(f"{origin}: cannot be built: {raised(error)}") from error
         finally:
             self.seed = outer
-        check_members(built, origin)
+        check_product(built, origin)
         if kind == "solver" and not (built.deterministic or parameters.not_reproducible):
             raise PluginError(
                 f"{origin}: expected parameters that say in 'not_reproducible' why it is not"
@@ -241,7 +208,7 @@ class Assembly:
             )
         remember(built, origin)
         if kind == "trace_source" and origin.is_third_party:
-            built = checked_source(built)
+            built = checked_source(built, self.system)
             remember(built, origin)
         if kind in FOLLOWING and isinstance(built, JobEventObserver):
             self.followers.append(built)
@@ -292,23 +259,6 @@ class Assembly:
             return
         installed = self.registry.get("predictor", choice.plugin_name)
         _check_declared(installed, SEES_RUN_TIME, "foresee", has=has)
-
-
-def check_members(built: object, origin: PluginOrigin) -> None:
-    """Check that the product of a factory has what its kind of plugin must have.
-
-    Raises
-    ------
-    PluginError
-        If it has not.
-    """
-    for member in MEMBERS[origin.kind]:
-        # On the class as well: a property is not read before it is needed.
-        if not (hasattr(type(built), member) or hasattr(built, member)):
-            raise PluginError(
-                f"{origin}: expected its factory to return an object with {member!r},"
-                f" found {type(built).__name__}, which has none"
-            )
 
 
 def _check_declared(installed: Installed, capability: str, method: str, *, has: bool) -> None:

@@ -1,6 +1,6 @@
 """Replay of a run in compiled code: batches of jobs in, rows of its tables out."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 from hpcsched.errors import InputError
@@ -12,6 +12,7 @@ from hpcsched.results.shared_resource_records import SharedResourceRecorder
 from hpcsched.runs.assembly import Assembly
 from hpcsched.runs.watching import Watching
 from hpcsched.simulation.event_loop import EventLoop
+from hpcsched.simulation.observer import close_observers
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.replay_admission import admitted
 from hpcsched.workload.job_batches import JobColumns, OpenJobs, batches_of
@@ -46,6 +47,8 @@ class ColumnRun:
         self._monitor = ColumnMonitor(watching.board(), self._replay)
         self._bar = watching.bar() if watching.with_bar else None
         self._compiling = False
+        self.not_closed: Mapping[str, str] = {}
+        """Why observers of third parties failed in their `close`, by plugin."""
 
     @property
     def stopped(self) -> bool:
@@ -100,8 +103,7 @@ class ColumnRun:
     def close(self) -> None:
         """Finish all records and displays."""
         self._recorder.close()
-        for observer in self._parts.observers:
-            observer.close()
+        self.not_closed = close_observers(self._parts.observers)
         if self._lost is not None:
             self._lost.close()
         if self._shared_resources is not None:

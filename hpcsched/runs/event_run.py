@@ -1,6 +1,6 @@
 """Replay of a run event by event, in Python."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from hpcsched.dispatching.dispatcher_protocol import PreparesCode
 from hpcsched.dispatching.offline.offline_problem import OfflinePlan, PlansOffline, problem_of
@@ -14,7 +14,7 @@ from hpcsched.results.shared_resource_records import SharedResourceRecorder
 from hpcsched.runs.assembly import Assembly
 from hpcsched.runs.watching import Watching
 from hpcsched.simulation.engine import Simulation
-from hpcsched.simulation.observer import Observer
+from hpcsched.simulation.observer import Observer, close_observers
 from hpcsched.simulation.occupancy import idle_system
 from hpcsched.simulation.parts import Parts
 
@@ -26,6 +26,8 @@ class EventRun:
     ----------
     in_python
         Parts that need Python.
+    not_closed
+        Why observers of third parties failed in their `close`, by plugin.
     plan
         Plan of the whole trace, if it is planned off-line.
     """
@@ -51,6 +53,7 @@ class EventRun:
         self._usages = [one for one in parts.observers if isinstance(one, ProcessUsage)]
         self._simulation = Simulation(self._timed(self._parts))
         self._preparing = False
+        self.not_closed: Mapping[str, str] = {}
         self.plan: OfflinePlan | None = None
 
     @property
@@ -106,8 +109,7 @@ class EventRun:
 
     def close(self) -> None:
         """Finish all records and displays."""
-        for follower in self._followers:
-            follower.close()
+        self.not_closed = close_observers(self._followers)
 
 
 class _Starts(Observer):

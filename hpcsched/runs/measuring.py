@@ -1,5 +1,6 @@
 """Figures of a run by its scenario, for its summary and for later measurements."""
 
+from hpcsched.plugin_faults import prints_to_stderr
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.folder_lock import locked_folder
 from hpcsched.results.manifest import rehash
@@ -27,6 +28,7 @@ def breakdown_of(scenario: Scenario) -> Breakdown:
     return Breakdown(scenario.metrics.percentiles, scenario.metrics.class_bounds)
 
 
+@prints_to_stderr
 def measure_again(run: RunDirectory) -> RunDirectory:
     """Compute the metrics and the objective of a run again from its tables, and write them.
 

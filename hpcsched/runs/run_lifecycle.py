@@ -5,14 +5,14 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any, NamedTuple, Protocol, Self
 
 from hpcsched.errors import InputError
 from hpcsched.interrupts import heeded_signals
 from hpcsched.metrics.metric_tables import DownAmounts
 from hpcsched.monitoring.run_state import remove_state
-from hpcsched.plugin_faults import plugin_faults_named
+from hpcsched.plugin_faults import plugin_faults_named, prints_to_stderr
 from hpcsched.results.directory import RunDirectory, create
 from hpcsched.results.files import SCENARIO
 from hpcsched.results.manifest import Status, error_text, finish_manifest, start_manifest
@@ -39,6 +39,8 @@ class LoopEnd(NamedTuple):
         Reasons why the loop was not compiled.
     down
         Amounts out of service over time, by resource type.
+    not_closed
+        Why observers of third parties failed in their `close`, by plugin.
     """
 
     left: Left
@@ -46,6 +48,7 @@ class LoopEnd(NamedTuple):
     comments: Sequence[str]
     in_python: Sequence[str]
     down: Mapping[str, DownAmounts]
+    not_closed: Mapping[str, str] = MappingProxyType({})
 
 
 class RunLoop(Protocol):
@@ -163,6 +166,7 @@ class Run:
         finally:
             self._lock.release()
 
+    @prints_to_stderr
     def carry_out(self, loop: RunLoop, *, insist: bool = True) -> RunDirectory:
         """Run a loop to its end and write the files that describe it; return the directory.
 
@@ -200,6 +204,9 @@ class Run:
         complete = status == "complete"
         summary = self._summary(end, None if complete else end.left)
         summary.update(loop.more_figures(summary, complete=complete))
+        # Only where there is something, as `not_measured`.
+        if end.not_closed:
+            summary["not_closed"] = dict(end.not_closed)
         write_summary(folder, summary)
         write_timing(folder)
         # Last but the state: it holds the hashes of all other files. Whoever watches the state

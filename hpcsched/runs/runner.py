@@ -230,6 +230,7 @@ class ReplayLoop:
             assembly.source.comments,
             loop.in_python,
             down_amounts(assembly.outages, assembly.system),
+            loop.not_closed,
         )
 
     def more_figures(self, summary: Mapping[str, Any], *, complete: bool) -> dict[str, Any]:

@@ -11,8 +11,9 @@ from hpcsched.dispatching.cp.cp_params import PlanAllParams
 from hpcsched.errors import Finding, PluginError
 from hpcsched.parameters import InputFile, NotReproducible, Params, unset_variables
 from hpcsched.paths import unreadable
-from hpcsched.plugin_faults import raised
+from hpcsched.plugin_faults import FAULTS, raised
 from hpcsched.plugins.registry import SEES_RUN_TIME, Installed
+from hpcsched.registration import caution_fault
 from hpcsched.scenario.choices import Choice
 from hpcsched.scenario.key_path import KeyPath, parse_key_path, show_key_path
 from hpcsched.scenario.loading import LoadedScenario
@@ -109,9 +110,12 @@ def _cautions(
     plugin = installed.plugin
     try:
         cautions = list(plugin.review(block, system)) if plugin.review else []
-    except Exception as error:
+    except FAULTS as error:
         raise PluginError(f"{installed.origin}: its review {raised(error)}") from error
     for caution in cautions:
+        fault = caution_fault(caution)
+        if fault is not None:
+            raise PluginError(f"{installed.origin}: its review: {fault}")
         key = path + (parse_key_path(caution.key) if caution.key else ())
         yield _finding(loaded, caution.rule, caution.message, key, caution.severity)
 

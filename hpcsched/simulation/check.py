@@ -20,7 +20,7 @@ from hpcsched.system.space import NodeSpace, OvercommitError, SlotSpace
 from hpcsched.system.system import System
 
 
-def dispatcher_raised(name: str, number: int, error: Exception) -> HpcschedError:
+def dispatcher_raised(name: str, number: int, error: BaseException) -> HpcschedError:
     """Return the error about an exception in a dispatcher, or in a plugin that it asks.
 
     Parameters
@@ -83,8 +83,12 @@ def check_decision(
         idle where the job is exclusive; a shared resource has less than they draw; a reason is
         malformed; or the time to be called again is not after now.
     """
-    if not isinstance(decision, Decision) or not isinstance(decision.starts, tuple):
+    if not isinstance(decision, Decision):
         raise BadDecisionError(f"expected a decision with a tuple of starts, found {decision!r}")
+    # The type alone: a list of many starts would fill the screen.
+    if not isinstance(decision.starts, tuple):
+        kind = type(decision.starts).__name__
+        raise BadDecisionError(f"expected a decision with a tuple of starts, found a {kind}")
     if not isinstance(decision.rejected, tuple):
         raise BadDecisionError(f"expected a tuple of rejected jobs, found {decision.rejected!r}")
     again = decision.call_again_at
@@ -260,11 +264,12 @@ def _check_site(system: System, allocation: Allocation, request: Request) -> Non
     if len(nodes) != len(units):
         raise ValueError(f"{len(nodes)} nodes are named, with units for {len(units)}")
     # Not isinstance: a bool or a number of NumPy would pass here and differ in the results.
-    if any(type(n) is not int for n in (*nodes, *units)):
-        raise ValueError("nodes and units must be whole numbers")
+    for number in (*nodes, *units):
+        if type(number) is not int:
+            raise ValueError(f"nodes and units must be whole numbers (int), found {number!r}")
     # One order for equal allocations, so that equal runs are equal to the byte.
     if any(a >= b for a, b in pairwise(nodes)):
-        raise ValueError("nodes must be ascending, each named once")
+        raise ValueError(f"nodes must be ascending, each named once, found {nodes}")
     if nodes and not 0 <= nodes[0] <= nodes[-1] < system.node_count:
         raise ValueError(f"nodes must be from 0 to {system.node_count - 1}, found {nodes}")
     if any(count < 1 for count in units):

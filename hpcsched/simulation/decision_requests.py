@@ -14,7 +14,7 @@ from hpcsched.dispatching.decision import NOTHING, Decision, Start
 from hpcsched.dispatching.decision_reasons import Reason
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
 from hpcsched.errors import DecisionError, HpcschedError
-from hpcsched.plugin_faults import named
+from hpcsched.plugin_faults import FAULTS, named
 from hpcsched.simulation.check import BadDecisionError, check_decision, dispatcher_raised
 from hpcsched.simulation.observer_data import additional_data
 from hpcsched.simulation.occupancy import Snapshot
@@ -91,7 +91,7 @@ class DecisionRequests:
                 decision = self._parts.dispatcher.dispatch(problem)
             except HpcschedError:
                 raise
-            except Exception as error:
+            except FAULTS as error:
                 raise dispatcher_raised(self._named(), number, error) from error
             flight.decision_seconds[0] = seconds_deciding() - began
             try:

@@ -1,9 +1,10 @@
 """The base class of observers, which follow a simulation without changing it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from hpcsched.dispatching.decision_reasons import Reason
 from hpcsched.dispatching.problem import RunningJob, WaitingJob
+from hpcsched.plugin_faults import FAULTS, is_third_party, named, raised
 from hpcsched.simulation.records import Interruption, JobRecord, RoundRecord
 
 
@@ -46,3 +47,19 @@ class Observer:
 
     def close(self) -> None:
         """Handle the end of the simulation, complete or interrupted."""
+
+
+def close_observers(observers: Iterable[Observer]) -> dict[str, str]:
+    """Close observers, and return why those of third parties failed, by plugin.
+
+    A simulation that has ended is complete without their files, so such a failure is no error.
+    """
+    failed = {}
+    for observer in observers:
+        try:
+            observer.close()
+        except FAULTS as error:
+            if not is_third_party(observer):
+                raise
+            failed[named("observer", observer)] = f"close {raised(error)}"
+    return failed

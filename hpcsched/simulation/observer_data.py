@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from hpcsched.dispatching.additional import NO_DATA, AdditionalData, DataProvider
 from hpcsched.errors import PluginError
-from hpcsched.plugin_faults import named, raised
+from hpcsched.plugin_faults import FAULTS, named, raised
 
 
 def givers_among(names: Sequence[str], observers: Sequence[object]) -> dict[str, DataProvider]:
@@ -36,7 +36,7 @@ def additional_data(givers: Mapping[str, DataProvider], now: int) -> AdditionalD
 def _ask(name: str, giver: DataProvider, now: int) -> Mapping[str, object]:
     try:
         data = giver.additional_data(now)
-    except Exception as error:
+    except FAULTS as error:
         giving = named("observer", giver, name)
         raise PluginError(f"{giving}: additional_data {raised(error)}") from error
     if not isinstance(data, Mapping) or not all(isinstance(key, str) for key in data):

@@ -34,13 +34,20 @@ class JobRecord(NamedTuple):
 
     Attributes
     ----------
+    job
+        The job.
     demand
         Largest share of the system, scaled to a whole number (see `System.demand`).
+    predicted_run_time
+        Prediction at its submission, in seconds; the real run time is `end_time - start_time`.
     state
+        `completed`: ended by itself. `rejected`: never started.
         `killed`: ended at its requested time, so that `run_time` is shorter than the trace's.
         `failed`: a node of it went out of service, and it was not run again.
-    start_time, end_time, allocation
-        Those of the last attempt; None for a rejected job.
+    start_time, end_time
+        Instants of the last attempt, in seconds; None for a rejected job.
+    allocation
+        Its nodes; None for a rejected job.
     rejected_by
         Rule that rejected it; None if none did.
     requeues, lost_time
@@ -64,6 +71,12 @@ class Interruption(NamedTuple):
 
     Attributes
     ----------
+    job
+        The job.
+    start_time, end_time
+        Instants of the attempt, in seconds.
+    allocation
+        Its nodes.
     requeued
         True: the job waits again. False: it has left the system, as failed.
     """
@@ -80,18 +93,26 @@ class RoundRecord(NamedTuple):
 
     Attributes
     ----------
-    now, queued, running
-        Second of the request for a decision, and numbers of waiting and running jobs then.
+    round
+        Number of the round, from 1.
+    now
+        Instant of the request for a decision, in seconds.
+    queued, running
+        Numbers of waiting and running jobs then.
+    started, rejected
+        Numbers of jobs that the decision started and rejected.
     latency
         Simulated seconds until the decision took effect; the fields below are as of then.
     waiting
-        Number of queued jobs.
+        Number of jobs that wait after it.
     waiting_amounts, free_amounts
-        Amounts that they ask for, and free amounts, by resource type.
+        Amounts that they ask for, and free amounts, by resource type, `[R]`.
     lost_amounts
-        Amounts that were free while waited for, between request and effect, × seconds.
+        Amounts that were free while waited for, between request and effect, × seconds, `[R]`.
     decision_time
-        Real seconds.
+        Real seconds that the dispatcher took.
+    fallback
+        Whether a simpler rule decided in place of the dispatcher's own.
     solver
         The solver call, if there was one.
     chosen, because, call_again_at

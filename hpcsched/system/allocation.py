@@ -26,7 +26,15 @@ class _Listed(NamedTuple):
 
 
 class NodeAllocation(_Listed):
-    """Allocation as a list of nodes, with cached arrays of nodes and units."""
+    """Allocation as a list of nodes, with cached arrays of nodes and units.
+
+    Attributes
+    ----------
+    nodes
+        Node numbers, ascending, `[K]`.
+    units
+        Number of units on each of them, at least 1, `[K]`.
+    """
 
     @cached_property
     def node_array(self) -> IntArray:

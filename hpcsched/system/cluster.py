@@ -85,7 +85,7 @@ class ClusterLimit(NamedTuple):
 
 
 class ClusterJob(NamedTuple):
-    """Job of a cluster; other fields are as in `hpcsched.workload.job.Job`.
+    """Job of a cluster.
 
     Attributes
     ----------
@@ -93,12 +93,20 @@ class ClusterJob(NamedTuple):
         The manager's name of the job.
     job_id
         A number that stands for it.
+    phase
+        Whether it waits, runs or has ended.
+    partition
+        Name of its partition.
+    submit_time, requested_time
+        Instant of its submission, in seconds since 1970, and requested seconds.
     units
         Number of units, each on one node.
     amounts
         Request of a unit, by resource type.
     one_unit_per_node
         Whether each unit needs a node of its own.
+    exclusive
+        Whether other jobs are kept off its nodes.
     allowed
         Names of the nodes that it may use; None: any.
     held
@@ -107,8 +115,16 @@ class ClusterJob(NamedTuple):
         The manager's reason for its waiting.
     wanted
         Names of the nodes that it is bound to.
+    start_time, end_time
+        Instants in seconds since 1970; None before.
+    ending
+        How it has ended; None before.
     placed
         Allocated amounts by node and resource type, while it runs.
+    user, group, application, partition_number
+        Numbers; None if not known.
+    name
+        Its name; None if not known.
     partitions
         Names of all partitions that it may run in; empty: its partition alone.
     unknown
@@ -160,6 +176,10 @@ class ClusterState(NamedTuple):
 
     Attributes
     ----------
+    nodes
+        All nodes, each name once.
+    jobs
+        All jobs, each key once.
     warnings
         Sentences about parts of the manager's answer that are left out or renamed.
     outages

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from hpcsched.dispatching.allocator import Allocator, Room, allocation_fault, slot_fault
+from hpcsched.plugins.product_check import product_fault
 from hpcsched.system.allocation import Interval, NodeAllocation
 from hpcsched.testing.audit import audit_replay
 from hpcsched.testing.dispatcher import expect_equal
@@ -64,6 +65,7 @@ def check_allocator(make: Callable[[], Allocator], *, seeds: Iterable[int] = SEE
     AssertionError
         If an allocation is wrong; a note names the workload.
     """
+    expect(product_fault(make(), "allocator"))
     for workload, where in workloads(seeds):
         for aggregated in (False, True) if workload.uniform else (False,):
             with noted(f"{where}, as {'slots' if aggregated else 'nodes'}"):

@@ -2,9 +2,12 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
+from hpcsched.plugins.product_check import product_fault
 from hpcsched.prediction.correction import Correction
+from hpcsched.testing.sample_replays import expect
 from hpcsched.testing.workloads import sample_workloads
 from hpcsched.workload.job import Job
+from hpcsched.workload.time_bounds import LONGEST
 
 
 def check_correction(make: Callable[[], Correction], *, seeds: Iterable[int] = range(3)) -> None:
@@ -24,6 +27,7 @@ def check_correction(make: Callable[[], Correction], *, seeds: Iterable[int] = r
     AssertionError
         If an answer is wrong; a note names the workload.
     """
+    expect(product_fault(make(), "correction"))
     for seed in seeds:
         for workload in sample_workloads(seed):
             try:
@@ -44,6 +48,8 @@ def _check(make: Callable[[], Correction], jobs: Iterable[Job]) -> None:
             raise AssertionError(
                 f"{what}: expected a whole number of seconds above {elapsed}, found {answer!r}"
             )
+        if answer > LONGEST:
+            raise AssertionError(f"{what}: expected at most {LONGEST} s, found {answer}")
         again = other.correct(job, predicted, elapsed)
         if again != answer:
             raise AssertionError(f"{what}: {answer} s answered, and {again!r} s when asked again")

@@ -3,12 +3,13 @@
 from collections.abc import Callable, Iterable
 
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
+from hpcsched.plugins.product_check import product_fault
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import JobRecord
 from hpcsched.testing.audit import audit_replay
 from hpcsched.testing.reason_check import ReasonCheck
 from hpcsched.testing.replaying import replay
-from hpcsched.testing.sample_replays import told
+from hpcsched.testing.sample_replays import expect, told
 from hpcsched.testing.workloads import SampleWorkload, sample_workloads
 
 
@@ -36,6 +37,7 @@ def check_dispatcher(
     AssertionError
         If an audit finds a violation; a note names the workload.
     """
+    expect(product_fault(make(), "dispatcher"))
     for seed in seeds:
         for workload in sample_workloads(seed):
             # Both forms, since a dispatcher meets either in scenarios.

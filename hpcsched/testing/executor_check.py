@@ -10,6 +10,7 @@ from typing import Any
 from hpcsched.experiment.executors.attempt import RUN
 from hpcsched.experiment.executors.executor import Ended, Executor, Task, result_fault
 from hpcsched.experiment.executors.sample_program import TIMES
+from hpcsched.plugins.product_check import product_fault
 from hpcsched.testing.sample_replays import expect
 
 PROGRAM = "hpcsched.experiment.executors.sample_program"
@@ -38,7 +39,9 @@ def check_executor(make: Callable[[Path], Executor], *, seconds: float = 0.2) ->
     """
     for limit in (1, 2, None):
         with TemporaryDirectory() as name:
-            _check_all(make(Path(name)), Path(name), limit, seconds)
+            executor = make(Path(name))
+            expect(product_fault(executor, "executor"))
+            _check_all(executor, Path(name), limit, seconds)
     with TemporaryDirectory() as name:
         _check_closing(make(Path(name)), Path(name), seconds)
     with TemporaryDirectory() as name:

@@ -12,6 +12,7 @@ from hpcsched.dispatching.planned_cost import Plannable, PlannableRatio, cost_fa
 from hpcsched.dispatching.problem import Objective, WaitingJob, waiting_job
 from hpcsched.metrics.metric import Metric, RunTables, figure_fault
 from hpcsched.metrics.metric_tables import Column
+from hpcsched.plugins.product_check import product_fault
 from hpcsched.prediction.requested_time import RequestedTime
 from hpcsched.results.parquet_schemas import jobs_schema
 from hpcsched.results.recorder import job_columns
@@ -36,7 +37,11 @@ class _InBatches:
     def batches(self, *columns: str) -> Iterator[tuple[Column, ...]]:
         """Yield the columns, batch by batch."""
         for begin in range(0, len(self._table), self._size):
-            yield from ArrowTable(self._table.slice(begin, self._size)).batches(*columns)
+            for batch in ArrowTable(self._table.slice(begin, self._size)).batches(*columns):
+                # As in a run: figures share their tables.
+                for column in batch:
+                    column.flags.writeable = False
+                yield batch
 
 
 def check_metric(make: Callable[[], Metric], *, seeds: Iterable[int] = SEEDS) -> None:
@@ -59,10 +64,9 @@ def check_metric(make: Callable[[], Metric], *, seeds: Iterable[int] = SEEDS) ->
         If the metric is wrong; a note names the workload.
     """
     metric = make()
-    for name in ("unit", "population"):
-        text = getattr(metric, name)
-        if not isinstance(text, str) or (name == "population" and not text):
-            raise AssertionError(f"expected a text as {name}, found {text!r}")
+    expect(product_fault(metric, "metric"))
+    if not metric.population:
+        raise AssertionError("expected a text as population, found ''")
     for workload, where in workloads(seeds):
         capacity = dict(zip(workload.system.resource_types, workload.system.totals, strict=True))
         jobs, rounds = _tables(workload)
@@ -96,6 +100,7 @@ def check_objective(make: Callable[[], Objective], *, seeds: Iterable[int] = SEE
         If the objective is wrong; a note names the workload.
     """
     objective = make()
+    expect(product_fault(objective, "objective"))
     for workload, where in workloads(seeds):
         jobs, _ = _tables(workload)
 

@@ -5,11 +5,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from hpcsched.dispatching.additional import DataProvider
+from hpcsched.plugins.product_check import product_fault
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import RoundRecord
 from hpcsched.testing.dispatcher import expect_equal
 from hpcsched.testing.replaying import replay
-from hpcsched.testing.sample_replays import SEEDS, backfilling, noted, workloads
+from hpcsched.testing.sample_replays import SEEDS, backfilling, expect, noted, workloads
 from hpcsched.testing.workloads import SampleWorkload
 
 
@@ -62,9 +63,7 @@ def check_observer(
     with TemporaryDirectory() as name:
         folder = Path(name)
         observer = make(folder)
-        for event in vars(Observer):
-            if not event.startswith("_") and not callable(getattr(observer, event, None)):
-                raise AssertionError(f"expected a method {event!r}, found none in {observer!r}")
+        expect(product_fault(observer, "observer"))
         with noted("in a simulation without an event"):
             observer.close()
     for workload, where in workloads(seeds):

@@ -7,9 +7,11 @@ from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.dispatching.rules.list_scheduling import ListScheduler
 from hpcsched.dispatching.rules.orders import ArrivalOrder
 from hpcsched.errors import PluginError
+from hpcsched.plugins.product_check import product_fault
 from hpcsched.prediction.predictor import Oracle, Predictor
 from hpcsched.system.system import System
 from hpcsched.testing.replaying import replay
+from hpcsched.testing.sample_replays import expect
 from hpcsched.testing.workloads import sample_workloads
 from hpcsched.workload.job import Job, TracedJob
 
@@ -54,8 +56,10 @@ def check_predictor(make: Callable[[], Predictor], *, seeds: Iterable[int] = ran
     AssertionError
         If a prediction is wrong; a note names the workload.
     """
-    if isinstance(make(), Oracle):
+    predictor = make()
+    if isinstance(predictor, Oracle):
         raise AssertionError("this is an oracle: it has a method 'foresee'")
+    expect(product_fault(predictor, "predictor"))
     for seed in seeds:
         for workload in sample_workloads(seed):
             try:
@@ -83,7 +87,9 @@ def _replay(make: Callable[[], Predictor], jobs: Sequence[TracedJob], system: Sy
     except PluginError as error:
         if isinstance(error.__cause__, AssertionError):  # the listener's own
             raise error.__cause__ from None
-        raise
+        # The listener stands before the predictor, and is nobody's plugin.
+        _, _, what = str(error).partition(", ")
+        raise AssertionError(what) from error.__cause__
     return _Replayed(
         listener.predictions, {record.job.job_id: record.end_time for record in records}
     )

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.rules.orders import QueueOrder, order_fault
+from hpcsched.plugins.product_check import product_fault
 from hpcsched.testing.dispatcher import expect_equal
 from hpcsched.testing.replaying import replay
 from hpcsched.testing.sample_replays import SEEDS, backfilling, expect, noted, told, workloads
@@ -45,6 +46,7 @@ def check_queue_order(make: Callable[[], QueueOrder], *, seeds: Iterable[int] = 
     AssertionError
         If an order is wrong; a note names the workload.
     """
+    expect(product_fault(make(), "queue_order"))
     for workload, where in workloads(seeds):
         with noted(where):
             replays = []

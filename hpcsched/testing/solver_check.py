@@ -10,7 +10,9 @@ from hpcsched.dispatching.cp.backends.backend import Backend, Outcome
 from hpcsched.dispatching.cp.formulation import BuiltModel, Variable
 from hpcsched.dispatching.cp.solver_limits import Budget, Limits, StoppingRule
 from hpcsched.dispatching.planning.plan import Plan
+from hpcsched.plugins.product_check import product_fault
 from hpcsched.system.system import IntArray
+from hpcsched.testing.sample_replays import expect
 
 BUDGET = Budget(5.0)
 """Work for a model of the check; far more than needed."""
@@ -40,6 +42,7 @@ def check_solver(make: Callable[[], Backend], *, budget: Budget = BUDGET) -> Non
         If the solver is not installed.
     """
     backend = make()
+    expect(product_fault(backend, "solver"))
     backend.check_installed()
     for name in ("largest", "largest_objective"):
         number = getattr(backend, name)

@@ -6,11 +6,12 @@ from itertools import islice
 from pathlib import Path
 
 from hpcsched.errors import PluginError
+from hpcsched.plugins.product_check import product_fault
 from hpcsched.registration import KEEPS_REQUESTS, KEEPS_WAITS
 from hpcsched.system.space import units_that_fit
 from hpcsched.system.system import System
 from hpcsched.testing.sample_replays import SEEDS, expect, noted, workloads
-from hpcsched.workload.checked_source import job_fault
+from hpcsched.workload.checked_source import account_fault, job_fault
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.job_batches import GivesColumns, RequestNumbers, records_of
 from hpcsched.workload.trace_source import (
@@ -44,13 +45,14 @@ def check_trace_source(make: Callable[[System], TraceSource], system: System) ->
         If the source is wrong.
     """
     source = make(system)
+    expect(product_fault(source, "trace_source"))
     waits = source.keep_waits() if isinstance(source, RecordsWaits) else None
     jobs = _checked_jobs(source, system)
     if not jobs:
         raise AssertionError("expected a trace with jobs that fit on the system, found none")
     # A copy: the source may go on counting in the same one.
     account = deepcopy(source.account)
-    _check_account(account, len(jobs))
+    expect(account_fault(account, len(jobs)))
     for path in source.files:
         if not isinstance(path, Path) or not path.is_file():
             raise AssertionError(f"expected the paths of its input files, found {path!r} in files")
@@ -85,15 +87,10 @@ def _checked_jobs(source: TraceSource, system: System) -> list[TracedJob]:
     seen: set[int] = set()
     latest = 0
     for traced in source.jobs():
-        expect(job_fault(traced, latest))
+        expect(job_fault(traced, latest, system))
         job, whose = traced.job, f"job {traced.job.job_id}"
         if job.job_id in seen:
             raise AssertionError(f"{whose}: expected each number once, found it twice")
-        if len(job.unit_request) != len(system.resource_types):
-            raise AssertionError(
-                f"{whose}: expected an amount of each of {', '.join(system.resource_types)},"
-                f" found {job.unit_request}"
-            )
         if int(units_that_fit(system, system.capacity.T, job.request).sum()) < job.units:
             raise AssertionError(f"{whose}: expected a job that fits on the system, found {job}")
         uniform = source.uniform_request
@@ -110,18 +107,6 @@ def _checked_jobs(source: TraceSource, system: System) -> list[TracedJob]:
         latest = job.submit_time
         jobs.append(traced)
     return jobs
-
-
-def _check_account(account: TraceAccount, count: int) -> None:
-    if account.submitted != count:
-        raise AssertionError(
-            f"account: expected {count} submitted, as many as jobs, found {account.submitted}"
-        )
-    if account.read != account.submitted + account.skipped.total():
-        raise AssertionError(
-            f"account: expected every record submitted or skipped, found {account.read} read,"
-            f" {account.submitted} submitted and {account.skipped.total()} skipped"
-        )
 
 
 class _Given:
@@ -187,6 +172,7 @@ def check_transform(
     AssertionError
         If the transform is wrong; a note names the workload.
     """
+    expect(product_fault(make(), "transform"))
     with noted("without jobs"):
         _transformed(make(), [])
     for workload, where in workloads(seeds):

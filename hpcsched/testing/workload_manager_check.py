@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from hpcsched.plugins.product_check import product_fault
 from hpcsched.system.cluster import (
     ClusterJob,
     ClusterState,
@@ -33,6 +34,7 @@ def check_workload_manager(make: Callable[[], WorkloadManager]) -> None:
         If the manager is wrong.
     """
     manager = make()
+    expect(product_fault(manager, "workload_manager"))
     state = _read(manager)
     held = [job for job in state.jobs if job.held and job.phase == "waiting"]
     if not held:

@@ -1,12 +1,13 @@
 """Trace source behind transforms, with the interface of any other source."""
 
 from collections import Counter
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from hpcsched.errors import PluginError
 from hpcsched.plugin_faults import is_third_party, named
+from hpcsched.system.system import System
 from hpcsched.workload.checked_source import job_fault, out_of_order
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.readers.numbers_seen import NumbersSeen
@@ -55,11 +56,14 @@ class TransformedSource:
         Transforms with their names, for the header and for errors.
     keeps_requests
         Whether no transform changes requests or restrictions of units.
+    system
+        The system, for the check of jobs that a third party's transform changes; None: unknown.
     """
 
     source: TraceSource
     transforms: Sequence[tuple[str, Transform]]
     keeps_requests: bool
+    system: System | None = None
     _stages: list[_Stage] = field(init=False, default_factory=list)
     _left_out: Counter[str] = field(init=False, default_factory=Counter)
 
@@ -166,8 +170,16 @@ class TransformedSource:
         counts, latest = stage.account.counts, 0
         told = named("transform", stage.transform, stage.name)
         checks = is_third_party(stage.transform)
-        for traced in stage.transform.apply(_taken(stage, jobs), stage.account):
-            fault = job_fault(traced, latest) if checks else None
+        # Only for third parties: numbers cost memory.
+        taken = NumbersSeen() if checks else None
+        passed = NumbersSeen()
+        remaining = stage.transform.apply(_taken(stage, jobs, taken), stage.account)
+        if not isinstance(remaining, Iterable):
+            raise PluginError(f"{told}: expected apply() to yield jobs, found {remaining!r}")
+        for traced in remaining:
+            fault = job_fault(traced, latest, self.system) if checks else None
+            if fault is None and taken is not None:
+                fault = _number_fault(traced.job.job_id, taken, passed)
             if fault is None and traced.job.submit_time < latest:
                 fault = out_of_order(traced, latest)
             if fault is not None:
@@ -195,13 +207,26 @@ class TransformedSource:
         return account.read - skipped - stages[-1].account.counts.submitted
 
 
-def _taken(stage: _Stage, jobs: Iterator[TracedJob]) -> Iterator[TracedJob]:
-    """Yield the jobs that a transform asks for, counting them."""
+def _number_fault(number: int, taken: NumbersSeen, passed: NumbersSeen) -> str | None:
+    """Return why a job is not one that a transform was given, passed on once; None if it is."""
+    if number not in taken:
+        return f"expected the jobs that it was given, found one with the number {number}"
+    if not passed.add(number):
+        return f"expected each job once, found job {number} twice"
+    return None
+
+
+def _taken(
+    stage: _Stage, jobs: Iterator[TracedJob], numbers: NumbersSeen | None
+) -> Iterator[TracedJob]:
+    """Yield the jobs that a transform asks for, counting them, and note their numbers."""
     counts = stage.account.counts
     for traced in jobs:
         if stage.first_submit_time is None:
             stage.first_submit_time = traced.job.submit_time
         counts.read += 1
+        if numbers is not None:
+            numbers.add(traced.job.job_id)
         yield traced
     stage.exhausted = True
 

@@ -9,7 +9,13 @@ import pytest
 import typer
 from typer.core import TyperCommand
 
-from hpcsched.cli.completion import offered_runs, offered_settings
+from hpcsched.cli.completion import (
+    offered_kinds,
+    offered_new_kinds,
+    offered_plugins,
+    offered_runs,
+    offered_settings,
+)
 from tests.scenario.samples import write
 
 
@@ -58,6 +64,14 @@ def test_keys(tmp_path: Path) -> None:
 def test_values(typed: str, offered: list[str]) -> None:
     """Names of plugins are offered where a key names one."""
     assert offered_settings(context(), typed) == offered
+
+
+def test_plugins() -> None:
+    """Kinds are hyphenated, as `plugins new` wants them; names are those of the kind."""
+    assert offered_kinds("tra") == ["trace-source", "transform"]
+    assert offered_new_kinds("fo") == ["formulation"]
+    assert offered_plugins(context(kind="trace-source"), "fi") == ["file"]
+    assert offered_plugins(context(kind="brain"), "") == []
 
 
 def test_in_a_shell(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """`hpcsched plugins list` shows what is installed, and `new` writes a package."""
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -65,3 +66,27 @@ def test_new_of_an_unknown_kind(capsys: pytest.CaptureFixture[str]) -> None:
     """One message with the kinds."""
     assert cli.main(["plugins", "new", "scheduler", "mine"]) == 1
     assert "expected a kind of plugin, allocator, correction, dispatcher" in capsys.readouterr().err
+
+
+def test_show(capsys: pytest.CaptureFixture[str]) -> None:
+    """Kinds may be hyphenated, and any name will do."""
+    assert cli.main(["plugins", "show", "trace-source", "file"]) == 0
+    assert capsys.readouterr().out.startswith("trace source file: Jobs of a file.\n")
+    assert cli.main(["plugins", "show", "trace_source", "file", "--format", "json"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    assert content["parameters"]["properties"]["path"]["type"] == "string"
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "message"),
+    [
+        ("brain", "x", "expected a kind of plugin, trace_source, .*; found 'brain'"),
+        ("dispatcher", "eazy", "no dispatcher is called 'eazy'; did you mean 'easy'?"),
+    ],
+)
+def test_show_what_there_is_not(
+    kind: str, name: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The kinds or a similar name are told."""
+    assert cli.main(["plugins", "show", kind, name]) == 1
+    assert re.search(message, capsys.readouterr().err)

@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from string import Template
 
 import pytest
 
@@ -25,6 +26,11 @@ def users() -> Iterator[tuple[str, str]]:
     """Yield what uses the package as others would: bundled plugins, pages and notebooks."""
     for file in sorted((ROOT / "plugins").rglob("*.py")):
         yield str(file.relative_to(ROOT)), file.read_text(encoding="utf-8")
+    words = {"name": "a-b", "words": "a", "Class": "A", "module": "a", "metric": "a_b"}
+    for file in sorted((ROOT / "hpcsched" / "plugins" / "templates").glob("*.txt")):
+        if file.stem not in ("readme", "pyproject"):
+            text = file.read_text(encoding="utf-8")
+            yield f"template {file.stem}", Template(text).substitute(words)
     for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
         for k, block in enumerate(PYTHON.findall(page.read_text(encoding="utf-8"))):
             yield f"{page.name}, block {k + 1}", block

@@ -50,13 +50,57 @@ REFUSED = {
     "import error": Broken(
         "import a_module_that_is_not_there",
         "cannot be loaded: broken: ModuleNotFoundError: No module named"
-        " 'a_module_that_is_not_there'",
+        " 'a_module_that_is_not_there'; install what it needs, or uninstall broken",
     ),
     "error on import": Broken("1 / 0", "cannot be loaded: broken: ZeroDivisionError: division"),
     "syntax error": Broken("def", "cannot be loaded: broken: SyntaxError: "),
     "unknown hook": Broken(
         hook("return []", kind="brain"),
-        f"does not fit this hpcsched {__version__}: unknown hook 'hpcsched_brains' in plugin",
+        f"does not fit this hpcsched {__version__}: unknown hook 'hpcsched_brains'; ",
+    ),
+    "hook with a misspelt name": Broken(
+        hook("return []").replace("hpcsched_dispatchers", "hpcsched_dispatcher"),
+        "unknown hook 'hpcsched_dispatcher'; did you mean 'hpcsched_dispatchers'?",
+    ),
+    "name that went": Broken(
+        "from hpcsched import Scheduler",
+        f"does not fit this hpcsched {__version__}: broken: ImportError: cannot import name",
+    ),
+    "exit on import": Broken("exit(3)", "cannot be loaded: broken: SystemExit: 3"),
+    "name with a space": Broken(
+        hook("yield Plugin('a b', 'a', make)"),
+        "the dispatcher 'a b': expected names of letters, digits, '.', '_' and '-', found 'a b'",
+    ),
+    "name that is no text": Broken(
+        hook("yield Plugin(5, 'a', make)"), "the dispatcher 5: expected names of letters"
+    ),
+    "aliases that are a text": Broken(
+        hook("yield Plugin('a', 'a', make, aliases='bc')"),
+        "the dispatcher 'a': expected a tuple of names as aliases, found 'bc'",
+    ),
+    "summary of two lines": Broken(
+        hook(r"yield Plugin('a', 'b\nc', make)"),
+        r"the dispatcher 'a': expected a text of one line as summary, found 'b\nc'",
+    ),
+    "factory that is none": Broken(
+        hook("yield Plugin('a', 'a', None)"),
+        "the dispatcher 'a': expected a function as factory, found None",
+    ),
+    "capabilities that are a text": Broken(
+        hook("yield Plugin('a', 'a', make, capabilities='keeps_waits')", kind="transform"),
+        "the transform 'a': expected a frozenset as capabilities, found 'keeps_waits'",
+    ),
+    "capability of another kind": Broken(
+        hook("yield Plugin('a', 'a', make, capabilities=frozenset({SEES_RUN_TIME}))"),
+        "the dispatcher 'a': expected capabilities among follows_record, plans_offline, found"
+        " 'sees_run_time'",
+    ),
+    "parameters without a schema": Broken(
+        "    from collections.abc import Callable\n"
+        + hook("yield Plugin('a', 'a', make, P)").replace(
+            "def make(", "class P(Params):\n        n: Callable = print\n\n    def make("
+        ),
+        "the dispatcher 'a': its parameters P have no JSON Schema: Cannot generate a JsonSchema",
     ),
     "unknown argument of a hook": Broken(
         hook("return []").replace("dispatchers()", "dispatchers(config)"),
@@ -90,15 +134,15 @@ REFUSED = {
     ),
     "parameters that are no model": Broken(
         hook("yield Plugin('a', 'a', make, params=dict)"),
-        "the parameters of the dispatcher 'a' must be a model derived from hpcsched.Params",
+        "the dispatcher 'a': expected params derived from hpcsched.Params, found ",
     ),
     "a model that is not strict": Broken(
         "    from pydantic import BaseModel" + hook("yield Plugin('a', 'a', make, BaseModel)"),
-        "the parameters of the dispatcher 'a' must be a model derived from hpcsched.Params",
+        "the dispatcher 'a': expected params derived from hpcsched.Params, found ",
     ),
     "parameters that are no class": Broken(
         hook("yield Plugin('a', 'a', make, Params())"),
-        "the parameters of the dispatcher 'a' must be a model derived from hpcsched.Params",
+        "the dispatcher 'a': expected params derived from hpcsched.Params, found ",
     ),
 }
 
@@ -129,7 +173,23 @@ def test_clash_of_names(distributions: Distributions, capsys: pytest.CaptureFixt
     message = capsys.readouterr().err
     assert "lotto 1.0" in message
     assert "bingo 2.5" in message
-    assert "both register the dispatcher 'luck'" in message
+    assert "both register the dispatcher 'luck'; uninstall one of them" in message
+
+
+def test_name_twice(distributions: Distributions) -> None:
+    """One distribution with two plugins of one kind and name is named once."""
+    twice = hook("yield Plugin('luck', 'a', make); yield Plugin('luck', 'b', make)")
+    distributions.install("lotto", "1.0", twice)
+    with pytest.raises(PluginError, match=r"lotto 1.0 registers the dispatcher 'luck' twice;"):
+        registry()
+
+
+@pytest.mark.parametrize("field", ["aliases", "former_names"])
+def test_alias_that_a_built_in_plugin_has(field: str, distributions: Distributions) -> None:
+    """It would never be found."""
+    distributions.install("faster", "3", hook(f"yield Plugin('a', 'a', make, {field}=('easy',))"))
+    with pytest.raises(PluginError, match=r"the dispatcher 'easy'; give it another name"):
+        registry()
 
 
 def test_clash_with_a_built_in_one(distributions: Distributions) -> None:
@@ -159,10 +219,26 @@ FAILING = {
         "dispatcher a (broken 0.7): cannot be built: raised ZeroDivisionError: division by zero",
         choice="dispatcher: a",
     ),
-    "factory that is none": Failing(
-        hook("yield Plugin('a', 'a', None)"),
-        "dispatcher a (broken 0.7): cannot be built: raised TypeError: ",
+    "factory that exits": Failing(
+        hook("yield Plugin('a', 'a', lambda params, context: exit(3))"),
+        "dispatcher a (broken 0.7): cannot be built: raised SystemExit: 3",
         choice="dispatcher: a",
+    ),
+    "factory that returns a class": Failing(
+        "    class D:\n        def dispatch(self, problem): pass\n"
+        + hook("yield Plugin('a', 'a', lambda params, context: D)"),
+        "dispatcher a (broken 0.7): expected a method dispatch(problem), found dispatch(self,"
+        " problem)",
+        choice="dispatcher: a",
+    ),
+    "validator that raises": Failing(
+        "    from pydantic import field_validator\n"
+        "    class V(__import__('hpcsched').Params):\n        n: int = 3\n"
+        "        @field_validator('n')\n        @classmethod\n"
+        "        def check(cls, value): raise KeyError('oops')\n"
+        + hook("yield Plugin('a', 'a', make, V)"),
+        "plugin broken 0.7: raised KeyError: 'oops'",
+        choice="dispatcher: {name: a, n: 4}",
     ),
     "factory of an objective": Failing(
         hook("yield Plugin('a', 'a', lambda params, context: 1 / 0)", "objective"),

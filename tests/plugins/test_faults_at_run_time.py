@@ -89,6 +89,62 @@ FAULTS = {
         ": expected jobs by ascending submit time, found job 2 at 5 after one at 9",
         bases="(Source)",
     ),
+    "trace source with amounts of another system": Fault(
+        "trace_source",
+        "def jobs(self): yield TracedJob(Job(1, 0, Request(1, (1, 2)), 10), 5)",
+        "trace: tested\ndispatcher: easy\n",
+        ": job 1: expected a tuple with an amount of each of core, found (1, 2)",
+        bases="(Source)",
+    ),
+    "trace source with a user that is no number": Fault(
+        "trace_source",
+        "def jobs(self): yield TracedJob(Job(1, 0, Request(1, (1,)), 10, user='bob'), 5)",
+        "trace: tested\ndispatcher: easy\n",
+        ": job 1: expected a whole user of at least 0, found 'bob'",
+        bases="(Source)",
+    ),
+    "trace source with an unknown node": Fault(
+        "trace_source",
+        "def jobs(self): yield TracedJob(Job(1, 0, Request(1, (1,), None, {77}), 10), 5)",
+        "trace: tested\ndispatcher: easy\n",
+        ": job 1: expected nodes from 0 to 3, found [77]",
+        bases="(Source)",
+    ),
+    "trace source with an unknown group": Fault(
+        "trace_source",
+        "def jobs(self): yield TracedJob(Job(1, 0, Request(1, (1,), {'gpu'}), 10), 5)",
+        "trace: tested\ndispatcher: easy\n",
+        ": job 1: expected node groups among node, found ['gpu']",
+        bases="(Source)",
+    ),
+    "trace source with a job twice": Fault(
+        "trace_source",
+        "def jobs(self): yield self.job(1, 0); yield self.job(1, 5)",
+        "trace: tested\ndispatcher: easy\n",
+        ": job 1: expected each number once, found it twice",
+        bases="(Source)",
+    ),
+    "trace source without an account": Fault(
+        "trace_source",
+        "def jobs(self): yield TracedJob(Job(1, 0, Request(1, (1,)), 10), 5)",
+        "trace: tested\ndispatcher: easy\n",
+        ": account: expected 1 submitted, as many as jobs, found 0",
+        bases="(Source)",
+    ),
+    "trace source with files that are no paths": Fault(
+        "trace_source",
+        "files = 'log.csv'\n        def jobs(self): yield self.job(1, 0)",
+        "trace: tested\ndispatcher: easy\n",
+        ": expected a sequence of Path as files, found 'log.csv'",
+        bases="(Source)",
+    ),
+    "trace source without jobs": Fault(
+        "trace_source",
+        "def jobs(self): return None",
+        "trace: tested\ndispatcher: easy\n",
+        ": expected jobs() to yield jobs, found None",
+        bases="(Source)",
+    ),
     "transform that raises": Fault(
         "transform",
         "def apply(self, jobs, account): yield next(jobs); 1 / 0",
@@ -100,6 +156,44 @@ FAULTS = {
         "def apply(self, jobs, account): yield from (job for job, _ in jobs)",
         "trace: {source: swf, path: trace.swf, transforms: [tested]}\ndispatcher: easy\n",
         ": expected a TracedJob with a Job, found Job(",
+    ),
+    "transform that numbers anew": Fault(
+        "transform",
+        "def apply(self, jobs, account):\n"
+        "            for job, run_time in jobs: yield TracedJob(job._replace(job_id=99), run_time)",
+        "trace: {source: swf, path: trace.swf, transforms: [tested]}\ndispatcher: easy\n",
+        ": expected the jobs that it was given, found one with the number 99",
+    ),
+    "transform that doubles": Fault(
+        "transform",
+        "def apply(self, jobs, account):\n            for one in jobs: yield one; yield one",
+        "trace: {source: swf, path: trace.swf, transforms: [tested]}\ndispatcher: easy\n",
+        ": expected each job once, found job 1 twice",
+    ),
+    "transform without a yield": Fault(
+        "transform",
+        "def apply(self, jobs, account): list(jobs)",
+        "trace: {source: swf, path: trace.swf, transforms: [tested]}\ndispatcher: easy\n",
+        ": expected apply() to yield jobs, found None",
+    ),
+    "transform with other arguments": Fault(
+        "transform",
+        "def apply(self, jobs): yield from jobs",
+        "trace: {source: swf, path: trace.swf, transforms: [tested]}\ndispatcher: easy\n",
+        ": expected a method apply(jobs, account), found apply(jobs)",
+    ),
+    "predictor of ages": Fault(
+        "predictor",
+        "def predict(self, job): return 10**30\n        def observe(self, job, run_time): pass",
+        f"{EASY}predictor: tested\n",
+        ", job 1: expected at most 4294967296 s (136 years), found 1000000",
+    ),
+    "predictor that looks for the run time": Fault(
+        "predictor",
+        "def predict(self, job): return job.run_time\n"
+        "        def observe(self, job, run_time): pass",
+        f"{EASY}predictor: tested\n",
+        ", job 1: raised AttributeError: 'Job' object has no attribute 'run_time'",
     ),
     "predictor that raises": Fault(
         "predictor",
@@ -139,6 +233,41 @@ FAULTS = {
         ", round 1: expected a decision with a tuple of starts, found 5",
         code=3,
     ),
+    "dispatcher with a list of starts": Fault(
+        "dispatcher",
+        "def dispatch(self, problem): return Decision([])",
+        f"{LOG}dispatcher: tested\n",
+        ", round 1: expected a decision with a tuple of starts, found a list",
+        code=3,
+    ),
+    "dispatcher with numbers of NumPy": Fault(
+        "dispatcher",
+        "def dispatch(self, problem): return Decision((Start(1, NodeAllocation((0,),"
+        " (np.int64(1),))),))",
+        f"{LOG}dispatcher: tested\n",
+        ", round 1: job 1: nodes and units must be whole numbers (int), found np.int64(1)",
+        code=3,
+    ),
+    "dispatcher that exits": Fault(
+        "dispatcher",
+        "def dispatch(self, problem): raise SystemExit(7)",
+        f"{LOG}dispatcher: tested\n",
+        ", round 1: raised SystemExit: 7",
+        code=3,
+    ),
+    "dispatcher that is told of starts alone": Fault(
+        "dispatcher",
+        "def dispatch(self, problem): pass\n        def job_started(self, job): pass",
+        f"{LOG}dispatcher: tested\n",
+        ": expected its factory to return an object with 'job_started' and 'job_ended', found"
+        " Tested, which lacks 'job_ended'",
+    ),
+    "queue order that changes a job": Fault(
+        "queue_order",
+        "def sort(self, problem): return [job._replace(units=1) for job in problem.queue]",
+        f"{LOG}dispatcher: {{name: list, order: tested}}\n",
+        ": expected the jobs of the queue as they are, found job 5 changed",
+    ),
     "queue order that raises": Fault(
         "queue_order",
         "def sort(self, problem): 1 / 0",
@@ -174,6 +303,27 @@ FAULTS = {
         "def allocate(self, units, room): return NodeAllocation((0,), (units + 1,))",
         f"{LOG}dispatcher: {{name: easy, allocator: tested}}\n",
         ": expected at most 1 units on node 0, found 2",
+    ),
+    "allocator that changes its room": Fault(
+        "allocator",
+        "def allocate(self, units, room): room.available[:] = 0",
+        f"{LOG}dispatcher: {{name: easy, allocator: tested}}\n",
+        ", asked by dispatcher easy in round 1: raised ValueError: assignment destination is",
+    ),
+    "objective without a population": Fault(
+        "objective",
+        "def measure(self, jobs): return 1.0\n"
+        "        def planned_cost(self, jobs, now):\n"
+        "            return linear(np.ones(len(jobs)))._replace(population=0)",
+        f"{LOG}objective: tested\ndispatcher: order-search\n",
+        ": expected a population of at least 1, found 0",
+    ),
+    "objective with texts as weights": Fault(
+        "objective",
+        "def measure(self, jobs): return 1.0\n"
+        "        def planned_cost(self, jobs, now): return linear(['a'] * len(jobs))",
+        f"{LOG}objective: tested\ndispatcher: order-search\n",
+        ": expected weights that are numbers, found those of type <U1",
     ),
     "objective without a cost": Fault(
         "objective",
@@ -215,6 +365,19 @@ FAULTS = {
         f"{EASY}observers: [tested]\n",
         ": expected its factory to return an object with 'round_ended', found Tested, which has"
         " none",
+    ),
+    "observer with other arguments": Fault(
+        "observer",
+        "def job_started(self): pass",
+        f"{EASY}observers: [tested]\n",
+        ": expected a method job_started(job), found job_started()",
+        bases="(Observer)",
+    ),
+    "metric with a unit that is no text": Fault(
+        "metric",
+        "unit, population = None, 'x'\n        def measure(self, run): return 1.0",
+        EASY,
+        ": expected a text as unit, found None",
     ),
     "metric without a unit": Fault(
         "metric",
@@ -285,6 +448,7 @@ def test_traceback_on_request(
         ("'much'", "expected a finite number, or None, found 'much'"),
         ("float('nan')", "expected a finite number, or None, found nan"),
         ("True", "expected a finite number, or None, found True"),
+        ("exit(7)", "raised SystemExit: 7"),
     ],
 )
 def test_figures(  # noqa: PLR0917
@@ -305,3 +469,64 @@ def test_figures(  # noqa: PLR0917
     assert cli.main(["measure", str(folder / "run")]) in (0, 1)
     written = capsys.readouterr()
     assert f"{kind} tested (broken 0.7)" in written.out + written.err
+
+
+def test_unknown_column(folder: Path, distributions: Distributions) -> None:
+    """A metric that asks for a column that there is not is told which ones there are."""
+    body = (
+        "unit = population = 'x'\n"
+        "        def measure(self, run): return next(run.jobs.batches('wait'))"
+    )
+    assert run(Fault("metric", body, EASY, ""), folder, distributions) == 0
+    summary = json.loads((folder / "run" / "summary.json").read_text())
+    (why,) = summary["not_measured"].values()
+    assert why.startswith("it has no column 'wait'; there are: job_id, submit_time, ")
+
+
+def test_observer_that_cannot_close(
+    folder: Path, distributions: Distributions, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The replay has ended: it is complete, with its metrics, and the account names the plugin."""
+    body = "def close(self): 1 / 0"
+    fault = Fault("observer", body, f"{EASY}observers: [tested]\n", "", bases="(Observer)")
+    assert run(fault, folder, distributions) == 0
+    written = json.loads((folder / "run" / "summary.json").read_text())
+    why = "close raised ZeroDivisionError: division by zero"
+    assert written["not_closed"] == {"observer tested (broken 0.7)": why}
+    assert written["metrics"]["mean_wait_time"] is not None
+    assert json.loads((folder / "run" / "manifest.json").read_text())["status"] == "complete"
+    capsys.readouterr()
+    assert cli.main(["verify", str(folder / "run")]) == 0
+    assert cli.main(["measure", str(folder / "run")]) == 0
+    assert f"observer tested (broken 0.7): {why}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "choice"),
+    [
+        (
+            "metric",
+            "unit = population = 'x'\n        def measure(self, run): print('noise')",
+            EASY,
+        ),
+        (
+            "predictor",
+            "def predict(self, job): print('noise'); return 5\n"
+            "        def observe(self, job, run_time): pass",
+            f"{EASY}predictor: tested\n",
+        ),
+    ],
+)
+def test_prints(  # noqa: PLR0917
+    kind: str,
+    body: str,
+    choice: str,
+    folder: Path,
+    distributions: Distributions,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Standard output is for results: what a plugin prints goes to standard error."""
+    assert run(Fault(kind, body, choice, ""), folder, distributions) == 0
+    written = capsys.readouterr()
+    assert "noise" not in written.out
+    assert "noise" in written.err

@@ -114,7 +114,7 @@ def test_wrong_texts(mistake: str, message: str) -> None:
         ("negative", "expected weights that are finite and not negative, found -1.0"),
         ("infinite", "expected weights that are finite and not negative, found inf"),
         ("shape", r"expected weights of shape \(terms, 0 jobs\), found \(1, 1\)"),
-        ("constant", "expected a finite constant, found nan"),
+        ("constant", "expected a finite number as constant, found nan"),
         ("no weight", "expected less for the plan with the lower objective, found costs of"),
     ],
 )

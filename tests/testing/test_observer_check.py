@@ -84,7 +84,7 @@ def test_times_of_the_clock() -> None:
         (
             lambda _: NotAnObserver(),
             AssertionError,
-            "expected a method 'job_submitted', found none",
+            "an object with 'job_submitted', found NotAnObserver, which has none",
         ),
         (lambda folder: Longest(folder, "empty"), ValueError, "max"),
         (lambda folder: Longest(folder, "number"), AssertionError, r"the same longest.txt when"),

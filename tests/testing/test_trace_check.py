@@ -92,7 +92,7 @@ def test_right_source() -> None:
         ("order", "expected jobs by ascending submit time, found job 2 at 20 after one at 30"),
         ("twice", "job 1: expected each number once, found it twice"),
         ("large", "job 1: expected a job that fits on the system"),
-        ("amounts", r"job 1: expected an amount of each of core, found \(1, 1\)"),
+        ("amounts", r"job 1: expected a tuple with an amount of each of core, found \(1, 1\)"),
         ("uniform", r"job 1: expected the uniform request \(2,\), found \(1,\)"),
         ("after", r"job 2: expected no 'after' without an attribute 'dependencies'"),
         ("lost", "expected every record submitted or skipped, found 3 read, 2 submitted and 0"),

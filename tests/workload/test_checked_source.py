@@ -7,6 +7,7 @@ import pytest
 from hpcsched.errors import PluginError
 from hpcsched.plugin_faults import PluginOrigin, remember
 from hpcsched.system.request import Request
+from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.checked_source import CheckedColumnSource, checked_source, job_fault
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.job_batches import GivesColumns
@@ -18,6 +19,7 @@ from hpcsched.workload.trace_source import (
     recorded_waits,
 )
 
+SYSTEM = System((NodeGroup("n", 4, {"core": 2, "mem": 8}),))
 JOB = Job(3, 5, Request(2, (1, 0)), 60)
 
 
@@ -32,7 +34,7 @@ class Source:
 
     def __init__(self, *records: object) -> None:
         self.records = records
-        self.account = TraceAccount(read=1)
+        self.account = TraceAccount(read=1, submitted=1)
 
     def jobs(self):
         """Yield the records."""
@@ -77,7 +79,7 @@ def test_faults(record: object, fault: str | None) -> None:
 def test_passed_on() -> None:
     """The source is what it was."""
     source = Source(TracedJob(JOB, 9))
-    checked = checked_source(source)
+    checked = checked_source(source, SYSTEM)
     assert list(checked.jobs()) == [(JOB, 9)]
     assert checked.account is source.account
     assert (checked.comments, checked.files) == (source.comments, source.files)
@@ -90,7 +92,7 @@ def test_passed_on() -> None:
 
 def test_columns() -> None:
     """A source of columns stays one."""
-    checked = checked_source(Columns())
+    checked = checked_source(Columns(), SYSTEM)
     assert isinstance(checked, CheckedColumnSource)
     assert isinstance(checked, GivesColumns)
     assert list(checked.job_columns(None)) == []
@@ -101,4 +103,4 @@ def test_named() -> None:
     source = Source(7)
     remember(source, PluginOrigin("trace_source", "mine", "acme", "2.0"))
     with pytest.raises(PluginError, match=r"^trace source mine \(acme 2.0\): expected a TracedJob"):
-        list(checked_source(source).jobs())
+        list(checked_source(source, SYSTEM).jobs())

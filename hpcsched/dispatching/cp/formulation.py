@@ -98,21 +98,55 @@ class Formulation(Protocol):
 
     @property
     def fit(self) -> Fit:
-        """Relation of its models' plans to those of the dispatching problem."""
+        """Relation of its models' plans to those of the dispatching problem.
+
+        `exact`: the same; `restriction`: fewer; `relaxation`: more, so that a plan may turn out not
+        to be one.
+        """
 
     @property
     def binds(self) -> Binds:
-        """The jobs that get nodes in its plans."""
+        """Jobs that get nodes in its plans: all, those that start now, or none.
+
+        The allocator chooses the nodes of the others.
+        """
 
     @property
     def terms(self) -> Terms:
-        """The meaning of its models, in short."""
+        """Meaning of its models, for `schedule-or-postpone`, which builds none."""
 
     def variables(self, data: ModelData) -> int:
-        """Return the number of decision variables of the model, as the source counts them."""
+        """Return the number of decision variables of the model, as the source counts them.
+
+        Parameters
+        ----------
+        data
+            The problem of the round.
+        """
 
     def magnitude(self, data: ModelData) -> int:
-        """Return the largest number in the constraints that a solver may have to work with."""
+        """Return the largest number in the constraints that a solver may have to work with.
+
+        Where it is above that of the solver, the same problem is tried in longer steps.
+
+        Parameters
+        ----------
+        data
+            The problem of the round.
+        """
 
     def build(self, data: ModelData) -> BuiltModel:
-        """Build the model."""
+        """Build the model.
+
+        Parameters
+        ----------
+        data
+            The problem of the round: `J` jobs, `N` nodes, `R` resource types, times in steps from
+            now.
+
+        Returns
+        -------
+        BuiltModel
+            The CPMpy model with its objective, and the functions that read it. An exception counts
+            as a failure of the solver in this round: a list plan is carried out.
+        """

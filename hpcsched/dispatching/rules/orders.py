@@ -75,6 +75,10 @@ def order_fault(problem: DispatchingProblem, queue: object) -> str | None:
     strange = next((job for job in queue if not isinstance(job, WaitingJob)), None)
     if strange is not None:
         return f"expected the jobs of the queue, found {strange!r} among them"
+    known = {job.job_id: job for job in problem.queue}
+    changed = next((job for job in queue if known.get(job.job_id, job) != job), None)
+    if changed is not None:
+        return f"expected the jobs of the queue as they are, found job {changed.job_id} changed"
     expected, found = Counter(j.job_id for j in problem.queue), Counter(j.job_id for j in queue)
     wrong = next(iter((expected - found) + (found - expected)), None)
     if wrong is None:

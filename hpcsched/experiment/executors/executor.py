@@ -18,6 +18,8 @@ class Task(NamedTuple):
 
     Attributes
     ----------
+    name
+        Name of the task, unlike that of any other.
     program
         Python module, run as `python -m PROGRAM SCENARIO OUT [KEY.PATH=VALUE...]`, which stops when
         its standard input ends.
@@ -42,6 +44,8 @@ class Ended(NamedTuple):
 
     Attributes
     ----------
+    task
+        The task.
     attempt
         Folder of the attempt on this machine, if there is one.
     seconds

@@ -54,6 +54,8 @@ def account_lines(summary: Mapping[str, Any]) -> Iterator[str]:
         yield f"{line}  {OBJECTIVE}"
     for what, why in summary.get("not_measured", {}).items():
         yield f"  not measured: {what}: {why}"
+    for what, why in summary.get("not_closed", {}).items():
+        yield f"  not closed, and its files may lack something: {what}: {why}"
     for resource, drawn in summary.get("shared_resources", {}).items():
         yield _shared_resource_line(resource, drawn)
     called = solver_rounds(summary["rounds"]["solver"])

@@ -49,6 +49,15 @@ class RestartedSession:
     The model is put into the solver's terms when the session is made, and again for each further
     call. The best of the solutions that were found within one call is what it leaves behind; where
     none was found, the variables keep the values that they had.
+
+    Parameters
+    ----------
+    built
+        The model.
+    load
+        Function that puts a CPMpy model into the solver's terms; it returns an object with a method
+        `solve(limit, hint)`, which returns an `Outcome` and leaves the solution in the variables.
+        The limit is a `Budget` or a number of seconds.
     """
 
     def __init__(self, built: BuiltModel, load: Callable[[Any], Run]) -> None:

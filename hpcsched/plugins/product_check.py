@@ -1,0 +1,196 @@
+"""Check of what a factory returns: the methods and attributes of its kind of plugin.
+
+A method that cannot be called as hpcsched calls it is found when it is built, and not in the middle
+of a run, where Python would blame the caller.
+"""
+
+import inspect
+from collections.abc import Iterator
+from itertools import chain
+from types import MappingProxyType
+from typing import Any
+
+from hpcsched.errors import PluginError
+from hpcsched.plugin_faults import FAULTS, PluginOrigin, raised
+
+_Members = MappingProxyType[str, tuple[str, ...] | None]
+
+_FOLLOWS = {"job_started": ("job",), "job_ended": ("job", "end_time")}
+
+MEMBERS: MappingProxyType[str, _Members] = MappingProxyType(
+    {
+        "trace_source": MappingProxyType(
+            {
+                "jobs": (),
+                "account": None,
+                "comments": None,
+                "files": None,
+                "uniform_request": None,
+                "fraction_read": None,
+            }
+        ),
+        "transform": MappingProxyType({"apply": ("jobs", "account")}),
+        "predictor": MappingProxyType({"observe": ("job", "run_time")}),
+        "correction": MappingProxyType({"correct": ("job", "predicted_run_time", "elapsed")}),
+        "dispatcher": MappingProxyType({"dispatch": ("problem",)}),
+        "queue_order": MappingProxyType({"sort": ("problem",)}),
+        "allocator": MappingProxyType({"allocate": ("units", "room")}),
+        "solver": MappingProxyType(
+            {
+                "check_installed": (),
+                "deterministic": None,
+                "largest": None,
+                "largest_objective": None,
+            }
+        ),
+        "objective": MappingProxyType({"measure": ("jobs",)}),
+        "metric": MappingProxyType({"measure": ("run",), "unit": None, "population": None}),
+        "observer": MappingProxyType(
+            {
+                "round_ended": ("record",),
+                "job_submitted": ("job",),
+                "job_started": ("job",),
+                "job_interrupted": ("interruption",),
+                "job_ended": ("record",),
+                "reasons_given": ("record", "reasons"),
+                "close": (),
+            }
+        ),
+        "workload_manager": MappingProxyType(
+            {"read": (), "start": ("job", "nodes"), "hold": ("job",)}
+        ),
+        "executor": MappingProxyType({"run": ("tasks", "limit", "started")}),
+    }
+)
+"""Members that the product of a factory must have, by kind of plugin: the arguments of a method;
+None for an attribute."""
+
+OPTIONAL: MappingProxyType[str, _Members] = MappingProxyType(
+    {
+        "trace_source": MappingProxyType(
+            {"job_columns": ("numbers",), "keep_waits": (), "read_answers": ()}
+        ),
+        "predictor": MappingProxyType(
+            {"predict": ("job",), "foresee": ("job", "run_time"), "predict_by": ("job",)}
+        ),
+        "dispatcher": MappingProxyType({**_FOLLOWS, "follow_record": ("waits", "log")}),
+        "queue_order": MappingProxyType(_FOLLOWS),
+        "allocator": MappingProxyType({**_FOLLOWS, "allocate_slots": ("units", "free")}),
+        "solver": MappingProxyType({"load": ("built",), "prepare": ("data",)}),
+        "objective": MappingProxyType(
+            {
+                "planned_cost": ("jobs", "now"),
+                "planned_ratio": ("jobs", "now", "dinkelbach_parameter"),
+            }
+        ),
+        "observer": MappingProxyType({"additional_data": ("now",)}),
+    }
+)
+"""Methods that it may have, with their arguments."""
+
+_NONE: _Members = MappingProxyType({})
+
+ONE_OF = MappingProxyType({"predictor": ("predict", "foresee"), "solver": ("load", "prepare")})
+"""Methods of which it must have one at least."""
+
+TOGETHER = MappingProxyType(dict.fromkeys(("dispatcher", "queue_order", "allocator"), _FOLLOWS))
+"""Methods of which it must have all or none."""
+
+TEXTS = MappingProxyType({"metric": ("unit", "population")})
+"""Attributes that are texts."""
+
+
+def check_product(built: object, origin: PluginOrigin) -> None:
+    """Check that the product of a factory has what its kind of plugin must have.
+
+    Parameters
+    ----------
+    built
+        The product.
+    origin
+        Its plugin; only products of third parties are checked for more than their members' names.
+
+    Raises
+    ------
+    PluginError
+        If it has not.
+    """
+    fault = product_fault(built, origin.kind, arguments=origin.is_third_party)
+    if fault is not None:
+        raise PluginError(f"{origin}: {fault}")
+
+
+def product_fault(built: object, kind: str, *, arguments: bool = True) -> str | None:
+    """Return why an object is no plugin of a kind; None if it may be one.
+
+    Parameters
+    ----------
+    built
+        The object.
+    kind
+        The kind of plugin.
+    arguments
+        Whether methods must take the arguments of the protocol, and texts be texts.
+    """
+    members = (_lacking(built, repr(name)) for name in MEMBERS[kind] if not _has(built, name))
+    if not arguments:
+        return next(members, None)
+    return next(chain(members, _choice_faults(built, kind), _use_faults(built, kind)), None)
+
+
+def _choice_faults(built: object, kind: str) -> Iterator[str]:
+    """Yield what is wrong among methods of which only some are needed."""
+    one_of = ONE_OF.get(kind, ())
+    if one_of and not any(_has(built, name) for name in one_of):
+        yield _lacking(built, " or ".join(map(repr, one_of)))
+    together = TOGETHER.get(kind, _NONE)
+    missing = [name for name in together if not _has(built, name)]
+    if missing and len(missing) < len(together):
+        yield _lacking(built, " and ".join(map(repr, together)), f"lacks {missing[0]!r}")
+
+
+def _use_faults(built: object, kind: str) -> Iterator[str]:
+    """Yield methods that cannot be called as they will be, and attributes that are no texts."""
+    for name, arguments in (*MEMBERS[kind].items(), *OPTIONAL.get(kind, _NONE).items()):
+        if arguments is not None and _has(built, name):
+            fault = _method_fault(built, name, arguments)
+            if fault is not None:
+                yield fault
+    for name in TEXTS.get(kind, ()):
+        try:
+            text = getattr(built, name)
+        except FAULTS as error:
+            yield f"{name} {raised(error)}"
+        else:
+            if not isinstance(text, str):
+                yield f"expected a text as {name}, found {text!r}"
+
+
+def _has(built: object, member: str) -> bool:
+    # On the class as well: a property is not read before it is needed.
+    return hasattr(type(built), member) or hasattr(built, member)
+
+
+def _lacking(built: object, members: str, found: str = "has none") -> str:
+    return (
+        f"expected its factory to return an object with {members},"
+        f" found {type(built).__name__}, which {found}"
+    )
+
+
+def _method_fault(built: Any, name: str, arguments: tuple[str, ...]) -> str | None:
+    """Return why a method cannot be called with its arguments; None if it can."""
+    method = getattr(built, name)
+    expected = f"expected a method {name}({', '.join(arguments)})"
+    if not callable(method):
+        return f"{expected}, found {method!r}"
+    try:
+        signature = inspect.signature(method)
+    except (TypeError, ValueError):  # compiled code may have none
+        return None
+    try:
+        signature.bind(*arguments)
+    except TypeError:
+        taken = ", ".join(map(str, signature.parameters.values()))
+        return f"{expected}, found {name}({taken})"
+    return None

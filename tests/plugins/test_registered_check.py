@@ -1,0 +1,48 @@
+"""Fields of a `Plugin` are checked when it is registered; commands are in `test_broken_plugins`."""
+
+from typing import Annotated, Any
+
+import pytest
+
+from hpcsched import Params, Plugin, Selects
+from hpcsched.errors import PluginError
+from hpcsched.plugins.registered_check import CAPABILITIES, check_registered, params_fault
+from hpcsched.registration import KINDS, SEES_RUN_TIME
+
+
+class Chooses(Params):
+    """Parameters with a choice."""
+
+    allocator: Annotated[Any, Selects("allocator")] = "first-fit"
+
+
+def registered(plugin: object, kind: str = "predictor") -> object:
+    """Check a plugin that a hook of `acme 2.0` has returned."""
+    return check_registered(plugin, f"hpcsched_{kind}s", kind, "plugin acme 2.0")
+
+
+def test_as_it_was() -> None:
+    """A plugin without a fault is returned."""
+    plugin = Plugin("a", "b", lambda *_: None, Chooses, frozenset({SEES_RUN_TIME}), aliases=("c",))
+    assert registered(plugin) is plugin
+
+
+def test_kinds() -> None:
+    """Capabilities belong to kinds that there are."""
+    assert set(CAPABILITIES) <= set(KINDS)
+
+
+def test_kind_without_capabilities() -> None:
+    """The message says that there are none."""
+    plugin = Plugin("a", "b", lambda *_: None, capabilities=frozenset({SEES_RUN_TIME}))
+    expected = "the queue order 'a': expected capabilities none of this kind, found 'sees_run_time'"
+    with pytest.raises(PluginError, match=expected):
+        registered(plugin, "queue_order")
+
+
+def test_params() -> None:
+    """A model that is strict, and has a schema."""
+    assert params_fault(Chooses) is None
+    assert (
+        params_fault(dict) == "expected params derived from hpcsched.Params, found <class 'dict'>"
+    )
