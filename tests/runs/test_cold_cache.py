@@ -25,7 +25,11 @@ def counted(dispatcher, problem):
     rounds.append(problem.round)
     return dispatch(dispatcher, problem)
 PlanningDispatcher.dispatch = counted
-CompileNotes.begins = lambda _, functions: names.append((len(rounds), *functions))
+begins = CompileNotes.begins
+def noted(notes, functions):
+    names.append((len(rounds), *functions))
+    return begins(notes, functions)
+CompileNotes.begins = noted
 code = main()
 print(max(rounds) > 10, names)
 sys.exit(code)
