@@ -1,5 +1,6 @@
 """Dispatcher with a time limit, and list scheduling where it fails or takes too long."""
 
+from contextlib import suppress
 from queue import Empty, Queue
 from threading import Thread
 from time import perf_counter
@@ -53,7 +54,8 @@ class GuardedDispatcher:
 
     def warm_up(self, problem: DispatchingProblem, limit: float) -> None:
         """Compile the dispatcher's code; answer a problem and drop the answer, for the rest."""
-        prepare_code(self._dispatcher)
+        with suppress(Exception):  # a round would tell of it, and the cluster goes on
+            prepare_code(self._dispatcher)
         if not problem.queue:
             return
         usual, self._limit = self._limit, limit
