@@ -124,4 +124,4 @@ class _Noted:
         for estimate in estimates:
             if passed < estimate:
                 return f"{passed:.0f} s of about {estimate:.0f} s"
-        return f"{passed:.0f} s{', longer than expected' if estimates else ' so far'}"
+        return f"{passed:.0f} s{' so far' if self.recorded is None else ', longer than expected'}"
