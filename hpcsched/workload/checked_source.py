@@ -1,6 +1,6 @@
 """Trace source around that of a third party, with checks of every job."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -78,12 +78,18 @@ class CheckedSource:
             If a job is none, or does not follow the one before.
         """
         latest = 0
-        for traced in self._source.jobs():
-            fault = job_fault(traced, latest)
-            if fault is not None:
-                raise PluginError(f"{named('trace_source', self._source)}: {fault}")
-            latest = traced.job.submit_time
-            yield traced
+        records = self._source.jobs()
+        try:
+            for traced in records:
+                fault = job_fault(traced, latest)
+                if fault is not None:
+                    raise PluginError(f"{named('trace_source', self._source)}: {fault}")
+                latest = traced.job.submit_time
+                yield traced
+        finally:
+            # The error about a record holds the generator, and so the file that it has open.
+            if isinstance(records, Generator):
+                records.close()
 
 
 class CheckedColumnSource(CheckedSource):
