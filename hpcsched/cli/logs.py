@@ -10,9 +10,6 @@ import sys
 from contextlib import nullcontext
 from shutil import get_terminal_size
 
-from hpcsched.dispatching.core.compile_time import tell_of_compiling
-from hpcsched.monitoring.compile_notes import CompileNotes
-
 ROOT = "hpcsched"
 PROGRESS = "hpcsched.progress"
 
@@ -48,6 +45,10 @@ def show_logs(*, verbose: bool) -> None:
     verbose
         Whether to show information too, not only warnings.
     """
+    # Neither --help nor --version needs them.
+    from hpcsched.dispatching.core.compile_time import tell_of_compiling
+    from hpcsched.monitoring.compile_notes import CompileNotes
+
     root = logging.getLogger(ROOT)
     # One handler, however many commands a process runs.
     if _HANDLER not in root.handlers:
