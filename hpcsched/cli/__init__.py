@@ -39,6 +39,7 @@ from hpcsched.cli import (
 from hpcsched.cli.logs import is_verbose
 from hpcsched.cli.old_spellings import present_arguments
 from hpcsched.cli.shared_options import Verbose
+from hpcsched.cli.usage_errors import PlainGroup
 from hpcsched.errors import DecisionError, HpcschedError, InputError
 from hpcsched.interrupts import raised_as_interrupts
 from hpcsched.paths import too_long
@@ -50,6 +51,7 @@ DEBUG = "HPCSCHED_DEBUG"
 
 app = typer.Typer(
     name="hpcsched",
+    cls=PlainGroup,
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     # Rich would double the time that --help takes.

@@ -5,10 +5,10 @@ Notes about a wait, such as for the compiler, go to the logger `hpcsched.progres
 """
 
 import logging
+import os
 import sys
-
-from hpcsched.dispatching.core.compile_time import tell_of_compiling
-from hpcsched.monitoring.compile_notes import CompileNotes
+from contextlib import nullcontext
+from shutil import get_terminal_size
 
 ROOT = "hpcsched"
 PROGRESS = "hpcsched.progress"
@@ -17,7 +17,19 @@ PROGRESS = "hpcsched.progress"
 class _StandardError(logging.Handler):
     """Writes messages to the standard error of the moment, which tests and shells replace."""
 
+    _updated = False
+
+    def update(self, text: str) -> None:
+        """Write a line in the place of the one before, on a terminal; empty: remove it."""
+        with self.lock or nullcontext():
+            if text or self._updated:
+                shown = text[: get_terminal_size().columns - 1]
+                sys.stderr.write(f"\r\x1b[K{shown}")
+                sys.stderr.flush()
+            self._updated = bool(text)
+
     def emit(self, record: logging.LogRecord) -> None:
+        self.update("")
         label = "" if record.levelno < logging.WARNING else f"{record.levelname.lower()}: "
         sys.stderr.write(f"{label}{record.getMessage()}\n")
 
@@ -33,6 +45,10 @@ def show_logs(*, verbose: bool) -> None:
     verbose
         Whether to show information too, not only warnings.
     """
+    # Neither --help nor --version needs them.
+    from hpcsched.dispatching.core.compile_time import tell_of_compiling
+    from hpcsched.monitoring.compile_notes import CompileNotes
+
     root = logging.getLogger(ROOT)
     # One handler, however many commands a process runs.
     if _HANDLER not in root.handlers:
@@ -41,7 +57,8 @@ def show_logs(*, verbose: bool) -> None:
     root.setLevel(logging.INFO if verbose else logging.WARNING)
     logging.getLogger(PROGRESS).setLevel(logging.INFO)
     # Commands without a listener of their own, and threads, tell of compiling as well.
-    tell_of_compiling(CompileNotes())
+    in_place = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+    tell_of_compiling(CompileNotes(update=_HANDLER.update if in_place else None))
 
 
 def is_verbose() -> bool:

@@ -13,18 +13,18 @@ def status(
 
     It works from another terminal while the run is in progress.
     """
-    from hpcsched.experiment.experiment_status import (
-        experiment_status,
-        experiment_status_content,
-        experiment_status_text,
-    )
-    from hpcsched.experiment.folder import ExperimentFolder
     from hpcsched.monitoring.run_status import status_content, status_of, status_text
-    from hpcsched.report.run_choice import one_run_folder, run_folder
+    from hpcsched.report.run_choice import INDEX, one_run_folder, run_folder
 
     as_json = format_ is DataFormat.JSON
     folder = run_folder(directory)
-    if ExperimentFolder(folder).index.is_file():
+    if (folder / INDEX).is_file():
+        from hpcsched.experiment.experiment_status import (
+            experiment_status,
+            experiment_status_content,
+            experiment_status_text,
+        )
+
         of_all = experiment_status(folder)
         text = experiment_status_text(of_all)
         emit(json_text(experiment_status_content(of_all)) if as_json else text, out)

@@ -39,7 +39,13 @@ class PreparesCode(Protocol):
     """Protocol of a dispatcher that runs compiled code of its own."""
 
     def prepare_code(self) -> None:
-        """Compile the code, or load it; called before the first round of a run.
+        """Compile the code, or load it; called before the first round of a replay.
 
         Decisions must be the same without this call.
         """
+
+
+def prepare_code(dispatcher: Dispatcher) -> None:
+    """Compile a dispatcher's code, or load it, so that no round waits for it."""
+    if isinstance(dispatcher, PreparesCode):
+        dispatcher.prepare_code()

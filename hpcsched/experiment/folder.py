@@ -5,11 +5,14 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hpcsched.errors import InputError
-from hpcsched.experiment.cell import Cell
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.folder_lock import locked_folder
+
+if TYPE_CHECKING:
+    from hpcsched.experiment.cell import Cell
 
 INDEX = "experiment.json"
 _RUNS = "runs"
@@ -37,15 +40,15 @@ class ExperimentFolder:
         """Folder of attempts."""
         return self.path / _UNFINISHED
 
-    def place(self, cell: Cell) -> Path:
+    def place(self, cell: "Cell") -> Path:
         """Return the run directory of a cell, which may not exist yet."""
         return self.path / _RUNS / cell.address
 
-    def log(self, cell: Cell) -> Path:
+    def log(self, cell: "Cell") -> Path:
         """Return the file with the output of a cell that failed."""
         return self.path / _LOGS / f"{cell.address}.log"
 
-    def run_of(self, cell: Cell) -> RunDirectory | None:
+    def run_of(self, cell: "Cell") -> RunDirectory | None:
         """Return the run of a cell if it is complete, else None."""
         return complete_run(self.place(cell), cell.text)
 
@@ -66,7 +69,7 @@ class ExperimentFolder:
             finally:
                 self._clear()
 
-    def take(self, attempt_run: Path, cell: Cell) -> str:
+    def take(self, attempt_run: Path, cell: "Cell") -> str:
         """Move a new run to its place; return the reason if that is refused, or nothing.
 
         It must be complete, of the cell's scenario, and of the data that the cell's address stands

@@ -2,14 +2,16 @@
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from hpcsched.experiment.axes import Axis
-from hpcsched.experiment.cell import Cell
 from hpcsched.experiment.folder import INDEX
 from hpcsched.results.files import problem, read_json, write_json
+
+if TYPE_CHECKING:
+    from hpcsched.experiment.cell import Cell
 
 FORMAT = 1
 """Version of the index; readers refuse any other."""
@@ -59,7 +61,7 @@ class Index(BaseModel):
 def make_index(
     name: str,
     axes: Iterable[Axis],
-    cells: Iterable[Cell],
+    cells: "Iterable[Cell]",
     statuses: Mapping[str, tuple[CellStatus, str]],
 ) -> Index:
     """Return the index of cells.

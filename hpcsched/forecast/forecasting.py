@@ -10,6 +10,7 @@ from hpcsched.errors import Finding, InputError
 from hpcsched.forecast.prepared_replay import PreparedReplay, submitted_until
 from hpcsched.forecast.start_forecast import SAMPLES, StartForecast, forecast_starts
 from hpcsched.parameters import Params, PositiveDuration
+from hpcsched.scenario.wording import sentence
 from hpcsched.simulation.limits import Limits
 from hpcsched.simulation.replay_branches import branches
 from hpcsched.system.request import Request
@@ -133,7 +134,7 @@ def supposed_job(text: Mapping[str, Any], system: System) -> SupposedJob:
         findings += [
             Finding(
                 "bad-value",
-                f"{one['msg']}; found {one['input']!r}",
+                sentence(one),
                 key=".".join(map(str, ("--if", *one["loc"]))),
             )
             for one in error.errors()

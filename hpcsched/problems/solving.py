@@ -30,7 +30,12 @@ from hpcsched.results.solver_rounds import SolverRounds, solver_rounds
 from hpcsched.runs.assembly import Assembly
 from hpcsched.scenario import Scenario, resolved_yaml
 from hpcsched.scenario.difference import differences
-from hpcsched.simulation.check import BadDecisionError, check_decision, dispatcher_raised
+from hpcsched.simulation.check import (
+    BadDecisionError,
+    check_decision,
+    dispatcher_raised,
+    prepare_dispatcher,
+)
 
 Problems = Iterable[DispatchingProblem]
 Follow = Callable[[str, Problems], Problems]
@@ -73,6 +78,7 @@ def answers(problems: Problems, dispatcher: Dispatcher, name: str) -> Iterator[A
         If the dispatcher fails, or a decision could not be carried out.
     """
     told = named("dispatcher", dispatcher, name)
+    prepare_dispatcher(dispatcher, told)
     for problem in problems:
         # This clock leaves out compilation, which depends on what ran before on the machine.
         began = seconds_deciding()

@@ -38,8 +38,6 @@ def run_folder(given: Path) -> Path:
         The folder of runs holds no run of that name, or several. Where it holds no runs at all,
         `given` is returned, for whoever opens it to refuse.
     """
-    from hpcsched.report.studied_runs import open_study  # noqa: PLC0415 (it calls this module)
-
     # A path always wins, so that a new run in runs/ never changes the meaning of a command.
     if given.exists():
         return given
@@ -50,6 +48,8 @@ def run_folder(given: Path) -> Path:
     # Only folders that hold runs themselves: a mistyped path must not search a whole disk.
     if not (parent / INDEX).is_file() and not any(parent.glob(f"*/{MANIFEST}")):
         return given
+    from hpcsched.report.studied_runs import open_study  # noqa: PLC0415 (it calls this module)
+
     return pick_run(given.name, open_study([parent]).runs, parent).run.path
 
 
@@ -61,11 +61,11 @@ def one_run_folder(given: Path) -> Path:
     InputError
         No run is meant, or several.
     """
-    from hpcsched.report.studied_runs import open_study  # noqa: PLC0415 (it calls this module)
-
     folder = run_folder(given)
     if (folder / MANIFEST).is_file() or not folder.is_dir() or not any(folder.rglob(MANIFEST)):
         return folder
+    from hpcsched.report.studied_runs import open_study  # noqa: PLC0415 (it calls this module)
+
     runs = open_study([folder]).runs
     if len(runs) > 1:
         names = ", ".join(one.name for one in runs)

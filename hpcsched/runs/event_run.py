@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 
-from hpcsched.dispatching.dispatcher_protocol import PreparesCode
 from hpcsched.dispatching.offline.offline_problem import OfflinePlan, PlansOffline, problem_of
 from hpcsched.dispatching.offline.plan_replay import ReplaysPlan
 from hpcsched.dispatching.problem import RunningJob
@@ -52,7 +51,7 @@ class EventRun:
         self._parts = parts._replace(observers=followers)
         self._usages = [one for one in parts.observers if isinstance(one, ProcessUsage)]
         self._simulation = Simulation(self._timed(self._parts))
-        self._preparing = False
+        self._planning = False
         self.not_closed: Mapping[str, str] = {}
         self.plan: OfflinePlan | None = None
 
@@ -73,33 +72,23 @@ class EventRun:
 
     def stop(self) -> None:
         """End the run after the present instant; planning and compilation are interrupted."""
-        if self._preparing:
+        if self._planning or self._simulation.preparing:
             raise KeyboardInterrupt
         self._simulation.stop()
 
     def run(self) -> None:
         """Replay all jobs; see `Simulation.run`."""
         if self._assembly.scenario.simulation.mode == "offline":
-            self._preparing = True
+            self._planning = True
             # The trace is read three times: for the problem, for the on-line schedule, and for the
             # replay of the plan, which needs jobs as they come.
             self.plan, parts = planned_offline(self._assembly, self._parts)
             self._simulation = Simulation(self._timed(parts))
-            self._preparing = False
-        else:
-            self._prepare()
+            self._planning = False
         jobs = self._assembly.source.jobs()
         for usage in self._usages:
             jobs = usage.timed_jobs(jobs)
         self._simulation.run(jobs)
-
-    def _prepare(self) -> None:
-        """Compile the dispatcher's code, so that no round waits for it."""
-        dispatcher = self._parts.dispatcher
-        if isinstance(dispatcher, PreparesCode):
-            self._preparing = True
-            dispatcher.prepare_code()
-            self._preparing = False
 
     def _timed(self, parts: Parts) -> Parts:
         """Return parts with a dispatcher timed by the observers of CPU time."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hpcsched.dispatching.core.compile_time import CompileListener, listener_of_process
 from hpcsched.monitoring.compile_notes import CompileNotes
 from hpcsched.monitoring.replay_progress import ReplayProgress
 from hpcsched.monitoring.state_board import StateBoard, View
@@ -15,6 +16,7 @@ from hpcsched.runs.assembly import Assembly
 from hpcsched.scenario.choices import Transformed
 
 if TYPE_CHECKING:
+    from hpcsched.monitoring.live_screen import LiveScreen
     from hpcsched.monitoring.progress_bar import ProgressBar
 
 _log = logging.getLogger(__name__)
@@ -44,9 +46,15 @@ class Watching:
         page: Path | None = None,
     ) -> None:
         self._assembly, self._watch, self._page = assembly, watch, page
-        self.compile_notes = CompileNotes()
-        """Listener of compilation."""
         self.with_bar = progress and not watch and sys.stderr.isatty()
+        self._noting: LiveScreen | ProgressBar | None = None
+
+    @property
+    def compile_notes(self) -> CompileListener:
+        """Listener of compilation, which writes on the view that has the terminal, if one has."""
+        if self._noting is not None:
+            return CompileNotes(update=self._noting.note)
+        return listener_of_process() or CompileNotes()
 
     def board(self) -> StateBoard:
         """Return the board that writes the state file and shows the state."""
@@ -61,7 +69,8 @@ class Watching:
 
             from hpcsched.monitoring.live_screen import LiveScreen  # noqa: PLC0415
 
-            views.append(LiveScreen(Console(stderr=True)))
+            screen = self._noting = LiveScreen(Console(stderr=True))
+            views.append(screen)
         elif self._watch:
             views.append(StateLines(sys.stderr))
         return StateBoard(
@@ -77,7 +86,8 @@ class Watching:
         """Return a progress bar, if one is wanted."""
         from hpcsched.monitoring.progress_bar import ProgressBar  # noqa: PLC0415 (rich takes its time)
 
-        return ProgressBar(self._assembly.scenario.name, self._progress())
+        bar = self._noting = ProgressBar(self._assembly.scenario.name, self._progress())
+        return bar
 
     def tell_loop(self, in_python: Sequence[str]) -> None:
         """Log if jobs are replayed in compiled code, or the parts that need Python."""

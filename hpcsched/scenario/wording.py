@@ -12,10 +12,13 @@ _EXPECTED = {
     "dict_type": "a mapping of keys",
     "enum": "{expected}",
     "finite_number": "a finite number",
+    "float_parsing": "a number",
     "float_type": "a number",
     "frozen_set_type": "a list",
     "greater_than": "a value above {gt}",
     "greater_than_equal": "a value of at least {ge}",
+    "int_from_float": "a whole number",
+    "int_parsing": "a whole number",
     "int_type": "a whole number",
     "less_than": "a value below {lt}",
     "less_than_equal": "a value of at most {le}",
@@ -46,6 +49,25 @@ def expected(error_type: str, context: Mapping[str, Any]) -> str | None:
     if context.get("min_length") == 1:
         return f"{'a text' if error_type == 'string_too_short' else 'a list'} that is not empty"
     return template.format_map(context)
+
+
+def sentence(details: Mapping[str, Any]) -> str:
+    """Return one error of a validation by pydantic in plain words.
+
+    Parameters
+    ----------
+    details
+        An item of `ValidationError.errors`.
+    """
+    context = details.get("ctx", {})
+    if details["type"] in ("value_error", "assertion_error"):
+        return str(context["error"])
+    if details["type"] == "missing":
+        return f"the key {details['loc'][-1]!r} is missing"
+    wanted = expected(details["type"], context)
+    if wanted is None:
+        return f"{details['msg']}; found {found(details['input'])}"
+    return f"expected {wanted}, found {found(details['input'])}"
 
 
 def found(value: Any) -> str:

@@ -10,9 +10,10 @@ from typing import Protocol
 
 from hpcsched.dispatching.decision import Decision, Start
 from hpcsched.dispatching.decision_reasons import REASON_KINDS, Reason
+from hpcsched.dispatching.dispatcher_protocol import Dispatcher, prepare_code
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.errors import DecisionError, HpcschedError, PluginError
-from hpcsched.plugin_faults import culprit, raised
+from hpcsched.plugin_faults import FAULTS, culprit, raised
 from hpcsched.simulation.shared_resource_accounts import OverdrawError, SharedResourceAccounts
 from hpcsched.system.allocation import Allocation, NodeAllocation, SlotAllocation, SlotMap
 from hpcsched.system.request import Request
@@ -20,7 +21,30 @@ from hpcsched.system.space import NodeSpace, OvercommitError, SlotSpace
 from hpcsched.system.system import System
 
 
-def dispatcher_raised(name: str, number: int, error: BaseException) -> HpcschedError:
+def prepare_dispatcher(dispatcher: Dispatcher, name: str) -> None:
+    """Compile a dispatcher's code before its first round, so that no round waits for it.
+
+    Parameters
+    ----------
+    dispatcher
+        The dispatcher.
+    name
+        The dispatcher, as messages name it.
+
+    Raises
+    ------
+    DecisionError
+        If the dispatcher fails.
+    """
+    try:
+        prepare_code(dispatcher)
+    except HpcschedError:
+        raise
+    except FAULTS as error:
+        raise dispatcher_raised(name, None, error) from error
+
+
+def dispatcher_raised(name: str, number: int | None, error: BaseException) -> HpcschedError:
     """Return the error about an exception in a dispatcher, or in a plugin that it asks.
 
     Parameters
@@ -28,14 +52,16 @@ def dispatcher_raised(name: str, number: int, error: BaseException) -> HpcschedE
     name
         The dispatcher, as messages name it.
     number
-        The round.
+        The round; None before the first one.
     error
         The exception.
     """
     origin = culprit(error)
     if origin is None or origin.kind == "dispatcher":
-        return DecisionError(f"{name}, round {number}: {raised(error)}")
-    return PluginError(f"{origin}, asked by {name} in round {number}: {raised(error)}")
+        when = "before the first round" if number is None else f"round {number}"
+        return DecisionError(f"{name}, {when}: {raised(error)}")
+    when = "before the first round" if number is None else f"in round {number}"
+    return PluginError(f"{origin}, asked by {name} {when}: {raised(error)}")
 
 
 class BadDecisionError(ValueError):

@@ -15,7 +15,12 @@ from hpcsched.dispatching.decision_reasons import Reason
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
 from hpcsched.errors import DecisionError, HpcschedError
 from hpcsched.plugin_faults import FAULTS, named
-from hpcsched.simulation.check import BadDecisionError, check_decision, dispatcher_raised
+from hpcsched.simulation.check import (
+    BadDecisionError,
+    check_decision,
+    dispatcher_raised,
+    prepare_dispatcher,
+)
 from hpcsched.simulation.observer_data import additional_data
 from hpcsched.simulation.occupancy import Snapshot
 from hpcsched.simulation.outage_reasons import OutageReasons
@@ -60,6 +65,16 @@ class DecisionRequests:
         self._narrowed: dict[int, WaitingJob] = {}
         self._corrected: dict[int, RunningJob] = {}
         self.decision: Decision = NOTHING
+
+    def prepare(self) -> None:
+        """Compile the dispatcher's code, so that no round waits for it.
+
+        Raises
+        ------
+        DecisionError
+            If the dispatcher fails.
+        """
+        prepare_dispatcher(self._parts.dispatcher, self._named())
 
     def ask(self, tables: Tables, flight: FlightTables, outages: OutageTables) -> Tables:
         """Ask for a decision and write it into the tables, which are returned.

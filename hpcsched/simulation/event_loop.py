@@ -134,6 +134,8 @@ class EventLoop:
         self._checks = ColumnChecks(max((outage.end for outage in parts.outages.all), default=0))
         self.stopped = False
         self._plain_time, self._has_looked = PlainTime(), False
+        self._prepared = False
+        self.preparing = False
 
     @property
     def parts(self) -> Parts:
@@ -218,8 +220,11 @@ class EventLoop:
         NeedsPythonError
             If jobs cannot be replayed in compiled code.
         """
+        self._prepare()
         batches = iter(batches)
         batch = self._next_batch(batches)
+        if self._asking is not None and self.plainly and self._plain_time.compiling_pays:
+            self._look_for_code(batch)
         state, began, until = None, 0.0, 0.0
         while not (self.stopped and self._between_instants):
             if state is None:  # It takes longer to make than many an instant.
@@ -255,6 +260,17 @@ class EventLoop:
             elif because != codes.NEEDS_DECISION:
                 yield self._written()
         yield self._written()
+
+    def _prepare(self) -> None:
+        """Compile the dispatcher's code before the first round, once for all copies of a replay."""
+        if self._asking is None or self._prepared:
+            return
+        self.preparing = True
+        try:
+            self._asking.prepare()
+        finally:
+            self.preparing = False
+        self._prepared = True
 
     def _look_for_code(self, batch: Batch) -> None:
         """Compile the loop, or load it, once that pays."""

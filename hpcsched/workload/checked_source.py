@@ -1,6 +1,6 @@
 """Trace source around that of a third party, with checks of every job."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from numbers import Real
 from pathlib import Path
 from typing import Any, TypeVar
@@ -106,15 +106,20 @@ class CheckedSource:
         jobs = self._source.jobs()
         if not isinstance(jobs, Iterable):
             raise self._fault(f"expected jobs() to yield jobs, found {jobs!r}")
-        for traced in jobs:
-            fault = job_fault(traced, latest, self._system)
-            if fault is None:
-                fault = self._fault_among(traced.job, numbers, uniform)
-            if fault is not None:
-                raise self._fault(fault)
-            latest = traced.job.submit_time
-            count += 1
-            yield traced
+        try:
+            for traced in jobs:
+                fault = job_fault(traced, latest, self._system)
+                if fault is None:
+                    fault = self._fault_among(traced.job, numbers, uniform)
+                if fault is not None:
+                    raise self._fault(fault)
+                latest = traced.job.submit_time
+                count += 1
+                yield traced
+        finally:
+            # The error about a record holds the generator, and so the file that it has open.
+            if isinstance(jobs, Generator):
+                jobs.close()
         fault = account_fault(self.account, count)
         if fault is not None:
             raise self._fault(fault)

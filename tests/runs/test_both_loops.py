@@ -21,6 +21,7 @@ from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.rules.easy import Easy
 from hpcsched.errors import HpcschedError, PluginError
+from hpcsched.monitoring import compile_notes
 from hpcsched.monitoring.column_monitor import ColumnMonitor
 from hpcsched.monitoring.compile_notes import COMPILING
 from hpcsched.monitoring.monitor import Monitor
@@ -466,6 +467,7 @@ def test_code_that_a_decision_needs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """That it is compiled is said once, and the decision does not take longer for it."""
+    monkeypatch.setattr(compile_notes, "UPDATES", 0.01)
     decided = Easy.dispatch
 
     def compile_and_decide(dispatcher: Easy, problem: DispatchingProblem) -> Decision:

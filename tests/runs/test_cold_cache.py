@@ -25,12 +25,45 @@ def counted(dispatcher, problem):
     rounds.append(problem.round)
     return dispatch(dispatcher, problem)
 PlanningDispatcher.dispatch = counted
-CompileNotes.begins = lambda _, functions: names.append((len(rounds), *functions))
+begins = CompileNotes.begins
+def noted(notes, functions):
+    names.append((len(rounds), *functions))
+    return begins(notes, functions)
+CompileNotes.begins = noted
 code = main()
 print(max(rounds) > 10, names)
 sys.exit(code)
 """
 """The command, which prints before how many rounds functions were compiled."""
+IN_THREADS = """\
+import sys
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from threading import get_ident
+import hpcsched
+from hpcsched.dispatching.core.compile_time import tell_of_compiling
+from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
+from hpcsched.monitoring.compile_notes import CompileNotes
+rounds, names, dispatch = Counter(), set(), PlanningDispatcher.dispatch
+def counted(dispatcher, problem):
+    rounds[get_ident()] += 1
+    return dispatch(dispatcher, problem)
+class Notes(CompileNotes):
+    def begins(self, functions):
+        names.update((rounds[get_ident()], name) for name in functions)
+        return super().begins(functions)
+PlanningDispatcher.dispatch = counted
+tell_of_compiling(Notes())
+common = ["trace.jobs=150", "objective=mean_response_time"]
+scenarios = [hpcsched.load_scenario(sys.argv[1], [*common, f"dispatcher={name}"])
+             for name in ("order-search", "order-search", "hyper")]
+workload = hpcsched.read_workload(scenarios[0])
+with ThreadPoolExecutor(3) as threads:
+    done = list(threads.map(lambda one: hpcsched.replay(one, workload), scenarios))
+firsts = [one.rounds["decision_time"][0].as_py() for one in done]
+print(len(rounds), min(rounds.values()) > 10, sorted(names), max(firsts) < 2.0)
+"""
+"""Three replays at a time, of which the same is printed."""
 TIMEOUT = 1800
 
 
@@ -80,6 +113,13 @@ def test_before_the_first_round(tmp_path: Path) -> None:
         tmp_path / "code", tmp_path, "run", str(SMALL), *options, "--quiet", program=IN_ROUNDS
     )
     assert said == "True [(0, 'open_plan'), (0, 'plan_in_order'), (0, 'search')]\n"
+
+
+@pytest.mark.slow
+def test_replays_in_threads(tmp_path: Path) -> None:
+    """Replays in memory compile before their first rounds too, as does the portfolio of `hyper`."""
+    said, _ = command(tmp_path / "code", tmp_path, str(SMALL), program=IN_THREADS)
+    assert said == ("3 True [(0, 'open_plan'), (0, 'plan_in_order'), (0, 'search')] True\n")
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ from hpcsched.runs.runner import parts_of
 from hpcsched.runs.watching import Watching
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.observer import Observer
-from tests.builders import easy
+from tests.builders import Prepared, easy
 from tests.workload.readers.swf_files import record, write
 
 SCENARIO = """\
@@ -67,25 +67,6 @@ def test_all_jobs_are_recorded(tmp_path: Path) -> None:
     state = read_state(assembly.folder)
     assert state is not None
     assert (state.submitted, state.ended, state.now) == (3, 3, 150)
-
-
-class Prepared:
-    """EASY, with a function that is called to compile its code."""
-
-    def __init__(self) -> None:
-        self._easy = easy()
-        self.told: list[str] = []
-        self.while_compiling: Callable[[], None] = lambda: None
-
-    def prepare_code(self) -> None:
-        """Note that it is called."""
-        self.told.append("code")
-        self.while_compiling()
-
-    def dispatch(self, problem: DispatchingProblem) -> Decision:
-        """Return EASY's decision."""
-        self.told.append("round")
-        return self._easy.dispatch(problem)
 
 
 def test_code_is_prepared_before_the_first_round(tmp_path: Path) -> None:

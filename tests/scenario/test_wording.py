@@ -1,8 +1,11 @@
 """Words for expected and found values."""
 
-import pytest
+from typing import Annotated
 
-from hpcsched.scenario.wording import boolean_hint, expected, found
+import pytest
+from pydantic import AfterValidator, BaseModel, ValidationError
+
+from hpcsched.scenario.wording import boolean_hint, expected, found, sentence
 
 
 @pytest.mark.parametrize(
@@ -44,3 +47,34 @@ def test_words_for_true_and_false() -> None:
     assert boolean_hint("Yes") == "; write true"
     assert boolean_hint("off") == "; write false"
     assert [boolean_hint(value) for value in ("offline", True, 1)] == ["", "", ""]
+
+
+def refuse(value: int) -> int:
+    """Refuse a number above 5."""
+    if value > 5:
+        raise ValueError(f"expected 5 at most, found {value}")
+    return value
+
+
+class Numbers(BaseModel):
+    """Numbers with bounds."""
+
+    few: Annotated[int, AfterValidator(refuse)]
+    share: float = 0.5
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({"few": 7}, "expected 5 at most, found 7"),
+        ({"few": "many"}, "expected a whole number, found 'many'"),
+        ({"few": 1.5}, "expected a whole number, found 1.5"),
+        ({"few": 1, "share": "x"}, "expected a number, found 'x'"),
+        ({}, "the key 'few' is missing"),
+    ],
+)
+def test_sentence(given: dict[str, object], text: str) -> None:
+    """What a validator says stands alone, without words of pydantic."""
+    with pytest.raises(ValidationError) as caught:
+        Numbers.model_validate(given)
+    assert sentence(caught.value.errors()[0]) == text

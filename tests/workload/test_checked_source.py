@@ -98,6 +98,52 @@ def test_columns() -> None:
     assert list(checked.job_columns(None)) == []
 
 
+class Opened(Source):
+    """A source that has a file open while its records are read."""
+
+    is_open = False
+
+    def jobs(self):
+        """Yield the records, with the file open."""
+        self.is_open = True
+        try:
+            yield from self.records
+        finally:
+            self.is_open = False
+
+
+def test_a_bad_record_closes_the_file() -> None:
+    """It is closed while the error is still held."""
+    source = Opened(TracedJob(JOB, 9), 7, TracedJob(JOB, 9))
+    jobs = checked_source(source, SYSTEM).jobs()
+    next(jobs)
+    assert source.is_open
+    with pytest.raises(PluginError) as caught:
+        next(jobs)
+    assert not source.is_open
+    assert caught.traceback
+
+
+def test_readers_that_stop_close_the_file() -> None:
+    """Also when no more jobs are wanted, and at the end of the trace."""
+    source = Opened(TracedJob(JOB, 9))
+    jobs = checked_source(source, SYSTEM).jobs()
+    next(jobs)
+    assert source.is_open
+    jobs.close()
+    assert not source.is_open
+    assert len(list(checked_source(source, SYSTEM).jobs())) == 1
+    assert not source.is_open
+
+
+def test_a_plain_iterator_has_nothing_to_close() -> None:
+    """A source may give one."""
+    source = Source()
+    source.jobs = lambda: iter([7])
+    with pytest.raises(PluginError, match="expected a TracedJob"):
+        next(checked_source(source, SYSTEM).jobs())
+
+
 def test_named() -> None:
     """The plugin is named."""
     source = Source(7)

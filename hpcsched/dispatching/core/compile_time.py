@@ -5,22 +5,32 @@ process.
 """
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from time import perf_counter
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from hpcsched.dispatching.core.compile_lock import one_at_a_time
+
+if TYPE_CHECKING:
+    from hpcsched.dispatching.core.compile_progress import CompileProgress
+
+
+class Compilation(Protocol):
+    """Protocol of an object that is notified of one compilation."""
+
+    def proceeds(self, share: float) -> None:
+        """Handle the share of the compilation that is done, from 0 to 1."""
+
+    def ends(self, seconds: float | None) -> None:
+        """Handle the end, after some real seconds; None if another process compiled meanwhile."""
 
 
 class CompileListener(Protocol):
     """Protocol of an object that is notified of code that is compiled anew."""
 
-    def begins(self, names: Sequence[str]) -> None:
+    def begins(self, names: Sequence[str]) -> Compilation:
         """Handle the begin: the functions that are compiled at once, by name."""
-
-    def ends(self, names: Sequence[str], seconds: float | None) -> None:
-        """Handle the end, after some real seconds; None if another process compiled meanwhile."""
 
 
 class _OfThread(threading.local):
@@ -29,6 +39,8 @@ class _OfThread(threading.local):
     seconds = 0.0
     compiles = False
     listener: CompileListener | None = None
+    compilation: Compilation | None = None
+    progress: "CompileProgress | None" = None
 
 
 class _OfProcess:
@@ -46,7 +58,9 @@ def seconds_deciding() -> float:
 
 
 @contextmanager
-def compiling(*, anew: bool, names: Sequence[str] = ()) -> Iterator[None]:
+def compiling(
+    *, anew: bool, names: Sequence[str] = (), progress: "CompileProgress | None" = None
+) -> Iterator[None]:
     """Count the time of a block as compiling.
 
     Where code is compiled, the block begins when no other process compiles the same: it should look
@@ -58,6 +72,8 @@ def compiling(*, anew: bool, names: Sequence[str] = ()) -> Iterator[None]:
         True: code is compiled, and the listener is notified. False: stored code is loaded.
     names
         Names of the functions that are compiled.
+    progress
+        Progress of their compilation, of which the listener is notified.
     """
     if _of_thread.compiles:
         yield
@@ -65,8 +81,8 @@ def compiling(*, anew: bool, names: Sequence[str] = ()) -> Iterator[None]:
     listener = (_of_thread.listener or _OfProcess.listener) if anew else None
     began = perf_counter()
     _of_thread.compiles = True
-    if listener is not None:
-        listener.begins(names)
+    compilation = None if listener is None else listener.begins(names)
+    _of_thread.compilation, _of_thread.progress = compilation, progress
     by_another = False
     try:
         with one_at_a_time(names) if anew else nullcontext(False) as by_another:
@@ -75,8 +91,27 @@ def compiling(*, anew: bool, names: Sequence[str] = ()) -> Iterator[None]:
         _of_thread.compiles = False
         seconds = perf_counter() - began
         _of_thread.seconds += seconds
-        if listener is not None:
-            listener.ends(names, None if by_another else seconds)
+        _of_thread.compilation = _of_thread.progress = None
+        if compilation is not None:
+            compilation.ends(None if by_another else seconds)
+
+
+def function_begins(
+    function: Callable[..., object], called: Iterable[Callable[..., object]]
+) -> None:
+    """Notify this thread's listener that one of the functions of a compilation begins.
+
+    Parameters
+    ----------
+    function
+        The function in Python.
+    called
+        The functions that it calls, for its types of arguments.
+    """
+    progress, compilation = _of_thread.progress, _of_thread.compilation
+    if progress is not None and compilation is not None:
+        progress.begins(function, called)
+        compilation.proceeds(progress.share)
 
 
 @contextmanager
@@ -87,6 +122,11 @@ def told_of_compiling(listener: CompileListener) -> Iterator[None]:
         yield
     finally:
         _of_thread.listener = before
+
+
+def listener_of_process() -> CompileListener | None:
+    """Return the listener of threads without one of their own."""
+    return _OfProcess.listener
 
 
 def tell_of_compiling(listener: CompileListener | None) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from threading import RLock
 
+from hpcsched.dispatching.core.compile_progress import CompileProgress
 from hpcsched.dispatching.core.compile_time import compiling
 from hpcsched.dispatching.core.state_function import StateFunction
 
@@ -54,10 +55,14 @@ def compile_all(functions: Sequence[StateFunction], kinds: str) -> None:
     kinds
         Kinds of the state's fields (see `machine_state`).
     """
-    if all(function.is_there((kinds,)) for function in functions):
+    missing = [function for function in functions if not function.is_there((kinds,))]
+    if not missing:
         return
-    names = [f.py_func.__name__ for f in functions if not f.is_there((kinds,))]
-    with compiling(anew=True, names=names), _lock, ExitStack() as stack:
+    names = [function.py_func.__name__ for function in missing]
+    # Workers take as long as this process at most: the slowest function comes first.
+    here = [*missing[:1], *missing[_processors() :]]
+    progress = CompileProgress(function.py_func for function in here)
+    with compiling(anew=True, names=names, progress=progress), _lock, ExitStack() as stack:
         missing = [function for function in functions if not function.is_there((kinds,))]
         workers = []
         for function in missing[1 : _processors()]:

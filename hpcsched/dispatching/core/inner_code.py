@@ -14,12 +14,15 @@ from numba.core import ir, types
 from numba.core.cgutils import alloca_once
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags
-from numba.core.compiler_machinery import PassManager, register_pass
+from numba.core.compiler_machinery import AnalysisPass, PassManager, register_pass
 from numba.core.lowering import Lower
 from numba.core.registry import CPUDispatcher
 from numba.core.runtime.context import NRTContext
 from numba.core.typed_passes import NativeLowering, NopythonRewrites
-from numba.core.untyped_passes import InlineClosureLikes
+from numba.core.untyped_passes import DeadBranchPrune, InlineClosureLikes
+
+from hpcsched.dispatching.core.compile_time import function_begins
+from hpcsched.dispatching.core.compiled import Compiled
 
 # What numba does for functions inside functions and for sums and products of whole arrays. There
 # are none of the former, and the latter are right without, if slower.
@@ -167,6 +170,25 @@ def _only_borrows(state: Any) -> bool:
     return True
 
 
+@register_pass(mutates_CFG=False, analysis_only=True)
+class _NoteCallees(AnalysisPass):
+    """Pass that notes the progress of compilation, where it is known what a function calls."""
+
+    _name = "note_callees"
+
+    def __init__(self) -> None:
+        AnalysisPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        """Note the function, with its callees in branches that are not dead."""
+        steps = (step for block in state.func_ir.blocks.values() for step in block.body)
+        values = (step.value for step in steps if isinstance(step, ir.Assign))
+        named = (value.value for value in values if isinstance(value, ir.Global))
+        called = [value.py_func for value in named if isinstance(value, Compiled)]
+        function_begins(state.func_id.func, called)
+        return False
+
+
 @register_pass(mutates_CFG=True, analysis_only=False)
 class _InnerLowering(NativeLowering):
     """Pass that lowers a typed function to LLVM's intermediate form, and no further."""
@@ -206,6 +228,7 @@ class _InnerCompiler(CompilerBase):
             for step, purpose in manager.passes
             if step not in _NEEDLESS
         ]
+        manager.add_pass_after(_NoteCallees, DeadBranchPrune)
         manager.finalize()
         return [manager]
 

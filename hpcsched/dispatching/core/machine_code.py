@@ -11,6 +11,7 @@ from numba.np import linalg
 
 from hpcsched.dispatching.core import code_call_types  # noqa: F401  (numba is told of calls)
 from hpcsched.dispatching.core.code_cache import CodeCache
+from hpcsched.dispatching.core.compile_progress import CompileProgress
 from hpcsched.dispatching.core.compile_record import not_kept
 from hpcsched.dispatching.core.compile_time import compiling
 from hpcsched.dispatching.core.inner_code import InnerDispatcher
@@ -52,7 +53,8 @@ class MachineFunction(CPUDispatcher):
     def compile(self, sig: Any) -> Any:
         """Compile or load it for some types, where Python has called it with these."""
         anew = not self.is_there(tuple(sig))
-        with compiling(anew=anew, names=(self.py_func.__name__,)):
+        progress = CompileProgress((self.py_func,))
+        with compiling(anew=anew, names=(self.py_func.__name__,), progress=progress):
             made = super().compile(sig)
         if anew and isinstance(self._cache, NullCache):
             not_kept()

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from hpcsched.dispatching.core.compile_progress import CompileProgress
 from hpcsched.dispatching.core.compile_time import compiling
 from hpcsched.dispatching.core.compiled import Compiled, plain
 
@@ -93,7 +94,9 @@ class StateFunction(Compiled):
 
     def _make(self, kinds: str) -> "LoadedCode":
         """Compile the function."""
-        with compiling(anew=True, names=(self.py_func.__name__,)), _lock:
+        progress = CompileProgress((self.py_func,))
+        names = (self.py_func.__name__,)
+        with compiling(anew=True, names=names, progress=progress), _lock:
             from hpcsched.dispatching.core.state_compiler import (  # noqa: PLC0415 (numba)
                 object_code,
             )

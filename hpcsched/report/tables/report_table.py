@@ -7,10 +7,6 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
-from rich import box
-from rich.console import Console
-from rich.table import Table as RichTable
-
 MISSING = "–"
 """Text shown for a missing value."""
 
@@ -301,6 +297,10 @@ class Table:
             yield section, [[f"{indent}{label}", *cells] for label, *cells in rows]
 
     def _drawn(self, width: int) -> str:
+        from rich import box  # noqa: PLC0415 (rich takes its time)
+        from rich.console import Console  # noqa: PLC0415
+        from rich.table import Table as RichTable  # noqa: PLC0415
+
         drawn = RichTable(box=box.SIMPLE, show_edge=False)
         for title, right in zip(self.header, self._right(), strict=True):
             drawn.add_column(title, justify="right" if right else "left", overflow="fold")

@@ -12,6 +12,7 @@ from hpcsched.dispatching.rules.multifactor_params import MultifactorParams
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.scenario.document import parse_document, read_text
 from hpcsched.scenario.slurm.yaml_text import one_line, scalar
+from hpcsched.scenario.wording import sentence
 from hpcsched.slurm.associations import (
     PARENT,
     ROOT,
@@ -222,7 +223,7 @@ def _check(text: str, source: Path) -> None:
     try:
         MultifactorParams.model_validate(value)
     except ValidationError as error:
-        told = "; ".join(str(one["msg"]).removeprefix("Value error, ") for one in error.errors())
+        told = "; ".join(sentence(one) for one in error.errors())
         raise _fault(f"the accounts make no tree: {told}", source) from None
 
 

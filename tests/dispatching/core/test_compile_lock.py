@@ -79,12 +79,16 @@ def test_one_compiles(tmp_path: Path) -> None:
     class Listener:
         """Begins when the other does, and keeps the time."""
 
-        def begins(self, names) -> None:
+        def begins(self, names) -> "Listener":
             """Wait for the other."""
             assert list(names) == ["count"]
             both_began.wait(30)
+            return self
 
-        def ends(self, names, seconds: float | None) -> None:
+        def proceeds(self, share: float) -> None:
+            """Do nothing."""
+
+        def ends(self, seconds: float | None) -> None:
             """Keep the time."""
             times.append(seconds)
 

@@ -15,13 +15,19 @@ class Listener:
 
     def __init__(self, told: list[str], kind: str) -> None:
         self._told, self._kind = told, kind
+        self.shares: list[float] = []
 
-    def begins(self, names) -> None:
+    def begins(self, names) -> "Listener":
         """Keep it, of the function that is compiled."""
         assert list(names) in (["count"], ["times"])
         self._told.append(self._kind)
+        return self
 
-    def ends(self, names, seconds: float | None) -> None:
+    def proceeds(self, share: float) -> None:
+        """Keep the share."""
+        self.shares.append(share)
+
+    def ends(self, seconds: float | None) -> None:
         """Do nothing."""
         assert seconds is not None
         assert seconds > 0
