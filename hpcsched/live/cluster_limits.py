@@ -69,4 +69,4 @@ class ClusterUsage:
     ) -> bool:
         amount, place = job.usage.get(limit.counted, 0), (limit.group, limit.counted)
         # A job that needs nothing of an amount is not held back by it, however much is used.
-        return amount > 0 and (place in full or used[place] + amount > limit.most)
+        return amount > 0 and (place in full or used[place] + limit.used + amount > limit.most)

@@ -76,12 +76,15 @@ class ClusterLimit(NamedTuple):
         Maximum of that amount over all running jobs of the group.
     name
         The manager's name of the limit, with its value.
+    used
+        Part of `most` that is taken by jobs without counting in their `usage`.
     """
 
     group: str
     counted: str
     most: int
     name: str
+    used: int = 0
 
 
 class ClusterJob(NamedTuple):

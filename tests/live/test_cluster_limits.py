@@ -42,6 +42,17 @@ def test_a_job_that_never_fits_holds_back_no_other() -> None:
     assert held({}, jobs) == {"1": SIX_CPUS.name}
 
 
+def test_what_is_taken_already() -> None:
+    """Of 6 CPUs 4 are taken by jobs that no usage shows, and 1 by job 9: job 1 may take the last.
+
+    Job 2 asks for 7, which it never gets; job 3 (2 CPUs) waits, and holds back job 4 (1).
+    """
+    limit = SIX_CPUS._replace(used=4)
+    asked = ((1, 1), (2, 7), (3, 2), (4, 1))
+    jobs = [job(n, (limit,), cpu=cpu) for n, cpu in asked]
+    assert held({9: ("a",)}, jobs, cpu=1) == dict.fromkeys("234", SIX_CPUS.name)
+
+
 def test_several_limits() -> None:
     """The third job is beyond the number of jobs though there are CPUs for it."""
     jobs = [job(n, (SIX_CPUS, TWO_JOBS), cpu=1) for n in (1, 2, 3)]

@@ -58,7 +58,7 @@ def test_one_reading(limited: SlurmCluster) -> None:
         qos, no_qos = policy_reading.read_qos(calls.qos())
         own, none = policy_reading.read_associations(calls.associations())
         assert (no_qos, none) == ([], [])
-        assert calls.enforces_limits() is True
+        assert calls.enforced() == {"associations", "limits", "qos"}
         by_name = {one.name: one._replace(limits=one.limits._replace(left=())) for one in qos}
         partitions = partition_limits.read_partitions(calls.partitions())
         assert partitions.warnings == ()

@@ -30,7 +30,6 @@ _NODES = re.compile(r"[A-Za-z0-9._,\-]*")
 _NODES_COMMANDS = (["sinfo", "--json"], ["scontrol", "show", "nodes", "--json"])
 """What lists nodes: the first does in Slurm 22.05, which lacks the second."""
 _ENFORCED = re.compile(r"^AccountingStorageEnforce\s*=\s*(\S*)", re.M)
-_LIMITS = frozenset({"limits", "safe", "all"})
 _DOWN = re.compile(r"unable to contact|timed out|connection refused|connect failure", re.I)
 
 
@@ -96,10 +95,15 @@ class Commands:
         text = self._text(["sacctmgr", "--parsable2", "--noheader", "show", what, form])
         return records_of_text(text, fields)
 
-    def enforces_limits(self) -> bool | None:
-        """Return whether Slurm enforces limits of the accounting; None: it does not say."""
+    def enforced(self) -> frozenset[str] | None:
+        """Return the words of `AccountingStorageEnforce`, in lower case; None: it is not told."""
         found = _ENFORCED.search(self._text(["scontrol", "show", "config"]))
-        return None if found is None else not _LIMITS.isdisjoint(found[1].lower().split(","))
+        return None if found is None else frozenset(found[1].lower().split(","))
+
+    def time_usage(self) -> str:
+        """Return the limits over time of all QOS and associations, with their usage."""
+        flags = "flags=assoc,qos"
+        return self._text(["scontrol", "--oneliner", "show", "assoc_mgr", flags])
 
     def place(self, key: str, nodes: str) -> None:
         """Bind a job to nodes, none if the text is empty, and let it start."""

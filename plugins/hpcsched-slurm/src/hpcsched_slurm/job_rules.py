@@ -5,14 +5,17 @@ from typing import Any, NamedTuple
 
 from hpcsched.slurm.licenses import license_resource, parse_licenses
 from hpcsched.system.cluster import ClusterJob
+from hpcsched_slurm.job_limits import NO_RULES, JobRules
 from hpcsched_slurm.licenses import NO_LICENSES, Licenses
 from hpcsched_slurm.partition_limits import NO_PARTITIONS, Asker, PartitionLimits, Partitions
-from hpcsched_slurm.policies import JOBS, NO_RULES, Holder, JobRules, Policies
+from hpcsched_slurm.policies import Policies
 from hpcsched_slurm.policy_reading import LICENSE, tres_amounts
+from hpcsched_slurm.policy_records import JOBS, Holder
 
 _ENDING = "COMPLETING"
 _MEBIBYTE = 2**20
 _UNLIMITED = PartitionLimits("")
+_UNLIMITED_MINUTES = 2**32 - 1
 
 
 class Rules(NamedTuple):
@@ -89,6 +92,8 @@ class Rules(NamedTuple):
             return found
         rules = self._rules(job, partition)
         usage = _usage(job, found, most, drawn)
+        started = found.start_time if found.phase == "running" else None
+        usage |= rules.minutes(usage, _minutes(job), started=started)
         found = found._replace(groups=rules.groups, usage=usage)
         if found.phase == "running":
             return found
@@ -134,6 +139,11 @@ def _usage(
         told["node"] = max(found.units, told.get("node", 0))
     # Where Slurm does not count licences as trackable resources, no limit names them.
     return {**told, JOBS: 1, **{LICENSE + name: count for name, count in drawn.items()}}
+
+
+def _minutes(job: Mapping[str, Any]) -> int:
+    """Return the time limit in minutes; that of a job without one counts as Slurm counts it."""
+    return _UNLIMITED_MINUTES if job["time_limit"] is None else int(job["time_limit"])
 
 
 def _told_to_start(job: ClusterJob) -> bool:

@@ -106,15 +106,19 @@ class Rest:
         """Return all associations of the accounting; raises UnavailableError without an answer."""
         return records_of_json(self.accounts()["associations"], ASSOCIATION_FIELDS)
 
-    def enforces_limits(self) -> bool | None:
-        """Return whether Slurm enforces limits of the accounting; None: unknown.
+    def enforced(self) -> frozenset[str] | None:
+        """Return the words of `AccountingStorageEnforce`; None: unknown.
 
-        Only `scontrol` tells it.
+        Only `scontrol` tells them.
         """
         try:
-            return Commands(self._params, self._token).enforces_limits()
+            return Commands(self._params, self._token).enforced()
         except (InputError, UnavailableError):
             return None
+
+    def time_usage(self) -> str:
+        """Return the limits over time with their usage; only `scontrol` tells those of QOS."""
+        return Commands(self._params, self._token).time_usage()
 
     def accounting(self, since: int, until: int | None = None) -> Mapping[str, Any]:
         """Return slurmdbd's answer on the jobs of a time.
