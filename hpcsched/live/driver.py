@@ -311,7 +311,16 @@ def _fingerprint(state: ClusterState, started: Collection[str]) -> object:
         tuple(
             (job.key, job.requested_time)
             if job.key in started
-            else (job.key, job.phase, job.held, tuple(job.placed), job.requested_time, job.units)
+            # The usage of a limit may fall without a change of a job.
+            else (
+                job.key,
+                job.phase,
+                job.held,
+                tuple(job.placed),
+                job.requested_time,
+                job.units,
+                job.limits,
+            )  # fmt: skip
             for job in state.jobs
             if job.phase != "ended"
         ),

@@ -221,6 +221,10 @@ def state_fault(state: object) -> str | None:
         twice = [name for name, times in Counter(names).items() if times > 1]
         if twice:
             return f"expected each {what} once, found {twice[0]!r} twice"
+    for what, amounts in (("shared", state.shared), ("node_limits", state.node_limits)):
+        fault = _amount_fault(what, amounts)
+        if fault is not None:
+            return fault
     return next(filter(None, map(_job_fault, state.jobs)), None)
 
 
@@ -239,6 +243,40 @@ def _job_fault(job: ClusterJob) -> str | None:
     ):
         if type(value) is not int or value < least:
             return f"{whose}: expected a whole {name} of at least {least}, found {value!r}"
+    for what, amounts in (("usage", job.usage), ("shared", job.shared)):
+        fault = _amount_fault(f"{whose}: {what}", amounts)
+        if fault is not None:
+            return fault
+    if isinstance(job.groups, str) or not all(isinstance(name, str) for name in job.groups):
+        return f"{whose}: expected names of groups, found {job.groups!r}"
+    return next(filter(None, (_limit_fault(limit, job) for limit in job.limits)), None)
+
+
+def _limit_fault(limit: object, job: ClusterJob) -> str | None:
+    whose = f"job {job.key}"
+    if not isinstance(limit, ClusterLimit):
+        return f"{whose}: expected a ClusterLimit in limits, found {limit!r}"
+    if limit.group not in job.groups:  # it would count no job, not even this one
+        return f"{whose}: expected a limit of one of its groups, found {limit!r}"
+    for name, value, kind in (
+        ("counted", limit.counted, str), ("name", limit.name, str), ("most", limit.most, int),
+    ):  # fmt: skip
+        if type(value) is not kind:
+            expected = "text" if kind is str else "whole number"
+            return f"{whose}: expected the {name} of a limit as a {expected}, found {value!r}"
+    if type(limit.used) is not int or limit.used < 0:
+        return f"{whose}: expected a whole used of a limit of at least 0, found {limit.used!r}"
+    return None
+
+
+def _amount_fault(what: str, amounts: object) -> str | None:
+    """Return why a value is no mapping of names to amounts; None if it is one."""
+    if not isinstance(amounts, Mapping):
+        return f"{what}: expected a mapping of names to amounts, found {amounts!r}"
+    for name, amount in amounts.items():
+        if not isinstance(name, str) or type(amount) is not int or amount < 0:
+            told = f"{name!r}: {amount!r}"
+            return f"{what}: expected whole amounts of at least 0 by name, found {told}"
     return None
 
 

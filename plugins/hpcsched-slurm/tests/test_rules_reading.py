@@ -20,6 +20,10 @@ class Told:
         """Return a partition."""
         return self._answer("partitions", {"partitionname": "main", "maxnodes": "2"})
 
+    def lists_subaccounts(self) -> bool:
+        """Return what later versions do."""
+        return True
+
     def licenses(self) -> list[Any]:
         """Return a licence."""
         return self._answer("licenses", {"LicenseName": "matlab", "Total": 3, "Reserved": 1})
@@ -57,6 +61,7 @@ def test_intervals() -> None:
     assert troubles == ()
     assert isinstance(rules.policies, Policies)
     assert rules.partitions.limits["main"].max_nodes == 2
+    assert rules.subaccounts
     assert rules.licenses.present == {"license_matlab": 2}
     assert calls.asked == [
         "partitions", "licenses", "qos", "associations", "usage", "partitions", "licenses",

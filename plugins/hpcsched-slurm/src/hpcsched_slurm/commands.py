@@ -24,7 +24,7 @@ from hpcsched_slurm.policy_reading import (
     records_of_text,
 )
 from hpcsched_slurm.reservations import reservations_of_text
-from hpcsched_slurm.versions import check_version, plain_jobs, plain_nodes
+from hpcsched_slurm.versions import AS_OLDEST, OLDEST, check_version, plain_jobs, plain_nodes
 
 _NODES = re.compile(r"[A-Za-z0-9._,\-]*")
 _NODES_COMMANDS = (["sinfo", "--json"], ["scontrol", "show", "nodes", "--json"])
@@ -54,11 +54,13 @@ class Commands:
         if params.config is not None:
             self._environment["SLURM_CONF"] = params.config
         self._nodes_command = _NODES_COMMANDS[0]
+        self._version = OLDEST
 
     def jobs(self) -> list[Mapping[str, Any]]:
         """Return all jobs that Slurm still knows; raises UnavailableError without an answer."""
         content = self._content(["squeue", "--json", "--states=all"])
-        return plain_jobs(*_listed(content, "jobs", "squeue"))
+        self._version, jobs = _listed(content, "jobs", "squeue")
+        return plain_jobs(self._version, jobs)
 
     def nodes(self) -> list[Mapping[str, Any]]:
         """Return all nodes; raises UnavailableError without an answer."""
@@ -73,6 +75,13 @@ class Commands:
         # Its text is the same in all versions; Slurm 22.05 has no JSON of partitions.
         text = self._text(["scontrol", "show", "partitions"])
         return [pairs_of(block.text) for block in state_blocks(text)]
+
+    def lists_subaccounts(self) -> bool:
+        """Return whether lists of accounts include the accounts below, as in later versions.
+
+        The version is that of the jobs which were read last.
+        """
+        return self._version not in AS_OLDEST
 
     def reservations(self) -> list[Mapping[str, Any]]:
         """Return all reservations; raises UnavailableError without an answer."""

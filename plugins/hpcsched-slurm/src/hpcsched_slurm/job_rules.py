@@ -19,11 +19,18 @@ _UNLIMITED_MINUTES = 2**32 - 1
 
 
 class Rules(NamedTuple):
-    """Rules as they were last read; without policies, Slurm enforces no limits of accounting."""
+    """Rules as they were last read; without policies, Slurm enforces no limits of accounting.
+
+    Attributes
+    ----------
+    subaccounts
+        Whether the lists of accounts of partitions include the accounts below these.
+    """
 
     partitions: Partitions = NO_PARTITIONS
     policies: Policies | None = None
     licenses: Licenses = NO_LICENSES
+    subaccounts: bool = False
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -43,24 +50,37 @@ class Rules(NamedTuple):
         self, job: Mapping[str, Any], units: int, amounts: Mapping[str, int]
     ) -> tuple[tuple[str, ...], str]:
         """Return the job's partitions that admit it, and the limit of the first that does not."""
-        asker = Asker(
-            str(job.get("account") or ""),
-            str(job.get("qos") or ""),
-            units,
-            amounts["core"],
-            amounts["mem"] // _MEBIBYTE,
-            None if job["time_limit"] is None else int(job["time_limit"]) * 60,
-        )
+        asker = self._asker(job, units, amounts)
         names = str(job["partition"]).split(",")
         refusals = {name: self.limits_of(name).refusal(asker) for name in names}
         admitting = tuple(name for name in names if not refusals[name])
         return admitting, next(filter(None, refusals.values()), "")
 
-    def not_expressed(self, job: Mapping[str, Any], units: int) -> str:
+    def _asker(self, job: Mapping[str, Any], units: int, amounts: Mapping[str, int]) -> Asker:
+        account, above = str(job.get("account") or ""), None
+        if not self.subaccounts:
+            above = frozenset[str]()
+        elif self.policies is not None:
+            above = self.policies.accounts_above(str(job.get("cluster") or ""), account)
+        return Asker(
+            frozenset({account}) | (above or frozenset()),
+            str(job.get("qos") or ""),
+            units,
+            amounts["core"],
+            amounts["mem"] // _MEBIBYTE,
+            None if job["time_limit"] is None else int(job["time_limit"]) * 60,
+            str(job.get("user_name") or job["user_id"]) if job["user_id"] else "",
+            above is not None,
+        )
+
+    def not_expressed(self, job: Mapping[str, Any], units: int, amounts: Mapping[str, int]) -> str:
         """Return a part of the request that only Slurm can make sense of; empty without one."""
-        least = self.limits_of(str(job["partition"]).split(",")[0]).min_nodes
-        if least > units:  # Slurm gives such a job more nodes than it asks for
-            return f"fewer nodes than its partition has as MinNodes, {least}"
+        limits = self.limits_of(str(job["partition"]).split(",")[0])
+        if limits.min_nodes > units:  # Slurm gives such a job more nodes than it asks for
+            return f"fewer nodes than its partition has as MinNodes, {limits.min_nodes}"
+        unclear = limits.unclear(self._asker(job, units, amounts))
+        if unclear:
+            return unclear
         text = str(job.get("licenses") or "")
         try:
             parse_licenses(text)

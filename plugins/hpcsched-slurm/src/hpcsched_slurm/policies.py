@@ -1,6 +1,6 @@
 """QOS and associations that Slurm enforces, and which limits a job must keep to."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from hpcsched_slurm.job_limits import JobLimits, JobRules
 from hpcsched_slurm.policy_records import Association, Holder, Qos
@@ -79,15 +79,23 @@ class Policies:
             if own is not None:
                 found.append(own)
                 break
-        account, seen = holder.account, set[str]()
+        return [*found, *self._accounts(holder.cluster, holder.account)]
+
+    def accounts_above(self, cluster: str, account: str) -> frozenset[str] | None:
+        """Return the names of the accounts above one; None if it is not known."""
+        found = frozenset(one.account for one in self._accounts(cluster, account))
+        return found - {account} if account in found else None
+
+    def _accounts(self, cluster: str, account: str) -> Iterator[Association]:
+        """Yield the association of an account and those above it."""
+        seen = set[str]()
         while account and account not in seen:
             seen.add(account)
-            above = self._associations.get((holder.cluster, account, "", ""))
-            if above is None:
+            found = self._associations.get((cluster, account, "", ""))
+            if found is None:
                 break
-            found.append(above)
-            account = above.parent
-        return found
+            yield found
+            account = found.parent
 
     def _left(self) -> Iterable[str]:
         """Yield a sentence about each kind of limit that is set and left to Slurm."""

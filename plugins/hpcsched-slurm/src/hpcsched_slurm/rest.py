@@ -23,6 +23,7 @@ from hpcsched_slurm.policy_reading import (
     records_of_json,
 )
 from hpcsched_slurm.versions import (
+    AS_OLDEST,
     NEWER,
     OLDEST,
     best_version,
@@ -89,6 +90,10 @@ class Rest:
     def partitions(self) -> list[Mapping[str, str]]:
         """Return all partitions; raises UnavailableError without an answer."""
         return plain_partitions(self._spoken(), self._list("partitions"))
+
+    def lists_subaccounts(self) -> bool:
+        """Return whether lists of accounts include the accounts below, as in later versions."""
+        return self._spoken() not in AS_OLDEST
 
     def reservations(self) -> list[Mapping[str, Any]]:
         """Return all reservations; raises UnavailableError without an answer."""

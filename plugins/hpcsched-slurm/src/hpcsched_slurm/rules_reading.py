@@ -30,6 +30,9 @@ class RuleCalls(Protocol):
     def partitions(self) -> list[Mapping[str, str]]:
         """Return all partitions as pairs of `scontrol show partitions`."""
 
+    def lists_subaccounts(self) -> bool:
+        """Return whether `AllowAccounts` and the like include the accounts below those listed."""
+
     def licenses(self) -> list[Mapping[str, Any]]:
         """Return all licences."""
 
@@ -112,7 +115,10 @@ class RulesReader:
             self._troubles.pop(what, None)
 
     def _read_partitions(self) -> Rules:
-        return self._rules._replace(partitions=read_partitions(self._calls.partitions()))
+        partitions = read_partitions(self._calls.partitions())
+        return self._rules._replace(
+            partitions=partitions, subaccounts=self._calls.lists_subaccounts()
+        )
 
     def _read_licenses(self) -> Rules:
         return self._rules._replace(licenses=read_licenses(self._calls.licenses()))
