@@ -5,7 +5,7 @@ a scenario declares them: cores as a number, memory in bytes.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple, Protocol, get_args
 
 from hpcsched.errors import HpcschedError, PluginError
@@ -225,7 +225,7 @@ def state_fault(state: object) -> str | None:
         fault = _amount_fault(what, amounts)
         if fault is not None:
             return fault
-    return next(filter(None, map(_job_fault, state.jobs)), None)
+    return next(filter(None, map(_job_fault, state.jobs)), None) or _limits_fault(state.jobs)
 
 
 def _job_fault(job: ClusterJob) -> str | None:
@@ -247,9 +247,21 @@ def _job_fault(job: ClusterJob) -> str | None:
         fault = _amount_fault(f"{whose}: {what}", amounts)
         if fault is not None:
             return fault
-    if isinstance(job.groups, str) or not all(isinstance(name, str) for name in job.groups):
-        return f"{whose}: expected names of groups, found {job.groups!r}"
-    return next(filter(None, (_limit_fault(limit, job) for limit in job.limits)), None)
+    return None
+
+
+def _limits_fault(jobs: Iterable[ClusterJob]) -> str | None:
+    """Return why the groups or limits of a job are none."""
+    # Thousands of jobs share the few tuples of their users.
+    of_tuples = {(id(job.groups), id(job.limits)): job for job in jobs}
+    for job in of_tuples.values():
+        if isinstance(job.groups, str) or not all(isinstance(name, str) for name in job.groups):
+            return f"job {job.key}: expected names of groups, found {job.groups!r}"
+        for limit in job.limits:
+            fault = _limit_fault(limit, job)
+            if fault is not None:
+                return fault
+    return None
 
 
 def _limit_fault(limit: object, job: ClusterJob) -> str | None:

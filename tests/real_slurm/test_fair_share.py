@@ -185,13 +185,7 @@ def states(slurm: SlurmCluster, jobs: list[str]) -> set[str]:
 
 def restart(slurm: SlurmCluster) -> None:
     """Restart slurmctld, so that it counts usage, and take the partitions down."""
-    slurm.run("scontrol", "shutdown", "slurmctld")
-    file = slurm.folder / "state" / "ctld.pid"
-    slurm.wait_until(
-        lambda: not file.exists() or not Path(f"/proc/{file.read_text().strip()}").exists()
-    )
-    slurm.start_controller(clean=False)
-    slurm.wait_until(lambda: "UP" in slurm.run("scontrol", "ping", check=False))
+    slurm.restart_controller()
     for partition in ("short", "other"):
         slurm.run("scontrol", "update", f"PartitionName={partition}", "State=DOWN")
     slurm.wait_until(lambda: usage_of(slurm.run("sshare", "-alP")) > 0)
