@@ -16,6 +16,7 @@ from hpcsched.dispatching.problem import RunningJob, WaitingJob
 from hpcsched.simulation.dependencies import Dependencies
 from hpcsched.simulation.limits import Account, Limits
 from hpcsched.simulation.parts import Parts
+from hpcsched.simulation.recorded_limits import RecordedLimits
 from hpcsched.workload.job import Job
 
 _Together = Account | int
@@ -39,7 +40,11 @@ class ReplayEligibility:
     def __init__(self, parts: Parts) -> None:
         self._dependencies = Dependencies() if parts.dependencies else None
         self._recorded = parts.recorded
-        self._limits = Limits(parts.partitions, parts.system)
+        self._limits = (
+            RecordedLimits(parts.job_limits)
+            if parts.job_limits
+            else Limits(parts.partitions, parts.system)
+        )
         self._beside_outages = bool(parts.outages.all)
         self._queues: dict[_Together, dict[int, _Queued]] = {}
         self._changed: set[_Together] = set()

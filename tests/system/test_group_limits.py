@@ -1,13 +1,9 @@
-"""Limits of a cluster: jobs beyond them are not in the dispatching problem."""
+"""Limits of a cluster on the jobs of a group: jobs beyond them are held back."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
-from hpcsched.live.cluster_limits import ClusterUsage
-from hpcsched.live.driver import Limits
 from hpcsched.system.cluster import ClusterJob, ClusterLimit
-from tests.live.fake_cluster import FakeCluster
-from tests.live.sessions import session
+from hpcsched.system.group_limits import GroupUsage
 
 TWO_JOBS = ClusterLimit("ann", "jobs", 2, "QOS small: MaxJobsPerUser=2")
 SIX_CPUS = ClusterLimit("ann", "cpu", 6, "QOS small: MaxTRESPerUser cpu=6")
@@ -27,7 +23,7 @@ def held(
 ) -> dict[str, str]:
     """Return the jobs that are held back while some run on nodes, each with such a usage."""
     holding = [(job(number, (), **usage), nodes) for number, nodes in running.items()]
-    return ClusterUsage(holding).held_back(jobs)
+    return GroupUsage(holding).held_back(jobs)
 
 
 def test_in_order_of_arrival() -> None:
@@ -70,23 +66,3 @@ def test_jobs_of_others_count_without_limits() -> None:
     """A job that need not keep to a limit itself still counts for those that must."""
     jobs = [job(1, (), cpu=5), job(2, (SIX_CPUS,), cpu=2)]
     assert held({}, jobs) == {"2": SIX_CPUS.name}
-
-
-def test_driven(tmp_path: Path) -> None:
-    """Six jobs of one core fit, but only two run at any time; the reason names the limit."""
-    cluster = FakeCluster()
-    for number in range(1, 7):
-        cluster.submit(number, 1, 5)
-        cluster.jobs[str(number)] = cluster.jobs[str(number)]._replace(
-            groups=("ann",), limits=(TWO_JOBS,), usage={"jobs": 1}
-        )
-    made = session(cluster, tmp_path)
-    most = 0
-    while any(one.phase != "ended" for one in cluster.jobs.values()):
-        made.driver.run(Limits(seconds=1))
-        told = [one for one in cluster.jobs.values() if one.phase == "waiting" and one.wanted]
-        runs = [one for one in cluster.jobs.values() if one.phase == "running"]
-        most = max(most, len(told) + len(runs))
-    assert most == 2
-    reasons = {one.job_id: one.detail for one in made.rounds[0].reasons if one.kind == "limit"}
-    assert reasons == dict.fromkeys((3, 4, 5, 6), TWO_JOBS.name)
