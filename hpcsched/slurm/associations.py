@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
+from hpcsched.slurm.qos_priorities import QosError, priorities_of_json
+
 ROOT: Final = "root"
 """Name of the account at the root of the tree."""
 
@@ -97,12 +99,15 @@ class Associations(NamedTuple):
         Whether the form has usage.
     limits
         Names of limits of associations, which are not read.
+    qos
+        Priorities of QOS by name; None where the form has none.
     """
 
     listed: tuple[SlurmAssociation, ...]
     classic: bool | None
     has_usage: bool
     limits: tuple[str, ...]
+    qos: Mapping[str, int] | None = None
 
 
 def parse_associations(text: str) -> Associations:
@@ -223,7 +228,11 @@ def _of_json(text: str) -> Associations:
     clusters = sorted({str(one.get("cluster")) for one in listed})
     if len(clusters) > 1:
         raise AssociationsError(f"expected one cluster, found {', '.join(clusters)}")
-    return Associations(tuple(found), None, False, tuple(limits))
+    try:
+        qos = priorities_of_json(content)
+    except QosError as error:
+        raise AssociationsError(str(error)) from error
+    return Associations(tuple(found), None, False, tuple(limits), qos)
 
 
 def _of_object(one: Mapping[str, Any]) -> SlurmAssociation:

@@ -105,7 +105,7 @@ class Rest:
 
     def qos(self) -> list[Record]:
         """Return all QOS of the accounting; raises UnavailableError without an answer."""
-        return records_of_json(self._of_database("qos", "qos")["qos"], QOS_FIELDS)
+        return records_of_json(self.qos_list(), QOS_FIELDS)
 
     def associations(self) -> list[Record]:
         """Return all associations of the accounting; raises UnavailableError without an answer."""
@@ -156,6 +156,11 @@ class Rest:
             If there is no answer, or one without associations: Slurm may have no accounting.
         """
         return self._of_database("associations", "associations")
+
+    def qos_list(self) -> list[Mapping[str, Any]]:
+        """Return slurmdbd's objects of all QOS; raises UnavailableError without an answer."""
+        found: list[Mapping[str, Any]] = self._of_database("qos", "qos")["qos"]
+        return found
 
     def _of_database(self, query: str, what: str) -> Mapping[str, Any]:
         status, content = self._call("GET", query, family="slurmdb")
