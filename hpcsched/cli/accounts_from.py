@@ -14,7 +14,7 @@ def accounts_from(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="Output of `sshare -alP` or `sacctmgr dump`, or associations as JSON.",
+            help="Output of `sshare -alP` or `sacctmgr dump`, or either as JSON.",
             show_default=False,
         ),
     ],
