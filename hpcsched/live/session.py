@@ -121,7 +121,7 @@ def run_live(
             for observer in observers:
                 observer.round_ended(held.record)
                 observer.reasons_given(held.record, held.reasons)
-            limits_seen.take(seen)
+            limits_seen.take(seen, held.problem.now)
             new = advice.take(held)
             if drive:
                 for one in new:

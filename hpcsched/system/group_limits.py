@@ -35,12 +35,23 @@ class Counted(Protocol):
 
 
 class LimitedJob(NamedTuple):
-    """Groups, limits and usage of a job; see `Counted`."""
+    """Groups, limits and usage of a job; see `Counted`.
+
+    Attributes
+    ----------
+    until
+        Second up to which the job may not start by itself, as with a limit of its partition; 0:
+        it may at once.
+    why
+        The reason for that, in words.
+    """
 
     key: str
     groups: tuple[str, ...]
     limits: tuple[ClusterLimit, ...]
     usage: Mapping[str, int]
+    until: int = 0
+    why: str = ""
 
 
 _Counted = tuple[str, str]

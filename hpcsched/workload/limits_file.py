@@ -22,8 +22,11 @@ def limits_line(job_id: int, seen: SeenLimits) -> str:
     groups, limits, usage = seen.job.groups, seen.job.limits, seen.job.usage
     told = [{"group": one.group, "counted": one.counted, "most": one.most, "name": one.name}
             for one in limits]  # fmt: skip
-    content = {"job_id": job_id, "groups": groups, "limits": told, "usage": dict(usage)}
-    return json.dumps({**content, "shared": dict(seen.shared)}) + "\n"
+    content = {
+        "job_id": job_id, "groups": groups, "limits": told, "usage": dict(usage),
+        "shared": dict(seen.shared), "until": seen.job.until, "why": seen.job.why,
+    }  # fmt: skip
+    return json.dumps(content) + "\n"
 
 
 def read_limits(path: Path) -> dict[int, SeenLimits]:
@@ -57,7 +60,9 @@ def _seen(content: Mapping[str, Any]) -> SeenLimits:
     groups = tuple(map(str, content["groups"]))
     usage = {str(name): int(amount) for name, amount in content["usage"].items()}
     shared = {str(name): int(amount) for name, amount in content["shared"].items()}
-    return SeenLimits(LimitedJob(str(content["job_id"]), groups, tuple(limits), usage), shared)
+    until, why = int(content["until"]), str(content["why"])
+    key = str(content["job_id"])
+    return SeenLimits(LimitedJob(key, groups, tuple(limits), usage, until, why), shared)
 
 
 def _fault(path: Path, message: str, line: int | None = None) -> InputError:

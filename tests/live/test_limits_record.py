@@ -4,7 +4,7 @@ from pathlib import Path
 
 from hpcsched.live.driver import Limits
 from hpcsched.live.limits_record import LimitsRecord
-from hpcsched.system.cluster import ClusterLimit
+from hpcsched.system.cluster import ClusterLimit, Phase
 from hpcsched.workload.limits_file import read_limits
 from tests.live.fake_cluster import FakeCluster
 from tests.live.sessions import session, site_of
@@ -59,11 +59,11 @@ def test_record(tmp_path: Path) -> None:
     cluster.submit(4, 1, 5)
     cluster.jobs["4"] = cluster.jobs["4"]._replace(shared={"license_a": 2})
     record = LimitsRecord(site_of(cluster))
-    record.take(cluster.read())
+    record.take(cluster.read(), 100)
     three = TWO_JOBS._replace(most=3)
     cluster.jobs["1"] = cluster.jobs["1"]._replace(limits=(three,))
     cluster.jobs["2"] = cluster.jobs["2"]._replace(phase="running", limits=(), usage={"jobs": 9})
-    record.take(cluster.read())
+    record.take(cluster.read(), 101)
     record.write(tmp_path)
     found = read_limits(tmp_path / "limits.jsonl")
     assert {number: seen.job.limits for number, seen in found.items()} == {
@@ -71,3 +71,19 @@ def test_record(tmp_path: Path) -> None:
     }  # fmt: skip
     assert found[2].job.usage == {"jobs": 1}
     assert found[4].shared == {"license_a": 2}
+
+
+def test_blocked_jobs(tmp_path: Path) -> None:
+    """The end of the time in which a job was beyond a limit by itself is kept, with the limit."""
+    cluster = FakeCluster()
+    cluster.submit(1, 1, 5)
+    cluster.submit(2, 1, 5)
+    record = LimitsRecord(site_of(cluster))
+    why = "partition main: MaxNodes=1"
+    phases: dict[int, Phase] = {100: "blocked", 110: "blocked", 120: "waiting", 130: "waiting"}
+    for now, phase in phases.items():
+        cluster.jobs["1"] = cluster.jobs["1"]._replace(phase=phase, why=why)
+        record.take(cluster.read(), now)
+    record.write(tmp_path)
+    (found,) = read_limits(tmp_path / "limits.jsonl").values()
+    assert (found.job.key, found.job.until, found.job.why) == ("1", 120, why)

@@ -112,6 +112,19 @@ def test_reasons_of_limits(scenario: Path, tmp_path: Path) -> None:
     assert {one["job_id"] for one in told if one["detail"] == LIMIT.name} == {3}
 
 
+def test_jobs_that_were_blocked(scenario: Path, tmp_path: Path) -> None:
+    """Job 1 waited up to second 50 for its partition: jobs 2 and 3 have the nodes, it is next."""
+    why = "partition main: its state is DOWN"
+    seen = SeenLimits(LimitedJob("1", (), (), {}, 50, why), {})
+    (tmp_path / "run" / "limits.jsonl").write_text(limits_line(1, seen))
+    replay_live(scenario, tmp_path / "run", tmp_path / "again", latency=0,
+                overrides=["observers=[reasons]"])  # fmt: skip
+    assert starts(tmp_path / "again") == {1: 102, 2: 2, 3: 3, 4: 103, 5: 202}
+    told = pq.read_table(tmp_path / "again" / "reasons.parquet").to_pylist()
+    assert {one["job_id"] for one in told if one["detail"] == why} == {1}
+    assert {one["now"] for one in told if one["detail"] == why} <= set(range(1, 50))
+
+
 def test_licences_of_the_live_run(scenario: Path, tmp_path: Path) -> None:
     """Of 3 licences each job draws 2: one runs at a time."""
     shared = ", shared_resources: [{name: license_a, capacity: 3, draw: as_the_trace_says}]}\ntrace"

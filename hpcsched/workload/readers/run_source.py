@@ -108,7 +108,7 @@ class RunSource:
     @property
     def job_limits(self) -> Mapping[int, LimitedJob]:
         """Limits of the cluster by number of the job."""
-        return {number: seen.job for number, seen in self._seen.items() if seen.job.groups}
+        return {number: seen.job for number, seen in self._seen.items()}
 
     def keep_waits(self) -> dict[int, int]:
         """Return the mapping of wait times in the run; see `RecordsWaits`."""

@@ -65,8 +65,10 @@ LIMITS_BACKED_BY = {
     "`AllowGroups`": "test_partition_limits.test_groups_that_are_not_known_here",
     "`MaxCPUsPerNode`": "test_partition_limits.test_cpus_of_a_node_together",
     "`MinNodes`": "test_partition_limits.test_a_minimum_of_nodes",
-    "flag `Relative`; `GrpTRES=billing` and the like; `MaxMemPerCPU`, `MaxCPUsPerSocket`,"
-    " `ExclusiveUser`": "test_policies.test_what_is_not_understood",
+    "flag `Relative`, `GrpTRES=billing` and the like": "test_policies.test_what_is_not_understood",
+    "`MaxMemPerCPU`, `MaxCPUsPerSocket`, `ExclusiveUser`": (
+        "test_partition_limits.test_what_is_left"
+    ),
 }
 """The same of the table of limits."""
 

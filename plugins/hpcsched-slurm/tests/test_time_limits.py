@@ -145,6 +145,13 @@ def test_a_qos_comes_first() -> None:
     assert [one.group for one in small.limits] == ["QOS small"]
 
 
+def test_relative_limits() -> None:
+    """Of a QOS whose limits are shares of the cluster, those over time are left to Slurm too."""
+    told = usage(qos={"small": TimeLimits(running={"cpu": Metered(40, 0)})})
+    small = Qos("small", LimitSet(left=("Flags=Relative",)))
+    assert rules(told, holder=NORMAL._replace(qos="small"), qos=(small,)).limits == ()
+
+
 def test_usage_factors() -> None:
     """Time counts times the factor: as it is used, and, if it is safe, as it is asked for."""
     half = Qos("small", LimitSet(), usage_factor=0.5)

@@ -62,7 +62,9 @@ class Policies:
         made = JobLimits(self._qos.get(holder.qos), safe=self._safe)
         for qos in both:
             made.add_qos(qos, holder)
-            made.add_time(f"QOS {qos.name}", self._usage.qos.get(qos.name), of_qos=True)
+            limits = self._usage.qos.get(qos.name)
+            # Of a QOS whose limits are shares, nothing is kept.
+            made.add_time(f"QOS {qos.name}", None if qos.relative else limits, of_qos=True)
         factor = next((one.factor for one in both if one.factor is not None), 1.0)
         chain = self._chain(holder)
         for k, association in enumerate(chain):

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from hpcsched.slurm.tres import GRES
 from hpcsched.slurm.values import NOT_GIVEN, parse_scaled_count, parse_size, parse_time_limit
-from hpcsched_slurm.policy_records import JOBS, Association, LimitSet, Qos
+from hpcsched_slurm.policy_records import JOBS, RELATIVE, Association, LimitSet, Qos
 from hpcsched_slurm.time_limits import TIME_LIMITS
 from hpcsched_slurm.versions import FAULTS, fault_in_words, plain_value
 
@@ -139,7 +139,7 @@ def _qos(record: Record) -> Qos:
     names = {str(part).strip().lower() for part in listed}
     limits = _limit_set(record)
     if "relative" in names:  # shares of the cluster instead of amounts
-        limits = LimitSet(left=("Flags=Relative",))
+        limits = LimitSet(left=(RELATIVE,))
     factor, used = record["LimitFactor"], record.get("UsageFactor")
     return Qos(
         str(record["Name"]),

@@ -8,6 +8,8 @@ Amounts = Mapping[str, int]
 """Amounts by the names of `ClusterJob.usage`: `jobs`, or as in a list of trackable resources."""
 
 JOBS = "jobs"
+RELATIVE = "Flags=Relative"
+"""Name of the limits of a QOS that are shares, among those that are left to Slurm."""
 _NOTHING: Amounts = MappingProxyType({})
 
 
@@ -63,6 +65,11 @@ class Qos(NamedTuple):
     factor: float | None = None
     usage_factor: float = 1.0
     usage_factor_safe: bool = False
+
+    @property
+    def relative(self) -> bool:
+        """Whether its limits are shares of the cluster, and left to Slurm."""
+        return RELATIVE in self.limits.left
 
 
 class Association(NamedTuple):
