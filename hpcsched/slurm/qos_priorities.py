@@ -39,7 +39,7 @@ def parse_qos_priorities(text: str) -> dict[str, int]:
 
     Examples
     --------
-    >>> parse_qos_priorities("Name|Priority\\nnormal|0\\nexpress|10\\n")
+    >>> parse_qos_priorities("Name|Priority\nnormal|0\nexpress|10\n")
     {'normal': 0, 'express': 10}
     """
     if text.lstrip().startswith("{"):
