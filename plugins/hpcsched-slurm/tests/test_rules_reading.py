@@ -154,3 +154,8 @@ def test_usage_that_cannot_be_read() -> None:
     )
     assert rules.policies is not None
     assert not rules.policies.of(SMALL).spent
+    calls.away = ""
+    rules, troubles = reader.read(20.0, accounts=True)
+    assert troubles == ()
+    assert rules.policies is not None
+    assert rules.policies.of(SMALL).spent

@@ -59,9 +59,8 @@ class _Accounting(NamedTuple):
 
     def policies(self, usage: TimeUsage | None) -> Policies:
         """Return the policies with the usage of limits over time; None if it is unknown."""
-        return Policies(
-            self.qos, self.associations, self.warnings, usage=usage, safe=self.safe
-        )  # fmt: skip
+        known = self.qos, self.associations, self.warnings
+        return Policies(*known, usage=usage, safe=self.safe)
 
 
 class RulesReader:
@@ -81,6 +80,8 @@ class RulesReader:
         self._read = self._policies_read = self._usage_read = float("-inf")
         self._accounting: _Accounting | None = None
         self._usage: TimeUsage | None = None
+        # Whether there were limits over time when they could be read last.
+        self._limited = False
         self._troubles: dict[str, str] = {}
 
     def read(self, now: float, *, accounts: bool) -> tuple[Rules, tuple[str, ...]]:
@@ -134,11 +135,6 @@ class RulesReader:
         self._accounting = _Accounting(qos, associations, (*no_qos, *no_associations), safe)
         return self._rules._replace(policies=self._accounting.policies(self._usage))
 
-    @property
-    def _limited(self) -> bool:
-        """Whether there are limits over time, or were at the last look."""
-        return self._usage is not None and self._usage.limited
-
     def _read_usage(self, now: float) -> None:
         if self._accounting is None:
             return
@@ -153,5 +149,6 @@ class RulesReader:
                 f"{what} cannot be read, and these limits are left to Slurm: {error}"
             )
         else:
+            self._limited = self._usage.limited
             self._troubles.pop(what, None)
         self._rules = self._rules._replace(policies=self._accounting.policies(self._usage))
