@@ -97,7 +97,7 @@ def test_limits_are_kept(limited: SlurmCluster, tmp_path: Path) -> None:
 
 def test_licences_are_shared(limited: SlurmCluster, tmp_path: Path) -> None:
     """Never more of them are in use than there are; jobs of Slurm's own partition count."""
-    other = limited.submit(12, "--licenses=matlab:1", "--mem=500", "--time=1", partition="other")
+    other = limited.submit(30, "--licenses=matlab:1", "--mem=500", "--time=1", partition="other")
     limited.wait_until(lambda: limited.jobs()[int(other)]["job_state"] == "RUNNING")
     jobs = [
         limited.submit(SECONDS, "--licenses=matlab:2,comsol", "--mem=500", "--time=1")
