@@ -14,24 +14,40 @@ def accounts_from(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="Output of `sshare -alP` or `sacctmgr dump`, or associations as JSON.",
+            help="Output of `sshare -alP` or `sacctmgr dump`, or either as JSON.",
             show_default=False,
         ),
     ],
     scenario: ScenarioFile,
+    qos: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Priorities: output of `sacctmgr show qos` with `--json` or `--parsable2`.",
+            show_default=False,
+        ),
+    ] = None,
     out: OutFile = None,
     overrides: Overrides = None,
 ) -> None:
     """Write the accounts of a Slurm site for `multifactor`.
 
     The result stands under `order` beside `name: multifactor`. It has the shares of accounts and
-    users, and their usage where FILE has it. Numbers of users and groups are those of the
+    users, their usage where FILE has it, and the priorities of QOS where FILE or `--qos` has them.
+    Numbers of users and groups are those of the
     scenario's trace, which is read for its names.
     """
     from hpcsched.cli.trace import assembled
-    from hpcsched.scenario.slurm.accounts import TraceNames, accounts_block, read_associations
+    from hpcsched.scenario.slurm.accounts import (
+        TraceNames,
+        accounts_block,
+        read_associations,
+        read_qos_priorities,
+    )
 
     associations = read_associations(file)
+    if qos is not None:
+        associations = associations._replace(qos=read_qos_priorities(qos))
     source = assembled(scenario, overrides).source
     for _ in source.jobs():
         pass

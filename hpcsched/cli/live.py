@@ -1,6 +1,8 @@
 """`hpcsched live`: a scenario's dispatcher on a real cluster."""
 
+import sys
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -158,7 +160,8 @@ def _run(
         loaded.scenario,
         out or Path("runs") / loaded.scenario.name,
         drive=drive,
-        say=typer.echo,
+        # During a run `print` writes to standard error, for plugins; advice does not.
+        say=partial(typer.echo, file=sys.stdout),
         seconds=ends.seconds,
         rounds=ends.rounds,
         until_idle=ends.until_idle,

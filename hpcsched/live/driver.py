@@ -309,10 +309,15 @@ def _fingerprint(state: ClusterState, started: Collection[str]) -> object:
     return (
         tuple((node.name, node.usable) for node in state.nodes),
         tuple(
-            (job.key, job.requested_time)
-            if job.key in started
-            else (job.key, job.phase, job.held, tuple(job.placed), job.requested_time, job.units)
+            (job.key, job.requested_time) if job.key in started else _decided_by(job)
             for job in state.jobs
             if job.phase != "ended"
         ),
     )
+
+
+def _decided_by(job: ClusterJob) -> tuple[object, ...]:
+    """Return the fields of a job on which a round may depend."""
+    placed = tuple(job.placed)
+    # The usage of a limit may fall without a change of a job.
+    return job.key, job.phase, job.held, placed, job.requested_time, job.units, job.limits

@@ -44,8 +44,8 @@ class LiveLoop:
         The jobs that it follows.
     observers
         Observers to be closed in the end.
-    write_advice
-        Function that writes the advice with starts and nodes of the jobs.
+    files
+        Functions that write further files, given the starts and nodes of the jobs by number.
     """
 
     def __init__(
@@ -54,11 +54,11 @@ class LiveLoop:
         limits: Limits,
         following: Following,
         observers: Sequence[Observer],
-        write_advice: Callable[[Mapping[int, int], Mapping[int, tuple[str, ...]]], None],
+        files: Sequence[Callable[[Mapping[int, int], Mapping[int, tuple[str, ...]]], None]],
     ) -> None:
         self._driver, self._limits = driver, limits
         self._following, self._observers = following, observers
-        self._write_advice = write_advice
+        self._files = files
         self._not_closed: Mapping[str, str] = {}
 
     def run(self) -> None:
@@ -70,9 +70,10 @@ class LiveLoop:
         self._driver.stop()
 
     def close(self) -> None:
-        """Write the advice and finish all tables."""
+        """Write all files and finish all tables."""
         # Before the manifest is finished, which holds the hash of every file.
-        self._write_advice(self._following.started_at, self._following.nodes_of)
+        for write in self._files:
+            write(self._following.started_at, self._following.nodes_of)
         self._not_closed = close_observers(self._observers)
 
     @property

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.results.directory import RunDirectory
-from hpcsched.results.files import JOBS
+from hpcsched.results.files import JOBS, LIMITS
 from hpcsched.runs.runner import run
 from hpcsched.scenario.document import parse_document, read_text
 from hpcsched.scenario.key_path import parse_key_path
@@ -27,14 +27,17 @@ class StartDifferences(NamedTuple):
     seconds
         Start live − start simulated, by job number.
     not_drawn
-        Names of shared resources: a run directory does not have the draws of jobs from them, so
-        that nothing is drawn in the simulation.
+        Names of shared resources from which nothing is drawn in the simulation, as the run did
+        not record the draws of its jobs.
+    limits
+        Whether the run recorded the limits of the cluster, to which the simulation keeps.
     """
 
     live: Path
     simulated: Path
     seconds: dict[int, int]
     not_drawn: tuple[str, ...] = ()
+    limits: bool = True
 
     @property
     def median_absolute(self) -> float:
@@ -83,6 +86,9 @@ def replay_live(
     # What waited before the first round waits here too: all nodes are closed until then.
     maintenance = [{"name": "before", "start": 0, "end": first}]
     trace = {"source": "run", "path": str((live / JOBS).absolute()), "noticed_after": latency}
+    recorded = (live / LIMITS).exists()
+    if recorded:
+        trace["limits"] = str((live / LIMITS).absolute())
     values: dict[str, Any] = {
         "trace": trace,
         **({"outages": {"maintenance": maintenance}} if first else {}),
@@ -105,8 +111,9 @@ def replay_live(
     seconds = {job_id: start - after[job_id] for job_id, start in before.items() if job_id in after}
     if not seconds:
         raise InputError(Finding("no-jobs", "no job of it has ended", Place(str(live))))
-    not_drawn = tuple(one.name for one in simulated.system.shared_resources)
-    return StartDifferences(live, result.directory.path, seconds, not_drawn)
+    shared = tuple(one.name for one in simulated.system.shared_resources)
+    not_drawn = () if recorded else shared
+    return StartDifferences(live, result.directory.path, seconds, not_drawn, recorded)
 
 
 def difference_lines(found: StartDifferences) -> Iterator[str]:
@@ -118,6 +125,8 @@ def difference_lines(found: StartDifferences) -> Iterator[str]:
     yield f"  largest                           {ordered[-1]} s"
     later = sum(found.seconds.values()) / len(ordered)
     yield f"  mean, live later than simulated   {later:.2f} s"
+    if not found.limits:
+        yield "  the run recorded no limits of the cluster, and the simulation keeps none"
     if found.not_drawn:
         yield f"  nothing is drawn from {', '.join(found.not_drawn)} in the simulation"
 

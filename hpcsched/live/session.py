@@ -15,6 +15,7 @@ from hpcsched.live.following import Following
 from hpcsched.live.guarded_dispatcher import GuardedDispatcher
 from hpcsched.live.journal import Journal
 from hpcsched.live.learning import Predictions
+from hpcsched.live.limits_record import LimitsRecord
 from hpcsched.live.live_loop import LiveLoop, live_observers
 from hpcsched.live.rounds import Round, hold_round
 from hpcsched.live.site import check_site, site_of
@@ -102,7 +103,7 @@ def run_live(
         ours = frozenset() if journal is None else frozenset(journal.placed)
         following = Following(site, predictions, observers, assembly.followers, ours)
         asking = GuardedDispatcher(assembly.dispatcher, live.round_limit)
-        advice = Advice(site.names)
+        advice, limits_seen = Advice(site.names), LimitsRecord(site)
         heartbeat = Heartbeat(folder, live.partitions, live.release_after)
         numbers = count(1)
 
@@ -120,6 +121,7 @@ def run_live(
             for observer in observers:
                 observer.round_ended(held.record)
                 observer.reasons_given(held.record, held.reasons)
+            limits_seen.take(seen, held.problem.now)
             new = advice.take(held)
             if drive:
                 for one in new:
@@ -140,7 +142,8 @@ def run_live(
             journal=journal,
         )
         limits = Limits(seconds, rounds, until_idle)
-        loop = LiveLoop(driver, limits, following, observers, partial(advice.write, out))
+        files = (partial(advice.write, out), lambda *_: limits_seen.write(out))
+        loop = LiveLoop(driver, limits, following, observers, files)
         # A second signal does not cut a driver short: it may be placing jobs.
         return run.carry_out(loop, insist=False)
 

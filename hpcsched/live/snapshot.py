@@ -20,13 +20,13 @@ from hpcsched.live.announced_outages import (
     returns,
     within_service,
 )
-from hpcsched.live.cluster_limits import ClusterUsage
 from hpcsched.live.shared_capacity import beyond_capacity, shared_requests, with_shared
 from hpcsched.live.site import DAY, Site, shares
 from hpcsched.prediction.correction import Correction
 from hpcsched.prediction.predictor_driver import corrected_run_time
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.cluster import ClusterJob, ClusterState
+from hpcsched.system.group_limits import GroupUsage
 from hpcsched.system.request import Request
 from hpcsched.system.space import units_that_fit
 from hpcsched.system.system import IntArray, System
@@ -192,7 +192,7 @@ def snapshot(state: ClusterState, asked: Asked, now: int, round_: int) -> Snapsh
     system = with_shared(site.system, state.shared, elsewhere)
     # A cluster lists its jobs in any order, and a decision must not depend on that.
     waiting.sort(key=lambda one: (one.submit_time, one.job_id))
-    waiting = _within_limits(waiting, queue, system, ClusterUsage(holding), left_out)
+    waiting = _within_limits(waiting, queue, system, GroupUsage(holding), left_out)
     queue = {one.job_id: queue[one.job_id] for one in waiting}
     usable = {node.name for node in state.nodes if node.usable}
     back = {node.name: node.back for node in state.nodes if not node.usable}
@@ -220,7 +220,7 @@ def _within_limits(
     waiting: list[WaitingJob],
     queue: Mapping[int, ClusterJob],
     system: System,
-    usage: ClusterUsage,
+    usage: GroupUsage,
     left_out: list[Reason],
 ) -> list[WaitingJob]:
     """Return the jobs that no limit holds back; the reasons of the others go to `left_out`."""

@@ -20,13 +20,14 @@ OUTAGES = "outages.parquet"
 INTERRUPTIONS = "interruptions.parquet"
 SHARED_RESOURCES = "shared_resources.parquet"
 ADVICE = "advice.jsonl"
+LIMITS = "limits.jsonl"
 
 KNOWN = (SCENARIO, MANIFEST, JOBS, ROUNDS, SUMMARY, TIMING)
 FORMER_FILES = {SHARED_RESOURCES: "pools.parquet"}
 """Names of files in runs of earlier versions."""
 
 OPTIONAL = (
-    *(EVENTS, REASONS, USAGE, STATE, OUTAGES, INTERRUPTIONS, SHARED_RESOURCES, ADVICE),
+    *(EVENTS, REASONS, USAGE, STATE, OUTAGES, INTERRUPTIONS, SHARED_RESOURCES, ADVICE, LIMITS),
     *FORMER_FILES.values(),
 )
 """Files that only some runs have, and the state of a run in progress."""

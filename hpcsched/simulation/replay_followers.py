@@ -27,7 +27,7 @@ class ReplayFollowers:
 
     def __init__(self, parts: Parts, tables: Tables, late_starts: LateStarts | None = None) -> None:
         self.holding: ReplayEligibility | None = None
-        limits = any(partition.limits_users for partition in parts.partitions)
+        limits = any(partition.limits_users for partition in parts.partitions) or parts.job_limits
         if parts.dependencies or limits or parts.recorded is not None or parts.instants:
             self.holding = ReplayEligibility(parts)
             tables.counters[codes.RELEASE] = self.holding.next_release

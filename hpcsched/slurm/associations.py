@@ -1,17 +1,21 @@
 """Associations of Slurm: accounts and their users, with shares and usage.
 
-Three forms are read: what `sshare` prints (`sshare --all --long --parsable2`), the file of
+Four forms are read: what `sshare` prints (`sshare --all --long --parsable2`), the same as JSON
+(`sshare --all --json`; slurmrestd answers it at `/slurm/v0.0.4x/shares`), the file of
 `sacctmgr dump CLUSTER file=FILE`, and JSON with a list of associations, which slurmrestd answers
 at `/slurmdb/v0.0.4x/associations` and `sacctmgr show associations --json` prints.
 
-Source: the manual pages `sshare` and `sacctmgr` of SchedMD, and recorded answers of v0.0.38.
+Source: the manual pages `sshare` and `sacctmgr` of SchedMD, recorded answers of v0.0.38, and what
+Slurm 24.11.5 prints.
 """
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
+
+from hpcsched.slurm.qos_priorities import QosError, priorities_of_json
 
 ROOT: Final = "root"
 """Name of the account at the root of the tree."""
@@ -20,10 +24,10 @@ PARENT: Final = "parent"
 """Shares of an association that counts with those of its parent."""
 
 EXAMPLE = (
-    "what `sshare --all --long --parsable2` prints, the file of `sacctmgr dump`, or JSON with"
-    " associations"
+    "what `sshare --all` prints with `--long --parsable2` or with `--json`, the file of"
+    " `sacctmgr dump`, or JSON with associations"
 )
-"""The three forms, for messages."""
+"""The four forms, for messages."""
 
 _PARENT_NUMBER = 2**31 - 1
 """The number that stands for `parent` in a dump and in JSON."""
@@ -97,16 +101,19 @@ class Associations(NamedTuple):
         Whether the form has usage.
     limits
         Names of limits of associations, which are not read.
+    qos
+        Priorities of QOS by name; None where the form has none.
     """
 
     listed: tuple[SlurmAssociation, ...]
     classic: bool | None
     has_usage: bool
     limits: tuple[str, ...]
+    qos: Mapping[str, int] | None = None
 
 
 def parse_associations(text: str) -> Associations:
-    """Return the associations of a text in one of the three forms.
+    """Return the associations of a text in one of the four forms.
 
     Raises
     ------
@@ -209,21 +216,75 @@ def _of_json(text: str) -> Associations:
     except (ValueError, RecursionError) as error:
         raise AssociationsError(f"expected JSON, found {error}") from error
     listed = content.get("associations")
+    shares = content.get("shares")
+    if listed is None and isinstance(shares, Mapping) and isinstance(shares.get("shares"), list):
+        return _of_shares(shares["shares"])
     if not isinstance(listed, list):
-        raise AssociationsError("expected a list 'associations', found none")
+        raise AssociationsError("expected a list 'associations', or of 'shares', found none")
+    found, limits = _each(listed, "associations", _of_object, _limits)
+    try:
+        qos = priorities_of_json(content)
+    except QosError as error:
+        raise AssociationsError(str(error)) from error
+    return Associations(found, None, False, limits, qos)
+
+
+def _of_shares(listed: list[Any]) -> Associations:
+    """Return the associations that `sshare --json` lists."""
+    zeros: list[bool] = []
+
+    def make(one: Mapping[str, Any]) -> SlurmAssociation:
+        level = one["fairshare"]["level"]
+        zeros.append(bool(level["set"]) and not level["number"])
+        return _of_share(one)
+
+    found, limits = _each(listed, "shares", make, _minutes)
+    # Only Fair Tree has level fair shares; the classic formula leaves zeros, also at the root.
+    return Associations(found, all(zeros), True, limits)
+
+
+def _each(
+    listed: list[Any],
+    what: str,
+    make: Callable[[Any], SlurmAssociation],
+    limits_of: Callable[[Any], Iterable[str]],
+) -> tuple[tuple[SlurmAssociation, ...], tuple[str, ...]]:
+    """Return the associations of a list of objects, and the names of their limits."""
     found = []
     limits: dict[str, None] = {}
     for position, one in enumerate(listed):
         try:
-            found.append(_of_object(one))
-            limits |= dict.fromkeys(_limits(one))
+            found.append(make(one))
+            limits |= dict.fromkeys(limits_of(one))
         except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
             told = f"no field {error.args[0]}" if isinstance(error, KeyError) else str(error)
-            raise AssociationsError(f"associations[{position}]: {told}") from error
+            raise AssociationsError(f"{what}[{position}]: {told}") from error
     clusters = sorted({str(one.get("cluster")) for one in listed})
     if len(clusters) > 1:
         raise AssociationsError(f"expected one cluster, found {', '.join(clusters)}")
-    return Associations(tuple(found), None, False, tuple(limits))
+    return tuple(found), tuple(limits)
+
+
+def _of_share(one: Mapping[str, Any]) -> SlurmAssociation:
+    name, parent = str(one["name"]), str(one["parent"] or "") or None
+    shares, usage = one["shares"], one["usage"]
+    raw = str(shares["number"]) if shares["set"] else ""
+    user = "USER" in one["type"]
+    if user and parent is None:
+        raise ValueError(f"expected the account of user {name} as parent, found none")
+    return SlurmAssociation(
+        str(parent) if user else name,
+        name if user else None,
+        None if user else parent,
+        _shares(raw, None),
+        _whole(str(usage), "usage", None),
+        str(one["partition"]) if one.get("partition") else None,
+    )
+
+
+def _minutes(one: Mapping[str, Any]) -> Iterator[str]:
+    if any(amount["value"]["set"] for amount in one["tres"]["group_minutes"]):
+        yield "GrpTRESMins"
 
 
 def _of_object(one: Mapping[str, Any]) -> SlurmAssociation:

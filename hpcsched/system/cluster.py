@@ -5,7 +5,7 @@ a scenario declares them: cores as a number, memory in bytes.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple, Protocol, get_args
 
 from hpcsched.errors import HpcschedError, PluginError
@@ -76,12 +76,15 @@ class ClusterLimit(NamedTuple):
         Maximum of that amount over all running jobs of the group.
     name
         The manager's name of the limit, with its value.
+    used
+        Part of `most` that is taken by jobs without counting in their `usage`.
     """
 
     group: str
     counted: str
     most: int
     name: str
+    used: int = 0
 
 
 class ClusterJob(NamedTuple):
@@ -238,7 +241,11 @@ def state_fault(state: object) -> str | None:
         twice = [name for name, times in Counter(names).items() if times > 1]
         if twice:
             return f"expected each {what} once, found {twice[0]!r} twice"
-    return next(filter(None, map(_job_fault, state.jobs)), None)
+    for what, amounts in (("shared", state.shared), ("node_limits", state.node_limits)):
+        fault = _amount_fault(what, amounts)
+        if fault is not None:
+            return fault
+    return next(filter(None, map(_job_fault, state.jobs)), None) or _limits_fault(state.jobs)
 
 
 def _job_fault(job: ClusterJob) -> str | None:
@@ -256,6 +263,52 @@ def _job_fault(job: ClusterJob) -> str | None:
     ):
         if type(value) is not int or value < least:
             return f"{whose}: expected a whole {name} of at least {least}, found {value!r}"
+    for what, amounts in (("usage", job.usage), ("shared", job.shared)):
+        fault = _amount_fault(f"{whose}: {what}", amounts)
+        if fault is not None:
+            return fault
+    return None
+
+
+def _limits_fault(jobs: Iterable[ClusterJob]) -> str | None:
+    """Return why the groups or limits of a job are none."""
+    # Thousands of jobs share the few tuples of their users.
+    of_tuples = {(id(job.groups), id(job.limits)): job for job in jobs}
+    for job in of_tuples.values():
+        if isinstance(job.groups, str) or not all(isinstance(name, str) for name in job.groups):
+            return f"job {job.key}: expected names of groups, found {job.groups!r}"
+        for limit in job.limits:
+            fault = _limit_fault(limit, job)
+            if fault is not None:
+                return fault
+    return None
+
+
+def _limit_fault(limit: object, job: ClusterJob) -> str | None:
+    whose = f"job {job.key}"
+    if not isinstance(limit, ClusterLimit):
+        return f"{whose}: expected a ClusterLimit in limits, found {limit!r}"
+    if limit.group not in job.groups:  # it would count no job, not even this one
+        return f"{whose}: expected a limit of one of its groups, found {limit!r}"
+    for name, value, kind in (
+        ("counted", limit.counted, str), ("name", limit.name, str), ("most", limit.most, int),
+    ):  # fmt: skip
+        if type(value) is not kind:
+            expected = "text" if kind is str else "whole number"
+            return f"{whose}: expected the {name} of a limit as a {expected}, found {value!r}"
+    if type(limit.used) is not int or limit.used < 0:
+        return f"{whose}: expected a whole used of a limit of at least 0, found {limit.used!r}"
+    return None
+
+
+def _amount_fault(what: str, amounts: object) -> str | None:
+    """Return why a value is no mapping of names to amounts; None if it is one."""
+    if not isinstance(amounts, Mapping):
+        return f"{what}: expected a mapping of names to amounts, found {amounts!r}"
+    for name, amount in amounts.items():
+        if not isinstance(name, str) or type(amount) is not int or amount < 0:
+            told = f"{name!r}: {amount!r}"
+            return f"{what}: expected whole amounts of at least 0 by name, found {told}"
     return None
 
 

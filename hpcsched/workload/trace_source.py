@@ -1,11 +1,12 @@
 """Protocol of trace sources, their account, recorded wait times, and answers of programs."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, Protocol, runtime_checkable
 
+from hpcsched.system.group_limits import LimitedJob
 from hpcsched.workload.job import TracedJob
 
 
@@ -40,6 +41,15 @@ def has_dependencies(source: "TraceSource") -> bool:
     Such a source has a true attribute `dependencies`; others need not have it.
     """
     return bool(getattr(source, "dependencies", False))
+
+
+def limits_of_jobs(source: "TraceSource") -> Mapping[int, LimitedJob]:
+    """Return the limits of a cluster by number of the job; empty without them.
+
+    Such a source has an attribute `job_limits`; others need not have it.
+    """
+    found: Mapping[int, LimitedJob] = getattr(source, "job_limits", {})
+    return found
 
 
 class TraceSource(Protocol):

@@ -1,12 +1,13 @@
 """Trace source behind transforms, with the interface of any other source."""
 
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from hpcsched.errors import PluginError
 from hpcsched.plugin_faults import is_third_party, named
+from hpcsched.system.group_limits import LimitedJob
 from hpcsched.system.system import System
 from hpcsched.workload.checked_source import job_fault, out_of_order
 from hpcsched.workload.job import TracedJob
@@ -18,6 +19,7 @@ from hpcsched.workload.trace_source import (
     TraceSource,
     answers_of,
     has_dependencies,
+    limits_of_jobs,
     recorded_waits,
 )
 from hpcsched.workload.transform import Transform, TransformAccount
@@ -71,6 +73,11 @@ class TransformedSource:
     def dependencies(self) -> bool:
         """True if jobs may wait for others to end, as those of the source may."""
         return has_dependencies(self.source)
+
+    @property
+    def job_limits(self) -> Mapping[int, LimitedJob]:
+        """Limits of a cluster by number of the job."""
+        return limits_of_jobs(self.source)
 
     def keep_waits(self) -> dict[int, int] | None:
         """Return the wait times that the source records, if any; see `RecordsWaits`."""

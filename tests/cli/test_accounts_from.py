@@ -69,3 +69,16 @@ def test_left_out(capsys: pytest.CaptureFixture[str]) -> None:
     told = "usage of physics by users whom it no longer has: 102"
     assert f"warning: left out: {told}" in capsys.readouterr().err
     assert f"# {told}\n" in Path("block.yaml").read_text()
+
+
+def test_priorities_of_qos(capsys: pytest.CaptureFixture[str]) -> None:
+    """They come from a file of their own; a fault of it has the line."""
+    Path("sshare.txt").write_text(SSHARE)
+    Path("qos.txt").write_text("Name|Priority\nnormal|0\nexpress|10\n")
+    command = ["trace", "accounts-from", "sshare.txt", "today.yaml", "--qos", "qos.txt"]
+    assert cli.main(command) == 0
+    assert capsys.readouterr().out.endswith("qos:\n  normal: 0\n  express: 10\n")
+    Path("qos.txt").write_text("Name|Priority\nnormal|much\n")
+    assert cli.main(command) == 1
+    told = "expected Priority as a whole number, found 'much'"
+    assert f"qos.txt:2: error: {told}" in capsys.readouterr().err

@@ -33,7 +33,7 @@ def loop_of(driving: Session, told: list[str], limits: Limits) -> LiveLoop:
         limits,
         driving.following,
         [Closing(told)],
-        lambda started, nodes: told.append(f"{sorted(started)} on {sorted(nodes.values())}"),
+        [lambda started, nodes: told.append(f"{sorted(started)} on {sorted(nodes.values())}")],
     )
 
 

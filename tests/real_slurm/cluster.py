@@ -191,6 +191,16 @@ class SlurmCluster:
         """Start slurmctld, with an empty state or that of before."""
         self.run("slurmctld", *(["-c"] if clean else []))
 
+    def restart_controller(self) -> None:
+        """Restart slurmctld, which counts usage as it starts."""
+        self.run("scontrol", "shutdown", "slurmctld")
+        file = self.folder / "state" / "ctld.pid"
+        self.wait_until(
+            lambda: not file.exists() or not Path(f"/proc/{file.read_text().strip()}").exists()
+        )
+        self.start_controller(clean=False)
+        self.wait_until(lambda: "UP" in self.run("scontrol", "ping", check=False))
+
     def kill_controller(self) -> None:
         """Kill slurmctld, and wait until it is gone."""
         self._kill(self.folder / "state" / "ctld.pid")

@@ -111,3 +111,54 @@ def check_all_ran(cluster: SlurmCluster, scenario: Path, keys: list[str]) -> Non
         if match is not None
     )
     assert {key: ended[str(jobs[key]["job_id"])] for key in keys} == dict.fromkeys(keys, 1)
+
+
+def peaks(slurm: SlurmCluster, jobs: list[str]) -> dict[str, int]:
+    """Return the most jobs, CPUs, GPUs and licences that jobs had at the same time."""
+    records = [slurm.jobs_by_key()[key] for key in jobs]
+    changes = []
+    for job in records:
+        told = dict(item.split("=") for item in job["tres_alloc_str"].split(","))
+        matlab = re.search(r"matlab:(\d+)", job["licenses"])
+        amounts = {
+            "jobs": 1, "cpu": int(told["cpu"]), "gpu": int(told.get("gres/gpu", 0)),
+            "matlab": int(matlab[1]) if matlab else 0,
+        }  # fmt: skip
+        changes += [(job["start_time"], 1, amounts), (job["end_time"], -1, amounts)]
+    most = dict.fromkeys(("jobs", "cpu", "gpu", "matlab"), 0)
+    now = dict(most)
+    for _, sign, amounts in sorted(changes, key=lambda change: change[:2]):
+        now = {name: value + sign * amounts[name] for name, value in now.items()}
+        most = {name: max(value, now[name]) for name, value in most.items()}
+    return most
+
+
+def drive_at_once(slurm: SlurmCluster, folder: Path, jobs: list[str], seconds: int) -> None:
+    """Drive jobs to their ends; each must start at once, and not wait in Slurm for a limit.
+
+    Parameters
+    ----------
+    slurm, folder
+        The cluster, and a folder for the scenario and the run.
+    jobs
+        Numbers of the jobs.
+    seconds
+        Run time of each.
+    """
+    # There is accounting, so the past comes from it.
+    scenario = write_scenario(slurm, folder, asks_slurmdbd=True)
+    assert "rest:" in scenario.read_text().partition("trace:")[2].partition("live:")[0]
+    printed = finish(live(slurm, scenario, "drive", "--until-idle", "--out", str(folder / "run")))
+    assert "is taken back" not in printed, printed
+    assert "could not be started" not in printed, printed
+    check_all_ran(slurm, scenario, jobs)
+    told, ran = journalled(scenario), slurm.jobs_by_key()
+    # Jobs run for longer: one that waited for another's end would be later than this.
+    assert max(ran[key]["start_time"] - told[key]["time"] for key in jobs) < seconds - 2
+
+
+def reasons(folder: Path) -> str:
+    """Return all reasons of a run directory, as text."""
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    return str(pq.read_table(folder / "run" / "reasons.parquet").column("detail").to_pylist())

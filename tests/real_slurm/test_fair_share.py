@@ -185,13 +185,7 @@ def states(slurm: SlurmCluster, jobs: list[str]) -> set[str]:
 
 def restart(slurm: SlurmCluster) -> None:
     """Restart slurmctld, so that it counts usage, and take the partitions down."""
-    slurm.run("scontrol", "shutdown", "slurmctld")
-    file = slurm.folder / "state" / "ctld.pid"
-    slurm.wait_until(
-        lambda: not file.exists() or not Path(f"/proc/{file.read_text().strip()}").exists()
-    )
-    slurm.start_controller(clean=False)
-    slurm.wait_until(lambda: "UP" in slurm.run("scontrol", "ping", check=False))
+    slurm.restart_controller()
     for partition in ("short", "other"):
         slurm.run("scontrol", "update", f"PartitionName={partition}", "State=DOWN")
     slurm.wait_until(lambda: usage_of(slurm.run("sshare", "-alP")) > 0)
@@ -278,15 +272,16 @@ def test_factors_and_priorities_are_those_of_slurm(
         assert [job.job_id for job in order.sort(Moment(0, queue, ()))] == in_turn
 
 
-def test_the_dump_and_slurmrestd_have_the_same_tree(
-    slurm: SlurmCluster, site: Site, tmp_path: Path
-) -> None:
-    """Both forms make the accounts that `sshare` makes, without usage."""
+def test_all_forms_have_the_same_tree(slurm: SlurmCluster, site: Site, tmp_path: Path) -> None:
+    """All forms make the accounts that `sshare` makes; the priorities are those of the QOS."""
     asked = [f"--rest=unix:{slurm.socket}", f"--token-file={slurm.token_file}"]
     out = tmp_path / "associations.json"
     assert plugin_module("accounts_writer").main([*asked, f"--out={out}"]) == 0
     (tmp_path / "sshare.txt").write_text(site.fair_tree.sshare)
     forms = [tmp_path / "sshare.txt", tmp_path / "associations.json", site.folder / "dump.cfg"]
+    if slurm.version() >= (24, 5):  # before, sshare prints no JSON
+        forms.append(tmp_path / "sshare.json")
+        forms[-1].write_text(slurm.run("sshare", "--all", "--json"))
     if slurm.version() >= (23, 11):  # before, sacctmgr prints no JSON
         forms.append(tmp_path / "sacctmgr.json")
         forms[-1].write_text(slurm.run("sacctmgr", "show", "associations", "--json"))
@@ -295,12 +290,17 @@ def test_the_dump_and_slurmrestd_have_the_same_tree(
         f"trace: {{source: slurm-sacct, path: {site.folder}/sacct.txt, time_zone: UTC}}\n"
         "dispatcher: easy\n"
     )
+    table = slurm.run("sacctmgr", "--parsable2", "show", "qos", "format=Name,Priority")
+    (tmp_path / "qos.txt").write_text(table)
     found = []
     for path in forms:
         out = tmp_path / f"{path.name}.yaml"
         command = ["trace", "accounts-from", str(path), str(tmp_path / "site.yaml")]
-        assert cli.main([*command, "--out", str(out)]) == 0
+        # This form has the priorities of QOS itself.
+        more = [] if path.name == "associations.json" else [f"--qos={tmp_path}/qos.txt"]
+        assert cli.main([*command, *more, "--out", str(out)]) == 0
         params = MultifactorParams.model_validate(yaml.safe_load(out.read_text()))
+        assert params.qos == QOS
         found.append(
             {
                 name: (account.parent, account.shares, dict(account.users))

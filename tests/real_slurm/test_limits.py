@@ -3,7 +3,6 @@
 A start that Slurm refused would be seen: the job would wait in Slurm and be taken back.
 """
 
-import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +13,15 @@ import pytest
 from tests.real_slurm import accounting
 from tests.real_slurm.cluster import SlurmCluster, plugin_module
 from tests.real_slurm.conftest import started
-from tests.real_slurm.driving import check_all_ran, finish, journalled, live, write_scenario
+from tests.real_slurm.driving import (
+    check_all_ran,
+    drive_at_once,
+    finish,
+    live,
+    peaks,
+    reasons,
+    write_scenario,
+)
 
 UNTIL_IDLE = ("drive", "--until-idle")
 SECONDS = 6
@@ -58,7 +65,7 @@ def test_one_reading(limited: SlurmCluster) -> None:
         qos, no_qos = policy_reading.read_qos(calls.qos())
         own, none = policy_reading.read_associations(calls.associations())
         assert (no_qos, none) == ([], [])
-        assert calls.enforces_limits() is True
+        assert calls.enforced() == {"associations", "limits", "qos"}
         by_name = {one.name: one._replace(limits=one.limits._replace(left=())) for one in qos}
         partitions = partition_limits.read_partitions(calls.partitions())
         assert partitions.warnings == ()
@@ -73,40 +80,6 @@ def test_one_reading(limited: SlurmCluster) -> None:
     assert rest[2].present == {"license_matlab": 3, "license_comsol": 5}
 
 
-def peaks(slurm: SlurmCluster, jobs: list[str]) -> dict[str, int]:
-    """Return the most jobs, CPUs, GPUs and licences that jobs had at the same time."""
-    records = [slurm.jobs_by_key()[key] for key in jobs]
-    changes = []
-    for job in records:
-        told = dict(item.split("=") for item in job["tres_alloc_str"].split(","))
-        matlab = re.search(r"matlab:(\d+)", job["licenses"])
-        amounts = {
-            "jobs": 1, "cpu": int(told["cpu"]), "gpu": int(told.get("gres/gpu", 0)),
-            "matlab": int(matlab[1]) if matlab else 0,
-        }  # fmt: skip
-        changes += [(job["start_time"], 1, amounts), (job["end_time"], -1, amounts)]
-    most = dict.fromkeys(("jobs", "cpu", "gpu", "matlab"), 0)
-    now = dict(most)
-    for _, sign, amounts in sorted(changes, key=lambda change: change[:2]):
-        now = {name: value + sign * amounts[name] for name, value in now.items()}
-        most = {name: max(value, now[name]) for name, value in most.items()}
-    return most
-
-
-def drive(slurm: SlurmCluster, folder: Path, jobs: list[str]) -> None:
-    """Drive jobs to their ends; each must start at once, and not wait in Slurm for a limit."""
-    # There is accounting, so the past comes from it.
-    scenario = write_scenario(slurm, folder, asks_slurmdbd=True)
-    assert "rest:" in scenario.read_text().partition("trace:")[2].partition("live:")[0]
-    printed = finish(live(slurm, scenario, *UNTIL_IDLE, "--out", str(folder / "run")))
-    assert "is taken back" not in printed, printed
-    assert "could not be started" not in printed, printed
-    check_all_ran(slurm, scenario, jobs)
-    told, ran = journalled(scenario), slurm.jobs_by_key()
-    # Jobs run for longer: one that waited for another's end would be later than this.
-    assert max(ran[key]["start_time"] - told[key]["time"] for key in jobs) < SECONDS - 2
-
-
 def test_limits_are_kept(limited: SlurmCluster, tmp_path: Path) -> None:
     """Jobs that all fit on the nodes run as the limits of QOS, user and account let them."""
     common = ("--account=theory", "--mem=500", "--time=1")
@@ -114,7 +87,7 @@ def test_limits_are_kept(limited: SlurmCluster, tmp_path: Path) -> None:
     jobs = [limited.submit(SECONDS, *small, "--cpus-per-task=2") for _ in range(4)]
     jobs += [limited.submit(SECONDS, *small, "--gres=gpu:1") for _ in range(4)]
     jobs += [limited.submit(SECONDS, *common, "--cpus-per-task=4") for _ in range(5)]
-    drive(limited, tmp_path, jobs)
+    drive_at_once(limited, tmp_path, jobs, SECONDS)
     assert peaks(limited, jobs[:8])["jobs"] == 3
     assert peaks(limited, jobs[:8])["gpu"] <= 2
     assert peaks(limited, jobs)["cpu"] == 12
@@ -122,16 +95,9 @@ def test_limits_are_kept(limited: SlurmCluster, tmp_path: Path) -> None:
     assert "account theory: GrpTRES cpu=12" in reasons(tmp_path)
 
 
-def reasons(folder: Path) -> str:
-    """Return all reasons of a run directory, as text."""
-    import pyarrow.parquet as pq  # noqa: PLC0415
-
-    return str(pq.read_table(folder / "run" / "reasons.parquet").column("detail").to_pylist())
-
-
 def test_licences_are_shared(limited: SlurmCluster, tmp_path: Path) -> None:
     """Never more of them are in use than there are; jobs of Slurm's own partition count."""
-    other = limited.submit(12, "--licenses=matlab:1", "--mem=500", "--time=1", partition="other")
+    other = limited.submit(30, "--licenses=matlab:1", "--mem=500", "--time=1", partition="other")
     limited.wait_until(lambda: limited.jobs()[int(other)]["job_state"] == "RUNNING")
     jobs = [
         limited.submit(SECONDS, "--licenses=matlab:2,comsol", "--mem=500", "--time=1")
@@ -140,7 +106,7 @@ def test_licences_are_shared(limited: SlurmCluster, tmp_path: Path) -> None:
     jobs += [
         limited.submit(SECONDS, "--licenses=matlab", "--mem=500", "--time=1") for _ in range(3)
     ]
-    drive(limited, tmp_path, jobs)
+    drive_at_once(limited, tmp_path, jobs, SECONDS)
     assert "{name: license_matlab, capacity: 3" in (tmp_path / "live.yaml").read_text()
     assert peaks(limited, [*jobs, other])["matlab"] == 3
 
@@ -171,7 +137,7 @@ def test_cpus_of_a_partition_on_a_node(limited: SlurmCluster, tmp_path: Path) ->
     options = ("--mem=500", "--time=1", "--cpus-per-task=2", "--constraint=gpu")
     jobs = [limited.submit(SECONDS, *options) for _ in range(5)]
     try:
-        drive(limited, tmp_path, jobs)
+        drive_at_once(limited, tmp_path, jobs, SECONDS)
     finally:
         limited.run(*change, "MaxCPUsPerNode=UNLIMITED")
     assert peaks(limited, jobs)["cpu"] == 6

@@ -15,6 +15,7 @@ from hpcsched.slurm.associations import (
     parse_associations,
 )
 from tests.slurm.associations_22_05 import DUMP, SSHARE, SSHARE_CLASSIC, as_json
+from tests.slurm.shares_24_11 import CLASSIC, FAIR_TREE, shares_json, shares_text
 from tests.strategies import tries
 
 
@@ -49,6 +50,28 @@ def test_only_sshare_has_usage_and_the_algorithm() -> None:
     assert parse_associations(short).classic is None
     other = parse_associations(DUMP)
     assert (other.has_usage, other.classic) == (False, None)
+
+
+@pytest.mark.parametrize(("text", "classic"), [(FAIR_TREE, False), (CLASSIC, True)])
+def test_shares_as_json(text: str, classic: bool) -> None:
+    """It tells the same as the text, also the algorithm."""
+    assert parse_associations(shares_text(classic=classic)) == parse_associations(text)
+    limited = shares_json()
+    limited["shares"]["shares"][3]["tres"]["group_minutes"][0]["value"]["set"] = True
+    assert parse_associations(json.dumps(limited)).limits == ("GrpTRESMins",)
+
+
+def test_shares_that_are_damaged() -> None:
+    """The message has the place in the list."""
+    for key, told in (("usage", "no field usage"), ("fairshare", "no field fairshare")):
+        content = shares_json()
+        del content["shares"]["shares"][2][key]
+        with pytest.raises(AssociationsError, match=rf"shares\[2\]: {told}"):
+            parse_associations(json.dumps(content))
+    content = shares_json()
+    content["shares"]["shares"][1]["parent"] = ""
+    with pytest.raises(AssociationsError, match="expected the account of user root as parent"):
+        parse_associations(json.dumps(content))
 
 
 def test_a_bar_at_the_end_of_each_line() -> None:
@@ -118,7 +141,7 @@ def damaged() -> Iterator[tuple[str, str, int | None]]:
         None,
     )
     yield '{"associations": [7]}', r"associations\[0\]: ", None
-    yield "{}", "expected a list 'associations', found none", None
+    yield "{}", "expected a list 'associations', or of 'shares'", None
     yield '{"associations": [{"user": null}]}', r"associations\[0\]: no field account", None
     two = [
         {"account": "a", "user": None, "parent_account": "root", "shares_raw": 1, "cluster": name}

@@ -21,6 +21,7 @@ from hpcsched.slurm.associations import (
     SlurmAssociation,
     parse_associations,
 )
+from hpcsched.slurm.qos_priorities import QosError, parse_qos_priorities
 
 FIRST_ABSENT = 2**32
 """Number of the first user whom the trace does not have: above all numbers of users of a system."""
@@ -71,8 +72,22 @@ def read_associations(path: Path) -> Associations:
         raise _fault(str(error), path, error.line) from None
 
 
+def read_qos_priorities(path: Path) -> dict[str, int]:
+    """Return the priorities of QOS in a file, by name.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read or is in no known form.
+    """
+    try:
+        return parse_qos_priorities(read_text(path))
+    except QosError as error:
+        raise _fault(str(error), path, error.line) from None
+
+
 def accounts_block(associations: Associations, names: TraceNames, source: Path) -> AccountsBlock:
-    """Return the key `accounts` of the order `multifactor`, after comments on omissions.
+    """Return the keys `accounts` and `qos` of the order `multifactor`, after comments on omissions.
 
     Users of the tree that the trace does not have count in it, as in Slurm; they get numbers from
     `FIRST_ABSENT` on.
@@ -116,6 +131,9 @@ def accounts_block(associations: Associations, names: TraceNames, source: Path) 
         lines += _account_lines(name, account, numbers, names.groups)
     if associations.classic:
         lines.append("fair_share: classic")
+    if associations.qos:
+        lines.append("qos:")
+        lines += [f"  {scalar(name)}: {priority}" for name, priority in associations.qos.items()]
     text = "".join(f"{line}\n" for line in lines)
     _check(text, source)
     return AccountsBlock(text, tuple(left_out))

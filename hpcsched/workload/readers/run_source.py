@@ -1,10 +1,12 @@
 """Trace source `run`: the jobs of an earlier run, live or simulated, as they ran.
 
 Submit times, requests, eligible nodes and run times come from the run directory's `jobs.parquet`.
-Rejected jobs never ran, and are skipped.
+Rejected jobs never ran, and are skipped. Limits of a cluster come from the file `limits.jsonl` of a
+live run.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
@@ -14,9 +16,11 @@ from hpcsched.context import Context
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import Duration, InputPath, Params
 from hpcsched.registration import RECORDS_WAITS, builtin
+from hpcsched.system.group_limits import LimitedJob
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.job_columns import BOUNDS, bounded_request, present_names
+from hpcsched.workload.limits_file import SeenLimits, read_limits
 from hpcsched.workload.time_bounds import TimeBounds
 from hpcsched.workload.trace_source import TraceAccount
 
@@ -44,6 +48,11 @@ class RunSourceParams(Params):
     path: InputPath = Field(
         description="The jobs.parquet of a run directory; ${VAR} is filled in. Its system must have"
         " had the same resource types, in the same units."
+    )
+    limits: InputPath | None = Field(
+        default=None,
+        description="The limits.jsonl of a live run: its jobs keep to the limits of the cluster"
+        " that they had, and draw from the same shared resources; ${VAR} is filled in.",
     )
     noticed_after: Duration = Field(
         default=0,
@@ -85,11 +94,21 @@ class RunSource:
         self.account = TraceAccount()
         self.fraction_read: float | None = None
         self._waits: dict[int, int] | None = None
+        self._limits = None if params.limits is None else Path(params.limits)
 
     @property
     def files(self) -> Sequence[Path]:
-        """The file of jobs."""
-        return [self._path]
+        """The file of jobs, and that of their limits."""
+        return [self._path] if self._limits is None else [self._path, self._limits]
+
+    @cached_property
+    def _seen(self) -> dict[int, SeenLimits]:
+        return {} if self._limits is None else read_limits(self._limits)
+
+    @property
+    def job_limits(self) -> Mapping[int, LimitedJob]:
+        """Limits of the cluster by number of the job."""
+        return {number: seen.job for number, seen in self._seen.items()}
 
     def keep_waits(self) -> dict[int, int]:
         """Return the mapping of wait times in the run; see `RecordsWaits`."""
@@ -121,7 +140,7 @@ class RunSource:
             # A live run learns of submissions and ends at its next poll, later by this time.
             row["run_time"] += self._noticed_after
             row["submit_time"] += self._noticed_after
-            traced = _traced(row, self._system)
+            traced = _traced(row, self._system, self._shared(row["job_id"]))
             try:
                 bounds.check(traced)
             except ValueError as error:
@@ -147,16 +166,24 @@ class RunSource:
             raise self._fault("it is no jobs.parquet of a run: it lacks columns")
         return rows
 
+    def _shared(self, job_id: int) -> tuple[tuple[str, int], ...]:
+        """Return the draw of a job from the shared resources of the system."""
+        names = {resource.name for resource in self._system.shared_resources}
+        seen = self._seen.get(job_id)
+        return (
+            () if seen is None else tuple(sorted(p for p in seen.shared.items() if p[0] in names))
+        )
+
     def _fault(self, message: str) -> InputError:
         return InputError(Finding("damaged-file", message, Place(str(self._path))))
 
 
-def _traced(row: dict[str, Any], system: System) -> TracedJob:
+def _traced(row: dict[str, Any], system: System, shared: tuple[tuple[str, int], ...]) -> TracedJob:
     request = tuple(row["unit_request"][name] for name in system.resource_types)
     job = Job(
         row["job_id"],
         row["submit_time"],
-        bounded_request(row["units"], request, row),
+        bounded_request(row["units"], request, row, shared),
         row["requested_time"],
         row["user"],
         row["group"],

@@ -135,12 +135,14 @@ def test_no_answer(tmp_path: Path) -> None:
 
 
 def test_saves_the_accounts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The answer is saved as it is; what is there already is left alone."""
+    """The answer is saved as it is, with the QOS; what is there already is left alone."""
+    qos = [{"name": "express", "priority": 10}]
     with serving(tmp_path) as (server, _):
-        server.content = json.dumps({**json.loads(ANSWER), "associations": []}).encode()
+        server.content = json.dumps({**json.loads(ANSWER), "associations": [], "qos": qos}).encode()
         command = [f"--rest=unix:{tmp_path}/s", f"--token-file={tmp_path}/token"]
         assert accounts_writer.main([*command, f"--out={tmp_path}/one"]) == 0
-        assert server.asked[-1][1] == "/slurmdb/v0.0.38/associations"
+        asked = [request[1] for request in server.asked[-2:]]
+        assert asked == ["/slurmdb/v0.0.38/associations", "/slurmdb/v0.0.38/qos"]
         assert json.loads((tmp_path / "one").read_text()) == json.loads(server.content)
         assert accounts_writer.main([*command, f"--out={tmp_path}/one"]) == 1
         assert "File exists" in capsys.readouterr().err

@@ -228,10 +228,10 @@ def test_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     ("value", "enforced"),
-    [("associations,limits,qos", True), ("safe", True), ("none", False), ("", False), (None, None)],
+    [("associations,limits,qos", {"associations", "limits", "qos"}), ("", {""}), (None, None)],
 )
-def test_whether_limits_are_enforced(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: str | None, enforced: bool | None
+def test_what_is_enforced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: str | None, enforced: set[str] | None
 ) -> None:
     """The configuration says it; without a word of it, it is unknown."""
     script = tmp_path / "scontrol"
@@ -239,11 +239,11 @@ def test_whether_limits_are_enforced(
     script.write_text(f"#!/bin/sh\necho '{line}'\n")
     script.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    assert Commands(SlurmParams()).enforces_limits() is enforced
+    assert Commands(SlurmParams()).enforced() == enforced
     with serving(tmp_path) as (_, params):
-        assert Rest(params).enforces_limits() is enforced
+        assert Rest(params).enforced() == enforced
         monkeypatch.setenv("PATH", str(tmp_path / "empty"))
-        assert Rest(params).enforces_limits() is None
+        assert Rest(params).enforced() is None
 
 
 def test_tasks_of_arrays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

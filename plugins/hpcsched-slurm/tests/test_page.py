@@ -4,6 +4,8 @@ import importlib
 import re
 from pathlib import Path
 
+import pytest
+
 PAGE = Path(__file__).parents[3] / "docs" / "slurm-live.md"
 _ROW = re.compile(r"\| (.+?) (?<!\\)\|")
 BACKED_BY = {
@@ -43,14 +45,44 @@ BACKED_BY = {
     "limits of QOS and associations": "test_policies.test_limits_of_a_job",
 }
 """The first cell of each row, and a test of what the row says."""
+LIMITS_BACKED_BY = {
+    "`GrpJobs`, `GrpTRES`": "test_policies.test_limits_of_a_job",
+    "`MaxJobsPerUser`, `MaxTRESPerUser`, `MaxJobsPerAccount`, `MaxTRESPerAccount`": (
+        "test_policies.test_limits_of_a_job"
+    ),
+    "`MaxJobs`": "test_policies.test_limits_of_a_job",
+    "`MaxTRESPerJob`, `MaxTRESPerNode`, `MinTRES`, `MaxWall`": (
+        "test_policies.test_limits_of_a_single_job"
+    ),
+    "`MaxTRESMins`": "test_time_limits.test_minutes_of_a_job",
+    "`GrpTRESRunMins`": "test_time_limits.test_minutes_of_running_jobs",
+    "`GrpTRESMins`, `GrpWall`": "test_time_limits.test_minutes_that_were_used",
+    "`UsageFactor`, flag `UsageFactorSafe`": "test_time_limits.test_usage_factors",
+    "`MaxTime`, `MaxNodes`, `MaxMemPerNode`, `State`": "test_partition_limits.test_refusals",
+    "`AllowAccounts`, `DenyAccounts`, `AllowQos`, `DenyQos`": (
+        "test_partition_limits.test_refusals"
+    ),
+    "`AllowGroups`": "test_partition_limits.test_groups_that_are_not_known_here",
+    "`MaxCPUsPerNode`": "test_partition_limits.test_cpus_of_a_node_together",
+    "`MinNodes`": "test_partition_limits.test_a_minimum_of_nodes",
+    "flag `Relative`, `GrpTRES=billing` and the like": "test_policies.test_what_is_not_understood",
+    "`MaxMemPerCPU`, `MaxCPUsPerSocket`, `ExclusiveUser`": (
+        "test_partition_limits.test_what_is_left"
+    ),
+}
+"""The same of the table of limits."""
 
 
-def test_rows() -> None:
+@pytest.mark.parametrize(
+    ("heading", "end", "backed_by"),
+    [("## What is read", "\n\n### ", BACKED_BY), ("### Limits", "\n## ", LIMITS_BACKED_BY)],
+)
+def test_rows(heading: str, end: str, backed_by: dict[str, str]) -> None:
     """A new row needs a test, and a test that is renamed is missed here."""
-    table = PAGE.read_text().partition("## What is read")[2].partition("\n\n### ")[0]
+    table = PAGE.read_text().partition(heading)[2].partition(end)[0]
     lines = [line for line in table.splitlines() if line.startswith("| ")][2:]
     rows = [match[1] for match in map(_ROW.match, lines) if match]
-    assert rows == list(BACKED_BY)
-    for name in BACKED_BY.values():
+    assert rows == list(backed_by)
+    for name in backed_by.values():
         module, _, test = name.partition(".")
         assert callable(getattr(importlib.import_module(module), test))

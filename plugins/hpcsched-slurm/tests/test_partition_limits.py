@@ -1,19 +1,21 @@
 """Limits of partitions."""
 
+import pwd
 from typing import Any
 
 import pytest
 from recorded import NOW, said
-from test_policies import jobs_under
+from test_policies import jobs_under, policies
 
 from hpcsched_slurm.job_rules import Rules
-from hpcsched_slurm.partition_limits import Asker, read_partitions
+from hpcsched_slurm.partition_limits import Asker, PartitionLimits, read_partitions
 from hpcsched_slurm.reading import cluster_of
 from hpcsched_slurm.reading_jobs import Terms
 from hpcsched_slurm.versions import plain_partitions
 
 MAIN = {"partitionname": "main", "nodes": "c[1-3]"}
-ASKER = Asker("theory", "small", 2, 4, 1000, 3600)
+ASKER = Asker(frozenset({"theory"}), "small", 2, 4, 1000, 3600)
+"""A job of root; users are looked up on this machine."""
 
 
 @pytest.mark.parametrize(
@@ -32,6 +34,9 @@ ASKER = Asker("theory", "small", 2, 4, 1000, 3600)
         ({"denyaccounts": "theory"}, "partition main: DenyAccounts"),
         ({"allowqos": "normal"}, "partition main: AllowQos"),
         ({"denyqos": "small"}, "partition main: DenyQos"),
+        ({"allowaccounts": "theory", "denyaccounts": "theory"}, ""),
+        ({"allowqos": "small", "denyqos": "small"}, ""),
+        ({"allowgroups": "daemon"}, ""),
     ],
 )
 def test_refusals(pairs: dict[str, str], why: str) -> None:
@@ -111,3 +116,43 @@ def test_cpus_of_a_node_together() -> None:
         [], said("nodes"), Terms("hpcsched", 1000), NOW, rules=rules(maxcpuspernode="8")
     )
     assert state.node_limits == {"main": 8}
+
+
+def allowing(**pairs: str) -> PartitionLimits:
+    """Return the limits of a partition."""
+    return read_partitions([MAIN | pairs]).limits["main"]
+
+
+def test_groups() -> None:
+    """Slurm looks again at the groups of a user as a job starts, but not at those of root."""
+    limits = allowing(allowgroups="games,mail")
+    root = pwd.getpwuid(0).pw_name
+    assert limits.refusal(ASKER._replace(user="games")) == ""
+    assert limits.refusal(ASKER._replace(user=root)) == "partition main: AllowGroups=games,mail"
+    assert limits.refusal(ASKER) == ""
+
+
+def test_groups_that_are_not_known_here() -> None:
+    """Jobs of a user, or of a group, that this machine lacks are left to Slurm."""
+    (found,) = jobs_under(rules(allowgroups="games"), {"user_id": 99_999, "user_name": "nobody-x"})
+    assert found.phase == "waiting"
+    assert found.unknown == ("partition main, whose AllowGroups is not known to include nobody-x")
+    lacking = allowing(allowgroups="games,no-such-group")
+    assert lacking.unclear(ASKER._replace(user="games")) == ""
+    assert lacking.unclear(ASKER._replace(user="daemon")).endswith("include daemon")
+
+
+def test_accounts_below() -> None:
+    """In later versions a listed account stands for those below it, which the accounting tells."""
+    job = {"account": "theory", "qos": "normal", "tres_req_str": "cpu=2"}
+    for allowed, subaccounts, phase in (
+        ("physics", True, "waiting"), ("physics", False, "blocked"), ("biology", True, "blocked"),
+    ):  # fmt: skip
+        known = rules(allowaccounts=allowed)._replace(policies=policies(), subaccounts=subaccounts)
+        assert jobs_under(known, job)[0].phase == phase
+    denied = rules(denyaccounts="physics")._replace(policies=policies(), subaccounts=True)
+    assert jobs_under(denied, job)[0].why == "partition main: DenyAccounts"
+    unknown = rules(allowaccounts="physics")._replace(subaccounts=True)
+    assert jobs_under(unknown, job)[0].unknown == (
+        "partition main, whose AllowAccounts may name an account above the job's"
+    )

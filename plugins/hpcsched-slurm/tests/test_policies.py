@@ -14,7 +14,7 @@ from test_versions import RECORDED, answer
 from hpcsched.system.cluster import ClusterJob, ClusterLimit
 from hpcsched_slurm.job_rules import Rules
 from hpcsched_slurm.partition_limits import PartitionLimits, Partitions
-from hpcsched_slurm.policies import Association, Holder, LimitSet, Policies, Qos
+from hpcsched_slurm.policies import Policies
 from hpcsched_slurm.policy_reading import (
     ASSOCIATION_FIELDS,
     QOS_FIELDS,
@@ -23,6 +23,7 @@ from hpcsched_slurm.policy_reading import (
     records_of_json,
     records_of_text,
 )
+from hpcsched_slurm.policy_records import Association, Holder, LimitSet, Qos
 from hpcsched_slurm.reading import cluster_of
 from hpcsched_slurm.reading_jobs import Terms
 

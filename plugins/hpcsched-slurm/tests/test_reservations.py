@@ -108,9 +108,17 @@ class Silent:
 
     licenses = qos = associations = partitions
 
-    def enforces_limits(self) -> bool:
-        """Return that it does not."""
+    def lists_subaccounts(self) -> bool:
+        """Return what Slurm 22.05 does."""
         return False
+
+    def enforced(self) -> frozenset[str]:
+        """Return that nothing is."""
+        return frozenset()
+
+    def time_usage(self) -> str:
+        """Return no usage."""
+        return ""
 
     def reservations(self) -> list[Any]:
         """Raise an error."""

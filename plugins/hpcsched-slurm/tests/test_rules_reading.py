@@ -5,18 +5,24 @@ from typing import Any
 from hpcsched.system.cluster import UnavailableError
 from hpcsched_slurm import licenses as reading
 from hpcsched_slurm.policies import Policies
+from hpcsched_slurm.policy_records import Holder
 from hpcsched_slurm.rules_reading import RulesReader
 
 
 class Told:
     """Calls with a partition, a licence and a QOS; `away` is what does not answer."""
 
-    def __init__(self, *, enforced: bool | None = True) -> None:
-        self.enforced, self.away, self.asked = enforced, "", list[str]()
+    def __init__(self, *, enforced: str | None = "limits") -> None:
+        self._enforced, self.away, self.asked = enforced, "", list[str]()
+        self.usage = "QOS=small(2) GrpWall=N(0.00)"
 
     def partitions(self) -> list[Any]:
         """Return a partition."""
         return self._answer("partitions", {"partitionname": "main", "maxnodes": "2"})
+
+    def lists_subaccounts(self) -> bool:
+        """Return what later versions do."""
+        return True
 
     def licenses(self) -> list[Any]:
         """Return a licence."""
@@ -30,9 +36,14 @@ class Told:
         """Return none."""
         return self._answer("associations")
 
-    def enforces_limits(self) -> bool | None:
-        """Return whether Slurm enforces limits."""
-        return self.enforced
+    def enforced(self) -> frozenset[str] | None:
+        """Return what Slurm enforces."""
+        return None if self._enforced is None else frozenset(self._enforced.split(","))
+
+    def time_usage(self) -> str:
+        """Return the usage of the QOS."""
+        self._answer("usage")
+        return self.usage
 
     def _answer(self, what: str, *listed: dict[str, Any]) -> list[Any]:
         self.asked.append(what)
@@ -50,16 +61,18 @@ def test_intervals() -> None:
     assert troubles == ()
     assert isinstance(rules.policies, Policies)
     assert rules.partitions.limits["main"].max_nodes == 2
+    assert rules.subaccounts
     assert rules.licenses.present == {"license_matlab": 2}
     assert calls.asked == [
-        "partitions", "licenses", "qos", "associations", "partitions", "licenses",
-        "partitions", "licenses", "qos", "associations",
+        "partitions", "licenses", "qos", "associations", "usage", "partitions", "licenses",
+        "partitions", "licenses", "qos", "associations", "usage",
     ]  # fmt: skip
 
 
 def test_limits_that_slurm_does_not_enforce() -> None:
     """They are not read; nor are they where a parameter says so. Unknown, they are."""
-    for enforced, limits, read in ((False, True, False), (True, False, False), (None, True, True)):
+    cases = (("associations,qos", True, False), ("limits", False, False), (None, True, True))
+    for enforced, limits, read in cases:
         calls = Told(enforced=enforced)
         rules, _ = RulesReader(calls, limits=limits).read(0.0, accounts=True)
         assert (rules.policies is not None, "qos" in calls.asked) == (read, read)
@@ -107,3 +120,42 @@ def test_licences() -> None:
         ),
     )
     assert reading.licenses_of_text("No licenses configured in Slurm.\n") == []
+
+
+SMALL = Holder("test", "theory", "root", "main", "small", "")
+
+
+def test_usage_of_limits_over_time() -> None:
+    """It is read every ten seconds where there is such a limit; `safe` counts what may be used."""
+    calls = Told(enforced="associations,limits,safe")
+    calls.usage = "QOS=small(2) GrpWall=N(0.00) GrpTRESMins=cpu=100(60) GrpTRESRunMins=cpu=N(10)"
+    reader = RulesReader(calls, limits=True)
+    for now in (0.0, 9.0, 10.0):
+        rules, _ = reader.read(now, accounts=True)
+    assert calls.asked.count("usage") == 2
+    assert rules.policies is not None
+    (limit,) = rules.policies.of(SMALL).limits
+    assert (limit.counted, limit.most, limit.used) == ("cpu minutes", 40, 10)
+
+
+def test_usage_that_cannot_be_read() -> None:
+    """One sentence says which limits are left to Slurm; former usage does not count on."""
+    calls = Told()
+    calls.usage = "QOS=small(2) GrpWall=100(100.00)"
+    reader = RulesReader(calls, limits=True)
+    first, _ = reader.read(0.0, accounts=True)
+    assert first.policies is not None
+    assert first.policies.of(SMALL).spent
+    calls.away = "usage"
+    rules, troubles = reader.read(10.0, accounts=True)
+    assert troubles == (
+        "the usage that counts against GrpTRESMins, GrpTRESRunMins, GrpWall cannot be read, and"
+        " these limits are left to Slurm: slurmrestd: 500",
+    )
+    assert rules.policies is not None
+    assert not rules.policies.of(SMALL).spent
+    calls.away = ""
+    rules, troubles = reader.read(20.0, accounts=True)
+    assert troubles == ()
+    assert rules.policies is not None
+    assert rules.policies.of(SMALL).spent

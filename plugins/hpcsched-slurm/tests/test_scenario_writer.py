@@ -52,9 +52,17 @@ class Told:
 
     associations = qos
 
-    def enforces_limits(self) -> bool:
-        """Return that there are no limits."""
+    def lists_subaccounts(self) -> bool:
+        """Return what Slurm 22.05 does."""
         return False
+
+    def enforced(self) -> frozenset[str]:
+        """Return that nothing is."""
+        return frozenset()
+
+    def time_usage(self) -> str:
+        """Return no usage."""
+        return ""
 
     def reservations(self) -> list[Mapping[str, Any]]:
         """Return no reservations."""

@@ -1,5 +1,6 @@
 """The tree of accounts of a scenario, from associations of Slurm."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,15 @@ def test_a_block() -> None:
     assert f"      {FIRST_ABSENT}: 1  # uucp\n" in block.text
     assert "    parent: physics\n    shares: 3\n    groups: [3]\n" in block.text
     assert block.left_out == ()
+
+
+def test_priorities_of_qos() -> None:
+    """They stand below the accounts, by name."""
+    listed = json.loads(as_json())
+    listed["qos"] = [{"name": "express", "priority": 10}, {"name": "normal", "priority": 0}]
+    block = accounts_block(parse_associations(json.dumps(listed)), NAMES, SOURCE)
+    assert block.text.endswith("qos:\n  express: 10\n  normal: 0\n")
+    assert yaml.safe_load(block.text)["qos"] == {"express": 10, "normal": 0}
 
 
 @pytest.mark.parametrize("text", [DUMP, as_json()])

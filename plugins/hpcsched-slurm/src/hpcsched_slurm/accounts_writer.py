@@ -1,4 +1,4 @@
-"""`hpcsched-slurm-accounts`: saves accounts and users, for `hpcsched trace accounts-from`."""
+"""`hpcsched-slurm-accounts`: saves accounts, users and QOS, for `hpcsched trace accounts-from`."""
 
 import argparse
 import sys
@@ -18,7 +18,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _ask(given: dict[str, Any]) -> Mapping[str, Any]:
-    return Rest(SlurmParams.model_validate({"timeout": TIMEOUT, **given})).accounts()
+    rest = Rest(SlurmParams.model_validate({"timeout": TIMEOUT, **given}))
+    return {**rest.accounts(), "qos": rest.qos_list()}
 
 
 if __name__ == "__main__":

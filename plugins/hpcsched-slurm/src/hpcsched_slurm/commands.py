@@ -24,13 +24,12 @@ from hpcsched_slurm.policy_reading import (
     records_of_text,
 )
 from hpcsched_slurm.reservations import reservations_of_text
-from hpcsched_slurm.versions import check_version, plain_jobs, plain_nodes
+from hpcsched_slurm.versions import AS_OLDEST, OLDEST, check_version, plain_jobs, plain_nodes
 
 _NODES = re.compile(r"[A-Za-z0-9._,\-]*")
 _NODES_COMMANDS = (["sinfo", "--json"], ["scontrol", "show", "nodes", "--json"])
 """What lists nodes: the first does in Slurm 22.05, which lacks the second."""
 _ENFORCED = re.compile(r"^AccountingStorageEnforce\s*=\s*(\S*)", re.M)
-_LIMITS = frozenset({"limits", "safe", "all"})
 _DOWN = re.compile(r"unable to contact|timed out|connection refused|connect failure", re.I)
 
 
@@ -55,11 +54,13 @@ class Commands:
         if params.config is not None:
             self._environment["SLURM_CONF"] = params.config
         self._nodes_command = _NODES_COMMANDS[0]
+        self._version = OLDEST
 
     def jobs(self) -> list[Mapping[str, Any]]:
         """Return all jobs that Slurm still knows; raises UnavailableError without an answer."""
         content = self._content(["squeue", "--json", "--states=all"])
-        return plain_jobs(*_listed(content, "jobs", "squeue"))
+        self._version, jobs = _listed(content, "jobs", "squeue")
+        return plain_jobs(self._version, jobs)
 
     def nodes(self) -> list[Mapping[str, Any]]:
         """Return all nodes; raises UnavailableError without an answer."""
@@ -74,6 +75,13 @@ class Commands:
         # Its text is the same in all versions; Slurm 22.05 has no JSON of partitions.
         text = self._text(["scontrol", "show", "partitions"])
         return [pairs_of(block.text) for block in state_blocks(text)]
+
+    def lists_subaccounts(self) -> bool:
+        """Return whether lists of accounts include the accounts below, as in later versions.
+
+        The version is that of the jobs which were read last.
+        """
+        return self._version not in AS_OLDEST
 
     def reservations(self) -> list[Mapping[str, Any]]:
         """Return all reservations; raises UnavailableError without an answer."""
@@ -96,10 +104,15 @@ class Commands:
         text = self._text(["sacctmgr", "--parsable2", "--noheader", "show", what, form])
         return records_of_text(text, fields)
 
-    def enforces_limits(self) -> bool | None:
-        """Return whether Slurm enforces limits of the accounting; None: it does not say."""
+    def enforced(self) -> frozenset[str] | None:
+        """Return the words of `AccountingStorageEnforce`, in lower case; None: it is not told."""
         found = _ENFORCED.search(self._text(["scontrol", "show", "config"]))
-        return None if found is None else not _LIMITS.isdisjoint(found[1].lower().split(","))
+        return None if found is None else frozenset(found[1].lower().split(","))
+
+    def time_usage(self) -> str:
+        """Return the limits over time of all QOS and associations, with their usage."""
+        flags = "flags=assoc,qos"
+        return self._text(["scontrol", "--oneliner", "show", "assoc_mgr", flags])
 
     def place(self, key: str, nodes: str) -> None:
         """Bind a job to nodes, none if the text is empty, and let it start."""

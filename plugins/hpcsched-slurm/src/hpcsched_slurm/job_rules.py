@@ -5,22 +5,32 @@ from typing import Any, NamedTuple
 
 from hpcsched.slurm.licenses import license_resource, parse_licenses
 from hpcsched.system.cluster import ClusterJob
+from hpcsched_slurm.job_limits import NO_RULES, JobRules
 from hpcsched_slurm.licenses import NO_LICENSES, Licenses
 from hpcsched_slurm.partition_limits import NO_PARTITIONS, Asker, PartitionLimits, Partitions
-from hpcsched_slurm.policies import JOBS, NO_RULES, Holder, JobRules, Policies
+from hpcsched_slurm.policies import Policies
 from hpcsched_slurm.policy_reading import LICENSE, tres_amounts
+from hpcsched_slurm.policy_records import JOBS, Holder
 
 _ENDING = "COMPLETING"
 _MEBIBYTE = 2**20
 _UNLIMITED = PartitionLimits("")
+_UNLIMITED_MINUTES = 2**32 - 1
 
 
 class Rules(NamedTuple):
-    """Rules as they were last read; without policies, Slurm enforces no limits of accounting."""
+    """Rules as they were last read; without policies, Slurm enforces no limits of accounting.
+
+    Attributes
+    ----------
+    subaccounts
+        Whether the lists of accounts of partitions include the accounts below these.
+    """
 
     partitions: Partitions = NO_PARTITIONS
     policies: Policies | None = None
     licenses: Licenses = NO_LICENSES
+    subaccounts: bool = False
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -40,24 +50,37 @@ class Rules(NamedTuple):
         self, job: Mapping[str, Any], units: int, amounts: Mapping[str, int]
     ) -> tuple[tuple[str, ...], str]:
         """Return the job's partitions that admit it, and the limit of the first that does not."""
-        asker = Asker(
-            str(job.get("account") or ""),
-            str(job.get("qos") or ""),
-            units,
-            amounts["core"],
-            amounts["mem"] // _MEBIBYTE,
-            None if job["time_limit"] is None else int(job["time_limit"]) * 60,
-        )
+        asker = self._asker(job, units, amounts)
         names = str(job["partition"]).split(",")
         refusals = {name: self.limits_of(name).refusal(asker) for name in names}
         admitting = tuple(name for name in names if not refusals[name])
         return admitting, next(filter(None, refusals.values()), "")
 
-    def not_expressed(self, job: Mapping[str, Any], units: int) -> str:
+    def _asker(self, job: Mapping[str, Any], units: int, amounts: Mapping[str, int]) -> Asker:
+        account, above = str(job.get("account") or ""), None
+        if not self.subaccounts:
+            above = frozenset[str]()
+        elif self.policies is not None:
+            above = self.policies.accounts_above(str(job.get("cluster") or ""), account)
+        return Asker(
+            frozenset({account}) | (above or frozenset()),
+            str(job.get("qos") or ""),
+            units,
+            amounts["core"],
+            amounts["mem"] // _MEBIBYTE,
+            None if job["time_limit"] is None else int(job["time_limit"]) * 60,
+            str(job.get("user_name") or job["user_id"]) if job["user_id"] else "",
+            above is not None,
+        )
+
+    def not_expressed(self, job: Mapping[str, Any], units: int, amounts: Mapping[str, int]) -> str:
         """Return a part of the request that only Slurm can make sense of; empty without one."""
-        least = self.limits_of(str(job["partition"]).split(",")[0]).min_nodes
-        if least > units:  # Slurm gives such a job more nodes than it asks for
-            return f"fewer nodes than its partition has as MinNodes, {least}"
+        limits = self.limits_of(str(job["partition"]).split(",")[0])
+        if limits.min_nodes > units:  # Slurm gives such a job more nodes than it asks for
+            return f"fewer nodes than its partition has as MinNodes, {limits.min_nodes}"
+        unclear = limits.unclear(self._asker(job, units, amounts))
+        if unclear:
+            return unclear
         text = str(job.get("licenses") or "")
         try:
             parse_licenses(text)
@@ -89,6 +112,8 @@ class Rules(NamedTuple):
             return found
         rules = self._rules(job, partition)
         usage = _usage(job, found, most, drawn)
+        started = found.start_time if found.phase == "running" else None
+        usage |= rules.minutes(usage, _minutes(job), started=started)
         found = found._replace(groups=rules.groups, usage=usage)
         if found.phase == "running":
             return found
@@ -134,6 +159,11 @@ def _usage(
         told["node"] = max(found.units, told.get("node", 0))
     # Where Slurm does not count licences as trackable resources, no limit names them.
     return {**told, JOBS: 1, **{LICENSE + name: count for name, count in drawn.items()}}
+
+
+def _minutes(job: Mapping[str, Any]) -> int:
+    """Return the time limit in minutes; that of a job without one counts as Slurm counts it."""
+    return _UNLIMITED_MINUTES if job["time_limit"] is None else int(job["time_limit"])
 
 
 def _told_to_start(job: ClusterJob) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from hpcsched.slurm.values import parse_size, parse_time_limit
+from hpcsched_slurm.group_members import is_member
 
 _NONE = frozenset({"", "unlimited", "infinite", "all", "n/a", "none", "(null)", "no", "0"})
 _CLOSED = frozenset({"down", "inactive"})
@@ -20,14 +21,26 @@ _LEFT = {
 
 
 class Asker(NamedTuple):
-    """What a partition looks at in a job; memory per node is in MiB, the time limit in seconds."""
+    """What a partition looks at in a job; memory per node is in MiB, the time limit in seconds.
 
-    account: str
+    Attributes
+    ----------
+    accounts
+        The job's account, and those above it if lists of accounts include the ones below them.
+    user
+        Name of the user; empty for root, whom Slurm lets into every group.
+    all_accounts
+        Whether `accounts` is complete.
+    """
+
+    accounts: frozenset[str]
     qos: str
     nodes: int
     cpus_per_node: int
     memory_per_node: int
     time_limit: int | None
+    user: str = ""
+    all_accounts: bool = True
 
 
 class PartitionLimits(NamedTuple):
@@ -39,6 +52,8 @@ class PartitionLimits(NamedTuple):
         Name of its QOS; empty if it has none.
     exclusive
         Whether its jobs get whole nodes.
+    groups
+        Names of the groups of its users; None for any user.
     state
         Its state if no job may start, else empty.
     """
@@ -56,6 +71,7 @@ class PartitionLimits(NamedTuple):
     qos: str = ""
     exclusive: bool = False
     state: str = ""
+    groups: frozenset[str] | None = None
 
     def refusal(self, job: Asker) -> str:
         """Return the limit that a job breaks, in words; empty if it breaks none."""
@@ -68,12 +84,33 @@ class PartitionLimits(NamedTuple):
                 _over(job.memory_per_node, self.memory_per_node),
                 f"MaxMemPerNode={self.memory_per_node}M",
             ),
-            (self.accounts is not None and job.account not in self.accounts, "AllowAccounts"),
-            (job.account in self.accounts_denied, "DenyAccounts"),
+            (self._has_account(job) is False, "AllowAccounts"),
+            (self._denies_account(job), "DenyAccounts"),
             (self.allowed_qos is not None and job.qos not in self.allowed_qos, "AllowQos"),
-            (job.qos in self.qos_denied, "DenyQos"),
+            # As of accounts, the second list counts only without the first.
+            (self.allowed_qos is None and job.qos in self.qos_denied, "DenyQos"),
+            (self._has_user(job) is False, f"AllowGroups={','.join(sorted(self.groups or ()))}"),
         )
         return next((f"partition {self.name}: {limit}" for broken, limit in limits if broken), "")
+
+    def unclear(self, job: Asker) -> str:
+        """Return a limit that only Slurm can check for a job, in words; empty without one."""
+        if self._has_account(job) is None:
+            return f"partition {self.name}, whose AllowAccounts may name an account above the job's"
+        if self._has_user(job) is None:
+            return f"partition {self.name}, whose AllowGroups is not known to include {job.user}"
+        return ""
+
+    def _has_account(self, job: Asker) -> bool | None:
+        if self.accounts is None or not self.accounts.isdisjoint(job.accounts):
+            return True
+        return False if job.all_accounts else None
+
+    def _denies_account(self, job: Asker) -> bool:
+        return self.accounts is None and not self.accounts_denied.isdisjoint(job.accounts)
+
+    def _has_user(self, job: Asker) -> bool | None:
+        return self.groups is None or not job.user or is_member(job.user, self.groups)
 
 
 def _over(asked: int | None, most: int | None) -> bool:
@@ -138,6 +175,7 @@ def _limits(name: str, pairs: Mapping[str, str]) -> PartitionLimits:
         pairs["qos"] if _given(pairs.get("qos", "")) else "",
         not _EXCLUSIVE.isdisjoint(ways),
         state if state.lower() in _CLOSED else "",
+        names("allowgroups"),
     )
 
 

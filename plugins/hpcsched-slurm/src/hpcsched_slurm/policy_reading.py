@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 
 from hpcsched.slurm.tres import GRES
 from hpcsched.slurm.values import NOT_GIVEN, parse_scaled_count, parse_size, parse_time_limit
-from hpcsched_slurm.policies import JOBS, Association, LimitSet, Qos
+from hpcsched_slurm.policy_records import JOBS, RELATIVE, Association, LimitSet, Qos
+from hpcsched_slurm.time_limits import TIME_LIMITS
 from hpcsched_slurm.versions import FAULTS, fault_in_words, plain_value
 
 _T = TypeVar("_T")
@@ -36,6 +37,7 @@ QOS_FIELDS = {
     "GrpTRESMins": "limits/max/tres/minutes/total",
     "GrpTRESRunMins": "limits/max/tres/minutes/per/qos",
     "MaxTRESMins": "limits/max/tres/minutes/per/job",
+    "UsageFactor": "usage_factor",
 }
 """Fields of a QOS: their names for `sacctmgr`, and their paths in an answer of slurmrestd."""
 ASSOCIATION_FIELDS = {
@@ -56,7 +58,6 @@ ASSOCIATION_FIELDS = {
     "MaxTRESMins": "max/tres/minutes/per/job",
 }
 """Fields of an association, likewise."""
-_LEFT = ("GrpWall", "GrpTRESMins", "GrpTRESRunMins", "MaxTRESMins")
 
 Record = Mapping[str, Any]
 """Values by the names of `sacctmgr`: numbers, lists of amounts, texts; missing ones are None."""
@@ -138,13 +139,15 @@ def _qos(record: Record) -> Qos:
     names = {str(part).strip().lower() for part in listed}
     limits = _limit_set(record)
     if "relative" in names:  # shares of the cluster instead of amounts
-        limits = LimitSet(left=("Flags=Relative",))
-    factor = record["LimitFactor"]
+        limits = LimitSet(left=(RELATIVE,))
+    factor, used = record["LimitFactor"], record.get("UsageFactor")
     return Qos(
         str(record["Name"]),
         limits,
         bool(names & {"overpartqos", "override_partition_qos"}),
-        float(factor) if factor not in {None, ""} else None,
+        float(factor) if _given(factor) else None,
+        float(used) if _given(used) else 1.0,
+        bool(names & {"usagefactorsafe", "usage_factor_safe"}),
     )
 
 
@@ -155,7 +158,7 @@ def _association(record: Record) -> Association:
 
 
 def _limit_set(record: Record) -> LimitSet:
-    left = [name for name in _LEFT if _given(record.get(name))]
+    left = [name for name in TIME_LIMITS if _given(record.get(name))]
 
     def amounts(tres: str, jobs: str = "") -> dict[str, int]:
         found = {}
@@ -177,6 +180,7 @@ def _limit_set(record: Record) -> LimitSet:
         amounts("MinTRESPerJob"),
         _seconds(wall) if _given(wall) else None,
         tuple(dict.fromkeys(left)),
+        _tres(record.get("MaxTRESMins")),
     )
 
 

@@ -173,7 +173,7 @@ class JobReader:
             application=number_of(str(job["name"])),
             partition_number=number_of(partitions[0]),
             name=str(job["name"]),
-            unknown=self._unknown(job, units) if phase in {"waiting", "blocked"} else "",
+            unknown=self._unknown(job, units, amounts) if phase in {"waiting", "blocked"} else "",
             partitions=frozenset(partitions),
         )
         most = {"cpu": units * amounts["core"], "mem": units * (amounts["mem"] // MEBIBYTE)}
@@ -268,7 +268,7 @@ class JobReader:
             self._usable[key] = None if len(names) == len(self._nodes) else names
         return self._usable[key]
 
-    def _unknown(self, job: Mapping[str, Any], units: int) -> str:
+    def _unknown(self, job: Mapping[str, Any], units: int, amounts: Mapping[str, int]) -> str:
         """Return what a job asks for that cannot be said of a job here, in words; maybe nothing."""
         features = str(job["features"] or "")
         try:
@@ -280,7 +280,7 @@ class JobReader:
                 return f"the generic resource {item}"
         if job["shared"] in _SHARED_WITH_SOME:
             return f"nodes that it shares by {job['shared']} alone"
-        beyond = self._rules.not_expressed(job, units)
+        beyond = self._rules.not_expressed(job, units, amounts)
         if beyond:
             return beyond
         for field, what in (

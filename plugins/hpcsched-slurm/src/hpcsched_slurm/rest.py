@@ -23,6 +23,7 @@ from hpcsched_slurm.policy_reading import (
     records_of_json,
 )
 from hpcsched_slurm.versions import (
+    AS_OLDEST,
     NEWER,
     OLDEST,
     best_version,
@@ -90,6 +91,10 @@ class Rest:
         """Return all partitions; raises UnavailableError without an answer."""
         return plain_partitions(self._spoken(), self._list("partitions"))
 
+    def lists_subaccounts(self) -> bool:
+        """Return whether lists of accounts include the accounts below, as in later versions."""
+        return self._spoken() not in AS_OLDEST
+
     def reservations(self) -> list[Mapping[str, Any]]:
         """Return all reservations; raises UnavailableError without an answer."""
         return plain_reservations(self._spoken(), self._list("reservations"))
@@ -100,21 +105,25 @@ class Rest:
 
     def qos(self) -> list[Record]:
         """Return all QOS of the accounting; raises UnavailableError without an answer."""
-        return records_of_json(self._of_database("qos", "qos")["qos"], QOS_FIELDS)
+        return records_of_json(self.qos_list(), QOS_FIELDS)
 
     def associations(self) -> list[Record]:
         """Return all associations of the accounting; raises UnavailableError without an answer."""
         return records_of_json(self.accounts()["associations"], ASSOCIATION_FIELDS)
 
-    def enforces_limits(self) -> bool | None:
-        """Return whether Slurm enforces limits of the accounting; None: unknown.
+    def enforced(self) -> frozenset[str] | None:
+        """Return the words of `AccountingStorageEnforce`; None: unknown.
 
-        Only `scontrol` tells it.
+        Only `scontrol` tells them.
         """
         try:
-            return Commands(self._params, self._token).enforces_limits()
+            return Commands(self._params, self._token).enforced()
         except (InputError, UnavailableError):
             return None
+
+    def time_usage(self) -> str:
+        """Return the limits over time with their usage; only `scontrol` tells those of QOS."""
+        return Commands(self._params, self._token).time_usage()
 
     def accounting(self, since: int, until: int | None = None) -> Mapping[str, Any]:
         """Return slurmdbd's answer on the jobs of a time.
@@ -147,6 +156,11 @@ class Rest:
             If there is no answer, or one without associations: Slurm may have no accounting.
         """
         return self._of_database("associations", "associations")
+
+    def qos_list(self) -> list[Mapping[str, Any]]:
+        """Return slurmdbd's objects of all QOS; raises UnavailableError without an answer."""
+        found: list[Mapping[str, Any]] = self._of_database("qos", "qos")["qos"]
+        return found
 
     def _of_database(self, query: str, what: str) -> Mapping[str, Any]:
         status, content = self._call("GET", query, family="slurmdb")

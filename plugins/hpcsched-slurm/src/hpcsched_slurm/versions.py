@@ -24,7 +24,7 @@ FAULT = "fault"
 FAULTS = (AttributeError, LookupError, TypeError, ValueError)
 """Errors of objects that are not as known."""
 
-_AS_OLDEST = frozenset({37, OLDEST})
+AS_OLDEST = frozenset({37, OLDEST})
 """Commands of Slurm 22.05 say that they are of v0.0.37, and print the same as v0.0.38."""
 _VERSION = re.compile(r"v0\.0\.(\d+)")
 _NUMBER = frozenset({"set", "infinite", "number"})
@@ -69,7 +69,7 @@ def best_version(offered: Iterable[int]) -> int | None:
     (42, 46, None)
     """
     numbers = set(offered)
-    known = [number for number in numbers if number in NEWER or number in _AS_OLDEST]
+    known = [number for number in numbers if number in NEWER or number in AS_OLDEST]
     newer = [number for number in numbers if number > NEWER[-1]]
     return max(known, default=min(newer, default=None))
 
@@ -173,7 +173,7 @@ def plain_partitions(
     InputError
         If a field that is needed is missing.
     """
-    change = _old_partition if number in _AS_OLDEST else _partition
+    change = _old_partition if number in AS_OLDEST else _partition
     return _changed(number, partitions, "partitions", change)
 
 
@@ -183,7 +183,7 @@ def _plain(
     what: str,
     change: Callable[[Mapping[str, Any]], Mapping[str, Any]],
 ) -> list[Mapping[str, Any]]:
-    if number in _AS_OLDEST:
+    if number in AS_OLDEST:
         return [one if isinstance(one, Mapping) else {FAULT: "no object"} for one in listed]
     found: list[Mapping[str, Any]] = []
     faults: list[str] = []

@@ -1,33 +1,75 @@
-"""Limits of a cluster on the jobs that run at the same time.
+"""Limits on the jobs of a group that run at the same time, as clusters have them.
 
-As in a simulation with limits, jobs that would break one are hidden from the dispatcher, so that no
-decision can break it (see `hpcsched.simulation.limits`).
+As in a simulation with limits of partitions, jobs that would break one are hidden from the
+dispatcher, so that no decision can break it (see `hpcsched.simulation.limits`).
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from typing import NamedTuple, Protocol
 
-from hpcsched.system.cluster import ClusterJob, ClusterLimit
+from hpcsched.system.cluster import ClusterLimit
 
 NODE = "node"
 """Key of the number of nodes: a node counts once for all running jobs of a group."""
+
+
+class Counted(Protocol):
+    """Job that counts in the limits of groups; the attributes are those of `ClusterJob`."""
+
+    @property
+    def key(self) -> str:
+        """Name of the job."""
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Groups in whose limits it counts."""
+
+    @property
+    def limits(self) -> tuple[ClusterLimit, ...]:
+        """Limits that it must keep to."""
+
+    @property
+    def usage(self) -> Mapping[str, int]:
+        """Amounts by which it counts."""
+
+
+class LimitedJob(NamedTuple):
+    """Groups, limits and usage of a job; see `Counted`.
+
+    Attributes
+    ----------
+    until
+        Second up to which the job may not start by itself, as with a limit of its partition; 0:
+        it may at once.
+    why
+        The reason for that, in words.
+    """
+
+    key: str
+    groups: tuple[str, ...]
+    limits: tuple[ClusterLimit, ...]
+    usage: Mapping[str, int]
+    until: int = 0
+    why: str = ""
+
 
 _Counted = tuple[str, str]
 """Name of a group, and a key of `usage`."""
 
 
-class ClusterUsage:
+class GroupUsage:
     """Usage of groups of jobs, by the jobs that run or were told to start.
 
     Parameters
     ----------
     running
-        Each of these jobs with the names of its nodes.
+        Each of these jobs with the names or numbers of its nodes.
     """
 
-    def __init__(self, running: Iterable[tuple[ClusterJob, Collection[str]]]) -> None:
+    def __init__(self, running: Iterable[tuple[Counted, Collection[Hashable]]]) -> None:
         self._used: Counter[_Counted] = Counter()
-        nodes: dict[str, set[str]] = {}
+        nodes: dict[str, set[Hashable]] = {}
         for job, names in running:
             for group in job.groups:
                 nodes.setdefault(group, set()).update(names)
@@ -36,7 +78,7 @@ class ClusterUsage:
         for group, names in nodes.items():
             self._used[group, NODE] = len(names)
 
-    def held_back(self, waiting: Sequence[ClusterJob]) -> dict[str, str]:
+    def held_back(self, waiting: Sequence[Counted]) -> dict[str, str]:
         """Return the waiting jobs that are beyond a limit, with the limit in words, by key.
 
         All others may start together. A limit is given out in the order of the jobs: the first job
@@ -65,8 +107,8 @@ class ClusterUsage:
 
     @staticmethod
     def _breaks(
-        limit: ClusterLimit, job: ClusterJob, used: Counter[_Counted], full: set[_Counted]
+        limit: ClusterLimit, job: Counted, used: Counter[_Counted], full: set[_Counted]
     ) -> bool:
         amount, place = job.usage.get(limit.counted, 0), (limit.group, limit.counted)
         # A job that needs nothing of an amount is not held back by it, however much is used.
-        return amount > 0 and (place in full or used[place] + amount > limit.most)
+        return amount > 0 and (place in full or used[place] + limit.used + amount > limit.most)

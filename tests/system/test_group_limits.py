@@ -1,13 +1,9 @@
-"""Limits of a cluster: jobs beyond them are not in the dispatching problem."""
+"""Limits of a cluster on the jobs of a group: jobs beyond them are held back."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
-from hpcsched.live.cluster_limits import ClusterUsage
-from hpcsched.live.driver import Limits
 from hpcsched.system.cluster import ClusterJob, ClusterLimit
-from tests.live.fake_cluster import FakeCluster
-from tests.live.sessions import session
+from hpcsched.system.group_limits import GroupUsage
 
 TWO_JOBS = ClusterLimit("ann", "jobs", 2, "QOS small: MaxJobsPerUser=2")
 SIX_CPUS = ClusterLimit("ann", "cpu", 6, "QOS small: MaxTRESPerUser cpu=6")
@@ -27,7 +23,7 @@ def held(
 ) -> dict[str, str]:
     """Return the jobs that are held back while some run on nodes, each with such a usage."""
     holding = [(job(number, (), **usage), nodes) for number, nodes in running.items()]
-    return ClusterUsage(holding).held_back(jobs)
+    return GroupUsage(holding).held_back(jobs)
 
 
 def test_in_order_of_arrival() -> None:
@@ -40,6 +36,17 @@ def test_a_job_that_never_fits_holds_back_no_other() -> None:
     """Job 1 asks for 7 of 6 CPUs; job 2 may start. Job 3 needs none of them."""
     jobs = [job(n, (SIX_CPUS,), cpu=cpu) for n, cpu in ((1, 7), (2, 6), (3, 0))]
     assert held({}, jobs) == {"1": SIX_CPUS.name}
+
+
+def test_what_is_taken_already() -> None:
+    """Of 6 CPUs 4 are taken by jobs that no usage shows, and 1 by job 9: job 1 may take the last.
+
+    Job 2 asks for 7, which it never gets; job 3 (2 CPUs) waits, and holds back job 4 (1).
+    """
+    limit = SIX_CPUS._replace(used=4)
+    asked = ((1, 1), (2, 7), (3, 2), (4, 1))
+    jobs = [job(n, (limit,), cpu=cpu) for n, cpu in asked]
+    assert held({9: ("a",)}, jobs, cpu=1) == dict.fromkeys("234", SIX_CPUS.name)
 
 
 def test_several_limits() -> None:
@@ -59,23 +66,3 @@ def test_jobs_of_others_count_without_limits() -> None:
     """A job that need not keep to a limit itself still counts for those that must."""
     jobs = [job(1, (), cpu=5), job(2, (SIX_CPUS,), cpu=2)]
     assert held({}, jobs) == {"2": SIX_CPUS.name}
-
-
-def test_driven(tmp_path: Path) -> None:
-    """Six jobs of one core fit, but only two run at any time; the reason names the limit."""
-    cluster = FakeCluster()
-    for number in range(1, 7):
-        cluster.submit(number, 1, 5)
-        cluster.jobs[str(number)] = cluster.jobs[str(number)]._replace(
-            groups=("ann",), limits=(TWO_JOBS,), usage={"jobs": 1}
-        )
-    made = session(cluster, tmp_path)
-    most = 0
-    while any(one.phase != "ended" for one in cluster.jobs.values()):
-        made.driver.run(Limits(seconds=1))
-        told = [one for one in cluster.jobs.values() if one.phase == "waiting" and one.wanted]
-        runs = [one for one in cluster.jobs.values() if one.phase == "running"]
-        most = max(most, len(told) + len(runs))
-    assert most == 2
-    reasons = {one.job_id: one.detail for one in made.rounds[0].reasons if one.kind == "limit"}
-    assert reasons == dict.fromkeys((3, 4, 5, 6), TWO_JOBS.name)
