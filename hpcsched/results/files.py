@@ -20,6 +20,7 @@ OUTAGES = "outages.parquet"
 INTERRUPTIONS = "interruptions.parquet"
 SHARED_RESOURCES = "shared_resources.parquet"
 ADVICE = "advice.jsonl"
+TRACE_ANSWERS = "trace_answers.zip"
 
 KNOWN = (SCENARIO, MANIFEST, JOBS, ROUNDS, SUMMARY, TIMING)
 FORMER_FILES = {SHARED_RESOURCES: "pools.parquet"}
@@ -27,6 +28,7 @@ FORMER_FILES = {SHARED_RESOURCES: "pools.parquet"}
 
 OPTIONAL = (
     *(EVENTS, REASONS, USAGE, STATE, OUTAGES, INTERRUPTIONS, SHARED_RESOURCES, ADVICE),
+    TRACE_ANSWERS,
     *FORMER_FILES.values(),
 )
 """Files that only some runs have, and the state of a run in progress."""

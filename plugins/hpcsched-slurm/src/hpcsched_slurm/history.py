@@ -44,6 +44,7 @@ from hpcsched_slurm.accounting_answer import (
     Instant,
     PositiveDays,
     ask_accounting,
+    earlier_answer,
     instant_of,
 )
 from hpcsched_slurm.accounting_records import record_of
@@ -170,6 +171,12 @@ class SlurmHistory:
         if self._answer is None:
             self._answer = ask_accounting(self._params.rest, self._params)
         return [self._answer.hashed]
+
+    def take_answers(self, answers: Sequence[TraceAnswer]) -> None:
+        """Read the jobs of an earlier run's answer; slurmdbd is not asked."""
+        if self._params.rest is not None:
+            (answer,) = answers
+            self._answer = earlier_answer(answer)
 
     def jobs(self) -> Iterator[TracedJob]:
         """Yield the jobs; raises InputError where the file cannot be read or is of no such kind."""
