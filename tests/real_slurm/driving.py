@@ -101,10 +101,13 @@ def round_trips(scenario: Path) -> list[float]:
 
 def check_all_ran(cluster: SlurmCluster, scenario: Path, keys: list[str]) -> None:
     """Check that each job ran once to its end, where the journal says, and not before."""
+
     # The driver is done when jobs end; Slurm clears up after them.
-    cluster.wait_until(
-        lambda: not UNFINISHED & {cluster.jobs_by_key()[k]["job_state"] for k in keys}
-    )
+    def ended() -> bool:
+        listed = cluster.jobs_by_key()
+        return not any(listed[key]["job_state"] in UNFINISHED for key in keys)
+
+    cluster.wait_until(ended)
     starts, jobs = journalled(scenario), cluster.jobs_by_key()
     for key in keys:
         job = jobs[key]
