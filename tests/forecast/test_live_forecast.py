@@ -106,8 +106,8 @@ def test_a_node_that_is_down(tmp_path: Path, now: int) -> None:
 def test_licences_of_running_jobs(tmp_path: Path, now: int) -> None:
     """Of four licences the cluster has three now, and two are drawn.
 
-    The job that needs two waits for the end of the running one, 400 s from now, though there is room
-    on the nodes; the job that needs one starts.
+    The job that needs two waits for the end of the running one, 400 s from now, though there is
+    room on the nodes; the job that needs one starts.
     """
     state = [
         running(1, "a1", 1, now - 100) | {"shared": {"license_x": 2}},
