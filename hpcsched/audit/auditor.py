@@ -32,6 +32,7 @@ from hpcsched.audit.tables import expect_columns
 from hpcsched.audit.violations import AuditReport
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.files import OUTAGES
+from hpcsched.results.kept_answers import keeps_answers
 from hpcsched.system.node_outages import NO_OUTAGES, Outages, down_time
 from hpcsched.system.system import System
 from hpcsched.workload.site_partitions import NO_PARTITIONS, Partitions
@@ -79,7 +80,7 @@ def audit(
     """
     # First, so that a table with other columns is an error of input and not a crash in a check.
     expect_columns(run, system)
-    trace_files = check_trace_files(run.manifest, source)
+    trace_files = check_trace_files(run.manifest, source, kept=keeps_answers(run.path))
     waits = recorded_waits(source) if declared.follows_record else None
     trace = read_trace(source.jobs(), system)
     due = None if waits is None else due_times(trace, waits)

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 from hpcsched.audit.declared import Declared
 from hpcsched.audit.violations import Check
 from hpcsched.results.directory import RunDirectory
-from hpcsched.results.files import JOBS, KNOWN, OPTIONAL, ROUNDS
+from hpcsched.results.files import JOBS, KNOWN, OPTIONAL, ROUNDS, TRACE_ANSWERS
 from hpcsched.results.manifest import (
     Manifest,
     content_sha256,
@@ -43,10 +43,19 @@ def check_files(run: RunDirectory) -> Check:
     return check
 
 
-def check_trace_files(manifest: Manifest, source: TraceSource) -> Check:
+def check_trace_files(manifest: Manifest, source: TraceSource, *, kept: bool = False) -> Check:
     """Check that the files of the trace are those of the run, by SHA-256 and size.
 
-    Answers of programs are asked for again.
+    Answers of programs are those that the run kept; if it kept none, they are asked for again.
+
+    Parameters
+    ----------
+    manifest
+        Manifest of the run.
+    source
+        Trace that is read again.
+    kept
+        True if the source reads the answers that the run kept.
     """
     check = Check("the trace is the one that was run")
     recorded = {file.path: file for file in manifest.trace_files}
@@ -57,6 +66,13 @@ def check_trace_files(manifest: Manifest, source: TraceSource) -> Check:
     for name, digest, size, is_answer in found:
         of_run = recorded.get(name)
         check.expect(f"SHA-256 of {name}", of_run and of_run.sha256, digest)
+        if is_answer and kept:
+            check.notes.append(f"{name} was read from {TRACE_ANSWERS}, and not asked for again")
+        elif is_answer and of_run is not None and of_run.sha256 != digest:
+            check.notes.append(
+                f"{name} gives another answer than in the run, which kept no copy: the checks of"
+                " jobs compare with the present answer"
+            )
         if of_run is not None and of_run.sha256 == digest:
             check.expect(f"bytes of {name}", size, of_run.bytes)
             check.expect(f"{name} is the answer of a program", is_answer, of_run.answer)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.workload.presets.preset_catalogue import Preset, find_preset, preset_for
+from hpcsched.workload.readers.accounting_logs.sacct_header import parse_header, what_it_is
 from hpcsched.workload.readers.table_files import table_files
 from hpcsched.workload.readers.table_rows import open_rows
 
@@ -127,6 +128,9 @@ def format_of_log(path: Path, preset: str | None = None) -> LogFormat:
     if found is None:
         known = ", ".join(one.called for one in (SWF, BATSIM, SACCT, PBS))
         message = f"expected a log of a known format: {known}; it is none of these"
+        cause = what_it_is(_first_line(path))
+        if cause:
+            message = f"{message}: {cause}"
         raise InputError(Finding("unknown-format", message, place))
     if found is TABLE:
         message = (
@@ -170,6 +174,12 @@ def _beginning(path: Path) -> bytes:
         raise InputError(Finding("missing-file", message, Place(str(path)))) from None
 
 
+def _first_line(path: Path) -> str:
+    beginning = _beginning(table_files(path)[0] if path.is_dir() else path)
+    text = beginning.decode(_encoding(beginning), errors="replace").removeprefix("\ufeff")
+    return next((line for line in text.splitlines() if line.strip()), "")
+
+
 def _encoding(beginning: bytes) -> str:
     if beginning.startswith(_PARQUET):
         return UTF_8
@@ -184,7 +194,9 @@ def _encoding(beginning: bytes) -> str:
 
 
 def _is_sacct(lines: Sequence[str]) -> bool:
-    return "JobID" in lines[0].split("|") and "|" in lines[0]
+    names = set(parse_header(lines[0].strip()).names)
+    # A table of another origin may have a column of this name.
+    return "jobid" in names and ("|" in lines[0] or {"submit", "start", "end"} <= names)
 
 
 def _is_pbs(lines: Sequence[str]) -> bool:
@@ -198,8 +210,8 @@ def _is_batsim(lines: Sequence[str]) -> bool:
     try:
         content = json.loads(text)
     except ValueError:
-        # Longer than what is looked at.
-        return '"jobs"' in text or '"profiles"' in text
+        # Longer than what is looked at. Slurm's answers have jobs, too, with an association each.
+        return ('"jobs"' in text or '"profiles"' in text) and '"association"' not in text
     return isinstance(content, dict) and {"jobs", "profiles"} <= set(content)
 
 

@@ -136,7 +136,7 @@ def forecast_cluster(
     manager: WorkloadManager = assembly.make("workload_manager", live.workload_manager)
     state = read_cluster(manager)
     site = site_of(assembly.system, live, earliest_submission(state))
-    check_site(site, state.nodes)
+    check_site(site, state.nodes, state.shared)
     past = tuple(assembly.source.jobs())
     predictions = Predictions(assembly.predictor, scenario.predictor.plugin_name)
     predictions.learn_history(iter(past), site.origin)
@@ -199,6 +199,8 @@ def _parts(problem: DispatchingProblem, assembly: Assembly) -> Parts:
     """Return the parts of the replay, with a predictor that repeats the problem's predictions."""
     announced = tuple(outage for outage in problem.outages if outage.start > problem.now)
     return parts_of(assembly, ())._replace(
+        # With the present capacities of shared resources.
+        system=problem.system,
         predictor=RequestedTime(),
         predictor_name="requested-time",
         # The snapshot has left out what partitions do not let start, and bound the others.
@@ -246,6 +248,7 @@ def _bound(one: RunningJob, number: int, submit_time: int) -> Job:
         unit_request=waiting.unit_request,
         allowed_nodes=frozenset(one.allocation.nodes),
         one_unit_per_node=True,
+        shared_requests=waiting.job.request.shared_requests,
     )
     length = max(one.predicted_end_time - submit_time, 1)
     return Job(number, submit_time, request, length, waiting.job.user)

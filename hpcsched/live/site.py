@@ -51,7 +51,7 @@ def site_of(system: System, live: LiveSettings, earliest: float) -> Site:
     return Site(system, names, numbers, frozenset(live.partitions), origin)
 
 
-def check_site(site: Site, nodes: Iterable[ClusterNode], shared: Collection[str] = ()) -> None:
+def check_site(site: Site, nodes: Iterable[ClusterNode], shared: Collection[str]) -> None:
     """Check that the cluster has the declared nodes, with at least the declared amounts.
 
     Nodes without resources are ones that the manager cannot describe; they are not compared. Of

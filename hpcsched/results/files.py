@@ -21,6 +21,7 @@ INTERRUPTIONS = "interruptions.parquet"
 SHARED_RESOURCES = "shared_resources.parquet"
 ADVICE = "advice.jsonl"
 LIMITS = "limits.jsonl"
+TRACE_ANSWERS = "trace_answers.zip"
 
 KNOWN = (SCENARIO, MANIFEST, JOBS, ROUNDS, SUMMARY, TIMING)
 FORMER_FILES = {SHARED_RESOURCES: "pools.parquet"}
@@ -28,6 +29,7 @@ FORMER_FILES = {SHARED_RESOURCES: "pools.parquet"}
 
 OPTIONAL = (
     *(EVENTS, REASONS, USAGE, STATE, OUTAGES, INTERRUPTIONS, SHARED_RESOURCES, ADVICE, LIMITS),
+    TRACE_ANSWERS,
     *FORMER_FILES.values(),
 )
 """Files that only some runs have, and the state of a run in progress."""

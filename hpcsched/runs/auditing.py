@@ -9,11 +9,13 @@ from hpcsched.audit.violations import AuditReport
 from hpcsched.dispatching.hyper.dispatcher import Hyper
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.files import problem
+from hpcsched.results.kept_answers import keeps_answers
 from hpcsched.results.manifest import ON_A_CLUSTER
-from hpcsched.runs.assembly import assemble
+from hpcsched.runs.reassembly import assemble_again
 from hpcsched.runs.replay_comparison import compare_replay, why_not_replayed
-from hpcsched.runs.runner import run as run_scenario
-from hpcsched.scenario import load_scenario
+from hpcsched.runs.runner import replay_into_folder
+from hpcsched.runs.watching import Watching
+from hpcsched.scenario import Scenario
 from hpcsched.scenario.review import not_reproducible
 
 
@@ -29,8 +31,8 @@ def audit_directory(run: RunDirectory) -> AuditReport:
     if ON_A_CLUSTER in run.manifest.not_reproducible_because:
         message = "it was made on a real cluster: there is no trace to check it against"
         raise problem("live-run", run.path, message)
-    scenario = load_scenario(run.scenario_path)
-    parts = assemble(scenario)
+    parts = assemble_again(run)
+    scenario = parts.scenario
     objective, metrics = scenario.objective, parts.metrics()
     latency = scenario.simulation.latency
     declared = Declared(
@@ -78,10 +80,21 @@ def replay_directory(run: RunDirectory) -> AuditReport | str:
     InputError
         The scenario is not valid here, or its trace cannot be read.
     """
-    scenario = load_scenario(run.scenario_path)
-    why = why_not_replayed(run, assemble(scenario).distributions())
-    if why is not None:
-        return why
     # A run of its own: the one under test must stay as it was written.
     with TemporaryDirectory() as folder:
-        return compare_replay(run, run_scenario(scenario, Path(folder) / "run").directory)
+        assembly = assemble_again(run, Path(folder) / "run")
+        why = why_not_replayed(run, assembly.distributions(), _settled(run, assembly.scenario))
+        if why is not None:
+            return why
+        watching = Watching(assembly.build_all(), progress=False, watch=False, page=None)
+        again = replay_into_folder(assembly, watching, force=False)
+        if again.manifest.status == "interrupted":
+            raise KeyboardInterrupt
+        return compare_replay(run, again)
+
+
+def _settled(run: RunDirectory, scenario: Scenario) -> frozenset[str]:
+    """Return the reasons of the trace that count no longer: the run kept what was answered."""
+    if not keeps_answers(run.path):
+        return frozenset()
+    return frozenset(why for path, why in not_reproducible(scenario) if path[0] == "trace")

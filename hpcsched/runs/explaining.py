@@ -5,8 +5,7 @@ from collections.abc import Collection, Mapping
 from hpcsched.errors import HpcschedError
 from hpcsched.explain.explanation import Explanation, JobFacts, explain_job, traced_facts
 from hpcsched.results.directory import RunDirectory
-from hpcsched.runs.assembly import assemble
-from hpcsched.scenario import load_scenario
+from hpcsched.runs.reassembly import assemble_again
 
 
 def explain_run(run: RunDirectory, job_id: int) -> Explanation:
@@ -27,7 +26,7 @@ def explain_run(run: RunDirectory, job_id: int) -> Explanation:
 
     def look_up(job_ids: Collection[int]) -> Mapping[int, JobFacts]:
         try:
-            parts = assemble(load_scenario(run.scenario_path))
+            parts = assemble_again(run)
             return {
                 job.job_id: traced_facts(job, parts.system.resource_types)
                 for job, _ in parts.source.jobs()

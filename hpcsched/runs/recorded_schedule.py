@@ -20,9 +20,9 @@ from hpcsched.results.manifest import ON_A_CLUSTER
 from hpcsched.results.outage_records import down_amounts
 from hpcsched.results.summary import measured
 from hpcsched.results.tables import ArrowTable
-from hpcsched.runs.assembly import Assembly, assemble
+from hpcsched.runs.assembly import Assembly
 from hpcsched.runs.measuring import capacity_of
-from hpcsched.scenario import load_scenario
+from hpcsched.runs.reassembly import assemble_again
 from hpcsched.scenario.recorded import RULE, without_waits
 from hpcsched.workload.trace_source import recorded_waits
 
@@ -109,10 +109,10 @@ def _assembled(run: RunDirectory) -> Assembly:
     """
     if ON_A_CLUSTER in run.manifest.not_reproducible_because:
         raise problem("live-run", run.path, "it was made on a real cluster: there is no log")
-    scenario = load_scenario(run.scenario_path)
-    for _, message, _ in without_waits(scenario, registry(), "the recorded schedule"):
+    parts = assemble_again(run)
+    for _, message, _ in without_waits(parts.scenario, registry(), "the recorded schedule"):
         raise problem(RULE, run.path, message)
-    return assemble(scenario)
+    return parts
 
 
 def _recorded(parts: Assembly, job_ids: Sequence[int]) -> tuple[Column, Column]:

@@ -1,6 +1,6 @@
 """Comparison of a run with a replay of it, row by row and figure by figure."""
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from itertools import zip_longest
 from typing import Any
 
@@ -28,7 +28,9 @@ _OPTIONAL_TABLES = {REASONS: "round", OUTAGES: "", INTERRUPTIONS: "job_id", SHAR
 """Tables that not all runs have, with the column that names a row, if one does."""
 
 
-def why_not_replayed(run: RunDirectory, plugins: dict[str, str]) -> str | None:
+def why_not_replayed(
+    run: RunDirectory, plugins: dict[str, str], settled: Container[str] = ()
+) -> str | None:
     """Return why a replay of a run need not give equal results; None if it must.
 
     Parameters
@@ -37,10 +39,13 @@ def why_not_replayed(run: RunDirectory, plugins: dict[str, str]) -> str | None:
         The run.
     plugins
         Present versions of the distributions that its scenario uses.
+    settled
+        Reasons of the manifest that do not matter, as the run kept what it read.
     """
     manifest = run.manifest
-    if manifest.not_reproducible_because:
-        return "; ".join(manifest.not_reproducible_because)
+    because = [why for why in manifest.not_reproducible_because if why not in settled]
+    if because:
+        return "; ".join(because)
     # An error need not come again, or not at the same job.
     if manifest.status == "failed":
         return "the run failed"

@@ -15,6 +15,7 @@ from hpcsched.monitoring.run_state import remove_state
 from hpcsched.plugin_faults import plugin_faults_named, prints_to_stderr
 from hpcsched.results.directory import RunDirectory, create
 from hpcsched.results.files import SCENARIO
+from hpcsched.results.kept_answers import keep_answers
 from hpcsched.results.manifest import Status, error_text, finish_manifest, start_manifest
 from hpcsched.results.summary import Left, summarize, write_summary
 from hpcsched.results.timing import write_timing
@@ -88,7 +89,7 @@ class Run:
     trace_files
         Files that are hashed at the begin and at the end.
     trace_answers
-        Answers of programs that the trace is read from.
+        Answers of programs that the trace is read from; the directory keeps copies.
     not_reproducible_because
         Reasons why the results depend on the machine.
     force
@@ -137,6 +138,8 @@ class Run:
             )
             self._is_running = True
             (folder / SCENARIO).write_text(resolved_yaml(scenario), encoding="utf-8")
+            # A program that is asked again may answer otherwise.
+            keep_answers(folder, trace_answers)
         except BaseException as error:
             self._release(error)
             raise

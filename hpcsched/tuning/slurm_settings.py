@@ -35,6 +35,8 @@ def slurm_lines(scenario: Scenario) -> Iterator[str]:
         yield from _priority_lines(params)
     for limits in backfill[:1]:
         yield "SchedulerType=sched/backfill"
+        # The line of a site usually has more keys, which have no counterpart in a scenario.
+        yield "# Add the other keys of your SchedulerParameters: this line takes their place."
         yield f"SchedulerParameters={scheduler_parameters(limits)}"
 
 

@@ -16,6 +16,7 @@ from hpcsched.workload.trace_source import (
     TraceAccount,
     TraceAnswer,
     TraceSource,
+    answer_again,
     answers_of,
     has_dependencies,
     recorded_waits,
@@ -62,6 +63,10 @@ class CheckedSource:
     def read_answers(self) -> Sequence[TraceAnswer]:
         """Return the answers that the source reads in place of files."""
         return self._sequence("read_answers()", answers_of(self._source), TraceAnswer)
+
+    def take_answers(self, answers: Sequence[TraceAnswer]) -> None:
+        """Have the source read the answers of an earlier run."""
+        answer_again(self._source, answers)
 
     @property
     def uniform_request(self) -> tuple[int, ...] | None:

@@ -143,7 +143,27 @@ class ReadsAnswers(Protocol):
             If there is no answer.
         """
 
+    def take_answers(self, answers: Sequence[TraceAnswer]) -> None:
+        """Read `jobs` from the answers of an earlier run; nothing is asked for.
+
+        Parameters
+        ----------
+        answers
+            What `read_answers` returned in that run.
+
+        Raises
+        ------
+        InputError
+            If they are not answers to the present question.
+        """
+
 
 def answers_of(source: TraceSource) -> Sequence[TraceAnswer]:
     """Return the answers that a source reads in place of files."""
     return source.read_answers() if isinstance(source, ReadsAnswers) else ()
+
+
+def answer_again(source: TraceSource, answers: Sequence[TraceAnswer]) -> None:
+    """Have a source read the answers of an earlier run; nothing happens without any."""
+    if answers and isinstance(source, ReadsAnswers):
+        source.take_answers(answers)

@@ -17,6 +17,7 @@ from hpcsched.workload.trace_source import (
     TraceAccount,
     TraceAnswer,
     TraceSource,
+    answer_again,
     answers_of,
     has_dependencies,
     limits_of_jobs,
@@ -115,6 +116,10 @@ class TransformedSource:
     def read_answers(self) -> Sequence[TraceAnswer]:
         """Return the answers that the source reads in place of files."""
         return answers_of(self.source)
+
+    def take_answers(self, answers: Sequence[TraceAnswer]) -> None:
+        """Have the source read the answers of an earlier run."""
+        answer_again(self.source, answers)
 
     @property
     def uniform_request(self) -> tuple[int, ...] | None:

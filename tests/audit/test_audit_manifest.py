@@ -175,9 +175,12 @@ class Asking(Trace):
         """Return an answer."""
         return [TraceAnswer("unix:/s/jobs", b"[]")]
 
+    def take_answers(self, answers: Sequence[TraceAnswer]) -> None:
+        """Ask none the less."""
+
 
 def test_answers_of_programs(tmp_path: Path) -> None:
-    """They are asked for again, and compared by hash and size."""
+    """They are asked for again, and compared by hash and size; notes say what was read."""
     run = write_run(tmp_path / "run")
     digest = "4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945"
     file = TraceFile(path="unix:/s/jobs", bytes=2, sha256=digest, answer=True)
@@ -192,4 +195,11 @@ def test_answers_of_programs(tmp_path: Path) -> None:
     assert found(sha256="0") == ([f"SHA-256 of unix:/s/jobs: expected 0, found {digest}"], 3)
     told = "unix:/s/jobs is the answer of a program: expected True, found False"
     assert found(answer=False) == ([told], 5)
+    manifest = with_manifest(run, trace_files=[file]).manifest
+    kept = check_trace_files(manifest, Asking(tmp_path, []), kept=True)
+    told = "unix:/s/jobs was read from trace_answers.zip, and not asked for again"
+    assert (kept.violations, kept.notes) == ([], [told])
+    other = with_manifest(run, trace_files=[file.model_copy(update={"sha256": "0"})]).manifest
+    (told,) = check_trace_files(other, Asking(tmp_path, [])).notes
+    assert "gives another answer than in the run, which kept no copy" in told
     assert found(path="another")[0][0] == f"SHA-256 of unix:/s/jobs: expected None, found {digest}"

@@ -78,6 +78,22 @@ def test_what_no_scenario_can_be_made_for(tmp_path: Path, text: str, message: st
         found.format_of_log(samples.written(tmp_path, text))
 
 
+def test_what_else_of_slurm_it_is(tmp_path: Path) -> None:
+    """Output of sacct in another form, and other files of Slurm: the message says what to do."""
+    path = tmp_path / "log"
+    path.write_text("JobID;Submit;Start;End;NCPUS;NNodes\n")
+    assert found.recognised(path) == found.SACCT
+    for text, told in (
+        ("17|2024-03-01T10:00:00|1|1\n", "call sacct without --noheader"),
+        ("JobID    JobName  State\n", "add --parsable2"),
+        ("JobId=5 UserId=ann(1001) \n", "which the trace source slurm-history"),
+        ('{"jobs": [{"account": "a", "association": {}', "it is JSON, which the trace source"),
+    ):
+        path.write_text(text)
+        with pytest.raises(InputError, match=told):
+            found.format_of_log(path)
+
+
 def test_a_file_that_is_damaged(tmp_path: Path) -> None:
     """It is named."""
     path = samples.written(tmp_path, samples.SWF, packed=True)

@@ -103,6 +103,26 @@ def test_a_node_that_is_down(tmp_path: Path, now: int) -> None:
     assert round(found["4_0"], -1) == 500
 
 
+def test_licences_of_running_jobs(tmp_path: Path, now: int) -> None:
+    """Of four licences the cluster has three now, and two are drawn.
+
+    The job that needs two waits for the end of the running one, 400 s from now, though there is
+    room on the nodes; the job that needs one starts.
+    """
+    state = [
+        running(1, "a1", 1, now - 100) | {"shared": {"license_x": 2}},
+        job(3, 1, submit_time=now - 50, shared={"license_x": 2}),
+        job(4, 1, submit_time=now - 40, shared={"license_x": 1}),
+    ]
+    path = cluster(tmp_path, state)
+    content = json.loads((tmp_path / "state.json").read_text())
+    (tmp_path / "state.json").write_text(json.dumps(content | {"shared": {"license_x": 3}}))
+    resource = "shared_resources: [{name: license_x, capacity: 4, draw: as_the_trace_says}]"
+    path.write_text(SCENARIO.replace("trace:", f"  {resource}\ntrace:"))
+    found = waits(path)
+    assert {key: round(wait, -1) for key, wait in found.items()} == {"3_0": 400, "4_0": 0}
+
+
 def test_nothing_waits(tmp_path: Path, now: int) -> None:
     """There is nothing to forecast, and the running jobs are counted."""
     found = forecast_cluster(load_scenario(cluster(tmp_path, [running(1, "a1", 4, now - 9)])))

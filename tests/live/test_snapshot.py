@@ -101,9 +101,9 @@ def test_who_waits() -> None:
 def test_nodes_that_are_not_as_declared() -> None:
     """A node that is not there, or has less, is one finding each."""
     site = site_of(FakeCluster())
-    check_site(site, [ClusterNode("a1", {"core": 4}), ClusterNode("a2", {"core": 5})])
+    check_site(site, [ClusterNode("a1", {"core": 4}), ClusterNode("a2", {"core": 5})], ())
     with pytest.raises(InputError) as caught:
-        check_site(site, [ClusterNode("a1", {"core": 3})])
+        check_site(site, [ClusterNode("a1", {"core": 3})], ())
     assert [finding.message for finding in caught.value.findings] == [
         "the node a1 has less than is declared: 3 core instead of 4",
         "the cluster has no node a2",
@@ -120,7 +120,7 @@ def test_nodes_that_are_gone_or_not_understood() -> None:
     """Nothing is placed on them, and nodes without a description are not compared."""
     cluster = FakeCluster(("a1", "a2"))
     site = site_of(cluster)
-    check_site(site, [ClusterNode("a1", {"core": 4}), ClusterNode("a2", {}, usable=False)])
+    check_site(site, [ClusterNode("a1", {"core": 4}), ClusterNode("a2", {}, usable=False)], ())
     asked = Asked(site, lambda job: job.requested_time, OneSecond(), NoObjective(), driven=True)
     del cluster.nodes["a2"]
     assert free(snapshot(cluster.read(), asked, NOW, 1)) == [4, 0]

@@ -16,9 +16,11 @@ import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
+from tempfile import gettempdir
 from types import ModuleType, TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TextIO
 
 from hpcsched.slurm.host_lists import expand
 from tests.real_slurm.accounting import Accounting
@@ -78,7 +80,7 @@ class SlurmCluster:
         self._kinds = kinds
         self._held = held
         self._enforce, self._more = enforce, tuple(more)
-        ports = _free_ports(3 + sum(len(expand(kind.names)) for kind in kinds))
+        self._port_lock, ports = _free_ports(3 + sum(len(expand(kind.names)) for kind in kinds))
         self._ports = ports[2:]
         self.config = folder / "etc" / "slurm.conf"
         self.token_file = folder / "etc" / "token"
@@ -175,8 +177,17 @@ class SlurmCluster:
         """Wait until a function says so; raises AssertionError when the time is over."""
         end = time.monotonic() + seconds
         while not what():
-            assert time.monotonic() < end, self.run("squeue", "--states=all")
+            if time.monotonic() > end:
+                log = (self.folder / "log" / "ctld.log").read_text(errors="replace")
+                shown = self.run("squeue", "--states=all", check=False)
+                raise AssertionError(f"not after {seconds} s:\n{shown}{log[-2000:]}")
             time.sleep(0.3)
+
+    def become_idle(self) -> None:
+        """Cancel what a test has left, and wait until all nodes are idle again."""
+        self.run("scancel", f"--user={_user()}")
+        self.wait_until(lambda: not self.run("squeue", "--noheader").strip())
+        self._wait_for_nodes()
 
     def wait_until_saved(self, job: str) -> None:
         """Wait until slurmctld has written down all jobs: killed before that, it forgets some.
@@ -252,7 +263,14 @@ class SlurmCluster:
             stdout=log, stderr=log, stdin=subprocess.DEVNULL,
         )  # fmt: skip
         log.close()
-        self.wait_until(self.socket.exists)
+
+        def listens() -> bool:
+            with socket.socket(socket.AF_UNIX) as tried, suppress(OSError):
+                tried.connect(str(self.socket))
+                return True
+            return False
+
+        self.wait_until(listens)
 
     def kill_rest(self) -> None:
         """Kill slurmrestd."""
@@ -266,7 +284,7 @@ class SlurmCluster:
             states = self.run("sinfo", "--noheader", "--Node", "--format=%t", check=False).split()
             return bool(states) and all(state == "idle" for state in states)
 
-        self.wait_until(ready)
+        self.wait_until(ready, 180)
 
     def _kill(self, file: Path) -> None:
         with suppress(FileNotFoundError, ProcessLookupError, ValueError):
@@ -302,6 +320,7 @@ class SlurmCluster:
             self.kill_node(node)
         self._accounting.stop()
         self._kill(self.folder / "munge" / "munged.pid")
+        self._port_lock.close()
 
     def _write_config(self) -> None:
         folder = self.folder
@@ -403,17 +422,23 @@ def _user() -> str:
     return "root"
 
 
-def _free_ports(count: int) -> range:
-    """Return ports in a row of which none is in use now; each worker of pytest has its own."""
-    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-    # Below the ports that the kernel gives away, and apart: two that look at once see the same.
-    lowest = 20000 + worker % 12 * 1000
-    for first in range(lowest, lowest + 1000 - count, count):
+def _free_ports(count: int) -> tuple[TextIO, range]:
+    """Return ports in a row of which none is in use, and the lock that keeps others from them.
+
+    Others are further workers, and other test runs on this machine: a port that nobody listens at
+    yet seems free to all who look at once. The lock is held until the file is closed.
+    """
+    # Below the ports that the kernel gives away.
+    for first in range(20000, 32000, 100):
+        lock = (Path(gettempdir()) / f"hpcsched-slurm-ports-{first}.lock").open("w")
+        ports = range(first, first + count)
         try:
-            for port in range(first, first + count):
+            flock(lock, LOCK_EX | LOCK_NB)
+            for port in ports:
                 with socket.socket() as tried:
                     tried.bind(("127.0.0.1", port))
         except OSError:
+            lock.close()
             continue
-        return range(first, first + count)
+        return lock, ports
     raise AssertionError("no free ports")

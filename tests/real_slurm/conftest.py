@@ -36,10 +36,17 @@ def started(
 
 
 @pytest.fixture(scope="session")
-def slurm() -> Iterator[SlurmCluster]:
-    """Give a Slurm of six nodes of two kinds."""
+def slurm_of_all_tests() -> Iterator[SlurmCluster]:
+    """Give a Slurm of six nodes of two kinds, in the state in which the last test left it."""
     with started(SIX) as cluster:
         yield cluster
+
+
+@pytest.fixture
+def slurm(slurm_of_all_tests: SlurmCluster) -> SlurmCluster:
+    """Give a Slurm of six nodes of two kinds, all idle: no job waits, runs or ends."""
+    slurm_of_all_tests.become_idle()
+    return slurm_of_all_tests
 
 
 @pytest.fixture

@@ -21,6 +21,8 @@ PROGRAM = (
     "    sys.exit(main(sys.argv[1:]))\n"
 )
 """The command `hpcsched` with the plugin, which need not be installed."""
+UNFINISHED = frozenset({"PENDING", "CONFIGURING", "RUNNING", "COMPLETING", "SUSPENDED"})
+"""States of jobs that have not come to an end."""
 _STARTED = re.compile(r"JobId=(\d+) .* StartTime=(\S+) ")
 
 
@@ -99,6 +101,13 @@ def round_trips(scenario: Path) -> list[float]:
 
 def check_all_ran(cluster: SlurmCluster, scenario: Path, keys: list[str]) -> None:
     """Check that each job ran once to its end, where the journal says, and not before."""
+
+    # The driver is done when jobs end; Slurm clears up after them.
+    def ended() -> bool:
+        listed = cluster.jobs_by_key()
+        return not any(listed[key]["job_state"] in UNFINISHED for key in keys)
+
+    cluster.wait_until(ended)
     starts, jobs = journalled(scenario), cluster.jobs_by_key()
     for key in keys:
         job = jobs[key]

@@ -24,12 +24,13 @@ from tests.real_slurm.driving import (
 )
 
 UNTIL_IDLE = ("drive", "--until-idle")
-SECONDS = 6
+SECONDS = 12
+"""How long jobs run; Slurm on a busy machine takes some seconds to start one."""
 LICENSES = "Licenses=matlab:3,comsol:5"
 
 
 @pytest.fixture(scope="module")
-def limited() -> Iterator[SlurmCluster]:
+def limited_of_all_tests() -> Iterator[SlurmCluster]:
     """Give a Slurm with accounting that enforces limits, with accounts, QOS and licences."""
     why = accounting.missing()
     if why:
@@ -45,6 +46,13 @@ def limited() -> Iterator[SlurmCluster]:
         ):
             cluster.run("sacctmgr", "-i", *command.split())
         yield cluster
+
+
+@pytest.fixture
+def limited(limited_of_all_tests: SlurmCluster) -> SlurmCluster:
+    """Give that Slurm when all its nodes are idle."""
+    limited_of_all_tests.become_idle()
+    return limited_of_all_tests
 
 
 def ways(slurm: SlurmCluster) -> list[Any]:
@@ -97,7 +105,8 @@ def test_limits_are_kept(limited: SlurmCluster, tmp_path: Path) -> None:
 
 def test_licences_are_shared(limited: SlurmCluster, tmp_path: Path) -> None:
     """Never more of them are in use than there are; jobs of Slurm's own partition count."""
-    other = limited.submit(30, "--licenses=matlab:1", "--mem=500", "--time=1", partition="other")
+    # It runs until all others have ended, and is cancelled then.
+    other = limited.submit(600, "--licenses=matlab:1", "--mem=500", "--time=15", partition="other")
     limited.wait_until(lambda: limited.jobs()[int(other)]["job_state"] == "RUNNING")
     jobs = [
         limited.submit(SECONDS, "--licenses=matlab:2,comsol", "--mem=500", "--time=1")
@@ -108,6 +117,7 @@ def test_licences_are_shared(limited: SlurmCluster, tmp_path: Path) -> None:
     ]
     drive_at_once(limited, tmp_path, jobs, SECONDS)
     assert "{name: license_matlab, capacity: 3" in (tmp_path / "live.yaml").read_text()
+    assert limited.jobs()[int(other)]["job_state"] == "RUNNING"
     assert peaks(limited, [*jobs, other])["matlab"] == 3
 
 

@@ -69,7 +69,7 @@ def test_reservations(slurm: SlurmCluster) -> None:
     by_name = {outage.name: outage for outage in read[0].outages}
     assert by_name["later"].nodes == ("c1", "c2")
     assert by_name["later"].end - by_name["later"].start == 3600
-    assert abs(by_name["later"].start - time.time() - 7200) < 60
+    assert abs(by_name["later"].start - time.time() - 7200) < 300
     for node in read[0].nodes:
         assert node.usable == (node.name != "g1")
         assert node.back == (by_name["present"].end if node.name == "g1" else None)

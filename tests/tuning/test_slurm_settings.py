@@ -41,6 +41,7 @@ def test_backfilling() -> None:
     dispatcher = "dispatcher={name: slurm-backfill, bf_window: 2d, bf_interval: 60}"
     assert list(slurm_lines(hpcsched.load_scenario(SCENARIO, [dispatcher]))) == [
         "SchedulerType=sched/backfill",
+        "# Add the other keys of your SchedulerParameters: this line takes their place.",
         "SchedulerParameters=default_queue_depth=100,bf_interval=60,bf_max_job_test=500,"
         "bf_max_job_user=0,bf_window=2880,bf_resolution=60",
     ]

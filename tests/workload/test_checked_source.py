@@ -14,6 +14,7 @@ from hpcsched.workload.job_batches import GivesColumns
 from hpcsched.workload.trace_source import (
     TraceAccount,
     TraceAnswer,
+    answer_again,
     answers_of,
     has_dependencies,
     recorded_waits,
@@ -34,6 +35,7 @@ class Source:
 
     def __init__(self, *records: object) -> None:
         self.records = records
+        self.answers = [TraceAnswer("a program", b"1")]
         self.account = TraceAccount(read=1, submitted=1)
 
     def jobs(self):
@@ -46,7 +48,11 @@ class Source:
 
     def read_answers(self):
         """Return an answer."""
-        return [TraceAnswer("a program", b"1")]
+        return self.answers
+
+    def take_answers(self, answers):
+        """Take the answers of an earlier run."""
+        self.answers = answers
 
 
 class Columns(Source):
@@ -87,6 +93,10 @@ def test_passed_on() -> None:
     assert has_dependencies(checked)
     assert recorded_waits(checked) == {3: 4}
     assert answers_of(checked) == source.read_answers()
+    answer_again(checked, [TraceAnswer("a program", b"2")])
+    assert source.answers == [TraceAnswer("a program", b"2")]
+    answer_again(checked, [])
+    assert answers_of(checked) == [TraceAnswer("a program", b"2")]
     assert not isinstance(checked, GivesColumns)
 
 

@@ -13,10 +13,12 @@ from test_calls import Server, serving
 
 import hpcsched
 import hpcsched_slurm.plugins
-from hpcsched import InputError, NodeGroup, System
+from hpcsched import InputError, NodeGroup, System, TraceAnswer
+from hpcsched.audit.violations import AuditReport
+from hpcsched.runs.auditing import replay_directory
 from hpcsched.testing import UsePlugins
 from hpcsched_slurm import accounts_writer
-from hpcsched_slurm.accounting_answer import instant_of, whole_answer
+from hpcsched_slurm.accounting_answer import earlier_answer, instant_of, whole_answer
 from hpcsched_slurm.accounting_records import record_of
 from hpcsched_slurm.history import SlurmHistory, SlurmHistoryParams
 
@@ -106,17 +108,47 @@ def test_a_run_records_what_was_read(tmp_path: Path, use_plugins: UsePlugins) ->
         assert (read["bytes"], read["sha256"]) == (len(content), sha256(content).hexdigest())
         assert manifest["not_reproducible_because"] == ["the trace is what slurmdbd answers"]
         assert len(result.jobs) == len(list(source(tmp_path).jobs()))
-        assert violations(result) == []
+    # Nobody answers now, or slurmdbd answers otherwise: the run keeps what it read.
+    kept = (
+        f"unix:{tmp_path}/s/slurmdb/jobs was read from trace_answers.zip, and not asked for again"
+    )
+    assert (violations(result), notes(result)[0]) == ([], kept)
+    again = replay_directory(result.directory)
+    assert isinstance(again, AuditReport)
+    assert again.ok
+    (tmp_path / "run" / "trace_answers.zip").unlink()
+    (tmp_path / "s").unlink()
+    with serving(tmp_path) as (server, _):
+        answering(server)
+        gone = "trace_answers.zip: expected in the directory, found it gone"
+        assert violations(result) == [gone]
         # A field that the trace does not have changes nothing.
         server.content = ANSWER.replace(b'"elapsed": 3', b'"elapsed": 4')
-        assert violations(result) == []
+        assert violations(result) == [gone]
         server.content = ANSWER.replace(b'"count": 3', b'"count": 4')
         assert f"SHA-256 of unix:{tmp_path}/s/slurmdb/jobs" in violations(result)[0]
+        assert "gives another answer than in the run, which kept no copy" in notes(result)[0]
+        assert replay_directory(result.directory) == "the trace is what slurmdbd answers"
+
+
+def test_a_kept_answer_is_one() -> None:
+    """What is no list of records is one clear message; a record may be none."""
+    name = "unix:/s/slurmdb/jobs"
+    answer = earlier_answer(TraceAnswer(name, b'[{"JobIDRaw": "7"}, null]'))
+    assert (answer.records, answer.hashed.name) == ([{"JobIDRaw": "7"}, None], name)
+    for content in (b"{}", b"[1]", b'[{"JobIDRaw": 7}]', b"[", b"[" * 100_000):
+        with pytest.raises(InputError, match="kept answer of slurmdbd is damaged"):
+            earlier_answer(TraceAnswer(name, content))
 
 
 def violations(result: hpcsched.RunResult) -> list[str]:
     """Return the violations that an audit of a run finds; it reads the trace again."""
     return [text for check in result.verify().checks for text in check.violations]
+
+
+def notes(result: hpcsched.RunResult) -> list[str]:
+    """Return the notes of an audit of a run."""
+    return [text for check in result.verify().checks for text in check.notes]
 
 
 def test_no_answer(tmp_path: Path) -> None:

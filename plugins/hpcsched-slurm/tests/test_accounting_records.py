@@ -167,3 +167,12 @@ def test_other_files(text: str, message: str, tmp_path: Path) -> None:
     path.write_text(text)
     with pytest.raises(InputError, match=message):
         list(SlurmHistory(SlurmHistoryParams(path=str(path)), SYSTEM).jobs())
+
+
+@pytest.mark.parametrize("newer", [False, True])
+def test_suspended_jobs(newer: bool, tmp_path: Path) -> None:
+    """Of 50 seconds a job was suspended for 20: it ran for 30."""
+    times = job(newer=newer)["time"] | {"suspended": number(20) if newer else 20}
+    found = history(tmp_path, answer(job(newer=newer, time=times), newer=newer))
+    assert [run_time for _, run_time in found.jobs()] == [30]
+    assert (record_of(job(newer=newer, time=times)) or {})["Suspended"] == "0:00:20"

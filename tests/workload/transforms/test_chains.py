@@ -1,6 +1,6 @@
 """Transforms one after the other: accounts, headers, faults, and what composes."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hpcsched.errors import PluginError
 from hpcsched.workload.job import TracedJob
-from hpcsched.workload.trace_source import TraceAnswer, answers_of
+from hpcsched.workload.trace_source import TraceAnswer, answer_again, answers_of
 from hpcsched.workload.transform import TransformAccount
 from hpcsched.workload.transformed_source import TransformedSource
 from tests.builders import traced
@@ -222,9 +222,15 @@ def test_what_is_held(step: tuple[str, dict[str, Any]], most: int) -> None:
 class Asking(Given):
     """A source that asks a program."""
 
+    answers = [TraceAnswer("unix:/s/jobs", b"[]")]  # noqa: RUF012 (of one test)
+
     def read_answers(self) -> list[TraceAnswer]:
         """Return an answer."""
-        return [TraceAnswer("unix:/s/jobs", b"[]")]
+        return self.answers
+
+    def take_answers(self, answers: Sequence[TraceAnswer]) -> None:
+        """Take the answers of an earlier run."""
+        self.answers = list(answers)
 
 
 def test_answers_of_programs_are_those_of_the_source() -> None:
@@ -232,6 +238,9 @@ def test_answers_of_programs_are_those_of_the_source() -> None:
     one = ("first", {"jobs": 1})
     assert answers_of(chain(Asking([]), one)) == [TraceAnswer("unix:/s/jobs", b"[]")]
     assert answers_of(chain(Given([]), one)) == ()
+    source = chain(Asking([]), one)
+    answer_again(source, [TraceAnswer("unix:/s/jobs", b"[1]")])
+    assert answers_of(source) == [TraceAnswer("unix:/s/jobs", b"[1]")]
 
 
 class Open(Given):

@@ -15,6 +15,9 @@ _ISO = re.compile(
 )
 
 
+_CLOCK_TIME = re.compile(r"[0-9]{1,2}:[0-9]{2}")
+
+
 class NoZoneError(ValueError):
     """Local time without a time zone to interpret it."""
 
@@ -84,7 +87,9 @@ class LocalClock:
             return self._whole.instant(text)
         match = _ISO.fullmatch(text)
         if match is None:
-            raise ValueError(f"expected a time such as 2024-03-01T12:00:00, found {text!r}")
+            raise ValueError(
+                f"expected a time such as 2024-03-01T12:00:00, found {text!r}{_hint(text)}"
+            )
         try:
             shown = datetime.fromisoformat(text)
         except ValueError as error:
@@ -122,3 +127,10 @@ class LocalClock:
         if seconds < 0:
             raise ValueError(f"expected a time from 1970 on, found {text!r}")
         return self._whole.instant(seconds)
+
+
+def _hint(text: str) -> str:
+    """Return what to do about a time in a form that the user chose for `sacct`."""
+    if _CLOCK_TIME.search(text) is None:
+        return ""
+    return " (a form of SLURM_TIME_FORMAT: unset it for sacct, or set it to %s)"

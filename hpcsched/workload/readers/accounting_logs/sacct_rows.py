@@ -4,6 +4,7 @@ from collections.abc import Generator
 from pathlib import Path
 
 from hpcsched.errors import Finding, InputError, Place
+from hpcsched.workload.readers.accounting_logs.sacct_header import parse_header, what_it_is
 from hpcsched.workload.readers.policies import UnusableError
 from hpcsched.workload.readers.text_encoding import TextEncoding
 from hpcsched.workload.readers.text_lines import TextLines
@@ -41,10 +42,11 @@ class SacctRows(TextLines):
             raise self._no_header(str(error)) from None
         if not self.header:
             raise self._no_header("found nothing")
-        names = self.header.split("|")
-        # `--parsable` ends each line with a separator, `--parsable2` does not.
-        self._has_end = len(names) > 1 and not names[-1]
-        self._names = [name.strip().lower() for name in names[: len(names) - self._has_end]]
+        found = parse_header(self.header)
+        self._names, self._separator, self._has_end = found
+        if self._separator == "," and found.has_lists:
+            # A list in the middle would pass for several columns, and JobName take up the rest.
+            raise self._no_header(what_it_is(self.header))
         self._name_is_last = self._names[-1] == "jobname"
         self.columns = frozenset(self._names)
 
@@ -63,7 +65,7 @@ class SacctRows(TextLines):
     def row(self, line: bytes) -> Row:
         """Return the values of a line by column.
 
-        A job's name in the last column may contain `|`.
+        A job's name in the last column may contain the separator.
 
         Parameters
         ----------
@@ -75,20 +77,23 @@ class SacctRows(TextLines):
         UnusableError
             If the line is no row.
         """
-        fields = _text(line).split("|")
+        separator = self._separator
+        fields = _text(line).split(separator)
         if self._has_end:
             if fields[-1]:
-                raise UnusableError("malformed", "expected '|' at the end, as the header has")
+                message = f"expected {separator!r} at the end, as the header has"
+                raise UnusableError("malformed", message)
             fields.pop()
         names = self._names
         if self._name_is_last and len(fields) > len(names):
             last = len(names) - 1
-            fields[last:] = ["|".join(fields[last:])]
+            fields[last:] = [separator.join(fields[last:])]
         if len(fields) != len(names):
             raise UnusableError(
                 "malformed",
-                f"expected {len(names)} columns with '|' between them, found {len(fields)}; a '|'"
-                " in a job's name does no harm where JobName is the last column",
+                f"expected {len(names)} columns with {separator!r} between them, found"
+                f" {len(fields)}; a {separator!r} in a job's name does no harm where JobName is the"
+                " last column",
             )
         # Of a column that is there twice, the first counts.
         named = zip(reversed(names), reversed(fields), strict=True)

@@ -19,6 +19,7 @@ from pydantic import Field, field_validator
 from hpcsched.context import Context
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.registration import RECORDS_WAITS, builtin
+from hpcsched.slurm.gres import parse_gres
 from hpcsched.slurm.resource_types import renamed, resource_type
 from hpcsched.slurm.tres import GRES, counted_in_total, parse_tres
 from hpcsched.slurm.values import (
@@ -35,6 +36,7 @@ from hpcsched.workload.readers.accounting_logs.accounting_log import (
     AccountingLogSource,
 )
 from hpcsched.workload.readers.accounting_logs.local_clock import LocalClock, time_zone
+from hpcsched.workload.readers.accounting_logs.sacct_header import what_it_is
 from hpcsched.workload.readers.accounting_logs.sacct_rows import Row, SacctRows
 from hpcsched.workload.readers.accounting_logs.slurm_job_ids import parse_job_id
 from hpcsched.workload.readers.policies import SetAsideError
@@ -129,6 +131,7 @@ class SlurmSacctSource(AccountingLogSource):
         self._clock = LocalClock(self._zone, self.seconds)
         order = 1 if params.amounts == "allocated" else -1
         self._tres = ("alloctres", "reqtres")[::order]
+        self._lists = tuple(zip(self._tres, ("allocgres", "reqgres")[::order], strict=True))
         self._counted = {what: columns[::order] for what, columns in _COLUMNS.items()}
         self._gres: dict[str, None] = {}
         self._check_columns()
@@ -208,13 +211,17 @@ class SlurmSacctSource(AccountingLogSource):
         end_time = clock.instant(row["end"], start_time)
         if end_time < start_time:
             raise ValueError(f"the job ends before it starts: {row['end']}, {row['start']}")
+        # While it was suspended, a job had its processors no longer; its limit does not count it.
+        suspended = min(parse_time_limit(row.get("suspended", "")) or 0, end_time - start_time)
+        if suspended:
+            self.changes.append("suspended")
         if clock.ambiguous > before:
             self.changes.append("ambiguous_time")
-        return submit_time, start_time, end_time - start_time
+        return submit_time, start_time, end_time - start_time - suspended
 
     def _amounts(self, row: Row) -> tuple[dict[str, int], int]:
         """Return the total request by resource type, and the number of nodes."""
-        lists = [parse_tres(row.get(column, "")) for column in self._tres]
+        lists = [_with_gres(row, *columns) for columns in self._lists]
         cores = self._count(row, "cpu", lists)
         if not cores:
             raise ValueError("expected a number of CPUs from 1 on, found none")
@@ -270,10 +277,12 @@ class SlurmSacctSource(AccountingLogSource):
             if needed and not some.intersection(columns):
                 lacking.append(name)
         if lacking:
+            cause = what_it_is(self._rows.header)
             raise InputError(
                 Finding(
                     "missing-columns",
-                    f"the dump has no column {', '.join(lacking)}; expected what"
+                    f"{cause}{'; ' if cause else ''}the dump has no column {', '.join(lacking)};"
+                    " expected what"
                     " `sacct --parsable2 --format=JobID,Submit,Start,End,Timelimit,NNodes,NCPUS,"
                     "ReqMem,AllocTRES,Partition,User,Account,QOS,JobName` prints, found"
                     f" {_shortened(self._rows.header)}",
@@ -291,6 +300,16 @@ def _requested_time(row: Row) -> int | None:
     if found is not None and not raw.isdigit():
         raise ValueError(f"expected TimelimitRaw in minutes, found {raw!r}")
     return found
+
+
+def _with_gres(row: Row, tres: str, gres: str) -> dict[str, int]:
+    """Return the amounts of a TRES list, with the devices that Slurm before 20.11 lists apart."""
+    amounts = parse_tres(row.get(tres, ""))
+    if not any(name.startswith(GRES) for name in amounts):
+        for one in parse_gres(row.get(gres, "")):
+            name = f"{GRES}{one.name}:{one.type}" if one.type else f"{GRES}{one.name}"
+            amounts[name] = amounts.get(name, 0) + one.amount
+    return {name: amount for name, amount in amounts.items() if amount}
 
 
 def _devices(lists: list[dict[str, int]]) -> dict[str, int]:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, NamedTuple, Protocol
 
 from pydantic import AfterValidator, Field
 
-from hpcsched import Finding, InputError, TraceAnswer
+from hpcsched import Finding, InputError, Place, TraceAnswer
 from hpcsched.system.cluster import UnavailableError
 from hpcsched_slurm.accounting_records import record_of
 from hpcsched_slurm.params import SlurmParams
@@ -111,6 +111,35 @@ def ask_accounting(rest: str, question: AccountingQuestion) -> AccountingAnswer:
     # Other parts of the answer differ at each call, also of jobs that have ended.
     content = json.dumps(records, sort_keys=True, separators=(",", ":")).encode()
     return AccountingAnswer(records, TraceAnswer(f"{rest}/slurmdb/jobs", content))
+
+
+def earlier_answer(answer: TraceAnswer) -> AccountingAnswer:
+    """Return the answer that an earlier run was made from.
+
+    Parameters
+    ----------
+    answer
+        The answer as that run recorded it.
+
+    Raises
+    ------
+    InputError
+        If it is no list of records.
+    """
+    try:
+        records = json.loads(answer.content)
+    except (ValueError, RecursionError):
+        records = None
+    if not isinstance(records, list) or not all(map(_is_record, records)):
+        message = "the kept answer of slurmdbd is damaged: expected a list of records of jobs"
+        raise InputError(Finding("malformed", message, Place(answer.name)))
+    return AccountingAnswer(records, answer)
+
+
+def _is_record(found: object) -> bool:
+    if found is None:
+        return True
+    return isinstance(found, dict) and all(isinstance(value, str) for value in found.values())
 
 
 def whole_answer(rest: str, question: AccountingQuestion) -> Mapping[str, Any]:

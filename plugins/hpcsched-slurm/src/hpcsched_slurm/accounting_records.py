@@ -12,6 +12,9 @@ from typing import Any
 from hpcsched_slurm.reading_jobs import number_of
 from hpcsched_slurm.versions import FAULTS, plain_value
 
+NO_RECORD = "expected a record of a job as slurmdbd gives it, found another value"
+"""Why there is no record."""
+
 _NO_NUMBER = 2**32 - 2
 """From here on, numbers of v0.0.38 stand for none."""
 
@@ -46,6 +49,7 @@ def _record(job: Mapping[str, Any]) -> Mapping[str, str]:
         "Submit": _instant(times["submission"]),
         "Start": _instant(times["start"]),
         "End": _instant(times["end"]),
+        "Suspended": _duration(times.get("suspended")),
         "TimelimitRaw": str(limit) if isinstance(limit, int) and 0 < limit < _NO_NUMBER else "",
         "NNodes": str(allocated.get("node", 0)),
         "NCPUS": str(allocated.get("cpu", 0)),
@@ -78,3 +82,11 @@ def _instant(value: Any) -> str:
     """Return an instant in seconds since 1970; empty if it is none."""
     seconds = plain_value(value)
     return str(int(seconds)) if seconds else ""
+
+
+def _duration(value: Any) -> str:
+    """Return seconds as sacct prints them; empty for none."""
+    seconds = plain_value(value)
+    if not isinstance(seconds, int) or not 0 < seconds < _NO_NUMBER:
+        return ""
+    return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"

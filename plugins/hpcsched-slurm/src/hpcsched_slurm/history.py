@@ -7,14 +7,16 @@ slurmdbd answers as JSON, which `hpcsched-slurm-history` saves and `sacct --json
 is what `sacct` prints:
 
     sacct --allusers --allocations --parsable2 --starttime=now-30days --format=JobIDRaw,User,UID,\
-    GID,JobName,Partition,State,Submit,Start,End,TimelimitRaw,NNodes,NCPUS,AllocTRES
+    GID,Partition,State,Submit,Start,End,Suspended,TimelimitRaw,NNodes,NCPUS,AllocTRES,JobName
+
+A name in the last column may contain `|`.
 """
 
-import json
+import logging
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
@@ -36,7 +38,7 @@ from hpcsched import (
 )
 from hpcsched.slurm.resource_types import resource_type
 from hpcsched.slurm.tres import GRES, counted_in_total, parse_tres
-from hpcsched.slurm.values import NOT_GIVEN, parse_time_limit
+from hpcsched.slurm.values import NOT_GIVEN, parse_count, parse_time_limit
 from hpcsched_slurm.accounting_answer import (
     DAYS,
     TIMEOUT,
@@ -44,27 +46,15 @@ from hpcsched_slurm.accounting_answer import (
     Instant,
     PositiveDays,
     ask_accounting,
+    earlier_answer,
     instant_of,
 )
-from hpcsched_slurm.accounting_records import record_of
+from hpcsched_slurm.accounting_records import NO_RECORD
 from hpcsched_slurm.arrays import first_array_number
+from hpcsched_slurm.history_files import HistoryRecord, read_history
 from hpcsched_slurm.params import RestAddress
 from hpcsched_slurm.reading_jobs import number_of
 from hpcsched_slurm.reservations import local_instant
-from hpcsched_slurm.versions import check_version
-
-_COMPLETED = re.compile(
-    r"JobId=(?P<JobIDRaw>\d+) UserId=(?P<User>.*?)\((?P<UID>\d+)\) GroupId=.*?\((?P<GID>\d+)\)"
-    r" Name=(?P<JobName>.*?) JobState=(?P<State>\w+) Partition=(?P<Partition>\S+)"
-    r" TimeLimit=(?P<TimelimitRaw>\S+) StartTime=(?P<Start>\S+) EndTime=(?P<End>\S+)"
-    r" NodeList=\S* NodeCnt=(?P<NNodes>\d+) ProcCnt=(?P<NCPUS>\d+) WorkDir=.*?"
-    r" Tres=(?P<AllocTRES>\S*) .*?SubmitTime=(?P<Submit>\S+)"
-    r"(?:.*? ArrayJobId=(?P<array>\d+) ArrayTaskId=(?P<task>\d+))?.*"
-)
-_NEEDED = frozenset(
-    {"JobIDRaw", "UID", "GID", "JobName", "Partition", "State", "Submit", "Start", "End",
-     "TimelimitRaw", "NNodes", "NCPUS", "AllocTRES"}
-)  # fmt: skip
 
 
 class SlurmHistoryParams(Params):
@@ -134,12 +124,25 @@ class SlurmHistoryParams(Params):
         return self
 
 
+# Warnings of all parts of hpcsched are shown.
+_log = logging.getLogger("hpcsched.slurm_history")
+_STEP = re.compile(r"\d+\.\S+")
+
+
+class _Ran(NamedTuple):
+    """Job that ran, and its start in seconds since 1970."""
+
+    start: int
+    traced: TracedJob
+
+
 class SlurmHistory:
     """The jobs of a history that ran, by submit time and number, in seconds since 1970.
 
     A job has a unit for each of its nodes, on nodes of their own.
 
-    Skipped are `malformed` lines, jobs that `never_ran`, and those `larger_than_system`.
+    Skipped are `malformed` lines, each `job_step`, jobs that `never_ran`, and those
+    `larger_than_system`; of a job with several records all but the last that ran are `repeated`.
     """
 
     uniform_request: tuple[int, ...] | None = None
@@ -171,96 +174,118 @@ class SlurmHistory:
             self._answer = ask_accounting(self._params.rest, self._params)
         return [self._answer.hashed]
 
+    def take_answers(self, answers: Sequence[TraceAnswer]) -> None:
+        """Read the jobs of an earlier run's answer; slurmdbd is not asked."""
+        if self._params.rest is not None:
+            (answer,) = answers
+            self._answer = earlier_answer(answer)
+
     def jobs(self) -> Iterator[TracedJob]:
-        """Yield the jobs; raises InputError where the file cannot be read or is of no such kind."""
+        """Yield the jobs.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be read, is of no such kind, or no job in it can be read.
+        """
         self.account = account = TraceAccount()
         self._names = {}
-        found = []
+        found: dict[int, _Ran] = {}
+        first_fault: HistoryRecord | None = None
         for record in self._records():
             account.read += 1
-            reason, traced = ("malformed", None) if record is None else self._job(record)
-            if traced is None:
+            try:
+                reason, ran = self._job(record)
+            except ValueError as error:
+                reason, ran = "malformed", None
+                first_fault = first_fault or record._replace(fault=str(error))
+            if ran is None:
                 account.skipped[reason] += 1
-            else:
-                found.append(traced)
-        found.sort(key=lambda traced: (traced.job.submit_time, traced.job.job_id))
-        if self._params.last is not None and found:
-            first = found[-1].job.submit_time - self._params.last
-            early = sum(traced.job.submit_time < first for traced in found)
-            account.skipped["before_last"] += early
-            found = found[early:]
-        seen: set[int] = set()
-        for traced in found:  # a job that was requeued is there once for each time that it ran
-            if traced.job.job_id in seen:
-                account.skipped["repeated"] += 1
                 continue
-            seen.add(traced.job.job_id)
+            # A job that was requeued is there once for each time that it ran: the last one counts,
+            # at whose end it was done.
+            before = found.get(ran.traced.job.job_id)
+            if before is not None:
+                account.skipped["repeated"] += 1
+            if before is None or before.start <= ran.start:
+                found[ran.traced.job.job_id] = ran
+        if first_fault is not None:
+            fault = self._fault(first_fault)
+            if not found:
+                raise InputError(fault)
+            _log.warning("%s: %s", fault.place, fault.message)
+        jobs = sorted(
+            (ran.traced for ran in found.values()),
+            key=lambda traced: (traced.job.submit_time, traced.job.job_id),
+        )
+        if self._params.last is not None and jobs:
+            first = jobs[-1].job.submit_time - self._params.last
+            early = sum(traced.job.submit_time < first for traced in jobs)
+            account.skipped["before_last"] += early
+            jobs = jobs[early:]
+        for traced in jobs:
             account.submitted += 1
             yield traced
 
-    def _records(self) -> Iterator[Mapping[str, str | None] | None]:
-        """Yield the fields of each line by their names in sacct; None for one that is no record."""
+    def _records(self) -> Iterator[HistoryRecord]:
+        """Yield the records of the file, or of slurmdbd's answer."""
         self.read_answers()
-        if self._path is None:
-            yield from () if self._answer is None else self._answer.records
-            return
-        try:
-            text = self._path.read_text(encoding="utf-8", errors="replace")
-        except OSError as error:
-            message = f"it cannot be read: {error.strerror}"
-            raise InputError(Finding("unreadable-file", message, Place(str(self._path)))) from error
-        if text.lstrip().startswith("{"):
-            yield from map(record_of, _listed(text, self._path))
-            return
-        lines = text.splitlines()
-        if lines and "|" in lines[0] and not lines[0].startswith("JobId="):
-            names = lines[0].split("|")
-            missing = sorted(_NEEDED - set(names))
-            if missing:
-                message = f"the columns {', '.join(missing)} of sacct are missing"
-                raise InputError(Finding("malformed", message, Place(str(self._path), 1)))
-            for line in lines[1:]:
-                values = line.split("|")
-                yield dict(zip(names, values, strict=True)) if len(values) == len(names) else None
-            return
-        for line in lines:
-            match = _COMPLETED.fullmatch(line.rstrip())
-            yield None if match is None else match.groupdict()
+        if self._path is not None:
+            yield from read_history(self._path)
+        elif self._answer is not None:
+            for record in self._answer.records:
+                yield HistoryRecord(record, fault="" if record else NO_RECORD)
 
-    def _job(self, record: Mapping[str, str | None]) -> tuple[str, TracedJob | None]:
-        """Return a job, or the reason why there is none."""
-        text = {name: value or "" for name, value in record.items()}
+    def _fault(self, record: HistoryRecord) -> Finding:
+        """Return how many records cannot be read, and why the first cannot."""
+        where = self._params.rest if self._path is None else str(self._path)
+        bad, read = self.account.skipped["malformed"], self.account.read
+        message = f"{bad} of {read} records are malformed and left out; the first: {record.fault}"
+        return Finding("malformed", message, Place(str(where), record.line))
+
+    def _job(self, record: HistoryRecord) -> tuple[str, "_Ran | None"]:
+        """Return a job, or the reason why there is none.
+
+        Raises
+        ------
+        ValueError
+            If the record cannot be read.
+        """
+        if record.fields is None:
+            raise ValueError(record.fault)
+        text = {name: value or "" for name, value in record.fields.items()}
+        if _STEP.fullmatch(text["JobIDRaw"]):
+            return "job_step", None
         if text["Start"].lower() in NOT_GIVEN or text["End"].lower() in NOT_GIVEN:
             return "never_ran", None
-        try:
-            submit, start, end = (_instant(text[name]) for name in ("Submit", "Start", "End"))
-            units = max(1, int(text["NNodes"]))
-            amounts = _amounts(text["AllocTRES"], int(text["NCPUS"]), units)
-            limit = parse_time_limit(text["TimelimitRaw"])
-            number = int(text["JobIDRaw"])
-            if text.get("array"):
-                number = first_array_number(int(text["array"])) + int(text["task"])
-            request = Request(
-                units=units,
-                unit_request=self._system.request(
-                    {k: v for k, v in amounts.items() if k in self._system.resource_types}
-                ),
-                one_unit_per_node=units > 1,
-            )
-            job = Job(
-                number,
-                submit,
-                request,
-                limit or self._params.no_limit,
-                user=int(text["UID"]),
-                group=int(text["GID"]),
-                application=number_of(text["JobName"]),
-                partition=number_of(text["Partition"]),
-                name=text["JobName"],
-            )
-        except (ValueError, KeyError):
-            return "malformed", None
-        if start < submit or end <= start:
+        submit, start, end = (_instant(text[name]) for name in ("Submit", "Start", "End"))
+        units = max(1, parse_count(text["NNodes"], "NNodes"))
+        amounts = _amounts(text["AllocTRES"], parse_count(text["NCPUS"], "NCPUS"), units)
+        limit = parse_time_limit(text["TimelimitRaw"])
+        number = _number_of_job(text["JobIDRaw"])
+        if text.get("array"):
+            number = first_array_number(int(text["array"])) + int(text["task"])
+        request = Request(
+            units=units,
+            unit_request=self._system.request(
+                {k: v for k, v in amounts.items() if k in self._system.resource_types}
+            ),
+            one_unit_per_node=units > 1,
+        )
+        job = Job(
+            number,
+            submit,
+            request,
+            limit or self._params.no_limit,
+            user=int(text["UID"]),
+            group=int(text["GID"]),
+            application=number_of(text["JobName"]),
+            partition=number_of(text["Partition"]),
+            name=text["JobName"],
+        )
+        # Its limit does not count the time for which it was suspended.
+        run_time = end - start - (parse_time_limit(text.get("Suspended", "")) or 0)
+        if start < submit or run_time <= 0:
             return "never_ran", None
         if text.get("User"):
             self._names[int(text["UID"])] = text["User"]
@@ -271,27 +296,27 @@ class SlurmHistory:
             < units
         ):
             return "larger_than_system", None
-        return "", TracedJob(job, end - start)
+        return "", _Ran(start, TracedJob(job, run_time))
 
 
-def _listed(text: str, path: Path) -> Sequence[object]:
-    """Return the jobs of an answer of slurmdbd in a file."""
-    try:
-        content = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        message = f"expected slurmdbd's answer as JSON, found {error}"
-        raise InputError(Finding("malformed", message, Place(str(path)))) from error
-    check_version(content, str(path))
-    listed = content.get("jobs")
-    if not isinstance(listed, list):
-        message = "the answer of slurmdbd has no list of jobs"
-        raise InputError(Finding("malformed", message, Place(str(path))))
-    return listed
+def _number_of_job(text: str) -> int:
+    """Return the number of a job; in a federation it may have ten digits."""
+    if not text.isdecimal():
+        raise ValueError(f"expected the number of a job as JobIDRaw, found {text!r}")
+    return int(text)
 
 
 def _instant(text: str) -> int:
     """Return a time in seconds since 1970; Slurm prints it so, or as that of this machine."""
-    return int(text) if text.isdecimal() else local_instant(text)
+    if text.isdecimal():
+        return int(text)
+    try:
+        return local_instant(text)
+    except ValueError:
+        raise ValueError(
+            f"expected a time such as 2024-03-01T12:00:00, found {text!r}; unset SLURM_TIME_FORMAT"
+            " for sacct"
+        ) from None
 
 
 def _amounts(tres: str, processors: int, units: int) -> dict[str, int]:

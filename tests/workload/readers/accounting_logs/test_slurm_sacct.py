@@ -394,3 +394,60 @@ def test_no_job_is_lost_where_only_the_first_are_wanted(tmp_path: Path) -> None:
     assert len(jobs) == 2
     assert source.account.skipped == {"after_first_jobs": 3}
     assert SYSTEM.node_count == 6
+
+
+def test_other_separators(tmp_path: Path) -> None:
+    """`--delimiter` is read from the header; a comma, which lists contain, is refused."""
+    for separator in (";", "\t", "^", "@@"):
+        header, row = (text.replace("|", separator) for text in (HEADER, sacct_row("7")))
+        _, (traced,) = read_sacct(tmp_path, row, header=header)
+        assert (traced.job.job_id, *amounts(traced)) == (7, 1, {"core": 16, "mem": 32 * GIB})
+    with pytest.raises(InputError, match="lists such as AllocTRES: call sacct without --delimiter"):
+        read_sacct(tmp_path, sacct_row("7").replace("|", ","), header=HEADER.replace("|", ","))
+
+
+def test_a_dump_of_raw_numbers(tmp_path: Path) -> None:
+    """Without JobID, JobIDRaw is the number, as the history of live runs has it."""
+    header = HEADER.replace("JobID", "JobIDRaw")
+    source, (traced,) = read_sacct(tmp_path, sacct_row("7"), sacct_row("7.0"), header=header)
+    assert traced.job.job_id == 7
+    assert source.account.skipped == {"job_step": 1}
+
+
+@pytest.mark.parametrize(
+    ("tres", "gres", "gpus"),
+    [
+        ("", "gpu:4", 2),
+        ("", "gpu:tesla:4", 2),
+        ("", "gres/gpu=4", 2),
+        ("cpu=16,mem=32G,node=2", "gpu:4", 2),
+        ("cpu=16,gres/gpu=2,mem=32G,node=2", "gpu:4", 1),
+        ("", "gpu:0", 0),
+        ("", "", 0),
+    ],
+)
+def test_devices_before_slurm_20_11(tmp_path: Path, tres: str, gres: str, gpus: int) -> None:
+    """AllocGRES has the number on all nodes; it counts where AllocTRES has no devices."""
+    row = sacct_row("7", NNodes="2", AllocTRES=tres)
+    _, (traced,) = read_sacct(tmp_path, f"{gres}|{row}", header=f"AllocGRES|{HEADER}")
+    assert traced.job.unit_request[2] == gpus
+
+
+def test_suspended_time_is_no_run_time(tmp_path: Path) -> None:
+    """Of an hour between start and end, 20 minutes are left; such records are counted."""
+    source, jobs = read_sacct(
+        tmp_path,
+        f"00:40:00|{sacct_row('7')}", f"00:00:00|{sacct_row('8')}", f"|{sacct_row('9')}",
+        f"1-00:00:00|{sacct_row('10')}",
+        header=f"Suspended|{HEADER}",
+    )  # fmt: skip
+    assert [run_time for _, run_time in jobs] == [1200, 3600, 3600]
+    assert source.account.clipped == {"suspended": 1}
+    assert source.account.skipped == {"zero_run_time": 1}
+
+
+def test_other_forms_of_times(tmp_path: Path) -> None:
+    """The message names the variable that asks sacct for them."""
+    for submit in ("10:00:00", "01/03/2024 10:00:00", "1 Mar 10:00"):
+        with pytest.raises(InputError, match="SLURM_TIME_FORMAT: unset it for sacct"):
+            read_sacct(tmp_path, sacct_row("7", Submit=submit))

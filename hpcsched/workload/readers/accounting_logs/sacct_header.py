@@ -1,0 +1,93 @@
+"""The first line of a dump of `sacct`: the names of columns, and what stands between them.
+
+Source: the manual page `sacct` of SchedMD, options `--parsable`, `--parsable2`, `--delimiter`.
+"""
+
+import re
+from typing import NamedTuple
+
+_SEPARATED = re.compile(r"[A-Za-z][A-Za-z0-9]*([^A-Za-z0-9]+)[A-Za-z]")
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*")
+_USUAL = "|"
+_NUMBER = "jobid"
+_RAW_NUMBER = "jobidraw"
+
+
+class SacctHeader(NamedTuple):
+    """Names of the columns, in lower case, and the separator.
+
+    Attributes
+    ----------
+    names
+        Name of each column; `jobid` stands for JobIDRaw in a dump without JobID.
+    separator
+        Text between two columns: `|`, or what `--delimiter` was given.
+    has_end
+        True if a separator ends each line, as `--parsable` writes it.
+    """
+
+    names: tuple[str, ...]
+    separator: str
+    has_end: bool
+
+    @property
+    def has_lists(self) -> bool:
+        """True if a column holds lists with commas."""
+        return any("tres" in name or "gres" in name for name in self.names)
+
+
+def parse_header(text: str) -> SacctHeader:
+    """Return the columns of a header.
+
+    A text that is none becomes one column of that name.
+
+    Parameters
+    ----------
+    text
+        The first line of the dump.
+
+    Examples
+    --------
+    >>> parse_header("JobID;Submit;Start;")
+    SacctHeader(names=('jobid', 'submit', 'start'), separator=';', has_end=True)
+    """
+    separator = _separator(text)
+    names = [name.strip().lower() for name in text.split(separator)]
+    has_end = len(names) > 1 and not names[-1]
+    if has_end:
+        names.pop()
+    if _NUMBER not in names:
+        names = [_NUMBER if name == _RAW_NUMBER else name for name in names]
+    return SacctHeader(tuple(names), separator, has_end)
+
+
+def what_it_is(text: str) -> str:
+    """Return what a first line without the needed columns is, and what to do; empty if unknown."""
+    line = text.strip()
+    header = parse_header(line)
+    if header.separator == "," and header.has_lists:
+        return "',' also stands in lists such as AllocTRES: call sacct without --delimiter"
+    if line.startswith(("{", "[")):
+        return "it is JSON, which the trace source slurm-history of the plugin hpcsched-slurm reads"
+    if line.startswith("JobId="):
+        return (
+            "it is a file of jobcomp/filetxt, which the trace source slurm-history of the plugin"
+            " hpcsched-slurm reads"
+        )
+    names = {name.lower() for name in line.split()}
+    if len(names) > 1 and {_NUMBER, _RAW_NUMBER, "jobname"} & names:
+        return "it is the table that sacct prints for people: add --parsable2"
+    if re.match(r"[0-9][0-9_+.]*\|", line):
+        return "the first line is a job: call sacct without --noheader"
+    return ""
+
+
+def _separator(text: str) -> str:
+    if _USUAL in text:
+        return _USUAL
+    match = _SEPARATED.match(text.strip())
+    # Blanks fill the columns of a table for people; its values contain some, too.
+    if match is None or match[1].strip(" ") != match[1]:
+        return _USUAL
+    names = text.strip().removesuffix(match[1]).split(match[1])
+    return match[1] if all(map(_NAME.fullmatch, names)) else _USUAL
