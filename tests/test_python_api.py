@@ -81,9 +81,7 @@ def test_an_experiment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "<table" in whole._repr_html_()
 
 
-def test_an_experiment_whose_cells_fail(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_experiment_whose_cells_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Failures are in its status, with their reasons."""
     run_cells_here(monkeypatch)
     (tmp_path / "log.swf").write_text("1 0 nonsense\n")
