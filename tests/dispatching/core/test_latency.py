@@ -3,7 +3,6 @@
 from fractions import Fraction
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -92,24 +91,22 @@ def test_beside_outages(
     assert told[0] == told[1]
 
 
-@pytest.mark.parametrize("request_of_all", [(1,), pytest.param(None, marks=pytest.mark.slow)])
-def test_by_hand(request_of_all: tuple[int, ...] | None) -> None:
+def test_by_hand() -> None:
     """Two cores, a decision takes 3 s. Job 1 asks for both, runs for 2 s, and starts at 3.
 
     Job 2 comes at 1 and asks for one. The decision that is asked for at 3 finds no room for it, the
     one asked for at 6, job 1 having ended at 5, does: it starts at 9. Of what is waited for there
-    are free 2 × 3 core-seconds up to 3, 1 × 1 from 5 to 6 and 1 × 3 up to 9. Units are counted as
-    slots, or looked up on nodes by other code.
+    are free 2 × 3 core-seconds up to 3, 1 × 1 from 5 to 6 and 1 × 3 up to 9.
     """
     jobs = [traced(1, 0, 2, 2), traced(2, 1, 1, 5)]
-    told = {"predictor": RequestedTime(), "latency": Latency(base=Fraction(3))}
-    late = parts(alike(1, core=2), easy(), uniform_request=request_of_all, **told)
-    found = in_compiled_code(late, jobs)
-    starts_and_ends = [(number, start, end) for number, start, end, *_ in found.jobs]
-    assert starts_and_ends == [(1, 3, 5), (2, 9, 14)]
-    assert [(held[1], held[6], held[9]) for held in found.rounds] == [
+    late = parts(
+        alike(1, core=2), easy(), predictor=RequestedTime(), latency=Latency(base=Fraction(3))
+    )
+    told = in_compiled_code(late, jobs)
+    assert [(number, start, end) for number, start, end, *_ in told.jobs] == [(1, 3, 5), (2, 9, 14)]
+    assert [(held[1], held[6], held[9]) for held in told.rounds] == [
         (0, 3, (6,)),
         (3, 3, (1,)),
         (6, 3, (3,)),
     ]
-    assert found == event_by_event(late, jobs)
+    assert told == event_by_event(late, jobs)
