@@ -3,8 +3,11 @@
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+import pytest
+
 import hpcsched
 from hpcsched.errors import HpcschedError
+from hpcsched.experiment import running
 from hpcsched.experiment.executors.attempt import LOG, RUN, new_attempt
 from hpcsched.experiment.executors.executor import Ended, Task
 from hpcsched.experiment.reading import Experiment, read_experiment
@@ -90,3 +93,11 @@ class HereAndNow:
                     yield Ended(task, attempt, 0.1, "")
         finally:
             self.closed = True
+
+
+def run_cells_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let experiments run their cells in this process, whatever executor they declare.
+
+    A process of its own for each cell takes longer than the cell.
+    """
+    monkeypatch.setattr(running, "build_executor", lambda *_: HereAndNow())

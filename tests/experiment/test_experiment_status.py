@@ -16,12 +16,13 @@ from hpcsched.experiment.experiment_status import (
 from hpcsched.experiment.folder import ExperimentFolder
 from hpcsched.results.folder_lock import holder_of
 from hpcsched.results.manifest import start_manifest
-from tests.experiment.samples import write_sample
+from tests.experiment.samples import run_cells_here, write_sample
 
 
 @pytest.fixture(name="half_done")
-def _half_done(tmp_path: Path) -> Path:
+def _half_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An experiment of four cells, of which two are complete."""
+    run_cells_here(monkeypatch)
     file, out = write_sample(tmp_path), tmp_path / "out"
     given = ["experiment", str(file), "--out", str(out), "--quiet", "--only", "sjf"]
     assert cli.main(given) == 0

@@ -2,12 +2,15 @@
 
 from pathlib import Path
 
+import pytest
+
 from hpcsched import cli
-from tests.experiment.samples import write_sample
+from tests.experiment.samples import run_cells_here, write_sample
 
 
-def test_of_an_experiment(tmp_path: Path) -> None:
-    """The last page has all cells; one that fails is named with its reason."""
+def test_of_an_experiment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last page has all cells; those that were complete before are kept."""
+    run_cells_here(monkeypatch)
     file, page = write_sample(tmp_path), tmp_path / "live.html"
     given = ["experiment", str(file), "--out", str(tmp_path / "out"), "--page", str(page)]
     assert cli.main([*given, "--quiet"]) == 0

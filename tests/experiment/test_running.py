@@ -10,7 +10,7 @@ from hpcsched.experiment.execution import Outcome
 from hpcsched.experiment.folder import ExperimentFolder
 from hpcsched.experiment.reading import read_experiment
 from hpcsched.experiment.running import run_experiment, run_in_folder
-from tests.experiment.samples import write_sample
+from tests.experiment.samples import run_cells_here, write_sample
 
 
 class Heard:
@@ -35,8 +35,9 @@ class Heard:
         self.told.append(f"{outcome.status} {outcome.cell.name}")
 
 
-def test_listener(tmp_path: Path) -> None:
+def test_listener(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It hears of each cell, one after the other; complete ones are kept."""
+    run_cells_here(monkeypatch)
     read = read_experiment(write_sample(tmp_path))
     folder = ExperimentFolder(tmp_path / "out")
     heard = Heard()

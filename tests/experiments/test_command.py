@@ -6,6 +6,7 @@ import debs2024 as command
 from comparisons.debs2024.table import as_markdown
 from hpcsched import cli
 from tests.docs.pages import tables
+from tests.experiment.samples import run_cells_here
 from tests.experiments.samples import (
     SHOWN,
     write_experiment,
@@ -30,8 +31,9 @@ def run(tmp_path, monkeypatch, capsys):
     return run_it
 
 
-def test_from_a_declaration_to_a_table(run, tmp_path, capsys):
+def test_from_a_declaration_to_a_table(run, tmp_path, monkeypatch, capsys):
     """What `hpcsched experiment` ran is shown, and what it did not run is named."""
+    run_cells_here(monkeypatch)
     write_experiment(tmp_path)
     assert cli.main(["experiment", "small.yaml", "--only", "actual", "--set", "trace.jobs=9"]) == 0
     capsys.readouterr()

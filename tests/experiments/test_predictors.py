@@ -10,6 +10,7 @@ from hpcsched.experiment.folder import ExperimentFolder
 from hpcsched.experiment.reading import read_experiment
 from hpcsched.results.directory import RunDirectory
 from tests.docs.pages import tables
+from tests.experiment.samples import run_cells_here
 from tests.workload.readers.swf_files import record, write
 
 EXPERIMENT = """\
@@ -45,12 +46,13 @@ def declared(tmp_path, monkeypatch):
     return path
 
 
-def test_outcomes_worked_by_hand(declared, tmp_path):
+def test_outcomes_worked_by_hand(declared, tmp_path, monkeypatch):
     """Jobs 2 and 3 wait for job 1; as requested job 2 is the shorter one, in truth it is job 3.
 
     Job 2 starts at 10 and job 3 at 18, or job 3 at 10 and job 2 at 12. One job waits from 2 on, two
     from 4 to 10, and from then on one until 18 or 12. Job 4 comes when all is idle.
     """
+    run_cells_here(monkeypatch)
     assert cli.main(["experiment", str(declared), "--only", "sjf"]) == 0
     folder = ExperimentFolder(tmp_path / "runs" / "predictors")
     cells = {cell.labels["predictor"]: cell for cell in read_experiment(declared).cells[:2]}

@@ -37,7 +37,7 @@ def states(system: System, jobs: list[TracedJob]) -> list[RunState]:
 def told(state: RunState) -> dict[str, Any]:
     """Return what a state tells, but for what a clock measured."""
     content = state.model_dump()
-    for name in ("process", "written", "elapsed", "decision_time"):
+    for name in ("process", "written", "elapsed", "decision_time", "remaining"):
         del content[name]
     return content
 

@@ -1,5 +1,6 @@
 """A plugin whose package is not installed is named in one line, with the extra to install."""
 
+import json
 import os
 import subprocess
 import sys
@@ -9,17 +10,32 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
-HIDING = """
-import sys
+PROGRAM = """
+import io, json, sys, traceback
+from contextlib import redirect_stderr
 from importlib.machinery import PathFinder
-hidden = sys.argv.pop(1).split(",")
-found = PathFinder.find_spec
+hidden, found = [], PathFinder.find_spec
 PathFinder.find_spec = classmethod(
     lambda _, name, path=None, target=None:
         None if name.partition(".")[0] in hidden else found(name, path, target)
 )
+from hpcsched.cli import main
+told = []
+for modules, arguments in json.loads(sys.argv[1]):
+    hidden[:] = modules
+    with redirect_stderr(io.StringIO()) as errors:
+        try:
+            if arguments:
+                assert main(arguments) == 1
+            else:
+                import hpcsched.gym
+        except Exception:
+            traceback.print_exc()
+    told.append(errors.getvalue().splitlines()[-1])
+print(json.dumps(told))
 """
-COMMAND = f"{HIDING}\nfrom hpcsched.cli import main\nsys.exit(main())\n"
+"""Prints the last line of each command, or of importing hpcsched.gym, without some modules."""
+
 SOLVERS = {
     "choco": ("pychoco", "pychoco"),
     "cpo": ("docplex", "docplex"),
@@ -28,12 +44,6 @@ SOLVERS = {
     "z3": ("z3", "z3-solver"),
 }
 """Modules and packages of solvers, by the extras that bring them."""
-EACH_SOLVER = f"""{HIDING}
-from hpcsched.cli import main
-chosen = "dispatcher={{name: joint-now, solver: %s}}"
-codes = {{main(["run", "easy.yaml", "--set", chosen % solver]) for solver in sys.argv[1:]}}
-sys.exit(max(codes) if len(codes) == 1 else "not all refused")
-"""
 SYSTEM = "name: small\nsystem: {groups: [{name: node, count: 4, resources: {core: 1}}]}\n"
 RUN = f"{SYSTEM}trace: {{source: swf, path: a.swf}}\n"
 LIVE = "live: {workload_manager: slurm, folder: state, partitions: [main], nodes: {node: 'n[1-4]'}}"
@@ -50,70 +60,78 @@ FILES = {
 }
 
 
-def hidden(module: str, program: str, folder: Path, *arguments: str, **env: str) -> str:
-    """Return the last line on standard error of a program that cannot import a module."""
-    return all_told(module, program, folder, *arguments, **env)[-1]
+RUNS = {
+    extra: ["run", "easy.yaml", "--set", f"dispatcher={{name: joint-now, solver: {extra}}}"]
+    for extra in SOLVERS
+}
+EXPERIMENT = ["experiment", "experiment.yaml"]
+# A module that has been imported is no longer looked for: none is before the case that hides it.
+CASES: dict[str, tuple[list[str], list[str]]] = {
+    **{extra: ([module for module, _ in SOLVERS.values()], RUNS[extra]) for extra in SOLVERS},
+    "dask": (["dask"], EXPERIMENT),
+    "distributed": (["distributed"], EXPERIMENT),
+    "optuna": (["optuna"], ["tune", "easy.yaml", "--space", "space.yaml"]),
+    "gymnasium": (["gymnasium"], []),
+    "slurm": ([], ["live", "advise", "live.yaml"]),
+}
+"""Modules that are not there, and arguments of the command; none: hpcsched.gym is imported."""
 
 
-def all_told(modules: str, program: str, folder: Path, *arguments: str, **env: str) -> list[str]:
-    """Return the lines on standard error of a program that cannot import some modules."""
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Return the last line on standard error of each case; all are tried in one process."""
+    folder = tmp_path_factory.mktemp("absent")
     for name, text in FILES.items():
         (folder / name).write_text(text)
     done = subprocess.run(
-        [sys.executable, "-c", program, modules, *arguments],
+        [sys.executable, "-c", PROGRAM, json.dumps(list(CASES.values()))],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT), **env},
+        env={**os.environ, "PYTHONPATH": str(ROOT), "HPCSCHED_EXTERNAL_PLUGINS": "0"},
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 1, done.stdout + done.stderr
-    return done.stderr.splitlines()
+    assert done.returncode == 0, done.stderr
+    assert not (folder / "runs" / "small").exists()  # runs are refused before they begin
+    return dict(zip(CASES, json.loads(done.stdout.splitlines()[-1]), strict=True))
 
 
-def test_solvers(tmp_path: Path) -> None:
+@pytest.mark.parametrize("extra", SOLVERS)
+def test_solvers(extra: str, told: dict[str, str]) -> None:
     """Each run is refused before it begins."""
-    modules = ",".join(module for module, _ in SOLVERS.values())
-    told = all_told(modules, EACH_SOLVER, tmp_path, *SOLVERS)
-    assert told == [
-        f"error: solver {extra}: the package {package} is not installed;"
+    assert told[extra] == (
+        f"error: solver {extra}: the package {SOLVERS[extra][1]} is not installed;"
         f" pip install 'hpcsched[{extra}]'"
-        for extra, (_, package) in SOLVERS.items()
-    ]
-    assert not (tmp_path / "runs").exists()
+    )
 
 
 @pytest.mark.parametrize("module", ["dask", "distributed"])
-def test_dask(module: str, tmp_path: Path) -> None:
+def test_dask(module: str, told: dict[str, str]) -> None:
     """Each of its packages is needed."""
-    assert hidden(module, COMMAND, tmp_path, "experiment", "experiment.yaml") == (
+    assert told[module] == (
         f"experiment.yaml:4:11: error: executor: executor dask: {module} is not installed;"
         " pip install 'hpcsched[dask]' [not-installed]"
     )
 
 
-def test_tune(tmp_path: Path) -> None:
+def test_tune(told: dict[str, str]) -> None:
     """The search is refused."""
-    told = hidden("optuna", COMMAND, tmp_path, "tune", "easy.yaml", "--space", "space.yaml")
-    assert told == (
+    assert told["optuna"] == (
         "error: tune: the package optuna is not installed; pip install 'hpcsched[tune]'"
     )
 
 
-def test_rl(tmp_path: Path) -> None:
+def test_rl(told: dict[str, str]) -> None:
     """Importing the environments fails with the sentence."""
-    told = hidden("gymnasium", f"{HIDING}\nimport hpcsched.gym", tmp_path)
-    assert told == (
+    assert told["gymnasium"] == (
         "hpcsched.errors.PluginError: hpcsched.gym: the package gymnasium is not installed;"
         " pip install 'hpcsched[rl]'"
     )
 
 
-def test_slurm(tmp_path: Path) -> None:
+def test_slurm(told: dict[str, str]) -> None:
     """A scenario that names Slurm is told where to get it."""
-    arguments = ("live", "advise", "live.yaml")
-    told = hidden("none", COMMAND, tmp_path, *arguments, HPCSCHED_EXTERNAL_PLUGINS="0")
-    assert told.endswith(
+    assert told["slurm"].endswith(
         "error: live.workload_manager: no workload manager is called 'slurm'; it is not"
         " installed; pip install 'hpcsched[slurm]' [unknown-plugin]"
     )

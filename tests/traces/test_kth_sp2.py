@@ -17,6 +17,7 @@ from hpcsched.simulation.observer import Observer
 from hpcsched.workload.readers.swf import SwfSource
 from hpcsched.workload.readers.swf_params import SwfParams
 from tests.builders import ORDERS, alike, easy, lists, parts, replay
+from tests.dispatching.core.replays import in_compiled_code
 from tests.dispatching.cp.making import Scripted, cp_dispatcher, improving
 from tests.real_traces import KTH_SP2, trace
 
@@ -36,11 +37,15 @@ class Figures(Observer):
         self.third_powers = 0
 
     def job_ended(self, record):
-        """Add a job: F is its response time, Q its wait time, D its run time, r its processors."""
+        """Add a job that ended as it should."""
         assert record.state == "completed"
-        r = record.job.units
-        f = record.end_time - record.job.submit_time
-        q = record.start_time - record.job.submit_time
+        self.add(record.job, record.start_time, record.end_time)
+
+    def add(self, job, start_time, end_time):
+        """Add a job: F is its response time, Q its wait time, D its run time, r its processors."""
+        r = job.units
+        f = end_time - job.submit_time
+        q = start_time - job.submit_time
         d = f - q
         self.jobs += 1
         self.slowdowns.append(max(1.0, f / max(d, 10)))
@@ -71,6 +76,18 @@ def replay_log(dispatcher):
     return figures
 
 
+def replay_log_compiled(dispatcher):
+    """Replay the log in compiled code and return the figures."""
+    source = SwfSource(SwfParams(path=str(trace(KTH_SP2))), SYSTEM)
+    jobs = list(source.jobs())
+    simulated = parts(SYSTEM, dispatcher, uniform_request=source.uniform_request)
+    submitted = {job.job_id: job for job, _ in jobs}
+    figures = Figures()
+    for number, start_time, end_time, *_ in in_compiled_code(simulated, jobs, len(jobs)).jobs:
+        figures.add(submitted[number], start_time, end_time)
+    return figures
+
+
 def test_account():
     """Of 28,489 records 8 ran for 0 seconds, and 475 of the rest are cut to the requested time."""
     source = SwfSource(SwfParams(path=str(trace(KTH_SP2))), SYSTEM)
@@ -92,11 +109,17 @@ KNOWN = {
 }
 
 
-@pytest.mark.parametrize(
-    "name", ["easy", *(pytest.param(name, marks=SLOW) for name in KNOWN if name != "easy")]
-)
+def test_figures_in_compiled_code():
+    """EASY comes to the known figures, to all digits."""
+    figures = replay_log_compiled(easy())
+    assert figures.jobs == 28481
+    assert figures.table == KNOWN["easy"]
+
+
+@SLOW
+@pytest.mark.parametrize("name", KNOWN)
 def test_figures(name):
-    """EASY and the backfilling lists come to the known figures, to all digits."""
+    """EASY and the backfilling lists come to the known figures event by event, to all digits."""
     figures = replay_log(easy() if name == "easy" else lists(name))
     assert figures.jobs == 28481
     assert figures.table == KNOWN[name]

@@ -64,9 +64,13 @@ def alike(jobs: int) -> ModelData:
 
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("formulation", FORMULATIONS.values(), ids=FORMULATIONS)
-def test_jobs_that_are_alike_start_in_order_of_priority(formulation, backend):
-    """Two of five jobs can run at a time: 0 0 10 10 20, of 5! / (2! 2!) = 30 optimal plans."""
-    assert starts_of(formulation, alike(5), backend) == [0, 0, 10, 10, 20]
+@pytest.mark.parametrize(
+    ("jobs", "expected"),
+    [(3, [0, 0, 10]), pytest.param(5, [0, 0, 10, 10, 20], marks=pytest.mark.slow)],
+)
+def test_jobs_that_are_alike_start_in_order_of_priority(jobs, expected, formulation, backend):
+    """Two can run at a time: of five there are 5! / (2! 2!) = 30 optimal plans, of three 3."""
+    assert starts_of(formulation, alike(jobs), backend) == expected
 
 
 def test_starts_are_one_number_as_far_as_objectives_go():

@@ -13,9 +13,22 @@ def test_rules(name, seed):
     check_dispatcher(MAKERS[name], seeds=[seed])
 
 
-@pytest.mark.parametrize("allocator", ["balanced", "weighted", "hybrid"])
-@pytest.mark.parametrize("make", [easy, conservative, slack])
+ALLOCATORS = ("balanced", "weighted", "hybrid")
+
+
+@pytest.mark.parametrize(
+    ("make", "allocator"),
+    [
+        *((easy, allocator) for allocator in ALLOCATORS),
+        (conservative, "weighted"),
+        (slack, "hybrid"),
+        pytest.param(conservative, "balanced", marks=pytest.mark.slow),
+        pytest.param(conservative, "hybrid", marks=pytest.mark.slow),
+        pytest.param(slack, "balanced", marks=pytest.mark.slow),
+        pytest.param(slack, "weighted", marks=pytest.mark.slow),
+    ],
+)
 def test_allocators(make, allocator):
-    """What is placed stays within what is free."""
+    """What is placed stays within what is free, by each rule and each allocator."""
     assert allocator in PLACERS
     check_dispatcher(lambda: make(allocator=allocator), seeds=[2])

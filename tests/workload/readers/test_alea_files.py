@@ -697,6 +697,7 @@ ANY_POLICIES = st.fixed_dictionaries(
         "larger_than_system": st.just("skip"),
         "unsorted": st.sampled_from(["skip", "sort"]),
         "malformed": st.just("skip"),
+        "fractional_seconds": st.sampled_from(["skip", "outward"]),
         "mapping": st.sampled_from(["as_requested", "one_each", "whole_nodes"]),
         "unknown_property": st.sampled_from(["ignore", "skip"]),
         "fractional_processors": st.sampled_from(["down", "skip"]),

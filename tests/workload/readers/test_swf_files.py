@@ -250,6 +250,7 @@ POLICIES = st.fixed_dictionaries(
         "larger_than_system": st.just("skip"),
         "unsorted": st.sampled_from(["skip", "sort"]),
         "malformed": st.just("skip"),
+        "fractional_seconds": st.sampled_from(["skip", "outward"]),
     }
 )
 

@@ -354,7 +354,7 @@ def test_stream():
 def test_memory():
     """Flat, in the number of jobs that are made and in that of the original's."""
     few = lublin(500)
-    peak(mimic(of=few, jobs=3_000))  # has what is made once in a process be made
+    peak(mimic(of=few, jobs=1_000))  # has what is made once in a process be made
     assert peak(mimic(of=few, jobs=3_000)) - peak(mimic(of=few, jobs=1_000)) < 50_000
     # Tables fill up: 100 bytes a job are a small part of what jobs would take.
     assert peak(mimic(of=lublin(1_500), jobs=10)) - peak(mimic(of=few, jobs=10)) < 100_000
