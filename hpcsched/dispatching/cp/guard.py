@@ -33,7 +33,7 @@ STARTS = 3
 _MOST_GROWTH = 2 << 30
 """Growth of a process, in bytes, after which the next task gets a new one.
 
-Choco loses about 0.1 MB with each small model, and a run has tens of thousands of them.
+A run has tens of thousands of models; what a solver loses with each of them adds up.
 """
 
 _LOOK_SECONDS = 1.0

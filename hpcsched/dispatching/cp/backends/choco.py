@@ -4,6 +4,8 @@ Answers are deterministic under a budget: Choco searches with one thread and fix
 nodes of the search tree are counted.
 """
 
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple, Self
 
 import cpmpy as cp
@@ -84,7 +86,28 @@ class _Solver(CPM_choco):
         if getattr(cpm_expr, "name", None) != "no_overlap_2d":
             return super()._get_constraint(cpm_expr)
         x, width, y, height = (self._to_vars(part) for part in cpm_expr.args)
-        return self.chc_model.diff_n(x, y, width, height)
+        origins = self._distinct([*x, *y])
+        return self.chc_model.diff_n(origins[: len(x)], origins[len(x) :], width, height)
+
+    def _distinct(self, variables: Sequence[Any]) -> list[Any]:
+        """Replace each repeated variable by a new one that equals it.
+
+        Units of a job share their start. When `diffn` moves a rectangle, it does not check others
+        with the same variable again, and may accept rectangles that overlap. Choco's check of
+        solutions then ends the process.
+        """
+        found: list[Any] = []
+        seen: set[int] = set()  # `==` of Choco's variables makes a constraint
+        for variable in variables:
+            own = variable
+            if id(variable) in seen:
+                own = self.chc_model.intvar(
+                    variable.get_lb(), variable.get_ub(), bounded_domain=True
+                )
+                self.chc_model.arithm(own, "=", variable).post()
+            seen.add(id(own))
+            found.append(own)
+        return found
 
     def solver_var(self, cpm_var: Any) -> Any:
         """Return the variable of Choco for one of CPMpy."""
@@ -107,15 +130,48 @@ def _by_demand(constraint: Any) -> Any:
     return cp.Cumulative(starts, durations, demand=demands, capacity=capacity)
 
 
+@contextmanager
+def _freed_handles() -> Iterator[None]:
+    """Free the arrays and limits that are made in this context.
+
+    pychoco never frees them, and each keeps its whole model in memory: 0.1 MB of a small one.
+    """
+    makers: dict[str, Callable[..., Any]] = {
+        name: function
+        for name, function in vars(backend).items()
+        if (name.startswith("create_") and name.endswith("_array")) or name.endswith("_counter")
+    }
+    handles: list[Any] = []
+
+    def kept(make: Callable[..., Any]) -> Callable[..., Any]:
+        def make_and_keep(*arguments: Any) -> Any:
+            handles.append(make(*arguments))
+            return handles[-1]
+
+        return make_and_keep
+
+    for name, function in makers.items():
+        setattr(backend, name, kept(function))
+    try:
+        yield
+    finally:
+        for name, function in makers.items():
+            setattr(backend, name, function)
+        destroy: Any = backend.chocosolver_handles_destroy
+        for handle in handles:
+            destroy(handle)
+
+
 class _ChocoRun:
     """A model in Choco's terms."""
 
     def __init__(self, model: Any, phases: Any) -> None:
         self._variables = get_variables_model(model)
-        self._cpmpy = _Solver(model)
-        self._native = self._cpmpy.chc_model.get_solver()
-        if phases:
-            self._follow(phases)
+        with _freed_handles():
+            self._cpmpy = _Solver(model)
+            self._native = self._cpmpy.chc_model.get_solver()
+            if phases:
+                self._follow(phases)
 
     def _follow(self, phases: Any) -> None:
         """Branch on the variables in order, each from the end that its phase says, then on others.
@@ -138,25 +194,28 @@ class _ChocoRun:
         self._native.set_input_order_lb_search(*order)
 
     def solve(self, limit: Budget | float, hint: dict[Variable, int] | None) -> Outcome:
-        # Choco's own interface is called: CPMpy has only limits of time, and decides by the clock
-        # whether a search came to its end.
+        # Choco's own interface is called: CPMpy has only limits of time, and decides by its own
+        # clock whether a search came to its end.
         cpmpy, native = self._cpmpy, self._native
-        # Before the limit is set, as the number of known variables is part of it.
-        cpmpy.solver_vars(self._variables)
-        for variable, value in (hint or {}).items():
-            native.add_hint(cpmpy.solver_var(variable), int(value))
-        limits: dict[str, Any]
-        if isinstance(limit, Budget):
-            limits = {"node_limit": len(cpmpy._varmap) + round(limit.work * NODES)}
-        else:
-            limits = {"time_limit": f"{max(limit, LEAST_SECONDS):.3f}s"}
-        goal = cpmpy.solver_var(cpmpy.obj)
-        solution = native.find_optimal_solution(goal, maximize=False, **limits)
-        ended = native.get_search_state() == "TERMINATED"
-        # pychoco 0.4's own `get_node_count` returns the time.
-        count: Any = backend.get_node_count
-        nodes = count(native._handle)
-        counted = {"branches": int(nodes), "fails": int(native.get_fail_count())}
+        with _freed_handles():
+            # Before the limit is set, as the number of known variables is part of it.
+            cpmpy.solver_vars(self._variables)
+            for variable, value in (hint or {}).items():
+                native.add_hint(cpmpy.solver_var(variable), int(value))
+            goal = cpmpy.solver_var(cpmpy.obj)
+            # The search was stopped if its count has reached the limit. Not by `get_search_state`:
+            # each of its strings keeps a part of Choco's memory.
+            if isinstance(limit, Budget):
+                node_limit = len(cpmpy._varmap) + round(limit.work * NODES)
+                solution = native.find_optimal_solution(goal, maximize=False, node_limit=node_limit)
+                ended = self._nodes() < node_limit
+            else:
+                seconds = f"{max(limit, LEAST_SECONDS):.3f}"
+                solution = native.find_optimal_solution(
+                    goal, maximize=False, time_limit=f"{seconds}s"
+                )
+                ended = native.get_time_count() < float(seconds)
+        counted = {"branches": self._nodes(), "fails": int(native.get_fail_count())}
         if solution is None:
             return Outcome("infeasible" if ended else "unknown", **counted)
         for variable in self._variables:
@@ -164,3 +223,8 @@ class _ChocoRun:
             # Choco's Booleans are numbers; CPMpy's expressions expect them to be bool.
             variable._value = bool(value) if variable.is_bool() else value
         return Outcome("optimal" if ended else "feasible", **counted)
+
+    def _nodes(self) -> int:
+        # pychoco 0.4's own `get_node_count` returns the time.
+        count: Any = backend.get_node_count
+        return int(count(self._native._handle))

@@ -4,7 +4,9 @@ import os
 import pickle
 import subprocess
 import sys
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,7 +27,7 @@ from hpcsched.dispatching.cp.backends.schedule_or_postpone import ScheduleOrPost
 from hpcsched.dispatching.cp.backends.z3 import Z3
 from hpcsched.dispatching.cp.formulation import BuiltModel, Formulation
 from hpcsched.dispatching.cp.guard import SolverProcess
-from hpcsched.dispatching.cp.model_solving import Task, solve
+from hpcsched.dispatching.cp.model_solving import Answer, Task, solve
 from hpcsched.dispatching.cp.solver_limits import Budget, Limits, StoppingRule
 from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.model_data import ModelData
@@ -35,6 +37,7 @@ from hpcsched.plugins.index import built_in
 from hpcsched.runs.assembly import assemble
 from hpcsched.scenario import load_scenario
 from hpcsched.scenario.review import not_reproducible
+from tests.dispatching.cp.backends.solver_processes import SolverProcesses
 from tests.dispatching.cp.making import FORMULATIONS
 from tests.dispatching.cp.tiny import SMALL, SMALLEST, Size, tiny_data
 from tests.strategies import tries
@@ -58,23 +61,34 @@ CASES = {
     "z3": Case(Z3(), 20),
     "exact": Case(Exact(), 20),
 }
+PROPAGATING = ("choco", "choco, papers' search", "pumpkin")
+WITHOUT_PROPAGATION = ("z3", "exact")
+"""Solvers that take longer."""
+
 PACKAGES = {row.name: row.needs for row in built_in() if row.kind == "solver"}
+
+
+def is_installed(name: str) -> bool:
+    """Say whether the package of a solver is installed."""
+    return find_spec(PACKAGES[name.partition(",")[0]].module) is not None
 
 
 def cases(*names: str) -> pytest.MarkDecorator:
     """Return a mark that runs a test with these solvers, as far as they are installed."""
     params = []
     for name in names:
-        package = PACKAGES[name.partition(",")[0]]
-        absent = pytest.mark.skipif(
-            find_spec(package.module) is None, reason=f"{package.package} is not installed"
-        )
+        package = PACKAGES[name.partition(",")[0]].package
+        absent = pytest.mark.skipif(not is_installed(name), reason=f"{package} is not installed")
         params.append(pytest.param(CASES[name], id=name, marks=absent))
     return pytest.mark.parametrize("case", params)
 
 
 formulations = pytest.mark.parametrize("formulation", FORMULATIONS.values(), ids=FORMULATIONS)
-thousand = settings(max_examples=1000, deadline=None)
+
+
+def times(count: int) -> settings:
+    """Return settings for so many examples, whatever `HPCSCHED_EXAMPLES` says."""
+    return settings(max_examples=count, deadline=None)
 
 
 def list_plan(data: ModelData) -> Plan:
@@ -98,34 +112,70 @@ def answer(
     """Return what a solver says of a model that is solved once, and its plan, checked."""
     built = formulation.build(data)
     outcome = backend.load(built).solve(limits, built.hint(hint) if hint else None)
-    if outcome.objective is None:
-        assert outcome.status in ("unknown", "infeasible")
-        return outcome, None
-    assert outcome.status in ("optimal", "feasible")
-    assert outcome.bound is None or outcome.bound <= outcome.objective
-    plan = plan_of(built)
+    plan = None if outcome.objective is None else plan_of(built)
+    check_plan(formulation, data, outcome, plan)
+    return outcome, plan
+
+
+def check_plan(
+    formulation: Formulation, data: ModelData, found: Outcome | Answer, plan: Plan | None
+) -> None:
+    """Check that a plan goes with the rest of an answer, and can be carried out."""
+    if found.objective is None or plan is None:
+        assert (found.objective, plan) == (None, None)
+        assert found.status in ("unknown", "infeasible")
+        return
+    assert found.status in ("optimal", "feasible")
+    assert found.bound is None or found.bound <= found.objective
     if formulation.binds == "plan":
         assert fault_of(plan, data) is None
         cost = data.cost(plan.starts)
         # Until there is a proof, what stands for max(start, free) may be larger than it has to be.
-        assert cost <= outcome.objective
-        assert cost == outcome.objective or outcome.status == "feasible"
-    return outcome, plan
+        assert cost <= found.objective
+        assert cost == found.objective or found.status == "feasible"
 
 
-def check(case: Case, formulation: Formulation, data: ModelData) -> None:
-    """Check that a solver says nothing but what OR-Tools has proved."""
-    expected, _ = answer(OrTools(), formulation, data, Budget(60))
-    assert expected.status == "optimal"
-    for hint in (None, list_plan(data)):
-        outcome, _ = answer(case.backend, formulation, data, Budget(case.work), hint)
-        assert outcome.status != "infeasible"
-        if outcome.status == "optimal":
-            assert outcome.objective == expected.objective
-            assert outcome.bound == expected.objective
-        elif outcome.objective is not None:
-            assert outcome.objective >= expected.objective
-            assert outcome.bound is None or outcome.bound <= expected.objective
+@pytest.fixture(scope="module")
+def processes() -> Iterator[SolverProcesses]:
+    """Return a process for each solver."""
+    with SolverProcesses() as processes:
+        yield processes
+
+
+def check_examples(
+    processes: SolverProcesses,
+    solvers: Sequence[str],
+    formulation: Formulation,
+    size: Size,
+    count: settings,
+) -> None:
+    """Check that solvers say nothing but what OR-Tools has proved, and lose few answers."""
+    present = [name for name in solvers if is_installed(name)]
+    if not present:
+        pytest.skip("none of the packages is installed")
+
+    @count
+    @given(data=tiny_data(size))
+    def check(data: ModelData) -> None:
+        expected, _ = answer(OrTools(), formulation, data, Budget(60))
+        assert expected.status == "optimal"
+        assert expected.objective is not None
+        for name, hint in product(present, (None, list_plan(data))):
+            backend, work = CASES[name]
+            found = processes.solve(Task(formulation, data, backend, Budget(work), hint))
+            if found is None:
+                continue
+            assert found.status in ("optimal", "feasible", "unknown"), name
+            check_plan(formulation, data, found, found.plan)
+            # A bound is there only where a solver has proved that it is the least objective.
+            assert found.bound in (None, expected.objective), name
+            if found.status == "optimal":
+                assert found.objective == expected.objective, name
+            elif found.objective is not None:
+                assert found.objective >= expected.objective, name
+
+    with processes.few_lost():
+        check()
 
 
 def crowd(jobs: int = 9) -> ModelData:
@@ -159,42 +209,30 @@ def crowd(jobs: int = 9) -> ModelData:
     )
 
 
-@cases("choco", "choco, papers' search", "pumpkin")
 @formulations
-@tries(3)
-@given(data=tiny_data(QUICK))
-def test_what_is_proved_is_what_ortools_proves(case, formulation, data):
+def test_what_is_proved_is_what_ortools_proves(processes, formulation):
     """Optima are equal, and no solver calls a model infeasible that has solutions."""
-    check(case, formulation, data)
+    check_examples(processes, PROPAGATING, formulation, QUICK, tries(3))
 
 
-@cases("z3", "exact")
 @formulations
-@tries(3)
-@given(data=tiny_data(SMALLEST))
-def test_what_is_proved_is_what_ortools_proves_in_the_smallest_models(case, formulation, data):
+def test_what_is_proved_is_what_ortools_proves_in_the_smallest_models(processes, formulation):
     """As above, for solvers that take longer."""
-    check(case, formulation, data)
+    check_examples(processes, WITHOUT_PROPAGATION, formulation, SMALLEST, tries(3))
 
 
 @pytest.mark.slow
-@cases("choco", "choco, papers' search", "pumpkin")
 @formulations
-@thousand
-@given(data=tiny_data(SMALL))
-def test_what_is_proved_is_what_ortools_proves_often(case, formulation, data):
-    """As above, a thousand times each, in larger models."""
-    check(case, formulation, data)
+def test_what_is_proved_is_what_ortools_proves_often(processes, formulation):
+    """As above, a thousand times, in larger models."""
+    check_examples(processes, PROPAGATING, formulation, SMALL, times(1000))
 
 
 @pytest.mark.slow
-@cases("z3", "exact")
 @formulations
-@settings(max_examples=100, deadline=None)
-@given(data=tiny_data(QUICK))
-def test_what_is_proved_is_what_ortools_proves_more_often(case, formulation, data):
-    """As above, a hundred times each."""
-    check(case, formulation, data)
+def test_what_is_proved_is_what_ortools_proves_more_often(processes, formulation):
+    """As above, a hundred times."""
+    check_examples(processes, WITHOUT_PROPAGATION, formulation, QUICK, times(100))
 
 
 @cases(*CASES)
@@ -309,9 +347,7 @@ def answers(names: list[str]) -> list[Any]:
 )
 def test_equal_problems_get_equal_answers_in_every_process(asked):
     """Neither what was solved before nor the hashes of names make a difference."""
-    names = [
-        name for name in asked if find_spec(PACKAGES[name.partition(",")[0]].module) is not None
-    ]
+    names = [name for name in asked if is_installed(name)]
     if not names:
         pytest.skip("none of the packages is installed")
     first = answers(names)
