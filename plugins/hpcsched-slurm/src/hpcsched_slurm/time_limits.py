@@ -21,6 +21,10 @@ _AMOUNTS = re.compile(r"(?:[^=,]+=(?:N|\d+)\(\d+\)(?:,|$))*")
 _AMOUNT = re.compile(r"([^=,]+)=(N|\d+)\((\d+)\)")
 _WALL = re.compile(r"(N|\d+)\((\d+)(?:\.\d+)?\)")
 
+# A large site has many thousands of associations, nearly all without such a limit. The repetition
+# is possessive: what follows it is something else than an amount without a limit.
+_LIMITED = re.compile(r" Grp(?:Wall=(?!N\()|TRES(?:Run)?Mins=(?:[^ ,=]+=N\(\d+\),?)*+(?=\S))")
+
 
 class Metered(NamedTuple):
     """Maximum and usage of something, in minutes; `most` is None without a limit."""
@@ -98,11 +102,13 @@ def read_time_usage(text: str, at: float) -> TimeUsage:
     qos: dict[str, TimeLimits] = {}
     associations: dict[AssociationKey, TimeLimits] = {}
     for line in text.splitlines():
-        if line.startswith("QOS="):
-            pairs = pairs_of(line)
+        if not line.startswith(("QOS=", "ClusterName=")):
+            continue
+        limited = _LIMITED.search(line) is not None
+        pairs = pairs_of(line if limited else line.partition(" Grp")[0])
+        if "qos" in pairs:
             qos[_name(pairs["qos"])] = _limits(pairs)
-        elif line.startswith("ClusterName="):
-            pairs = pairs_of(line)
+        else:
             names = (_name(pairs.get(k, "")) for k in ("account", "username", "partition"))
             account, user, partition = names
             associations[pairs["clustername"], account, user, partition] = _limits(pairs)
