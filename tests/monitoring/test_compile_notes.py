@@ -86,7 +86,7 @@ def test_estimate_from_the_share_that_is_done(monkeypatch: pytest.MonkeyPatch) -
     noted.proceeds(0.5)
     assert noted.state() == "12 s of about 24 s"
     clock.now += 12
-    assert noted.state() == "24 s, longer than expected"
+    assert noted.state() == "24 s so far"
     noted.ends(24.0)
     again = CompileNotes(lambda _: None).begins("a")
     clock.now += 4
@@ -95,6 +95,8 @@ def test_estimate_from_the_share_that_is_done(monkeypatch: pytest.MonkeyPatch) -
     clock.now += 21
     again.proceeds(0.5)
     assert again.state() == "25 s of about 50 s"
+    clock.now += 26
+    assert again.state() == "51 s, longer than expected"
     again.ends(None)
 
 

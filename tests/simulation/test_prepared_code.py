@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hpcsched.dispatching.core.plain_time import compiled_at_once
 from hpcsched.dispatching.dispatcher_protocol import PreparesCode, prepare_code
 from hpcsched.errors import DecisionError
 from hpcsched.live.guarded_dispatcher import GuardedDispatcher
@@ -16,6 +17,7 @@ from hpcsched.results.process_usage import ProcessUsage
 from hpcsched.runs.replaying import replay_in_python
 from hpcsched.simulation.check import prepare_dispatcher
 from hpcsched.simulation.engine import Simulation
+from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.simulation.replay_branches import branches
 from hpcsched.testing import make_problem
 from tests.builders import Prepared, alike, easy, one_type, parts, replay, traced
@@ -67,6 +69,16 @@ def test_before_the_first_round(ask: Callable[[Prepared], None]) -> None:
     ask(dispatcher)
     assert dispatcher.told[:2] == ["code", "round"]
     assert dispatcher.told.count("code") == 1
+
+
+def test_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where compiled code is wanted at once, as in training, the loop is compiled before rounds."""
+    dispatcher, looks = Prepared(), []
+    monkeypatch.setattr(EventLoop, "_look_for_code", lambda *_: looks.append(list(dispatcher.told)))
+    with compiled_at_once():
+        in_memory(dispatcher)
+    assert looks[0] == ["code"]
+    assert "round" in dispatcher.told
 
 
 def test_wrapped(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from hpcsched.dispatching.cp.cp_improver import CpImprover
 from hpcsched.dispatching.dispatcher_protocol import PreparesCode
 from hpcsched.dispatching.offline.offline_too import OfflineToo
 from hpcsched.dispatching.planning.preparing import PreparesSearch, small_planner
@@ -40,3 +41,16 @@ def test_protocols() -> None:
     alone = easy()
     assert not isinstance(alone, PreparesCode)
     OfflineToo(alone, ALLOCATORS["first-fit"], 10, 1).prepare_code()
+
+
+def test_search_before_a_solver(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The order search of `cp` is compiled too; where there is none, nothing is."""
+    prepared: list[OrderSearch] = []
+    monkeypatch.setattr(OrderSearch, "prepare_code", lambda search, _: prepared.append(search))
+    search = order_search().improver
+    assert isinstance(search, OrderSearch)
+    for found in (None, search):
+        improver = CpImprover(None, 1, None, None, search=found)
+        assert isinstance(improver, PreparesSearch)
+        improver.prepare_code(small_planner())
+    assert prepared == [search]
