@@ -82,6 +82,21 @@ def in_queues(data: st.DataObject, workload: Uniform | Workload) -> list[TracedJ
     ]
 
 
+def test_conservative_in_compiled_code() -> None:
+    """Two nodes of one core, counted as slots; jobs of 1 and 2 cores that ask for 4 s or 6 s.
+
+    Job 1 has a core until 4, job 2 waits for both from 4 on, job 3 fits beside job 1 before that,
+    and job 4, which would end at 8, may not delay job 2: it starts when that ends, at 10.
+    """
+    asked = [(1, 0, 1, 4), (2, 1, 2, 6), (3, 1, 1, 2), (4, 2, 1, 6)]
+    jobs = [traced(*job) for job in asked]
+    simulated = parts(alike(2, core=1), Conservative(FirstFit()), uniform_request=(1,))
+    told = in_compiled_code(simulated, jobs)
+    starts = {number: start for number, start, *_ in told.jobs}
+    assert starts == {1: 0, 2: 4, 3: 1, 4: 10}
+    assert told == event_by_event(simulated, jobs)
+
+
 @rules
 @tries(75)
 @given(

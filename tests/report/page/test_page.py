@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import altair as alt
+import jsonschema
 import vl_convert
 from typer.testing import CliRunner
 
@@ -118,9 +119,12 @@ def test_figures_are_valid(tmp_path: Path) -> None:
     (held,) = re.findall(r'<script type="application/json" id="drawings">(.*?)</script>', page)
     drawings = json.loads(held)
     assert list(drawings) == sorted(names)
+    # Making charts of them would validate them, too, and take ten times as long.
+    schema = jsonschema.Draft7Validator(alt.Chart._rootschema)
+    assert not schema.is_valid({"mark": "nonsense"})
     for name, drawing in drawings.items():
         assert f'id="figure-{name}"' in page
-        assert alt.Chart.from_dict(drawing, validate=True)
+        assert list(schema.iter_errors(drawing)) == []
         assert vl_convert.vegalite_to_svg(drawing).startswith("<svg")
 
 
