@@ -241,6 +241,10 @@ def state_fault(state: object) -> str | None:
     return next(filter(None, map(_job_fault, state.jobs)), None)
 
 
+_MAPPINGS = ("amounts", "placed", "usage", "shared")
+"""Fields of a job that are mappings."""
+
+
 def _job_fault(job: ClusterJob) -> str | None:
     whose = f"job {job.key}"
     if job.phase not in get_args(Phase):
@@ -256,6 +260,10 @@ def _job_fault(job: ClusterJob) -> str | None:
     ):
         if type(value) is not int or value < least:
             return f"{whose}: expected a whole {name} of at least {least}, found {value!r}"
+    for name, kind in (*((name, Mapping) for name in _MAPPINGS), ("wanted", tuple)):
+        if not isinstance(getattr(job, name), kind):
+            found = getattr(job, name)
+            return f"{whose}: expected a {kind.__name__.lower()} as {name}, found {found!r}"
     return None
 
 
