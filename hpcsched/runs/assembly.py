@@ -333,7 +333,8 @@ def build_faults(scenario: Scenario, registry: Registry | None = None) -> Sequen
         If a plugin fails.
     """
     try:
-        assemble(scenario, registry).build_all()
+        # A run begins with its metrics; observers write into its directory, so they are left out.
+        assemble(scenario, registry).build_all().metrics()
     except InputError as error:
         return error.findings
     return ()
