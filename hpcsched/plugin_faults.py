@@ -4,8 +4,10 @@ A message names the kind and the name of the plugin, with its distribution in br
 is hpcsched itself: `allocator coolest (hpcsched-example 0.1): raised KeyError: 3`.
 """
 
+import logging
 import sys
 import threading
+import traceback
 import weakref
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -14,6 +16,8 @@ from types import ModuleType
 from typing import Any, NamedTuple, TextIO
 
 from hpcsched.errors import HpcschedError, PluginError
+
+_log = logging.getLogger(__name__)
 
 HOME = "hpcsched"
 """The distribution of bundled plugins."""
@@ -124,6 +128,11 @@ def one_line(error: BaseException) -> str:
 def raised(error: BaseException) -> str:
     """Return the end of a message about an exception: `raised KeyError: 3`."""
     return f"raised {type(error).__name__}: {one_line(error)}"
+
+
+def log_traceback(error: BaseException) -> None:
+    """Log the traceback of a fault that ends nothing, for the author of the plugin."""
+    _log.info("%s", "".join(traceback.format_exception(error)).rstrip())
 
 
 class _PrintsToStderr(ContextDecorator):

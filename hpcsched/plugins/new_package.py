@@ -77,10 +77,16 @@ def write_package(kind: str, name: str, folder: Path) -> list[Path]:
     return written
 
 
+def _registered(kind: str, name: str) -> tuple[str, str]:
+    """Return kind and name under which the plugin of a template is registered."""
+    if kind == "metric":
+        return kind, _names(name)["metric"]
+    return "dispatcher" if kind == "formulation" else kind, name
+
+
 def _refuse_taken(kind: str, name: str) -> None:
     """Refuse the name of a built-in plugin: all commands would fail once it is installed."""
-    registered = "dispatcher" if kind == "formulation" else kind
-    wanted = _names(name)["metric"] if kind == "metric" else name
+    registered, wanted = _registered(kind, name)
     for row in built_in():
         if row.kind == registered and wanted in (row.name, *row.aliases, *row.former_names):
             message = (
@@ -109,6 +115,7 @@ def _content(kind: str, name: str) -> Iterator[tuple[str, str]]:
     """Yield the paths and the contents of the files."""
     words = _names(name) | {
         "words": spoken(kind),
+        "registered": " ".join(_registered(kind, name)).replace("_", "-", kind.count("_")),
         "version": ".".join(__version__.split(".")[:2]),
     }
     module = words["module"]

@@ -96,8 +96,19 @@ ONE_OF = MappingProxyType({"predictor": ("predict", "foresee"), "solver": ("load
 TOGETHER = MappingProxyType(dict.fromkeys(("dispatcher", "queue_order", "allocator"), _FOLLOWS))
 """Methods of which it must have all or none."""
 
-TEXTS = MappingProxyType({"metric": ("unit", "population")})
-"""Attributes that are texts."""
+TYPES: MappingProxyType[str, MappingProxyType[str, tuple[type, str]]] = MappingProxyType(
+    {
+        "metric": MappingProxyType({"unit": (str, "a text"), "population": (str, "a text")}),
+        "solver": MappingProxyType(
+            {
+                "deterministic": (bool, "True or False"),
+                "largest": (int, "a whole number"),
+                "largest_objective": (int, "a whole number"),
+            }
+        ),
+    }
+)
+"""Types of attributes, which are read when the plugin is built, and their names in words."""
 
 
 def check_product(built: object, origin: PluginOrigin) -> None:
@@ -130,7 +141,7 @@ def product_fault(built: object, kind: str, *, arguments: bool = True) -> str | 
     kind
         The kind of plugin.
     arguments
-        Whether methods must take the arguments of the protocol, and texts be texts.
+        Whether methods must take the arguments of the protocol, and attributes have its types.
     """
     members = (_lacking(built, repr(name)) for name in MEMBERS[kind] if not _has(built, name))
     if not arguments:
@@ -150,20 +161,21 @@ def _choice_faults(built: object, kind: str) -> Iterator[str]:
 
 
 def _use_faults(built: object, kind: str) -> Iterator[str]:
-    """Yield methods that cannot be called as they will be, and attributes that are no texts."""
+    """Yield methods that cannot be called as they will be, and attributes of other types."""
     for name, arguments in (*MEMBERS[kind].items(), *OPTIONAL.get(kind, _NONE).items()):
         if arguments is not None and _has(built, name):
             fault = _method_fault(built, name, arguments)
             if fault is not None:
                 yield fault
-    for name in TEXTS.get(kind, ()):
+    for name, (of, words) in TYPES.get(kind, {}).items():
         try:
-            text = getattr(built, name)
+            value = getattr(built, name)
         except FAULTS as error:
             yield f"{name} {raised(error)}"
         else:
-            if not isinstance(text, str):
-                yield f"expected a text as {name}, found {text!r}"
+            # Not isinstance: True is a whole number of Python, too.
+            if type(value) is not of:
+                yield f"expected {words} as {name}, found {value!r}"
 
 
 def _has(built: object, member: str) -> bool:

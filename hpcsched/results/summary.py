@@ -14,7 +14,7 @@ from hpcsched.metrics.classes import class_values
 from hpcsched.metrics.metric import Metric, RunTables, figure_fault
 from hpcsched.metrics.metric_tables import DownAmounts, Table
 from hpcsched.metrics.percentiles import percentiles
-from hpcsched.plugin_faults import FAULTS, is_third_party, named, raised
+from hpcsched.plugin_faults import FAULTS, is_third_party, log_traceback, named, raised
 from hpcsched.results.files import SUMMARY, write_json
 from hpcsched.results.parquet_schemas import STATES
 from hpcsched.results.solver_rounds import solver_rounds
@@ -281,6 +281,7 @@ def measured(
         return None
     except FAULTS as error:
         failed[what] = raised(error)
+        log_traceback(error)
         return None
     if value is None or type(value) is int:
         return value

@@ -14,7 +14,7 @@ from hpcsched.dispatching.problem import Objective
 from hpcsched.dispatching.recorded_due_times import FollowsRecord, RecordedStarts
 from hpcsched.errors import Finding, HpcschedError, InputError, PluginError
 from hpcsched.parameters import Params
-from hpcsched.plugin_faults import FAULTS, prints_to_stderr, raised, remember
+from hpcsched.plugin_faults import FAULTS, culprit, prints_to_stderr, raised, remember
 from hpcsched.plugins.manager import registry as installed_plugins
 from hpcsched.plugins.product_check import check_product
 from hpcsched.plugins.registry import (
@@ -213,6 +213,11 @@ class Assembly:
         except HpcschedError:
             raise
         except FAULTS as error:
+            # It may have asked another plugin, such as a dispatcher its solver.
+            guilty = culprit(error)
+            if guilty is not None and guilty != origin:
+                message = f"{guilty}, asked by {origin}: {raised(error)}"
+                raise PluginError(message) from error
             raise PluginError(f"{origin}: cannot be built: {raised(error)}") from error
         finally:
             self.seed = outer
@@ -344,7 +349,8 @@ def build_faults(scenario: Scenario, registry: Registry | None = None) -> Sequen
         If a plugin fails.
     """
     try:
-        assemble(scenario, registry).build_all()
+        # A run begins with its metrics; observers write into its directory, so they are left out.
+        assemble(scenario, registry).build_all().metrics()
     except InputError as error:
         return error.findings
     return ()

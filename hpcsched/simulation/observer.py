@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from hpcsched.dispatching.decision_reasons import Reason
 from hpcsched.dispatching.problem import RunningJob, WaitingJob
-from hpcsched.plugin_faults import FAULTS, is_third_party, named, raised
+from hpcsched.plugin_faults import FAULTS, is_third_party, log_traceback, named, raised
 from hpcsched.simulation.records import Interruption, JobRecord, RoundRecord
 
 
@@ -62,4 +62,5 @@ def close_observers(observers: Iterable[Observer]) -> dict[str, str]:
             if not is_third_party(observer):
                 raise
             failed[named("observer", observer)] = f"close {raised(error)}"
+            log_traceback(error)
     return failed

@@ -263,11 +263,15 @@ def _job_fault(job: ClusterJob) -> str | None:
     ):
         if type(value) is not int or value < least:
             return f"{whose}: expected a whole {name} of at least {least}, found {value!r}"
-    for what, amounts in (("usage", job.usage), ("shared", job.shared)):
-        fault = _amount_fault(f"{whose}: {what}", amounts)
-        if fault is not None:
-            return fault
-    return None
+    for name, kind in (("amounts", Mapping), ("placed", Mapping), ("wanted", tuple)):
+        found = getattr(job, name)
+        if not isinstance(found, kind):
+            return f"{whose}: expected a {kind.__name__.lower()} as {name}, found {found!r}"
+    faults = (
+        _amount_fault(f"{whose}: {what}", amounts)
+        for what, amounts in (("usage", job.usage), ("shared", job.shared))
+    )
+    return next(filter(None, faults), None)
 
 
 def _limits_fault(jobs: Iterable[ClusterJob]) -> str | None:

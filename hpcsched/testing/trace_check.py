@@ -6,12 +6,12 @@ from itertools import islice
 from pathlib import Path
 
 from hpcsched.errors import PluginError
-from hpcsched.plugins.product_check import product_fault
+from hpcsched.plugins.product_check import MEMBERS, product_fault
 from hpcsched.registration import KEEPS_REQUESTS, KEEPS_WAITS
 from hpcsched.system.space import units_that_fit
 from hpcsched.system.system import System
 from hpcsched.testing.sample_replays import SEEDS, expect, noted, workloads
-from hpcsched.workload.checked_source import account_fault, job_fault
+from hpcsched.workload.checked_source import account_fault, checked_source, job_fault
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.job_batches import GivesColumns, RequestNumbers, records_of
 from hpcsched.workload.trace_source import (
@@ -46,6 +46,7 @@ def check_trace_source(make: Callable[[System], TraceSource], system: System) ->
     """
     source = make(system)
     expect(product_fault(source, "trace_source"))
+    _check_attributes(source, system)
     waits = source.keep_waits() if isinstance(source, RecordsWaits) else None
     jobs = _checked_jobs(source, system)
     if not jobs:
@@ -54,13 +55,9 @@ def check_trace_source(make: Callable[[System], TraceSource], system: System) ->
     account = deepcopy(source.account)
     expect(account_fault(account, len(jobs)))
     for path in source.files:
-        if not isinstance(path, Path) or not path.is_file():
+        if not path.is_file():
             raise AssertionError(f"expected the paths of its input files, found {path!r} in files")
-    if not all(isinstance(comment, str) for comment in source.comments):
-        raise AssertionError(f"expected texts as comments, found {source.comments!r}")
-    fraction = source.fraction_read
-    if fraction is not None and not 0 <= fraction <= 1:
-        raise AssertionError(f"expected fraction_read from 0 to 1, found {fraction!r}")
+    _check_attributes(source, system)
     numbers = {traced.job.job_id for traced in jobs}
     for number, wait in (waits or {}).items():
         if number not in numbers or type(wait) is not int or wait < 0:
@@ -82,11 +79,28 @@ def check_trace_source(make: Callable[[System], TraceSource], system: System) ->
             raise AssertionError("job_columns: expected the jobs of jobs(), found others")
 
 
+def _check_attributes(source: TraceSource, system: System) -> None:
+    """Read all attributes, as a run does."""
+    reading = checked_source(source, system)
+    try:
+        for name in MEMBERS["trace_source"]:
+            getattr(reading, name)
+    except PluginError as error:
+        # Without the name of the source, which is the one under test.
+        raise AssertionError(str(error).partition(": ")[2]) from None
+
+
+def _iterated(found: Iterable[TracedJob], method: str) -> Iterable[TracedJob]:
+    if not isinstance(found, Iterable):
+        raise AssertionError(f"expected {method}() to yield jobs, found {found!r}")
+    return found
+
+
 def _checked_jobs(source: TraceSource, system: System) -> list[TracedJob]:
     jobs: list[TracedJob] = []
     seen: set[int] = set()
     latest = 0
-    for traced in source.jobs():
+    for traced in _iterated(source.jobs(), "jobs"):
         expect(job_fault(traced, latest, system))
         job, whose = traced.job, f"job {traced.job.job_id}"
         if job.job_id in seen:
@@ -139,7 +153,7 @@ class _Checked(Transform):
     def apply(self, jobs: Iterator[TracedJob], account: TransformAccount) -> Iterator[TracedJob]:
         """Yield its jobs, checked."""
         latest = 0
-        for traced in self._transform.apply(jobs, account):
+        for traced in _iterated(self._transform.apply(jobs, account), "apply"):
             expect(job_fault(traced, latest))
             latest = traced.job.submit_time
             yield traced

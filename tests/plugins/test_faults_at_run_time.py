@@ -439,6 +439,27 @@ def test_traceback_on_request(
 
 
 @pytest.mark.parametrize(
+    ("kind", "body", "choice", "bases"),
+    [
+        ("metric", "unit = population = 'x'\n        def measure(self, run): 1 / 0", EASY, ""),
+        ("observer", "def close(self): 1 / 0", f"{EASY}observers: [tested]\n", "(Observer)"),
+    ],
+)
+def test_traceback_of_what_ends_nothing(  # noqa: PLR0917
+    kind: str,
+    body: str,
+    choice: str,
+    bases: str,
+    folder: Path,
+    distributions: Distributions,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """With -v, the author sees the line of a fault that does not take the run with it."""
+    assert run(Fault(kind, body, choice, "", bases=bases), folder, distributions, "-v") == 0
+    assert body.rpartition("\n")[2].strip() in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
     ("kind", "choice"), [("metric", EASY), ("objective", f"{EASY}objective: tested\n")]
 )
 @pytest.mark.parametrize(

@@ -100,8 +100,8 @@ def test_right_source() -> None:
         ("same account", "expected the same jobs and account when read again, found others"),
         ("readings", "expected the same jobs and account when read again, found others"),
         ("files", "expected the paths of its input files, found .*no-such-file"),
-        ("comments", r"expected texts as comments, found \[5\]"),
-        ("fraction", "expected fraction_read from 0 to 1, found 7.0"),
+        ("comments", r"expected a sequence of str as comments, found \[5\]"),
+        ("fraction", "expected a number from 0 to 1, or None, as fraction_read, found 7.0"),
     ],
 )
 def test_wrong_source(mistake: str, message: str) -> None:

@@ -78,5 +78,5 @@ def test_a_run(run_scenario: RunScenario) -> None:
 def test_temperatures_that_make_no_sense(run_scenario: RunScenario) -> None:
     """A busy node is warmer than an idle one."""
     scenario = SCENARIO.format(allocator="coolest").replace("warming: 10min", "busy: 20")
-    with pytest.raises(InputError, match="busy is above idle, found 20"):
+    with pytest.raises(InputError, match="expected busy above idle, found 20"):
         run_scenario(scenario, hpcsched_example)

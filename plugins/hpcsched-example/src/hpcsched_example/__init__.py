@@ -12,35 +12,35 @@ from hpcsched_example.user_mean import UserMean
 
 
 class LotteryParams(Params):
-    """How tickets are given out, and how jobs are placed."""
+    """Parameters of `lottery`."""
 
     ticket_every: Annotated[Duration, Field(ge=1)] = Field(
         3600, description="Wait time for one more ticket."
     )
     allocator: Annotated[Any, Selects("allocator")] = Field(
-        "first-fit", description="Decides on which nodes a job is placed."
+        "first-fit", description="Allocator, which chooses the nodes of a job."
     )
 
 
 class UserMeanParams(Params):
-    """How much is remembered of a user."""
+    """Parameters of `user-mean`."""
 
-    history: int = Field(5, ge=1, description="How many of the user's last jobs are looked at.")
+    history: int = Field(5, ge=1, description="Number of the user's last jobs in the mean.")
 
 
 class TemperatureParams(Params):
-    """How warm nodes become, and how soon."""
+    """Parameters of `temperature`."""
 
-    idle: float = Field(30.0, description="The temperature of a node that is idle for long, in °C.")
-    busy: float = Field(75.0, description="That of a node which is busy for long, in °C.")
+    idle: float = Field(30.0, description="Temperature of a node that is idle for long, in °C.")
+    busy: float = Field(75.0, description="Temperature of a node that is busy for long, in °C.")
     warming: Annotated[Duration, Field(ge=1)] = Field(
-        600, description="In which time a node comes nearer to the one or the other by a factor e."
+        600, description="Time constant of warming and cooling."
     )
 
     @model_validator(mode="after")
     def _warms_up(self) -> Self:
         if self.busy <= self.idle:
-            raise ValueError(f"busy is above idle, found {self.busy} and {self.idle}")
+            raise ValueError(f"expected busy above idle, found {self.busy} and {self.idle}")
         return self
 
 
@@ -69,12 +69,12 @@ def hpcsched_observers() -> Iterable[Plugin]:
     def make(params: TemperatureParams, context: Context) -> Temperature:
         return Temperature(context.system.node_count, params.idle, params.busy, params.warming)
 
-    summary = "models the temperature of each node, and tells dispatchers"
+    summary = "models the temperature of each node, as additional data for dispatchers"
     yield Plugin(NAME, summary, make, TemperatureParams)
 
 
 @hookimpl
 def hpcsched_allocators() -> Iterable[Plugin]:
     """Return `coolest`."""
-    summary = "the coolest nodes with room, where the observer `temperature` tells of them"
+    summary = "the coolest nodes with room, by the observer `temperature`"
     yield Plugin("coolest", summary, lambda _params, _context: Coolest())

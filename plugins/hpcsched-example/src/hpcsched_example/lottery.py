@@ -1,4 +1,4 @@
-"""The dispatcher `lottery`: a random order, in which those who have waited long come first."""
+"""The dispatcher `lottery`: a random order of the queue, weighted by wait times."""
 
 from random import Random
 
@@ -6,9 +6,18 @@ from hpcsched import Allocator, Decision, DispatchingProblem, Start, open_worksp
 
 
 class Lottery:
-    """Draws the queue's order by lot in every round, and starts each job that fits.
+    """Dispatcher that draws an order of the queue in every round, and starts each job that fits.
 
-    A job has one ticket, and one more for every `ticket_every` seconds that it has waited.
+    A job has one ticket, and one more for every `ticket_every` seconds of its wait.
+
+    Parameters
+    ----------
+    ticket_every
+        Wait time for one more ticket, in seconds.
+    allocator
+        Chooses the nodes of jobs.
+    seed
+        Seed of the draws.
     """
 
     def __init__(self, ticket_every: int, allocator: Allocator, seed: int) -> None:
@@ -24,5 +33,5 @@ class Lottery:
         return Decision(tuple(starts))
 
     def _draw(self, wait_time: int) -> float:
-        """Return a number that tends to be the lower, the more tickets there are."""
+        """Return a random number, the lower the more tickets there are."""
         return self._random.expovariate(1 + wait_time // self._ticket_every)

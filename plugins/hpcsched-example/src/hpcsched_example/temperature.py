@@ -1,4 +1,4 @@
-"""Temperatures of nodes: an observer that models them, and an allocator that minds them."""
+"""Temperatures of nodes: an observer that models them, and an allocator that uses them."""
 
 import math
 from collections import Counter
@@ -18,14 +18,23 @@ from hpcsched import (
 )
 
 NAME = "temperature"
-"""What the observer is called, and the data that it gives."""
+"""Name of the observer, and of its data."""
 
 
 class Temperature(Observer):
-    """Models the temperature of each node, and tells dispatchers of it.
+    """Observer that models the temperature of each node, as additional data for dispatchers.
 
-    A node on which a job runs comes nearer to `busy` °C, and an idle one to `idle` °C, by a factor
-    of e in every `warming` seconds. All nodes are idle for long at the start.
+    The temperature of a node approaches `busy` while a job runs on it, and `idle` otherwise, by a
+    factor of e in every `warming` seconds. It is `idle` at the start.
+
+    Parameters
+    ----------
+    nodes
+        Number of nodes.
+    idle, busy
+        Temperatures, in °C.
+    warming
+        Time constant, in seconds.
     """
 
     def __init__(self, nodes: int, idle: float, busy: float, warming: int) -> None:
@@ -35,15 +44,15 @@ class Temperature(Observer):
         self._jobs_on: Counter[int] = Counter()
 
     def job_started(self, job: RunningJob) -> None:
-        """Note which nodes begin to warm up."""
+        """Let the nodes of the job warm up."""
         self._change(job.allocation, job.start_time, 1)
 
     def job_interrupted(self, interruption: Interruption) -> None:
-        """Note which nodes may begin to cool down."""
+        """Let the nodes of the attempt cool down, unless other jobs run there."""
         self._change(interruption.allocation, interruption.end_time, -1)
 
     def job_ended(self, record: JobRecord) -> None:
-        """Note which nodes may begin to cool down; of a job that failed that is known."""
+        """Let the nodes of the job cool down; those of a failed one do so already."""
         where, end = record.allocation, record.end_time
         if where is not None and end is not None and record.state != "failed":
             self._change(where, end, -1)
@@ -65,9 +74,9 @@ class Temperature(Observer):
 
 
 class Coolest:
-    """Places jobs on the coolest nodes with room, where an observer tells of temperatures.
+    """Allocator of the coolest nodes with room.
 
-    Of equally cool nodes, and where nothing is told, the lowest numbers come first.
+    Of equally cool nodes, and without data of the observer, the lowest numbers come first.
     """
 
     def allocate(self, units: int, room: Room) -> NodeAllocation:

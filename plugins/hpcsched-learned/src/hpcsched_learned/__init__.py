@@ -10,12 +10,12 @@ from hpcsched_learned.params import LearnedParams
 def hpcsched_predictors() -> Iterable[Plugin]:
     """Return `learned`."""
     yield Plugin(
-        "learned", "a quantile of what similar jobs ran, by a forest", _make, LearnedParams
+        "learned", "a quantile of the run times of similar jobs, by a forest", _make, LearnedParams
     )
 
 
 def _make(params: LearnedParams, context: Context) -> Predictor:
-    """Build the predictor; what it takes is imported only then."""
+    """Return the predictor; its library is imported only now."""
     from hpcsched_learned.predictor import Learned  # noqa: PLC0415 (scikit-learn takes its time)
 
     return Learned(params, context.seed)

@@ -1,4 +1,4 @@
-"""What is known of a job at its submission, as a row of numbers for the forest.
+"""Features of a job at its submission, as a row of numbers for the forest.
 
 Durations and amounts enter as logarithms, since thresholds are drawn evenly over the range of a
 feature. Where nothing is known, a number that is never reached otherwise stands.
@@ -12,7 +12,7 @@ from hpcsched import Job
 from hpcsched.prediction.recent import Recent
 
 LAST = 8
-"""How many of the last run times are looked at, for a user and for each of their kinds of job."""
+"""Number of last run times in the features, of a user and of each of their kinds of job."""
 
 UNKNOWN = -1.0
 """Stands for what is not known; below all logarithms and all numbers of traces."""
@@ -25,7 +25,7 @@ _Key = tuple[str, int, Hashable]
 
 
 class _User(NamedTuple):
-    """The number of a user's jobs in the system, and when they last submitted or had one end.
+    """Number of a user's jobs in the system, and instants of their last submission and end.
 
     Nobody tells a predictor of a job that is rejected, so it stays counted.
     """
@@ -49,7 +49,7 @@ class Features:
         self._now = 0
 
     def row(self, job: Job) -> tuple[float, ...]:
-        """Return the features of a job that is being submitted; their number is the same for all.
+        """Return the features of a job at its submission, `[features]`.
 
         They are what the job asks for, whose it is and where it goes, the hour and weekday of its
         submission by the trace's clock, how many jobs its user has in the system, how long ago they
@@ -77,7 +77,7 @@ class Features:
         return tuple(row)
 
     def submit(self, job: Job) -> None:
-        """Take note that a job is in the system."""
+        """Add a job that is in the system now."""
         self._now = job.submit_time
         if job.user is not None:
             user = self._user(job)
@@ -86,7 +86,7 @@ class Features:
             )
 
     def complete(self, job: Job, run_time: int) -> None:
-        """Take note that a job has left the system after `run_time` seconds."""
+        """Remove a job that has left the system, and add its run time, in seconds."""
         for key in _keys(job):
             self._run_times.put(key, (*(self._run_times.get(key) or ()), run_time)[-LAST:])
         if job.user is not None:
@@ -102,12 +102,12 @@ class Features:
         return known or _User(0, None, None)
 
     def __len__(self) -> int:
-        """Return the number of records that are kept."""
+        """Return the number of records in memory."""
         return len(self._run_times) + len(self._users)
 
 
 def _keys(job: Job) -> Iterator[_Key]:
-    """Yield what run times are remembered by, from the user to jobs that are alike in everything.
+    """Yield the keys of a job's run time, from its user to jobs that are equal in everything.
 
     Jobs without a user count as one user's.
     """
@@ -121,7 +121,7 @@ def _keys(job: Job) -> Iterator[_Key]:
 
 
 def _summary(run_times: Sequence[int]) -> tuple[float, ...]:
-    """Summarise run times: how many; as logs, the last two, median, mean, shortest, longest."""
+    """Return the number of run times, and logs of the last two, median, mean, least and largest."""
     if not run_times:
         return (0.0, *(UNKNOWN,) * (_SUMMARY - 1))
     last = run_times[-1]
@@ -138,7 +138,7 @@ def _summary(run_times: Sequence[int]) -> tuple[float, ...]:
 
 
 def _since(instant: int | None, job: Job) -> float:
-    """Return how long before a job's submission something was, as a log."""
+    """Return the log of the seconds between an earlier event and a job's submission."""
     return UNKNOWN if instant is None else _log(job.submit_time - instant)
 
 

@@ -7,11 +7,11 @@ from numpy.typing import NDArray
 from sklearn.ensemble import ExtraTreesRegressor
 
 _CANDIDATES = 0.5
-"""The share of the features that are tried at each split."""
+"""Fraction of the features that are tried at each split."""
 
 
 class QuantileForest:
-    """Extremely randomised trees whose leaves keep all that they were grown from.
+    """Extremely randomised trees with all training targets in their leaves.
 
     A prediction is a quantile of the targets in the leaves that a row falls into, one leaf a tree;
     each tree has the same weight, and in a leaf each target. So one forest answers for every
@@ -44,7 +44,7 @@ class QuantileForest:
         self._members = [_members(tree.apply(features), tree.node_count) for tree in self._trees]
 
     def predict(self, row: Sequence[float], quantile: float) -> float:
-        """Return a quantile, between 0 and 1, of what is to be expected of a row."""
+        """Return a quantile, between 0 and 1, of the target of a row."""
         features = np.array([row], dtype=np.float32)
         found, weights = [], []
         for tree, (order, begins) in zip(self._trees, self._members, strict=True):

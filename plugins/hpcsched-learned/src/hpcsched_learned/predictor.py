@@ -13,12 +13,19 @@ _Row = tuple[float, ...]
 
 
 class Learned:
-    """Predicts a quantile of the share of the requested time that similar jobs have run.
+    """Predictor by a quantile of run time / requested time of similar jobs.
 
     It learns from `observe` alone: a completed job, as it was known at its submission, joins the
     last `window` ones, from which a forest is grown anew every `retrain_every` completions; more
     often as long as there are fewer. Before `first_training` completions it answers as `last-two`.
     Nothing depends on real time, and a seed gives the same forests on each machine.
+
+    Parameters
+    ----------
+    params
+        Parameters of the plugin.
+    seed
+        Seed of the forests.
     """
 
     def __init__(self, params: LearnedParams, seed: int) -> None:
@@ -35,7 +42,7 @@ class Learned:
 
     @property
     def remembered(self) -> int:
-        """The number of records that are kept: of users, kinds of job, and single jobs."""
+        """Number of records in memory: of users, of kinds of job, and of single jobs."""
         single = len(self._submitted) + len(self._window)
         return len(self._last_two) + len(self._features) + single
 
@@ -51,7 +58,7 @@ class Learned:
         return capped(round(share * job.requested_time), job)
 
     def observe(self, job: Job, run_time: int) -> None:
-        """Learn how long a job ran; a job that was not asked about is not learnt from."""
+        """Learn the run time of a job, in seconds; one without a prediction is left out."""
         self._last_two.observe(job, run_time)
         self._features.complete(job, run_time)
         row = self._submitted.pop(job.job_id)
@@ -63,7 +70,7 @@ class Learned:
             self._train()
 
     def _train(self) -> None:
-        """Grow the forest; the next one is due when as many again are known, or on schedule."""
+        """Grow the forest; the next one is due after as many jobs again, or on schedule."""
         params, known = self._params, len(self._window)
         self._until_training = min(params.retrain_every, known)
         rows, shares = zip(*self._window, strict=True)

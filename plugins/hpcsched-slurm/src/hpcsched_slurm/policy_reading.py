@@ -1,4 +1,4 @@
-"""QOS and associations, from slurmdbd's answers as JSON and from what `sacctmgr` prints.
+"""QOS and associations, from slurmdbd's answers as JSON and from the output of `sacctmgr`.
 
 The paths within the objects are the same in v0.0.38 and in v0.0.41 to v0.0.45; only the numbers are
 written in another way. Source: answers of Slurm 22.05.8, recorded answers of later versions.

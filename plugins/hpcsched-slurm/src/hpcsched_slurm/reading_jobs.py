@@ -314,7 +314,7 @@ def _gres_per_unit(job: Mapping[str, Any], units: int) -> tuple[Gres, ...]:
 def _placed(
     job: Mapping[str, Any], amounts: Mapping[str, int], threads: Mapping[str, int]
 ) -> dict[str, dict[str, int]]:
-    """Return what a job holds on each of its nodes: what Slurm tells, or else what it asked."""
+    """Return a job's amounts on each of its nodes: those that Slurm tells, else those requested."""
     names = expand(str(job["nodes"]))
     details = job.get("job_resources") or {}
     shares = {str(node["nodename"]): node for node in details.get("allocated_nodes", ())}

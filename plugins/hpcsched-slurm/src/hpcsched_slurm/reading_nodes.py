@@ -40,7 +40,7 @@ SOON = 300
 
 
 class Node(NamedTuple):
-    """What of a node decides which jobs may use it.
+    """Properties of a node that decide which jobs may use it.
 
     `not_understood` are parts of what Slurm says of its generic resources, which are left out.
     """

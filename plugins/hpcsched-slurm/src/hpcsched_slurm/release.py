@@ -63,7 +63,7 @@ def stopped(heartbeat: Path, now: float, after: float | None) -> str:
 
 
 def waiting_jobs(output: str, partitions: Sequence[str], mark: str) -> list[Waiting]:
-    """Return the marked jobs of partitions in what `squeue --json` printed.
+    """Return the marked jobs of partitions in the output of `squeue --json`.
 
     Waiting tasks of an array are one job, called by the array's number. Raises ValueError or
     KeyError where it is not the JSON expected.

@@ -120,7 +120,7 @@ def newer_warning(number: int) -> str | None:
 
 
 def fault_in_words(error: Exception) -> str:
-    """Return what is wrong with an object that is not as known."""
+    """Return the fault of an object that is not of the known form."""
     if isinstance(error, KeyError):
         return f"no field {error.args[0]}"
     return str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
