@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hpcsched.errors import Finding, InputError, Place
+from hpcsched.slurm.sacct_header import parse_header, what_it_is
 from hpcsched.workload.presets.preset_catalogue import Preset, find_preset, preset_for
-from hpcsched.workload.readers.accounting_logs.sacct_header import parse_header, what_it_is
 from hpcsched.workload.readers.table_files import table_files
 from hpcsched.workload.readers.table_rows import open_rows
 

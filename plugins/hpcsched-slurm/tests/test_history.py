@@ -124,6 +124,13 @@ def test_forms_of_sacct(tmp_path: Path, separator: str, packed: bool) -> None:
     assert found.account.skipped == {"job_step": 2}
 
 
+def test_commas_are_refused(tmp_path: Path) -> None:
+    """Lists of resources contain them."""
+    text = f"{SACCT}\n{sacct_row()}\n".replace("|", ",")
+    with pytest.raises(InputError, match="lists such as AllocTRES: call sacct without --delimiter"):
+        list(history(tmp_path, text).jobs())
+
+
 def test_names_with_bars_and_suspension(tmp_path: Path) -> None:
     """JobName may come last; a job of 50 seconds that was suspended for 20 of them ran for 30."""
     header = SACCT.replace("JobName|", "").replace("End|", "End|Suspended|") + "|JobName"

@@ -4,7 +4,7 @@ from collections.abc import Generator
 from pathlib import Path
 
 from hpcsched.errors import Finding, InputError, Place
-from hpcsched.workload.readers.accounting_logs.sacct_header import parse_header, what_it_is
+from hpcsched.slurm.sacct_header import parse_header, what_it_is
 from hpcsched.workload.readers.policies import UnusableError
 from hpcsched.workload.readers.text_encoding import TextEncoding
 from hpcsched.workload.readers.text_lines import TextLines
@@ -42,13 +42,11 @@ class SacctRows(TextLines):
             raise self._no_header(str(error)) from None
         if not self.header:
             raise self._no_header("found nothing")
-        found = parse_header(self.header)
-        self._names, self._separator, self._has_end = found
-        if self._separator == "," and found.has_lists:
+        self._columns = parse_header(self.header)
+        if self._columns.separator == "," and self._columns.has_lists:
             # A list in the middle would pass for several columns, and JobName take up the rest.
             raise self._no_header(what_it_is(self.header))
-        self._name_is_last = self._names[-1] == "jobname"
-        self.columns = frozenset(self._names)
+        self.columns = frozenset(self._columns.names)
 
     def records(self) -> Generator[tuple[int, bytes], None, None]:
         """Yield the number and text of every line that is neither blank nor the header.
@@ -65,8 +63,6 @@ class SacctRows(TextLines):
     def row(self, line: bytes) -> Row:
         """Return the values of a line by column.
 
-        A job's name in the last column may contain the separator.
-
         Parameters
         ----------
         line
@@ -77,27 +73,10 @@ class SacctRows(TextLines):
         UnusableError
             If the line is no row.
         """
-        separator = self._separator
-        fields = _text(line).split(separator)
-        if self._has_end:
-            if fields[-1]:
-                message = f"expected {separator!r} at the end, as the header has"
-                raise UnusableError("malformed", message)
-            fields.pop()
-        names = self._names
-        if self._name_is_last and len(fields) > len(names):
-            last = len(names) - 1
-            fields[last:] = [separator.join(fields[last:])]
-        if len(fields) != len(names):
-            raise UnusableError(
-                "malformed",
-                f"expected {len(names)} columns with {separator!r} between them, found"
-                f" {len(fields)}; a {separator!r} in a job's name does no harm where JobName is the"
-                " last column",
-            )
-        # Of a column that is there twice, the first counts.
-        named = zip(reversed(names), reversed(fields), strict=True)
-        return {name: field.strip() for name, field in named}
+        try:
+            return self._columns.values_of(_text(line))
+        except ValueError as error:
+            raise UnusableError("malformed", str(error)) from None
 
     def _no_header(self, found: str) -> InputError:
         return InputError(

@@ -21,6 +21,7 @@ from hpcsched.errors import Finding, InputError, Place
 from hpcsched.registration import RECORDS_WAITS, builtin
 from hpcsched.slurm.gres import parse_gres
 from hpcsched.slurm.resource_types import renamed, resource_type
+from hpcsched.slurm.sacct_header import what_it_is
 from hpcsched.slurm.tres import GRES, counted_in_total, parse_tres
 from hpcsched.slurm.values import (
     NOT_GIVEN,
@@ -36,7 +37,6 @@ from hpcsched.workload.readers.accounting_logs.accounting_log import (
     AccountingLogSource,
 )
 from hpcsched.workload.readers.accounting_logs.local_clock import LocalClock, time_zone
-from hpcsched.workload.readers.accounting_logs.sacct_header import what_it_is
 from hpcsched.workload.readers.accounting_logs.sacct_rows import Row, SacctRows
 from hpcsched.workload.readers.accounting_logs.slurm_job_ids import parse_job_id
 from hpcsched.workload.readers.policies import SetAsideError

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from hpcsched import HpcschedError
 from hpcsched_slurm.accounting_answer import TIMEOUT
 
@@ -40,6 +42,21 @@ def save_answer(
         with out.open("x", encoding="utf-8") as file:
             json.dump(answer, file)
     except (HpcschedError, ValueError, OSError) as error:
-        sys.stderr.write(f"error: {error}\n")
+        sys.stderr.write(f"{error_line(error)}\n")
         return 1
     return 0
+
+
+def error_line(error: Exception) -> str:
+    """Return the error that ends a command, in one line that names the option or file."""
+    if isinstance(error, ValidationError):
+        first = error.errors()[0]
+        option = "".join(f"--{name}: " for name in first["loc"][:1]).replace("_", "-")
+        message = first["msg"].removeprefix("Value error, ")
+        found = "" if "found" in message else f", found {first['input']!r}"
+        return f"error: {option}{message}{found}"
+    if isinstance(error, FileExistsError):
+        return f"error: {error.filename} is there already; choose another --out, or remove it"
+    text = str(error)
+    # Findings say it themselves, after their file.
+    return text if "error: " in text else f"error: {text}"

@@ -112,7 +112,9 @@ class SlurmHistoryParams(Params):
             found = "neither" if self.path is None else "both"
             raise ValueError(f"expected 'path', or 'rest' in its place; found {found}")
         asked = ("token_file", "user", "days", "since", "until", "timeout")
-        unused = [name for name in asked if name in self.model_fields_set]
+        # A resolved scenario has all keys, most of them with their defaults.
+        fields = type(self).model_fields
+        unused = [name for name in asked if getattr(self, name) != fields[name].default]
         if self.rest is None and unused:
             raise ValueError(f"'{unused[0]}' is for 'rest', which is not given")
         if self.days is not None and (self.since is not None or self.until is not None):

@@ -12,10 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hpcsched import Finding, InputError, Place
-from hpcsched.workload.readers.accounting_logs.sacct_header import parse_header, what_it_is
-from hpcsched.workload.readers.accounting_logs.sacct_rows import SacctRows
-from hpcsched.workload.readers.policies import UnusableError
-from hpcsched.workload.readers.text_encoding import TextEncoding
+from hpcsched.slurm.sacct_header import parse_header, what_it_is
 from hpcsched_slurm.accounting_records import NO_RECORD, record_of
 from hpcsched_slurm.versions import check_version
 
@@ -35,6 +32,7 @@ _COMPLETED = re.compile(
     r"(?:.*? ArrayJobId=(?P<array>\d+) ArrayTaskId=(?P<task>\d+))?.*"
 )
 _BEGIN = "JobId="
+_GZIP = b"\x1f\x8b"
 _LOOKED_AT = 100
 """Lines among which one shows that a file is of `jobcomp/filetxt`: it may begin within a line."""
 
@@ -86,38 +84,42 @@ def read_history(path: Path) -> Iterator[HistoryRecord]:
         cause = what_it_is(first) or f"found {first[:60]!r}"
         message = f"expected a file of jobcomp/filetxt, or output of sacct --parsable2; {cause}"
         raise InputError(Finding("malformed", message, Place(str(path), 1)))
-    yield from _rows_of(path)
+    yield from _rows_of(lines, path)
 
 
 def _text_of(path: Path) -> str:
     try:
-        with path.open("rb") as raw:
-            return TextEncoding().stream(raw).read().decode("utf-8-sig", errors="replace")
+        content = path.read_bytes()
+        if content.startswith(_GZIP):
+            content = gzip.decompress(content)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         message = f"expected a whole gzip file: {error}"
         raise InputError(Finding("damaged-trace", message, Place(str(path)))) from None
     except OSError as error:
         message = f"it cannot be read: {error.strerror}"
         raise InputError(Finding("unreadable-file", message, Place(str(path)))) from error
+    return content.decode("utf-8-sig", errors="replace")
 
 
-def _rows_of(path: Path) -> Iterator[HistoryRecord]:
-    """Yield the rows of what sacct printed."""
-    rows = SacctRows(path, TextEncoding("utf-8", "replace"))
+def _rows_of(lines: Sequence[str], path: Path) -> Iterator[HistoryRecord]:
+    """Yield the rows of what sacct printed; `lines` begins with the header."""
+    (first, text), *rows = [(n, line) for n, line in enumerate(lines, 1) if line.strip()]
+    header = parse_header(text)
     columns = {name: name.lower() for name in (*NEEDED, *_FURTHER)}
-    if "jobid" in rows.columns and "jobidraw" not in rows.columns:
-        # The reader of rows calls JobIDRaw so, where it stands alone; JobID is no number.
-        columns["JobIDRaw"] = "jobid" if "jobidraw" in rows.header.lower() else "jobidraw"
-    missing = sorted(name for name in NEEDED if columns[name] not in rows.columns)
-    if missing:
-        cause = what_it_is(rows.header)
-        message = f"the columns {', '.join(missing)} of sacct are missing"
-        message += f": {cause}" if cause else ""
-        raise InputError(Finding("malformed", message, Place(str(path), rows.header_line)))
-    for number, line in rows.records():
+    if "jobidraw" in text.lower() and "jobidraw" not in header.names:
+        columns["JobIDRaw"] = "jobid"  # JobIDRaw stands alone, and is called so
+    missing = sorted(name for name in NEEDED if columns[name] not in header.names)
+    if missing or (header.separator == "," and header.has_lists):
+        cause = what_it_is(text)
+        message = f"the columns {', '.join(missing)} of sacct are missing" if missing else ""
+        message += f"{': ' if cause and message else ''}{cause}"
+        raise InputError(Finding("malformed", message, Place(str(path), first)))
+    for number, line in rows:
+        if line == text:  # dumps that were put together
+            continue
         try:
-            row = rows.row(rows.encoding.utf8(line))
-        except UnusableError as error:
+            row = header.values_of(line)
+        except ValueError as error:
             yield HistoryRecord(None, number, str(error))
             continue
         yield HistoryRecord({name: row.get(own) for name, own in columns.items()}, number)

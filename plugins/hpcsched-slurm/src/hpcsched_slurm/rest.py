@@ -303,7 +303,9 @@ class Rest:
             answer = connection.getresponse()
             text = answer.read().decode(errors="replace")
         except (OSError, http.client.HTTPException) as error:
-            raise UnavailableError(f"slurmrestd: {type(error).__name__}: {error}") from error
+            why = error.strerror if isinstance(error, OSError) else None
+            why = why or f"{type(error).__name__}: {error}"
+            raise UnavailableError(f"slurmrestd: {self._params.rest}: {why}") from error
         finally:
             connection.close()
         if answer.status in {http.HTTPStatus.UNAUTHORIZED, http.HTTPStatus.FORBIDDEN}:

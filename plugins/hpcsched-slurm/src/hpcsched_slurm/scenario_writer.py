@@ -14,6 +14,7 @@ import yaml
 from hpcsched import HpcschedError
 from hpcsched.scenario.slurm.site import part_of, read_site
 from hpcsched.scenario.slurm.writing import write_blocks
+from hpcsched_slurm.answer_writer import error_line
 from hpcsched_slurm.manager import Calls, calls_of
 from hpcsched_slurm.params import SlurmParams
 from hpcsched_slurm.site_entries import entries_of
@@ -104,7 +105,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for warning in warnings:
             sys.stderr.write(f"warning: {warning}\n")
     except (HpcschedError, ValueError, OSError) as error:
-        sys.stderr.write(f"error: {error}\n")
+        sys.stderr.write(f"{error_line(error)}\n")
         return 1
     return 0
 

@@ -1,4 +1,4 @@
-"""The first line of a dump of `sacct`: the names of columns, and what stands between them.
+"""Lines of a dump of `sacct`: the names of columns, and the values between separators.
 
 Source: the manual page `sacct` of SchedMD, options `--parsable`, `--parsable2`, `--delimiter`.
 """
@@ -11,6 +11,7 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 _USUAL = "|"
 _NUMBER = "jobid"
 _RAW_NUMBER = "jobidraw"
+_NAME_OF_JOB = "jobname"
 
 
 class SacctHeader(NamedTuple):
@@ -34,6 +35,35 @@ class SacctHeader(NamedTuple):
     def has_lists(self) -> bool:
         """True if a column holds lists with commas."""
         return any("tres" in name or "gres" in name for name in self.names)
+
+    def values_of(self, line: str) -> dict[str, str]:
+        """Return the values of a line by column, without spaces around them.
+
+        A job's name in the last column may contain the separator. Of a column that is there twice,
+        the first counts.
+
+        Raises
+        ------
+        ValueError
+            If the line has more or fewer columns.
+        """
+        names, separator = self.names, self.separator
+        fields = line.split(separator)
+        if self.has_end:
+            if fields[-1]:
+                raise ValueError(f"expected {separator!r} at the end, as the header has")
+            fields.pop()
+        if names[-1] == _NAME_OF_JOB and len(fields) > len(names):
+            last = len(names) - 1
+            fields[last:] = [separator.join(fields[last:])]
+        if len(fields) != len(names):
+            raise ValueError(
+                f"expected {len(names)} columns with {separator!r} between them, found"
+                f" {len(fields)}; a {separator!r} in a job's name does no harm where JobName is the"
+                " last column"
+            )
+        named = zip(reversed(names), reversed(fields), strict=True)
+        return {name: field.strip() for name, field in named}
 
 
 def parse_header(text: str) -> SacctHeader:
@@ -75,7 +105,7 @@ def what_it_is(text: str) -> str:
             " hpcsched-slurm reads"
         )
     names = {name.lower() for name in line.split()}
-    if len(names) > 1 and {_NUMBER, _RAW_NUMBER, "jobname"} & names:
+    if len(names) > 1 and {_NUMBER, _RAW_NUMBER, _NAME_OF_JOB} & names:
         return "it is the table that sacct prints for people: add --parsable2"
     if re.match(r"[0-9][0-9_+.]*\|", line):
         return "the first line is a job: call sacct without --noheader"

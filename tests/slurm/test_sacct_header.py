@@ -2,7 +2,7 @@
 
 import pytest
 
-from hpcsched.workload.readers.accounting_logs.sacct_header import parse_header, what_it_is
+from hpcsched.slurm.sacct_header import parse_header, what_it_is
 
 NAMES = ("jobid", "submit", "alloctres")
 
