@@ -6,7 +6,7 @@ Four forms are read: what `sshare` prints (`sshare --all --long --parsable2`), t
 at `/slurmdb/v0.0.4x/associations` and `sacctmgr show associations --json` prints.
 
 Source: the manual pages `sshare` and `sacctmgr` of SchedMD, recorded answers of v0.0.38, and what
-Slurm 24.11.5 prints.
+Slurm 24.11.5 and 26.05.5 print.
 """
 
 import json
