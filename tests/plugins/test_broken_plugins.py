@@ -245,6 +245,14 @@ FAILING = {
         "objective a (broken 0.7): cannot be built: raised ZeroDivisionError: division by zero",
         choice="dispatcher: easy\nobjective: a",
     ),
+    "solver that fails when it is looked for": Failing(
+        "    class S:\n        deterministic, largest, largest_objective = True, 9, 9\n"
+        "        def check_installed(self): 1 / 0\n"
+        "        def load(self, built): pass\n"
+        + hook("yield Plugin('a', 'a', lambda params, context: S())", "solver"),
+        "solver a (broken 0.7), asked by dispatcher joint-now: raised ZeroDivisionError: division",
+        choice="dispatcher: {name: joint-now, solver: a}",
+    ),
     "oracle that does not declare it": Failing(
         hook("yield Plugin('a', 'a', lambda params, context: Foresees())", "predictor"),
         "predictor a (broken 0.7): it does not declare the capability 'sees_run_time' and has a"
@@ -288,3 +296,15 @@ def test_fails_when_chosen(
     assert written.err.startswith(f"error: {failing.message}")
     assert written.err.count("\n") == 1
     assert not (tmp_path / "run").exists()
+
+
+def test_validate_builds_metrics(
+    distributions: Distributions, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No scenario selects a metric, and each would end the run before it begins."""
+    source = hook("yield Plugin('a', 'a', lambda params, context: 1 / 0)", "metric")
+    distributions.install("broken", "0.7", source)
+    (tmp_path / "trace.swf").write_text("1 0 -1 10 1 -1 -1 1 10 -1 1 1 1 1 1 1 -1 -1\n")
+    (tmp_path / "scenario.yaml").write_text(f"{SCENARIO}dispatcher: easy\n", encoding="utf-8")
+    assert cli.main(["validate", str(tmp_path / "scenario.yaml")]) == 1
+    assert "metric a (broken 0.7): cannot be built: raised" in capsys.readouterr().err
