@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -110,3 +111,52 @@ def test_a_damaged_table(result: hpcsched.RunResult, tmp_path: Path) -> None:
     (copy / "jobs.parquet").write_bytes(b"PAR1")
     with pytest.raises(InputError, match=r"jobs\.parquet"):
         _ = hpcsched.open_run(copy).jobs
+
+
+def test_runs_as_a_list(result: hpcsched.RunResult, tmp_path: Path) -> None:
+    """One by one or as a list, runs give the same comparison; figures and pages take both."""
+    path = str(result.directory.path)
+    assert hpcsched.compare([result]).as_text() == hpcsched.compare(path).as_text()
+    assert hpcsched.plot("ecdf", [result]).to_dict()
+    assert hpcsched.write_report(tmp_path / "a.html", [result], verify=False).is_file()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (hpcsched.compare, "expected at least one run, found none"),
+        (lambda: hpcsched.compare([5]), "expected runs: .*; found a value of type int"),
+        (lambda: hpcsched.plot("pie"), "expected a kind of figure first: boxes, .*; found 'pie'"),
+        (lambda: hpcsched.plot(["a"]), "kind of figure first: .*; found a value of type list"),
+        (lambda: hpcsched.write_report(["a"]), "expected the HTML file first, found a value of ty"),
+        (lambda: hpcsched.load_scenario(None), "path of a scenario, or a dictionary; found .*None"),
+        (lambda: hpcsched.load_scenario({}, {"a..b": 1}), r"override a\.\.b: error"),
+        (lambda: hpcsched.replay("no.yaml"), r"no\.yaml: error: the file cannot be read"),
+        (lambda: hpcsched.read_workload(5), "path of a scenario, or a dictionary; found .*int"),
+    ],
+)
+def test_wrong_arguments(call: Callable[[], object], message: str) -> None:
+    """They are errors of the project, each in one sentence."""
+    with pytest.raises(InputError, match=message):
+        call()
+
+
+def test_overrides_of_several_kinds() -> None:
+    """A list of texts, one text, and a dictionary say the same."""
+    listed = hpcsched.load_scenario(SCENARIO, ["trace.jobs=5"])
+    assert hpcsched.load_scenario(SCENARIO, "trace.jobs=5") == listed
+    assert hpcsched.load_scenario(SCENARIO, {"trace.jobs": 5}) == listed
+    with pytest.raises(InputError, match=r"override trace\.jobs: error: trace\.jobs: expected"):
+        hpcsched.load_scenario(SCENARIO, {"trace.jobs": "many"})
+
+
+def test_results_on_one_line(result: hpcsched.RunResult) -> None:
+    """A result at the end of a cell, or in a list, does not fill the screen."""
+    submitted = result.summary["jobs"]["submitted"]
+    assert repr(result).startswith("RunResult(")
+    assert f": complete, jobs submitted: {submitted}, objective: " in repr(result)
+    assert repr(result.verify()) == f"AuditReport(ok: {len(result.verify().checks)} checks)"
+    workload = hpcsched.read_workload(SCENARIO)
+    assert repr(workload) == "Workload(records read: 3000, jobs: 3000)"
+    short = hpcsched.replay(hpcsched.load_scenario(SCENARIO, {"trace.jobs": 5}))
+    assert repr(short).startswith("Replay(jobs that ran: 5, rounds: ")

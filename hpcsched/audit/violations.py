@@ -68,6 +68,12 @@ class AuditReport:
 
     checks: tuple[Check, ...]
 
+    def __repr__(self) -> str:
+        """Return the outcome and the number of checks, on one line."""
+        bad = sum(1 for check in self.checks if check.count)
+        outcome = f"not ok: violations in {bad} of" if bad else "ok:"
+        return f"AuditReport({outcome} {len(self.checks)} checks)"
+
     @property
     def ok(self) -> bool:
         """True if no check found a violation."""

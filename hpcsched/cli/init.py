@@ -21,16 +21,31 @@ def init(
     kind: Annotated[
         Kind, typer.Argument(help="The kind of workload: log, slurm or site.")
     ] = Kind.LOG,
+    log: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="LOG",
+            help="The log to replay, with the kind log; an example by default.",
+            show_default=False,
+        ),
+    ] = None,
     out: Annotated[Path, typer.Option(help="The file to write.")] = Path("scenario.yaml"),
     *,
     force: Force = False,
 ) -> None:
     """Write a commented scenario to start from.
 
-    The schema for editors is written beside it. The names of logs in it are examples.
+    The schema for editors is written beside it. With a log, the format, the machine and the
+    policies are those that `hpcsched try` finds; without, the names in it are examples.
     """
     from hpcsched.first_look.starter import write_starter
 
-    for path in write_starter(kind, out, force=force):
+    if log is not None and kind is not Kind.LOG:
+        raise typer.BadParameter(f"expected no log with the kind {kind}", param_hint="LOG")
+
+    def tell(line: str) -> None:
+        typer.echo(line, err=True)
+
+    for path in write_starter(kind, out, log=log, tell=tell, force=force):
         typer.echo(f"written: {path}")
     typer.echo(f"edit it, then: hpcsched validate {out}")

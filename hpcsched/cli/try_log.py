@@ -43,7 +43,7 @@ class LogReading:
 def try_log(
     log: Annotated[
         Path | None,
-        typer.Argument(metavar="LOG", help="The log, plain or gzip.", show_default=False),
+        typer.Argument(metavar="LOG", help="The log, plain or compressed.", show_default=False),
     ] = None,
     *,
     dispatchers: Annotated[
@@ -113,7 +113,7 @@ def try_log(
         for line in check_lines(one.audit):
             typer.echo(f"{one.label}: {line}", err=True)
     if format_ is TableFormat.TEXT:
-        _tell_next("--example" if example else str(path), reading.preset, save, names)
+        _tell_next(save, names)
     if bad:
         raise typer.Exit(1)
 
@@ -129,12 +129,11 @@ def _machine(text: str | None) -> tuple[int, int | None] | None:
     return int(nodes), int(cores) if x else None
 
 
-def _tell_next(log: str, preset: str | None, save: Path | None, names: list[str]) -> None:
+def _tell_next(save: Path | None, names: list[str]) -> None:
     """Print the next commands."""
     if save is not None:
         typer.echo(f"scenarios and runs in {save}: hpcsched run {save / names[0]}.yaml")
         page = save / "report.html"
         typer.echo(f"a page with figures: hpcsched report {save / 'runs'} --out {page}")
     else:
-        what = log if preset is None else f"{log} --preset {preset}"
-        typer.echo(f"the scenarios that do the same: hpcsched try {what} --save DIR")
+        typer.echo("to keep these scenarios and runs, add --save DIR")

@@ -1,6 +1,7 @@
 """A first look at a log: scenarios made for it, their runs, and the audits of these."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ from hpcsched.first_look.log_recognition import (
 )
 from hpcsched.first_look.machine import (
     Machine,
+    Needs,
     given_machine,
     machine_for,
     machine_from_header,
@@ -38,7 +40,7 @@ from hpcsched.scenario import load_scenario
 from hpcsched.scenario.document import Document, parse_document, read_text
 from hpcsched.scenario.loading import check_document
 from hpcsched.workload.presets.preset_catalogue import find_preset
-from hpcsched.workload.trace_source import recorded_waits
+from hpcsched.workload.trace_source import TraceAccount, recorded_waits
 
 
 class Look(NamedTuple):
@@ -157,24 +159,43 @@ def document_of(
     InputError
         The file cannot be read.
     """
-    known = path.suffix not in SCENARIOS and path.exists()
-    if not known or (preset is None and recognised(path) is None):
+    if path.suffix in SCENARIOS or not path.exists():
         return parse_document(read_text(path))
+    if preset is None and recognised(path) is None:
+        return _scenario_of_any_name(path)
     look = look_at(path, ("easy",), preset=preset)
     for line in look_lines(look):
         tell(line)
     return parse_document(scenario_text(look.configurations[0], look.log, look.machine, None))
 
 
+def _scenario_of_any_name(path: Path) -> Document:
+    """Return the document of a scenario whose name does not tell that it is one.
+
+    Raises
+    ------
+    InputError
+        It is none; the message says what is wrong with it as a log.
+    """
+    with suppress(InputError):
+        document = parse_document(read_text(path))
+        if isinstance(document.value, dict) and not document.problems:
+            return document
+    format_of_log(path)
+    return parse_document(read_text(path))
+
+
 def look_lines(look: Look) -> Iterator[str]:
     """Yield the findings about a log before its replay."""
     machine = look.machine
+    nodes = "node" if machine.nodes == 1 else "nodes"
     cores = "core" if machine.cores == 1 else "cores"
     yield f"{look.log.path.name}: {look.log.format.called}"
     if look.log.encoding != UTF_8:
         yield f"encoding: {look.log.encoding}, as it is not UTF-8"
     more = "".join(f", {amount} {name}" for name, amount in machine.others)
-    yield f"machine: {machine.nodes} nodes with {machine.cores} {cores}{more} each, {machine.basis}"
+    each = f"{machine.cores} {cores}{more} each"
+    yield f"machine: {machine.nodes} {nodes} with {each}, {machine.basis}"
     if look.log.jobs is not None:
         yield f"jobs: at most the first {look.log.jobs}"
 
@@ -215,7 +236,23 @@ def try_scenarios(
 
 
 def _machine(log: TrialLog) -> Machine:
-    """Return the machine of the log's header, or one that is just large enough for its jobs."""
+    """Return the machine of the log's header, or one that is just large enough for its jobs.
+
+    Raises
+    ------
+    InputError
+        The log cannot be read, or has no job that ran.
+    """
+    needs, comments = _needs(log)
+    stated = machine_from_header(comments)
+    if stated is not None:
+        return stated
+    # The machine was large enough for all jobs, however few are replayed.
+    return machine_for(needs if log.jobs is None else _needs(log._replace(jobs=None))[0])
+
+
+def _needs(log: TrialLog) -> tuple[Needs, Sequence[str]]:
+    """Return what the jobs of a log need, and the comments of its header."""
     asked = [] if log.format.preset is None else find_preset(log.format.preset).resource_types
     resources = dict.fromkeys(["core", *asked], LARGEST)
     enough: dict[str, Any] = {"name": "node", "count": 1000, "resources": resources}
@@ -233,5 +270,12 @@ def _machine(log: TrialLog) -> Machine:
     with all_refused_told(loaded):
         needs = need_of(source.jobs(), waits, assembly.system.resource_types)
     if not any(need.job for need in needs.by_type.values()):
-        raise InputError(Finding("no-jobs", "it has no job that ran", Place(str(log.path))))
-    return machine_from_header(source.comments) or machine_for(needs)
+        raise InputError(Finding("no-jobs", _no_jobs(source.account), Place(str(log.path))))
+    return needs, source.comments
+
+
+def _no_jobs(account: TraceAccount) -> str:
+    """Return that no record of a log is a job that ran, and why."""
+    skipped = ", ".join(f"{count} {reason}" for reason, count in account.skipped.most_common())
+    why = f", skipped: {skipped}" if skipped else ""
+    return f"expected at least one job that ran; found {account.read} records{why}"

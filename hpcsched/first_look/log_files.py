@@ -5,6 +5,7 @@ from pathlib import Path
 
 import hpcsched
 from hpcsched.errors import Finding, InputError, Place
+from hpcsched.workload.readers.compressed_files import ENDINGS
 
 
 class LogSource(StrEnum):
@@ -37,15 +38,15 @@ def source_of(path: Path) -> LogSource:
     InputError
         The ending of its name is unknown.
     """
-    plain = path.with_suffix("") if path.suffix == ".gz" else path
+    plain = path.with_suffix("") if path.suffix in ENDINGS else path
     source = _READ.get(plain.suffix)
     if source is None:
-        endings = ", ".join(_READ)
+        endings, compressed = ", ".join(_READ), ", ".join(ENDINGS)
         raise InputError(
             Finding(
                 "unknown-format",
-                f"expected a name that ends in {endings} (or one of these and .gz), or in .yaml for"
-                " a scenario; --from says what reads other names",
+                f"expected a name that ends in {endings} (or one of these and {compressed}), or in"
+                " .yaml for a scenario; --from says what reads other names",
                 Place(str(path)),
             )
         )

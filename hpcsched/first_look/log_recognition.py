@@ -1,25 +1,26 @@
 """Formats of logs by their content."""
 
 import codecs
-import gzip
 import json
 import re
-import zlib
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.slurm.sacct_header import parse_header, what_it_is
 from hpcsched.workload.presets.preset_catalogue import Preset, find_preset, preset_for
+from hpcsched.workload.readers import alea_lines
+from hpcsched.workload.readers.compressed_files import DAMAGE, unpacked
 from hpcsched.workload.readers.table_files import table_files
 from hpcsched.workload.readers.table_rows import open_rows
+from hpcsched.workload.readers.text_lines import TextLines
 
 SCENARIOS = (".yaml", ".yml")
 """Endings of the names of scenarios, which are taken for scenarios whatever is in them."""
 
 _LOOKED_AT = 1 << 16
-_GZIP = b"\x1f\x8b"
 _PARQUET = b"PAR1"
 _UTF_16 = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE
 UTF_8 = "utf-8"
@@ -27,6 +28,8 @@ _PBS = re.compile(r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;[A-Za-z];")
 _NUMBER = re.compile(r"[-+]?\d+(\.\d*)?([eE][-+]?\d+)?")
 _SWF_FIELDS = 18
 _JOB_NAMES = ["JobNames:", "last"]
+_SEPARATORS = ",", ";", "\t"
+_TAR, _TAR_AT = b"ustar", 257
 
 
 class LogFormat(NamedTuple):
@@ -52,6 +55,11 @@ BATSIM = LogFormat("batsim", "a workload of Batsim")
 SACCT = LogFormat("slurm-sacct", "output of Slurm's sacct")
 PBS = LogFormat("pbs-accounting", "an accounting log of PBS")
 TABLE = LogFormat("table", "a table")
+ALEA = LogFormat("alea", "the extended Standard Workload Format of Alea")
+
+
+_ONE_FILE = SWF, BATSIM
+"""Formats of logs that are never a folder of files."""
 
 
 def of_preset(preset: Preset) -> LogFormat:
@@ -60,24 +68,43 @@ def of_preset(preset: Preset) -> LogFormat:
 
 
 def recognised(path: Path) -> LogFormat | None:
-    """Return the format of a log, plain or gzip; None if the file is no log that is known.
+    """Return the format of a log, plain or compressed; None if the file is no log that is known.
 
-    A folder is recognised by its first table.
+    A folder is recognised by its first table, or else by its first file.
 
     Raises
     ------
     InputError
         The file cannot be read.
     """
-    if path.is_dir():
-        path = table_files(path)[0]
+    path = _first_file(path)
     beginning = _beginning(path)
     if beginning.startswith(_PARQUET):
         return _known_table(path)
-    text = beginning.decode(_encoding(beginning), errors="replace").removeprefix("\ufeff")
-    lines = [line for line in text.splitlines() if line.strip()]
+    lines = _lines_of(beginning)
     found = next((one for one, fits in _FITS.items() if lines and fits(lines)), None)
     return _known_table(path) if found is TABLE else found
+
+
+def _first_file(path: Path) -> Path:
+    """Return the first table of a folder, or else its first file; a file is returned as it is.
+
+    Raises
+    ------
+    InputError
+        The folder holds no file.
+    """
+    if not path.is_dir():
+        return path
+    with suppress(InputError):
+        return table_files(path)[0]
+    return TextLines(path).files[0]
+
+
+def _lines_of(beginning: bytes) -> list[str]:
+    """Return the lines of the beginning of a text that are not blank."""
+    text = beginning.decode(_encoding(beginning), errors="replace").removeprefix("\ufeff")
+    return [line for line in text.splitlines() if line.strip()]
 
 
 def _known_table(path: Path) -> LogFormat:
@@ -99,7 +126,7 @@ def encoding_of(path: Path) -> str:
     InputError
         The file cannot be read.
     """
-    return _encoding(_beginning(table_files(path)[0] if path.is_dir() else path))
+    return _encoding(_beginning(_first_file(path)))
 
 
 def format_of_log(path: Path, preset: str | None = None) -> LogFormat:
@@ -124,21 +151,53 @@ def format_of_log(path: Path, preset: str | None = None) -> LogFormat:
         except ValueError as error:
             raise InputError(Finding("unknown-preset", str(error), key="--preset")) from None
     found = recognised(path)
-    place = Place(str(path))
-    if found is None:
-        known = ", ".join(one.called for one in (SWF, BATSIM, SACCT, PBS))
-        message = f"expected a log of a known format: {known}; it is none of these"
-        cause = what_it_is(_first_line(path))
-        if cause:
-            message = f"{message}: {cause}"
-        raise InputError(Finding("unknown-format", message, place))
-    if found is TABLE:
+    if found is None or found in _WITHOUT_MACHINE:
+        message = _unknown(path) if found is None else _WITHOUT_MACHINE[found](path)
+        raise InputError(Finding("unknown-format", message, Place(str(path))))
+    if path.is_dir() and found in _ONE_FILE:
         message = (
-            "it is a table of no known data set ('hpcsched trace presets'), whose columns a"
-            " scenario must name: see the trace source 'table' in docs/exchange.md"
+            f"expected a file, found a folder; a log in the format {found.called} is one file,"
+            f" such as {_first_file(path)}"
         )
-        raise InputError(Finding("unknown-format", message, place))
+        raise InputError(Finding("unknown-format", message, Place(str(path))))
     return found
+
+
+def _unknown(path: Path) -> str:
+    """Return what is wrong with a file that is no known log."""
+    known = ", ".join(one.called for one in (SWF, BATSIM, SACCT, PBS))
+    beginning = _beginning(_first_file(path))
+    if not beginning.strip():
+        return f"expected a log of a known format: {known}; the file is empty"
+    if beginning[_TAR_AT:].startswith(_TAR):
+        return f"expected a log of a known format: {known}; it is a tar archive, unpack it first"
+    message = f"expected a log of a known format: {known}; it is none of these"
+    cause = what_it_is(next(iter(_lines_of(beginning)), ""))
+    return f"{message}: {cause}" if cause else message
+
+
+def _table_without_columns(path: Path) -> str:
+    """Return how to describe a table whose columns nothing tells."""
+    file = _first_file(path)
+    separator = _separator(_lines_of(_beginning(file)))
+    try:
+        names = ", ".join(open_rows(file, separator).names)
+    except InputError:
+        names = ""
+    told = f" with the columns {names}" if names else ""
+    delimiter = "" if separator == "," else f", delimiter: {json.dumps(separator)}"
+    return (
+        f"it is a table{told}, of no known data set ('hpcsched trace presets'); the trace of a"
+        f" scenario says what they are: {{source: table, path: {path.name}{delimiter}, columns:"
+        " {job_id: ..., submit_time: ..., run_time: ..., requested_time: ..., units: ...}}"
+    )
+
+
+def _alea_without_nodes(_path: Path) -> str:
+    return (
+        "it is in the extended format of Alea, whose jobs name properties of nodes: a scenario"
+        " with the trace source 'alea' describes these"
+    )
 
 
 def refuse_log(path: Path) -> None:
@@ -163,21 +222,11 @@ def refuse_log(path: Path) -> None:
 def _beginning(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
-            beginning = file.read(_LOOKED_AT)
-        if not beginning.startswith(_GZIP):
-            return beginning
-        with gzip.open(path) as unpacked:
-            return unpacked.read(_LOOKED_AT)
-    except (OSError, EOFError, zlib.error) as error:
+            return unpacked(file).read(_LOOKED_AT)
+    except (OSError, *DAMAGE) as error:
         reason = getattr(error, "strerror", None) or str(error)
         message = f"it cannot be read: {reason}"
         raise InputError(Finding("missing-file", message, Place(str(path)))) from None
-
-
-def _first_line(path: Path) -> str:
-    beginning = _beginning(table_files(path)[0] if path.is_dir() else path)
-    text = beginning.decode(_encoding(beginning), errors="replace").removeprefix("\ufeff")
-    return next((line for line in text.splitlines() if line.strip()), "")
 
 
 def _encoding(beginning: bytes) -> str:
@@ -232,8 +281,22 @@ def _is_philly(lines: Sequence[str]) -> bool:
     return text.lstrip().startswith("[") and '"attempts"' in text and '"submitted_time"' in text
 
 
+def _is_alea(lines: Sequence[str]) -> bool:
+    fields = lines[0].split()
+    return (
+        len(fields) == alea_lines.FIELDS
+        and all(map(_NUMBER.fullmatch, fields[:_SWF_FIELDS]))
+        and alea_lines.is_list_of_nodes(fields[alea_lines.NODES].encode())
+    )
+
+
 def _is_table(lines: Sequence[str]) -> bool:
-    return lines[0].count(",") >= 2 and ":" not in lines[0]
+    return lines[0].count(_separator(lines)) >= 2 and ":" not in lines[0]
+
+
+def _separator(lines: Sequence[str]) -> str:
+    """Return the separator that the first line has most of; commas of a file without lines."""
+    return max(_SEPARATORS, key=lines[0].count) if lines else ","
 
 
 _FITS: Mapping[LogFormat, Callable[[Sequence[str]], bool]] = {
@@ -242,6 +305,13 @@ _FITS: Mapping[LogFormat, Callable[[Sequence[str]], bool]] = {
     BATSIM: _is_batsim,
     SWF: _is_swf,
     of_preset(find_preset("philly")): _is_philly,
+    ALEA: _is_alea,
     TABLE: _is_table,
 }
 """Formats of text, each with the test of a file's first lines; the first that fits is meant."""
+
+_WITHOUT_MACHINE: Mapping[LogFormat, Callable[[Path], str]] = {
+    TABLE: _table_without_columns,
+    ALEA: _alea_without_nodes,
+}
+"""Formats that need a scenario, each with the message that says how to write it."""

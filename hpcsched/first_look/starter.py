@@ -1,8 +1,13 @@
 """Starter scenarios, commented, each with the schema that editors check it by."""
 
+import json
+from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
+from hpcsched.first_look.first_look import look_at, look_lines
+from hpcsched.first_look.trial_scenarios import scenario_text
 from hpcsched.plugins import manager
 from hpcsched.results.files import problem, write_json, write_text
 from hpcsched.scenario.scenario_schema import scenario_schema
@@ -18,13 +23,46 @@ def starter_text(kind: str) -> str:
     return (files("hpcsched.first_look") / "starters" / f"{kind}.yaml").read_text(encoding="utf-8")
 
 
-def write_starter(kind: str, out: Path, *, force: bool = False) -> list[Path]:
-    """Write a starter scenario, and the schema beside it; return the paths.
+def log_starter_text(log: Path, tell: Callable[[str], None] = lambda _: None) -> str:
+    """Return a starter scenario for a log, on the machine that its header or its jobs tell.
+
+    Parameters
+    ----------
+    log
+        The log.
+    tell
+        Called with what is found in the log.
+
+    Raises
+    ------
+    InputError
+        It cannot be read, or needs more than its content to be described.
+    """
+    look = look_at(log, ("easy",))
+    for line in look_lines(look):
+        tell(line)
+    text = scenario_text(look.configurations[0], look.log, look.machine, look.objective)
+    return f"# yaml-language-server: $schema={SCHEMA}\n{text}"
+
+
+def write_starter(
+    kind: str,
+    out: Path,
+    *,
+    log: Path | None = None,
+    tell: Callable[[str], None] = lambda _: None,
+    force: bool = False,
+) -> list[Path]:
+    """Write a starter scenario, and the schema beside it; return the paths that were written.
 
     Parameters
     ----------
     kind
         One of `KINDS`.
+    log
+        The log that the scenario replays, with the kind `log`; None: an example.
+    tell
+        Called with what is found in the log.
     out
         File to write.
     force
@@ -33,12 +71,24 @@ def write_starter(kind: str, out: Path, *, force: bool = False) -> list[Path]:
     Raises
     ------
     InputError
-        A file is there already, or cannot be written.
+        A file is there already or cannot be written, or the log cannot be read.
     """
     schema = out.with_name(SCHEMA)
-    for path in (out, schema):
+    content = scenario_schema(manager.registry())
+    # The schema of an earlier scenario in the folder is the same file.
+    written = [out] if _holds(schema, content) else [out, schema]
+    for path in written:
         if path.exists() and not force:
             raise problem("file-exists", path, "it is there already; --force replaces it")
-    write_text(out, starter_text(kind))
-    write_json(schema, scenario_schema(manager.registry()))
-    return [out, schema]
+    write_text(out, starter_text(kind) if log is None else log_starter_text(log, tell))
+    if schema in written:
+        write_json(schema, content)
+    return written
+
+
+def _holds(path: Path, content: Any) -> bool:
+    """Return True if a file is there and holds this content as JSON."""
+    try:
+        return bool(json.loads(path.read_text(encoding="utf-8")) == content)
+    except (OSError, ValueError):
+        return False

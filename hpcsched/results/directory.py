@@ -292,6 +292,9 @@ class RunDirectory:
         """
         path = self.path / REASONS
         if not path.is_file():
-            message = "no reasons were recorded: run it with --explain"
+            message = (
+                "no reasons were recorded: run it with --explain, or with 'observers: [reasons]' in"
+                " its scenario"
+            )
             raise problem("no-reasons", self.path, message)
         return ParquetTable(path)

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -24,7 +26,7 @@ from hpcsched.results.summary import ChosenMetric
 from hpcsched.results.tables import ArrowTable
 from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.runs.runner import begun_anew, parts_of
-from hpcsched.scenario import Scenario
+from hpcsched.scenario import Scenario, load_scenario
 from hpcsched.simulation.engine import Simulation
 from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.simulation.observer import Observer
@@ -72,6 +74,10 @@ class Workload:
     batches: tuple[JobColumns, ...] | None = None
     records: tuple[TracedJob, ...] = ()
     comments: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        """Return the counts of records and jobs, on one line."""
+        return f"Workload(records read: {self.account.read}, jobs: {self.account.submitted})"
 
     @cached_property
     def jobs(self) -> tuple[TracedJob, ...]:
@@ -132,6 +138,11 @@ class Replay:
     objective: float | None
     in_python: tuple[str, ...]
 
+    def __repr__(self) -> str:
+        """Return the numbers of jobs and rounds, and the objective, on one line."""
+        jobs, rounds = self.jobs.num_rows, self.rounds.num_rows
+        return f"Replay(jobs that ran: {jobs}, rounds: {rounds}, objective: {self.objective})"
+
     @property
     def start_times(self) -> dict[int, int]:
         """Start time of each job that ran, by job number, in seconds."""
@@ -139,14 +150,20 @@ class Replay:
         return dict(zip(numbers.tolist(), starts.tolist(), strict=True))
 
 
-def read_workload(scenario: Scenario) -> Workload:
+def read_workload(scenario: Scenario | Path | str | Mapping[str, Any]) -> Workload:
     """Return the jobs of a scenario's trace, for replays of scenarios that share it.
+
+    Parameters
+    ----------
+    scenario
+        The scenario, given as such, as a file or as a dictionary.
 
     Raises
     ------
     InputError
-        If the trace cannot be read.
+        If the scenario is not valid or the trace cannot be read.
     """
+    scenario = _loaded(scenario)
     source = assemble(scenario).source
     batches: tuple[JobColumns, ...] | None = None
     records: tuple[TracedJob, ...] = ()
@@ -159,13 +176,18 @@ def read_workload(scenario: Scenario) -> Workload:
     return Workload(source.account, read_for(scenario), batches, records, comments)
 
 
-def replay(scenario: Scenario, workload: Workload | None = None, *, places: bool = False) -> Replay:
+def replay(
+    scenario: Scenario | Path | str | Mapping[str, Any],
+    workload: Workload | None = None,
+    *,
+    places: bool = False,
+) -> Replay:
     """Replay a scenario in memory: no run directory, no observers, and many at a time.
 
     Parameters
     ----------
-    scenario : Scenario
-        What to replay, as `load_scenario` returns it; its `observers` are left out.
+    scenario : Scenario, path or dict
+        What to replay; its `observers` are left out.
     workload : Workload, optional
         The jobs of its trace, where they have been read already.
     places : bool, optional
@@ -202,6 +224,7 @@ def replay(scenario: Scenario, workload: Workload | None = None, *, places: bool
     >>> min(orders, key=orders.get)
     'sjf'
     """
+    scenario = _loaded(scenario)
     if scenario.simulation.mode == "offline":
         message = "a replay in memory is on-line; use run for a scenario with 'mode: offline'"
         raise InputError(Finding("not-in-memory", message, key="simulation.mode"))
@@ -228,6 +251,10 @@ def replay(scenario: Scenario, workload: Workload | None = None, *, places: bool
     # Recorded starts are learned as the trace is read.
     jobs = workload.jobs if parts.recorded is None else assembly.source.jobs()
     return _result(assembly, *replay_in_python(parts, jobs, places=places), in_python)
+
+
+def _loaded(scenario: Scenario | Path | str | Mapping[str, Any]) -> Scenario:
+    return scenario if isinstance(scenario, Scenario) else load_scenario(scenario)
 
 
 def read_for(scenario: Scenario) -> dict[str, object]:

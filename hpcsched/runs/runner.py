@@ -100,6 +100,12 @@ class RunResult:
 
         return explain_run(self.directory, job_id)
 
+    def __repr__(self) -> str:
+        """Return the scenario, the status, the number of jobs and the folder, on one line."""
+        manifest, jobs = self.directory.manifest, self.summary["jobs"]["submitted"]
+        what = f"{manifest.scenario}: {manifest.status}, jobs submitted: {jobs}"
+        return f"RunResult({what}, objective: {self.objective}, in {self.directory.path})"
+
     def _repr_html_(self) -> str:
         """Return the account of jobs and the metrics, for notebooks."""
         lines = "\n".join(account_lines(self.summary))

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
-from hpcsched.errors import HpcschedError
+from hpcsched.errors import Finding, HpcschedError, InputError
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.job_classes import ClassName, class_kinds
 from hpcsched.report.studied_runs import Study, open_study
@@ -54,7 +54,7 @@ class StudyPage(NamedTuple):
 
 
 def compare(
-    *runs: Run,
+    *runs: Run | Sequence[Run],
     baseline: str | None = None,
     by: ClassName | Sequence[ClassName] = (),
     recorded: bool = False,
@@ -64,7 +64,7 @@ def compare(
     Parameters
     ----------
     runs
-        The runs.
+        The runs, one by one or as a list.
     baseline
         Name of the run with which the others are compared; the first by default; `recorded` for the
         log's own schedule.
@@ -94,7 +94,7 @@ def compare(
     return compare_study(_opened(runs), baseline=baseline, kinds=_kinds(by), recorded=recorded)
 
 
-def plot(kind: Kind, *runs: Run, **options: Any) -> "Chart":
+def plot(kind: Kind, *runs: Run | Sequence[Run], **options: Any) -> "Chart":
     """Return a figure of runs as an Altair chart.
 
     Parameters
@@ -102,17 +102,22 @@ def plot(kind: Kind, *runs: Run, **options: Any) -> "Chart":
     kind
         Kind of the figure.
     runs
-        The runs.
+        The runs, one by one or as a list.
     options
         As in `figure_of`.
 
     Raises
     ------
     InputError
-        If a run cannot be read, or lacks what the figure shows.
+        If there is no such kind, or a run cannot be read or lacks what the figure shows.
     TypeError
         If the kind has no such option.
     """
+    kinds = get_args(Kind)
+    if kind not in kinds:
+        found = repr(kind) if isinstance(kind, str) else f"a value of type {type(kind).__name__}"
+        message = f"expected a kind of figure first: {', '.join(kinds)}; found {found}"
+        raise InputError(Finding("unknown-figure", message))
     return figure_of(kind, ComparedStudy(_opened(runs)), **options).chart
 
 
@@ -153,7 +158,7 @@ def study_page(
 
 def write_report(
     out: Path | str,
-    *runs: Run,
+    *runs: Run | Sequence[Run],
     baseline: str | None = None,
     by: ClassName | Sequence[ClassName] | None = None,
     recorded: bool = False,
@@ -168,7 +173,7 @@ def write_report(
     out
         The HTML file.
     runs
-        The runs.
+        The runs, one by one or as a list.
     baseline, recorded, title, verify
         As in `compare` and `study_page`.
     by
@@ -184,6 +189,9 @@ def write_report(
     """
     from hpcsched.report.figures.figure_files import check_free, write_bytes  # noqa: PLC0415
 
+    if not isinstance(out, Path | str):
+        message = f"expected the HTML file first, found a value of type {type(out).__name__}"
+        raise InputError(Finding("bad-value", message))
     path = Path(out)
     # Before the runs are read and audited, which may take minutes.
     check_free(path, force=force)
@@ -192,9 +200,29 @@ def write_report(
     return path
 
 
-def _opened(runs: tuple[Run, ...]) -> Study:
-    paths = [one.directory.path if isinstance(one, RunResult) else Path(one) for one in runs]
-    return open_study(paths)
+def _opened(runs: Sequence[Run | Sequence[Run]]) -> Study:
+    """Open runs that are given one by one or as lists.
+
+    Raises
+    ------
+    InputError
+        There is none, or one cannot be read.
+    """
+    listed: list[Any] = []
+    for given in runs:
+        listed += given if isinstance(given, list | tuple) else [given]
+    if not listed:
+        raise InputError(Finding("no-runs", "expected at least one run, found none"))
+    for one in listed:
+        if not isinstance(one, RunResult | Path | str):
+            message = (
+                "expected runs: what hpcsched.run or open_run returns, or the paths of run"
+                f" directories; found a value of type {type(one).__name__}"
+            )
+            raise InputError(Finding("bad-value", message))
+    return open_study(
+        [one.directory.path if isinstance(one, RunResult) else Path(one) for one in listed]
+    )
 
 
 def _kinds(by: str | Sequence[str] | None) -> list[str] | None:

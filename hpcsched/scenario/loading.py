@@ -22,7 +22,7 @@ from hpcsched.scenario.including import SYSTEM, include_system, names_system
 from hpcsched.scenario.key_path import KeyPath, parse_key_path, show_key_path
 from hpcsched.scenario.models import Scenario, scenario_model
 from hpcsched.scenario.overrides import Override, apply_settings, settings_of
-from hpcsched.scenario.positions import Positions, by_position
+from hpcsched.scenario.positions import Positions, Setting, by_position
 from hpcsched.scenario.yaml_core import StrictDumper
 
 DICTIONARY = "<dictionary>"
@@ -53,7 +53,7 @@ class LoadedScenario:
 
 def load_scenario(
     path: str | os.PathLike[str] | Mapping[str, Any],
-    overrides: Sequence[Override] = (),
+    overrides: Sequence[Override] | Mapping[str, Any] = (),
     registry: Registry | None = None,
 ) -> Scenario:
     """Return the scenario in a YAML file or an equivalent dictionary.
@@ -63,7 +63,8 @@ def load_scenario(
     path
         The file; or a dictionary, whose relative paths begin at the working directory.
     overrides
-        Texts such as `dispatcher.depth=100`, or settings, applied in order.
+        Texts such as `dispatcher.depth=100`, or a dictionary such as `{"dispatcher.depth": 100}`,
+        applied in order.
     registry
         Plugins; the installed ones by default.
 
@@ -72,9 +73,38 @@ def load_scenario(
     InputError
         If anything is wrong, with all findings.
     """
+    listed = _listed(overrides)
     if isinstance(path, Mapping):
-        return check_document(_document_of(path), DICTIONARY, overrides, registry).scenario
-    return read_scenario(path, overrides, registry).scenario
+        return check_document(_document_of(path), DICTIONARY, listed, registry).scenario
+    if not isinstance(path, str | os.PathLike):
+        message = (
+            "expected the path of a scenario, or a dictionary; found a value of type"
+            f" {type(path).__name__}"
+        )
+        raise InputError(Finding("bad-value", message))
+    return read_scenario(path, listed, registry).scenario
+
+
+def _listed(overrides: Sequence[Override] | Mapping[str, Any]) -> Sequence[Override]:
+    """Return overrides as a list; a lone text is one override.
+
+    Raises
+    ------
+    InputError
+        A key of a dictionary is no key path.
+    """
+    if isinstance(overrides, str):
+        return [overrides]
+    if not isinstance(overrides, Mapping):
+        return overrides
+    settings = []
+    for key, value in overrides.items():
+        place = Place(f"override {key}")
+        try:
+            settings.append(Setting(parse_key_path(str(key)), value, place))
+        except ValueError as error:
+            raise InputError(Finding("bad-override", str(error), place)) from None
+    return settings
 
 
 def _document_of(content: Mapping[str, Any]) -> Document:

@@ -336,7 +336,8 @@ def test_errors(ran: Ran, tmp_path: Path) -> None:
     )
     ran.run(explain=False)
     assert ran.error(1) == (
-        f"{ran.out}: error: no reasons were recorded: run it with --explain [no-reasons]"
+        f"{ran.out}: error: no reasons were recorded: run it with --explain, or with"
+        " 'observers: [reasons]' in its scenario [no-reasons]"
     )
     assert not (ran.out / "reasons.parquet").exists()
     ran.out = tmp_path / "nowhere"

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 from pathlib import Path
 
 HEADER = "; Version: 2.2\n; MaxNodes: 4\n; MaxProcs: 8\n"
@@ -10,6 +11,7 @@ RECORDS = "".join(
     for n in range(1, 81)
 )
 SWF = HEADER + RECORDS
+NO_PROCESSORS = re.sub(r" 2 -1 -1 \d", " -1 -1 -1 -1", SWF)
 SACCT = (
     "JobID|Submit|Start|End|Timelimit|NNodes|NCPUS|ReqMem|AllocTRES|Partition|User|State\n"
     "7|2024-03-04T00:00:00|2024-03-04T00:01:00|2024-03-04T00:11:00|01:00:00|1|4|8G|"
@@ -28,6 +30,7 @@ BATSIM = json.dumps(
     }
 )
 TABLE = "job_id,submit,run\n1,0,60\n"
+ALEA = "0 9 0 50 2 1 1 2 60 4096 1 6 1 1 -1 1 1 1 {7,7} q_1d 1:ppn=2\n"
 SCENARIO = "name: x\nsystem:\n  groups: []\n"
 
 

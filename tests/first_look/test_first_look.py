@@ -69,15 +69,19 @@ def test_a_document_for_a_log(tmp_path: Path) -> None:
     scenario = check_document(document_of(log, told.append), log).scenario
     assert scenario.trace.plugin_name == "swf"
     assert told[0] == "log: Standard Workload Format"
-    own = samples.written(tmp_path, "name: own\n", "own.yaml")
-    assert document_of(own).value == {"name": "own"}
+    for name in ("own.yaml", "own.txt"):
+        assert document_of(samples.written(tmp_path, "name: own\n", name)).value == {"name": "own"}
+    for text, message in (("", "the file is empty"), ("a\tb\n", "it is none of these")):
+        with pytest.raises(InputError, match=message):
+            document_of(samples.written(tmp_path, text, "log.swf"))
 
 
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
         (None, {}, "there is no file"),
-        (samples.HEADER, {}, "no job that ran"),
+        (samples.HEADER, {}, "expected at least one job that ran; found 0 records"),
+        (samples.NO_PROCESSORS, {}, "that ran; found 80 records, skipped: 80 missing_processors"),
         (samples.SWF, {"objective": "best"}, "expected an objective"),
     ],
 )

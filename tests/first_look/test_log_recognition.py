@@ -1,6 +1,7 @@
 """Logs are recognised by their content, whatever their names are."""
 
 import gzip
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -70,7 +71,17 @@ def test_parquet(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [(samples.SCENARIO, "expected a log of a known format"), (samples.TABLE, "must name")],
+    [
+        (samples.SCENARIO, "expected a log of a known format.*; it is none of these"),
+        ("", "expected a log of a known format.*; the file is empty"),
+        (
+            samples.TABLE,
+            "the columns job_id, submit, run, of no known data set.*columns: {job",
+        ),
+        (samples.TABLE.replace(",", ";"), 'columns job_id, submit, run,.*delimiter: ";", columns'),
+        (samples.TABLE.replace(",", "\t"), r'columns job_id, submit, run,.*delimiter: "\\t", colu'),
+        (samples.ALEA, "a scenario with the trace source 'alea' describes these"),
+    ],
 )
 def test_what_no_scenario_can_be_made_for(tmp_path: Path, text: str, message: str) -> None:
     """It is told what is known, or what is needed."""
@@ -92,6 +103,28 @@ def test_what_else_of_slurm_it_is(tmp_path: Path) -> None:
         path.write_text(text)
         with pytest.raises(InputError, match=told):
             found.format_of_log(path)
+
+
+def test_a_tar_archive(tmp_path: Path) -> None:
+    """It may hold several files, also if it is compressed."""
+    log = samples.written(tmp_path, samples.SWF, "log.swf")
+    with tarfile.open(tmp_path / "log.tar.gz", "w:gz") as archive:
+        archive.add(log)
+    with pytest.raises(InputError, match="it is a tar archive, unpack it first"):
+        found.format_of_log(tmp_path / "log.tar.gz")
+
+
+def test_folders(tmp_path: Path) -> None:
+    """A folder of daily files is a log of PBS; a log in another format is one file."""
+    for name, text in (("pbs", samples.PBS), ("swf", samples.SWF)):
+        (tmp_path / name).mkdir()
+        samples.written(tmp_path / name, text, "20240304")
+    assert found.format_of_log(tmp_path / "pbs") == found.PBS
+    with pytest.raises(InputError, match=r"expected a file, found a folder;.*swf/20240304"):
+        found.format_of_log(tmp_path / "swf")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match="the folder holds no file"):
+        found.format_of_log(tmp_path / "empty")
 
 
 def test_a_file_that_is_damaged(tmp_path: Path) -> None:

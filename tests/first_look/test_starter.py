@@ -34,3 +34,38 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
     assert CliRunner().invoke(app, command).exit_code == 1
     assert out.read_text() == "mine"
     assert CliRunner().invoke(app, [*command, "--force"]).exit_code == 0
+
+
+def test_a_log_of_ones_own(tmp_path: Path) -> None:
+    """The machine is that of the header, flawed records are left out, and the scenario runs."""
+    log = samples.written(tmp_path, f"{samples.SWF}no record\n", "log.swf")
+    out = tmp_path / "mine.yaml"
+    result = CliRunner().invoke(app, ["init", "log", str(log), "--out", str(out)])
+    assert result.exit_code == 0, result.output
+    assert "machine: 4 nodes with 2 cores each, from the log's header" in result.stderr
+    assert "count: 4, resources: {core: 2}" in out.read_text()
+    assert "malformed: skip  # damaged lines are counted and left out" in out.read_text()
+    assert out.read_text().startswith(f"# yaml-language-server: $schema={SCHEMA}\n")
+    ran = CliRunner().invoke(app, ["run", str(out), "--out", str(tmp_path / "run")])
+    assert ran.exit_code == 0, ran.output
+    assert "80 jobs submitted: 80 completed" in ran.output
+
+
+def test_a_log_with_the_kind_of_a_site(tmp_path: Path) -> None:
+    """A site has no log that tells its partitions."""
+    log = samples.written(tmp_path, samples.SWF, "log.swf")
+    result = CliRunner().invoke(app, ["init", "site", str(log)])
+    assert result.exit_code == 2
+    assert "expected no log with the kind site" in result.output
+
+
+def test_a_second_scenario_in_a_folder(tmp_path: Path) -> None:
+    """The schema that the first one wrote stays; another file of its name is not replaced."""
+    for name in ("a.yaml", "b.yaml"):
+        result = CliRunner().invoke(app, ["init", "--out", str(tmp_path / name)])
+        assert result.exit_code == 0, result.output
+    assert "schema" not in result.output
+    (tmp_path / SCHEMA).write_text("{}")
+    result = CliRunner().invoke(app, ["init", "--out", str(tmp_path / "c.yaml")])
+    assert result.exit_code == 1
+    assert f"{SCHEMA}: error: it is there already" in str(result.exception)

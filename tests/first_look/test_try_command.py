@@ -26,7 +26,19 @@ def test_a_log_without_yaml(tmp_path: Path) -> None:
     assert "machine: 4 nodes with 2 cores each, from the log's header" in text
     assert "80 records read, 80 jobs submitted: 80 completed\n" in text
     assert "Dispatchers by mean_bounded_slowdown\n" in text
-    assert f"hpcsched try {log} --save DIR" in text
+    assert text.endswith("\nto keep these scenarios and runs, add --save DIR\n")
+
+
+def test_the_machine_is_large_enough_for_jobs_that_are_not_replayed(tmp_path: Path) -> None:
+    """The first two jobs take 5 cores together, the last one 7; no header tells the machine."""
+    records = samples.RECORDS.splitlines(keepends=True)
+    last = records[-1].split()
+    last[4] = last[7] = "7"
+    last[1] = "100000"
+    log = samples.written(tmp_path, "".join([*records[:2], " ".join(last) + "\n"]), "log.swf")
+    text = asked("try", str(log), "--dispatchers", "easy", "--jobs", "2")
+    assert "machine: 7 nodes with 1 core each, assumed: the largest job, 7 cores" in text
+    assert "larger_than_system" not in text
 
 
 def test_nothing_is_the_best_where_no_job_waited(tmp_path: Path) -> None:

@@ -1,18 +1,17 @@
-"""Reader of the workload files of Batsim: JSON, plain or gzip.
+"""Reader of the workload files of Batsim: JSON, plain or compressed.
 
 The text of a file stays in memory, since its profiles may come after the jobs that name them; jobs
 are decoded one at a time.
 """
 
-import gzip
 import json
 import re
-import zlib
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
 from hpcsched.errors import Finding, InputError, Place
+from hpcsched.workload.readers.compressed_files import DAMAGE
 from hpcsched.workload.readers.policies import UnusableError
 from hpcsched.workload.readers.text_encoding import MARK, TextEncoding
 
@@ -103,8 +102,8 @@ class BatsimFile:
         try:
             with self.path.open("rb") as raw:
                 data = self._encoding.stream(raw).read()
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            message = f"expected a whole gzip file, found damage: {error}"
+        except DAMAGE as error:
+            message = f"expected a whole compressed file, found damage: {error}"
             raise self._problem("damaged-trace", message) from None
         except OSError as error:
             message = f"the trace cannot be read: {error.strerror or error}"

@@ -6,16 +6,14 @@ a job starts with its first attempt, ends with its last, and has the GPUs of its
 Source: https://github.com/msr-fiddle/philly-traces.
 """
 
-import gzip
 import json
-import zlib
 from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from hpcsched.errors import Finding, InputError, Place
+from hpcsched.workload.readers.compressed_files import DAMAGE, unpacked
 from hpcsched.workload.readers.policies import UnusableError
-from hpcsched.workload.readers.text_encoding import GZIP_MAGIC
 
 NAMES = (
     "jobid", "user", "vc", "status", "submitted_time", "start_time", "end_time", "servers", "gpus",
@@ -31,7 +29,7 @@ class PhillyRows:
     Parameters
     ----------
     path
-        The file, plain or gzip.
+        The file, plain or compressed.
 
     Raises
     ------
@@ -86,12 +84,10 @@ class PhillyRows:
 
     def _loaded(self) -> list[Any]:
         try:
-            data = self.path.read_bytes()
-            if data[:2] == GZIP_MAGIC:
-                data = gzip.decompress(data)
-            jobs = json.loads(data)
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            message = f"expected a whole gzip file, found damage: {error}"
+            with self.path.open("rb") as raw:
+                jobs = json.loads(unpacked(raw).read())
+        except DAMAGE as error:
+            message = f"expected a whole compressed file, found damage: {error}"
             raise self._problem("damaged-trace", message) from None
         except OSError as error:
             message = f"the trace cannot be read: {error.strerror or error}"

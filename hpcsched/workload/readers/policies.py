@@ -31,7 +31,7 @@ TextEncodingName = Annotated[str, AfterValidator(_known_encoding)]
 class RecordPolicies(Params):
     """Parameters that all sources of records share: the log, and policies."""
 
-    path: InputPath = Field(description="The log, plain or gzip; ${VAR} is filled in.")
+    path: InputPath = Field(description="The log, plain or compressed; ${VAR} is filled in.")
     jobs: int | None = Field(
         None, ge=1, description="Maximum number of jobs, from the beginning; all by default."
     )

@@ -63,7 +63,7 @@ _Request = tuple[tuple[int, ...], int, dict[str, int], dict[str, int]]
     "trace_source",
     "swf",
     SwfParams,
-    summary="Standard Workload Format logs, plain or gzip",
+    summary="Standard Workload Format logs, plain or compressed",
     capabilities={RECORDS_WAITS},
     review=review_swf,
 )

@@ -1,14 +1,13 @@
-"""Reader of the lines of a Standard Workload Format file, plain or gzip, in constant memory."""
+"""Reader of the lines of a Standard Workload Format file, in constant memory."""
 
-import gzip
 import io
-import zlib
 from collections.abc import Container, Generator, Iterable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO
 
 from hpcsched.errors import Finding, InputError, Place
+from hpcsched.workload.readers.compressed_files import DAMAGE
 from hpcsched.workload.readers.policies import UnusableError
 from hpcsched.workload.readers.quantities import WholeSeconds
 from hpcsched.workload.readers.text_encoding import PIECE, TextEncoding
@@ -24,7 +23,7 @@ class SwfLines:
     Parameters
     ----------
     path
-        The file, plain or gzip.
+        The file, plain or compressed.
     encoding
         Encoding of the file; UTF-8 if not given.
 
@@ -73,11 +72,11 @@ class SwfLines:
                     elif line.strip():
                         in_header = False
                         yield number, line
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        except DAMAGE as error:
             raise InputError(
                 Finding(
                     "damaged-trace",
-                    f"expected a whole gzip file, found damage after this line: {error}",
+                    f"expected a whole compressed file, found damage after this line: {error}",
                     Place(str(self.path), number),
                 )
             ) from None

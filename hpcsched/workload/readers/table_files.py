@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from hpcsched.errors import Finding, InputError, Place
+from hpcsched.workload.readers.compressed_files import ENDINGS
 from hpcsched.workload.readers.philly_rows import PhillyRows
 from hpcsched.workload.readers.table_rows import Rows, open_rows
 from hpcsched.workload.readers.table_source_params import TableParams
 from hpcsched.workload.readers.text_encoding import TextEncoding
 
-_TABLES = (".csv", ".csv.gz", ".parquet")
+_TABLES = (".csv", *(f".csv{ending}" for ending in ENDINGS), ".parquet")
 
 
 def rows_of(params: TableParams, encoding: TextEncoding) -> Rows:
@@ -53,7 +54,10 @@ def table_files(folder: Path) -> list[Path]:
         if path.name.endswith(_TABLES) and not path.name.startswith(".") and path.is_file()
     ]
     if not found:
-        message = f"the folder holds no table, of which the name ends in {', '.join(_TABLES)}"
+        message = (
+            f"expected tables in the folder, by names that end in {', '.join(_TABLES)};"
+            " found none; a log of another format is one file"
+        )
         raise InputError(Finding("empty-trace", message, Place(str(folder))))
     return found
 

@@ -1,4 +1,4 @@
-"""Readers of the rows of CSV files (plain or gzip) and Parquet files.
+"""Readers of the rows of CSV files (plain or compressed) and Parquet files.
 
 Rows of CSV are read line by line with the standard library, so that each message can name its line:
 a value cannot continue on the next line. Rows of Parquet are read in batches.
@@ -115,7 +115,7 @@ class CsvRows:
     Parameters
     ----------
     path
-        The file, plain or gzip.
+        The file, plain or compressed.
     delimiter
         Separator of values, one character.
     encoding

@@ -1,4 +1,4 @@
-"""Trace source `table`: jobs as rows of a CSV file, plain or gzip, or of a Parquet file.
+"""Trace source `table`: jobs as rows of a CSV file, plain or compressed, or of a Parquet file.
 
 The scenario maps columns to fields of a job; columns under the names of the glossary need no
 mapping. `jobs.parquet` of a run is such a table, and so is the output of `hpcsched trace convert`.

@@ -1,15 +1,14 @@
 """Encoding of text logs: bytes in any encoding become UTF-8, and a policy decides on the rest."""
 
 import codecs
-import gzip
 import io
 from pathlib import Path
 from typing import IO, Literal
 
 from hpcsched.errors import Finding, InputError, Place
+from hpcsched.workload.readers.compressed_files import unpacked
 from hpcsched.workload.readers.policies import UnusableError
 
-GZIP_MAGIC = b"\x1f\x8b"
 PIECE = 8192
 """Bytes read at a time; the part of a piece before damage is lost."""
 
@@ -59,7 +58,7 @@ class TextEncoding:
         self._is_utf_8 = codecs.lookup(self._of_lines).name == _UTF_8
 
     def stream(self, raw: IO[bytes]) -> io.BufferedIOBase:
-        """Return the bytes of a file, plain or gzip.
+        """Return the bytes of a file, plain or compressed.
 
         The bytes are UTF-8 if the encoding does not extend ASCII, as UTF-16 does not.
 
@@ -67,14 +66,14 @@ class TextEncoding:
         ----------
         raw
             The file, open at its beginning.
+
+        Raises
+        ------
+        InputError
+            If it is an archive of files.
         """
-        # By content, not by name: downloads are often renamed.
-        packed = raw.read(2) == GZIP_MAGIC
-        raw.seek(0)
-        stream = gzip.GzipFile(fileobj=raw) if packed else raw
-        if self._recodes:
-            return io.BufferedReader(_Recoded(stream, self._name))
-        return stream  # type: ignore[return-value]
+        stream = unpacked(raw)
+        return io.BufferedReader(_Recoded(stream, self._name)) if self._recodes else stream
 
     def without_mark(self, line: bytes, path: Path) -> bytes:
         """Return the first line of a file without the mark that says UTF-8.
@@ -175,7 +174,7 @@ class _Recoded(io.RawIOBase):
     Undecodable bytes become the byte 0xff, which is none of UTF-8.
     """
 
-    def __init__(self, stream: IO[bytes] | gzip.GzipFile, encoding: str) -> None:
+    def __init__(self, stream: io.BufferedIOBase, encoding: str) -> None:
         super().__init__()
         self._stream = stream
         self._decoder = codecs.getincrementaldecoder(encoding)(_MARKING)

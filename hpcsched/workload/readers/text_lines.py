@@ -1,12 +1,11 @@
-"""Reader of the lines of text logs, plain or gzip: of one file, or of every file of a folder."""
+"""Reader of the lines of text logs: of one file, or of every file of a folder."""
 
-import gzip
-import zlib
 from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
 from hpcsched.errors import Finding, InputError, Place
+from hpcsched.workload.readers.compressed_files import DAMAGE
 from hpcsched.workload.readers.text_encoding import TextEncoding
 
 LONGEST = 2**20
@@ -102,11 +101,11 @@ class TextLines:
                         raise self._no_text(number, f"found a line of {LONGEST} bytes or more")
                     if line.strip():
                         yield number, line
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        except DAMAGE as error:
             raise InputError(
                 Finding(
                     "damaged-trace",
-                    f"expected a whole gzip file, found damage after this line: {error}",
+                    f"expected a whole compressed file, found damage after this line: {error}",
                     Place(str(file), number),
                 )
             ) from None

@@ -1,0 +1,91 @@
+"""Unpacking of logs: gzip, xz, bzip2 and Zstandard, recognised by content."""
+
+import bz2
+import gzip
+import io
+import lzma
+import zlib
+from collections.abc import Callable, Mapping
+from typing import IO
+
+from hpcsched.errors import Finding, InputError, Place
+
+DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError)
+"""What the reader of a compressed file raises where the file is cut off or damaged."""
+
+_ZIP = b"PK\x03\x04"
+
+
+class _Unpacked(io.RawIOBase):
+    """Unpacked bytes of a stream whose reader tells damage as an OSError without a number.
+
+    Damage is raised as EOFError; an OSError is one of the disk.
+    """
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        super().__init__()
+        self._stream = stream
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer: "memoryview") -> int:  # type: ignore[override]
+        """Fill a buffer, and return the number of bytes; 0 at the end."""
+        try:
+            piece = self._stream.read(len(buffer))
+        except OSError as error:
+            if error.errno is None:
+                raise EOFError(str(error)) from None
+            raise
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+
+def _bzip2(raw: IO[bytes]) -> io.BufferedIOBase:
+    return io.BufferedReader(_Unpacked(bz2.BZ2File(raw)))
+
+
+def _zstandard(raw: IO[bytes]) -> io.BufferedIOBase:
+    # Of the packages that are required anyway, Arrow reads it; Python does from 3.14 on.
+    import pyarrow as pa  # noqa: PLC0415 (a log of another kind needs none of it)
+
+    packed = pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd")
+    return io.BufferedReader(_Unpacked(packed))
+
+
+_READERS: Mapping[bytes, Callable[[IO[bytes]], io.BufferedIOBase]] = {
+    b"\x1f\x8b": lambda raw: gzip.GzipFile(fileobj=raw),
+    b"\xfd7zXZ\x00": lzma.LZMAFile,
+    b"BZh": _bzip2,
+    b"\x28\xb5\x2f\xfd": _zstandard,
+}
+"""Readers by the first bytes of a file."""
+
+ENDINGS = (".gz", ".xz", ".bz2", ".zst")
+"""Endings of the names of compressed files."""
+
+
+def unpacked(raw: IO[bytes]) -> io.BufferedIOBase:
+    """Return the bytes of a file, unpacked if it is compressed.
+
+    Parameters
+    ----------
+    raw
+        The file, open at its beginning.
+
+    Raises
+    ------
+    InputError
+        If it is a zip archive, which may hold several files.
+    """
+    # By content, not by name: downloads are often renamed.
+    beginning = raw.read(6)
+    raw.seek(0)
+    if beginning.startswith(_ZIP):
+        message = "expected a log, plain or compressed, found a zip archive; unpack it first"
+        raise InputError(Finding("archive", message, Place(str(getattr(raw, "name", "")))))
+    for magic, reader in _READERS.items():
+        if beginning.startswith(magic):
+            return reader(raw)
+    return raw  # type: ignore[return-value]
