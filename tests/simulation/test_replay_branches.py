@@ -21,11 +21,11 @@ DISPATCHERS = [
     "easy",
     "{name: easy, order: saf}",
     "{name: list, option: backfill}",
-    "{name: joint-now, queue_length: 3}",
+    "{name: joint-now, queue_length: 5}",
 ]
 OF_OTHER_CODE = ["conservative", "{name: easy, order: multifactor}"]
 """Dispatchers for which further code is compiled, which takes long."""
-FEWER = {"{name: joint-now, queue_length: 3}": (110, [41, 100])}
+FEWER = {"{name: joint-now, queue_length: 5}": (110, [41, 100])}
 """Jobs, and the numbers submitted where replays branch, of a dispatcher that takes long."""
 
 
