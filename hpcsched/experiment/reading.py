@@ -23,7 +23,7 @@ from hpcsched.scenario.key_path import KeyPath, parse_key_path, show_key_path
 from hpcsched.scenario.loading import LoadedScenario, check_document
 from hpcsched.scenario.overrides import Override
 from hpcsched.scenario.positions import Positions, Setting, by_position, override_place
-from hpcsched.scenario.review import missing_inputs, review
+from hpcsched.scenario.review import Check, missing_inputs
 
 KEYS = ("matrix", "scenario")
 """Keys that distinguish an experiment's file from a scenario, which has neither."""
@@ -55,7 +55,7 @@ def read_experiment(
     executor: str | None = None,
     registry: Registry | None = None,
     *,
-    warn: bool = False,
+    check: Check | None = None,
 ) -> Experiment:
     """Return an experiment with all of its cells.
 
@@ -69,8 +69,8 @@ def read_experiment(
         YAML text in place of the file's executor.
     registry
         Installed plugins.
-    warn
-        True: collect the warnings of all cells.
+    check
+        Further check of the scenario of each cell; the experiment keeps its warnings.
 
     Raises
     ------
@@ -101,8 +101,8 @@ def read_experiment(
         try:
             loaded = check_document(scenario, declaration.scenario, settings, registry)
             _refuse(missing_inputs(loaded, "error"))
-            if warn:
-                warnings.update(dict.fromkeys(review(loaded)))
+            for finding in check(loaded) if check else ():
+                (findings if finding.severity == "error" else warnings)[finding] = None
             cells += _replicas(loaded, position, declaration.replicas, registry)
         except InputError as error:
             # Cells share faults of the file: each is told once, in the order of the cells.

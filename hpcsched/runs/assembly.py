@@ -29,7 +29,7 @@ from hpcsched.plugins.registry import (
 from hpcsched.prediction.correction import Correction
 from hpcsched.prediction.predictor import Oracle, Predictor
 from hpcsched.results.summary import ChosenMetric
-from hpcsched.scenario import Scenario
+from hpcsched.scenario import LoadedScenario, Scenario
 from hpcsched.scenario.choices import Choice, Transformed
 from hpcsched.scenario.partitions import build_partitions
 from hpcsched.scenario.walk import blocks
@@ -360,17 +360,15 @@ def assemble(
     return Assembly(scenario, registry or installed_plugins(), folder)
 
 
-def build_faults(scenario: Scenario, registry: Registry | None = None) -> Sequence[Finding]:
+def build_faults(loaded: LoadedScenario) -> Sequence[Finding]:
     """Return the errors of building the parts of a scenario, as at the begin of a run.
 
     Nothing is replayed. Of a trace no more is read than its source reads when it is made.
 
     Parameters
     ----------
-    scenario
+    loaded
         The scenario, whose input files are there.
-    registry
-        Plugins; the installed ones by default.
 
     Raises
     ------
@@ -378,7 +376,7 @@ def build_faults(scenario: Scenario, registry: Registry | None = None) -> Sequen
         If a plugin fails.
     """
     try:
-        assemble(scenario, registry).build_all()
+        assemble(loaded.scenario, loaded.registry).build_all()
     except InputError as error:
-        return error.findings
+        return loaded.located(error.findings)
     return ()

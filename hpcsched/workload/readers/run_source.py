@@ -12,7 +12,7 @@ from pydantic import Field
 
 from hpcsched.context import Context
 from hpcsched.errors import Finding, InputError, Place
-from hpcsched.parameters import Duration, InputPath, Params
+from hpcsched.parameters import Duration, OneInputFile, Params
 from hpcsched.registration import RECORDS_WAITS, builtin
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job, TracedJob
@@ -20,6 +20,7 @@ from hpcsched.workload.job_columns import BOUNDS, bounded_request, present_names
 from hpcsched.workload.time_bounds import TimeBounds
 from hpcsched.workload.trace_source import TraceAccount
 
+_PARQUET = b"PAR1"
 _COLUMNS = (
     "job_id",
     "submit_time",
@@ -41,7 +42,7 @@ _COLUMNS = (
 class RunSourceParams(Params):
     """Parameters of `run`: the earlier run, and a delay."""
 
-    path: InputPath = Field(
+    path: OneInputFile = Field(
         description="The jobs.parquet of a run directory; ${VAR} is filled in. Its system must have"
         " had the same resource types, in the same units."
     )
@@ -85,6 +86,18 @@ class RunSource:
         self.account = TraceAccount()
         self.fraction_read: float | None = None
         self._waits: dict[int, int] | None = None
+
+        self._check_file()
+
+    def _check_file(self) -> None:
+        """Check that the file is a table of Parquet; its jobs are read later."""
+        try:
+            with self._path.open("rb") as file:
+                beginning = file.read(len(_PARQUET))
+        except OSError as error:
+            raise self._fault(f"it cannot be read: {error.strerror}") from error
+        if beginning != _PARQUET:
+            raise self._fault("expected the jobs.parquet of a run, found no Parquet file")
 
     @property
     def files(self) -> Sequence[Path]:

@@ -73,7 +73,7 @@ class TextEncoding:
         raw.seek(0)
         stream = gzip.GzipFile(fileobj=raw) if packed else raw
         if self._recodes:
-            return io.BufferedReader(_Recoded(stream, self._name))
+            return io.BufferedReader(_Recoded(stream, self._name, getattr(raw, "name", "the log")))
         return stream  # type: ignore[return-value]
 
     def without_mark(self, line: bytes, path: Path) -> bytes:
@@ -172,11 +172,13 @@ class TextEncoding:
 class _Recoded(io.RawIOBase):
     """Stream in UTF-8 of a stream in another encoding.
 
-    Undecodable bytes become the byte 0xff, which is none of UTF-8.
+    Undecodable bytes become the byte 0xff, which is none of UTF-8. Raises InputError where no
+    text can be told, such as in UTF-16 without a mark.
     """
 
-    def __init__(self, stream: IO[bytes] | gzip.GzipFile, encoding: str) -> None:
+    def __init__(self, stream: IO[bytes] | gzip.GzipFile, encoding: str, path: str) -> None:
         super().__init__()
+        self._encoding, self._path = encoding, path
         self._stream = stream
         self._decoder = codecs.getincrementaldecoder(encoding)(_MARKING)
         self._left = b""
@@ -191,7 +193,12 @@ class _Recoded(io.RawIOBase):
         while not self._left and not self._ended:
             piece = self._stream.read(PIECE)
             self._ended = not piece
-            text = self._decoder.decode(piece, self._ended)
+            try:
+                text = self._decoder.decode(piece, self._ended)
+            # Such as UTF-16 without the mark that says which byte of a letter is first.
+            except UnicodeError as error:
+                message = f"expected {self._encoding} text, found other bytes: {error}"
+                raise InputError(Finding("no-text", message, Place(self._path, 1))) from None
             self._left = text.encode(_UTF_8, "surrogateescape")
         count = min(len(buffer), len(self._left))
         buffer[:count], self._left = self._left[:count], self._left[count:]
