@@ -18,6 +18,7 @@ from hpcsched.experiment.matrix import clash
 from hpcsched.plugin_faults import raised
 from hpcsched.plugins import manager
 from hpcsched.plugins.registry import Registry
+from hpcsched.runs.assembly import seed_matters
 from hpcsched.scenario.document import Document, parse_document, read_text
 from hpcsched.scenario.key_path import KeyPath, parse_key_path, show_key_path
 from hpcsched.scenario.loading import LoadedScenario, check_document
@@ -107,7 +108,8 @@ def read_experiment(
         except InputError as error:
             # Cells share faults of the file: each is told once, in the order of the cells.
             findings.update(dict.fromkeys(error.findings))
-    for finding in _reviewed_executor(declaration, cells, registry, places):
+    of_replicas = _equal_replicas(declaration, cells, registry, places)
+    for finding in (*_reviewed_executor(declaration, cells, registry, places), *of_replicas):
         (findings if finding.severity == "error" else warnings)[finding] = None
     if findings:
         raise InputError(by_position(findings, str(path)))
@@ -189,6 +191,28 @@ def _replicas(
         name = cell_name([*position.labels.values(), *numbered])
         update = {"name": name, "seed": replica_seed(scenario.seed, replica)}
         yield make_cell(position.labels, replica, scenario.model_copy(update=update), registry)
+
+
+def _equal_replicas(
+    declaration: ExperimentDeclaration,
+    cells: Sequence[Cell],
+    registry: Registry,
+    places: Positions,
+) -> Iterator[Finding]:
+    """Yield a warning if replicas of cells will be equal runs, since nothing in them is random."""
+    if declaration.replicas == 1:
+        return
+    first = [cell for cell in cells if cell.replica == 1]
+    equal = [cell for cell in first if not seed_matters(cell.scenario, registry)]
+    if not equal:
+        return
+    which = "all cells" if len(equal) == len(first) else f"{len(equal)} of {len(first)} cells"
+    example = cell_name(list(equal[0].labels.values()))
+    message = (
+        f"the seed makes no difference to {which}, such as {example}: their"
+        f" {declaration.replicas} replicas will be equal runs, and intervals over them say nothing"
+    )
+    yield Finding("equal-replicas", message, places.place(("replicas",)), "replicas", "warning")
 
 
 def _reviewed_executor(

@@ -32,6 +32,7 @@ from hpcsched.results.summary import ChosenMetric
 from hpcsched.scenario import LoadedScenario, Scenario
 from hpcsched.scenario.choices import Choice, Transformed
 from hpcsched.scenario.partitions import build_partitions
+from hpcsched.scenario.review import not_reproducible
 from hpcsched.scenario.walk import blocks
 from hpcsched.simulation.observer import Observer
 from hpcsched.system.node_outages import NO_OUTAGES, Outages
@@ -107,18 +108,25 @@ class Assembly:
         The run directory, for plugins that write files.
     followers : list
         Built parts that are to be told of starts and ends of jobs.
-    seed : int
-        The seed of the plugin that is being built; else the scenario's.
+    seed_read : bool
+        Whether a part has asked for a seed.
     """
 
     scenario: Scenario
     registry: Registry
     folder: Path
     followers: list[JobEventObserver] = field(init=False, default_factory=list)
-    seed: int = field(init=False)
+    seed_read: bool = field(init=False, default=False)
+    _seed: int = field(init=False)
 
     def __post_init__(self) -> None:
-        self.seed = self.scenario.seed
+        self._seed = self.scenario.seed
+
+    @property
+    def seed(self) -> int:
+        """Seed of the plugin that is being built; else the scenario's."""
+        self.seed_read = True
+        return self._seed
 
     def build_all(self) -> Self:
         """Build every part now, so that faults are found before anything is written.
@@ -148,7 +156,14 @@ class Assembly:
     @cached_property
     def outages(self) -> Outages:
         """Outages of the scenario, drawn failures included."""
-        return _outages(self.scenario, self.system)
+        declared = self.scenario.outages
+        if declared is None:
+            return NO_OUTAGES
+        return declared.build(self.system, self._outage_seed)
+
+    def _outage_seed(self, name: str) -> int:
+        self.seed_read = True
+        return spawn_seed(self.scenario.seed, "outages", name)
 
     @cached_property
     def objective(self) -> Objective:
@@ -224,7 +239,7 @@ class Assembly:
         kind, name = installed.kind, installed.plugin.name
         origin = installed.origin
         # A factory may build other plugins within, so the outer seed is put back in the end.
-        outer, self.seed = self.seed, spawn_seed(self.scenario.seed, kind, name)
+        outer, self._seed = self._seed, spawn_seed(self.scenario.seed, kind, name)
         try:
             built: Any = installed.plugin.factory(parameters, self)
         except HpcschedError:
@@ -232,7 +247,7 @@ class Assembly:
         except Exception as error:
             raise PluginError(f"{origin}: cannot be built: {raised(error)}") from error
         finally:
-            self.seed = outer
+            self._seed = outer
         check_members(built, origin)
         if kind == "solver" and not (built.deterministic or parameters.not_reproducible):
             raise PluginError(
@@ -321,13 +336,6 @@ def _check_declared(installed: Installed, capability: str, method: str, *, has: 
         )
 
 
-def _outages(scenario: Scenario, system: System) -> Outages:
-    """Return the outages of a scenario, drawn failures included."""
-    if scenario.outages is None:
-        return NO_OUTAGES
-    return scenario.outages.build(system, lambda name: spawn_seed(scenario.seed, "outages", name))
-
-
 def spawn_seed(seed: int, kind: str, name: str) -> int:
     """Return a seed for one plugin of a scenario, equal on every machine.
 
@@ -380,3 +388,25 @@ def build_faults(loaded: LoadedScenario) -> Sequence[Finding]:
     except InputError as error:
         return loaded.located(error.findings)
     return ()
+
+
+def seed_matters(scenario: Scenario, registry: Registry | None = None) -> bool:
+    """Return whether runs of a scenario with several seeds may differ.
+
+    False is certain, for plugins that take their random numbers from the seed: no part has asked
+    for it, and none depends on the machine. True is a possibility. Where a part cannot be built,
+    its own message says more, and the answer is True.
+
+    Parameters
+    ----------
+    scenario
+        The scenario.
+    registry
+        Plugins; the installed ones by default.
+    """
+    if next(not_reproducible(scenario), None) is not None:
+        return True
+    try:
+        return assemble(scenario, registry).build_all().seed_read
+    except HpcschedError:
+        return True

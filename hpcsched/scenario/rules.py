@@ -10,6 +10,7 @@ RULES = MappingProxyType(
         "changed-trace": "The trace changed while the run went on.",
         "duplicate-key": "A mapping has the same key twice.",
         "duplicate-name": "Two things of one kind have the same name.",
+        "equal-replicas": "Replicas of a cell will be equal runs, since nothing in them is random.",
         "former-name": "A plugin or key is written by a former name, which still works.",
         "larger-than-system": "More than a hundredth of the records ask for more than the system.",
         "merge-key": "A merge key (<<) is used, which YAML 1.2 does not have.",
