@@ -79,7 +79,6 @@ def test_replicas_of_cells_without_chance(
     said: str | None,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """They would be equal runs, which is said before they are run."""
     path = write_sample(tmp_path, f"{EXPERIMENT}replicas: 2\n".replace(old, new))
@@ -89,10 +88,17 @@ def test_replicas_of_cells_without_chance(
         assert "equal-replicas" not in found
         return
     assert found.startswith(f"{path}:7:11: warning: replicas: the seed makes no difference {said}")
+    assert cli.main(["validate", "--strict", str(path)]) == 1
+
+
+def test_the_command_warns_of_equal_replicas(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before the first cell is run."""
+    path = write_sample(tmp_path, f"{EXPERIMENT}replicas: 2\n")
     monkeypatch.setattr("hpcsched.cli.experiment._run", lambda *_, **__: 0)
     assert cli.main(["experiment", str(path), "--out", str(tmp_path / "out")]) == 0
-    assert f"the seed makes no difference {said}" in capsys.readouterr().err
-    assert cli.main(["validate", "--strict", str(path)]) == 1
+    assert capsys.readouterr().err.startswith(f"{path}:7:11: warning: replicas: the seed makes no")
 
 
 def test_the_address_is_of_all_that_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
