@@ -118,7 +118,7 @@ def _findings(
 def _of_scenario(loaded: "LoadedScenario") -> "list[Finding]":
     """Return all findings about a scenario; its parts are built where nothing else is wrong."""
     from hpcsched.first_look.declared_format import other_format
-    from hpcsched.runs.assembly import build_faults
+    from hpcsched.runs.build_checks import build_faults
     from hpcsched.scenario.review import missing_inputs, review
 
     found = [*review(loaded), *other_format(loaded)]

@@ -13,7 +13,7 @@ from hpcsched.dispatching.job_events import JobEventObserver
 from hpcsched.dispatching.offline.offline_problem import PlansOffline
 from hpcsched.dispatching.problem import Objective
 from hpcsched.dispatching.recorded_due_times import FollowsRecord, RecordedStarts
-from hpcsched.errors import Finding, HpcschedError, InputError, PluginError
+from hpcsched.errors import HpcschedError, PluginError
 from hpcsched.parameters import Params
 from hpcsched.plugin_faults import PluginOrigin, raised, remember
 from hpcsched.plugins.manager import registry as installed_plugins
@@ -29,10 +29,9 @@ from hpcsched.plugins.registry import (
 from hpcsched.prediction.correction import Correction
 from hpcsched.prediction.predictor import Oracle, Predictor
 from hpcsched.results.summary import ChosenMetric
-from hpcsched.scenario import LoadedScenario, Scenario
+from hpcsched.scenario import Scenario
 from hpcsched.scenario.choices import Choice, Transformed
 from hpcsched.scenario.partitions import build_partitions
-from hpcsched.scenario.review import not_reproducible
 from hpcsched.scenario.walk import blocks
 from hpcsched.simulation.observer import Observer
 from hpcsched.system.node_outages import NO_OUTAGES, Outages
@@ -366,47 +365,3 @@ def assemble(
         Run directory.
     """
     return Assembly(scenario, registry or installed_plugins(), folder)
-
-
-def build_faults(loaded: LoadedScenario) -> Sequence[Finding]:
-    """Return the errors of building the parts of a scenario, as at the begin of a run.
-
-    Nothing is replayed. Of a trace no more is read than its source reads when it is made.
-
-    Parameters
-    ----------
-    loaded
-        The scenario, whose input files are there.
-
-    Raises
-    ------
-    PluginError
-        If a plugin fails.
-    """
-    try:
-        assemble(loaded.scenario, loaded.registry).build_all()
-    except InputError as error:
-        return loaded.located(error.findings)
-    return ()
-
-
-def seed_matters(scenario: Scenario, registry: Registry | None = None) -> bool:
-    """Return whether runs of a scenario with several seeds may differ.
-
-    False is certain, for plugins that take their random numbers from the seed: no part has asked
-    for it, and none depends on the machine. True is a possibility. Where a part cannot be built,
-    its own message says more, and the answer is True.
-
-    Parameters
-    ----------
-    scenario
-        The scenario.
-    registry
-        Plugins; the installed ones by default.
-    """
-    if next(not_reproducible(scenario), None) is not None:
-        return True
-    try:
-        return assemble(scenario, registry).build_all().seed_read
-    except HpcschedError:
-        return True
