@@ -170,7 +170,15 @@ SELECTS_KEYWORD = "x-selects"
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """Marker of a field that names a file to read."""
+    """Marker of a field that names a file to read.
+
+    Attributes
+    ----------
+    or_folder
+        True if a folder may be in its place.
+    """
+
+    or_folder: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,9 +255,14 @@ def _hint(text: str, units: Mapping[str, int]) -> str:
     if short:
         longer = (f"{short[2].upper()}{end}" for end in ("B", "iB"))
         meant = [f"{short[1]}{unit}" for unit in longer if unit in units]
+        # Of minutes, as Slurm and sleep write them; months are no unit.
+        if short[2] == "m" and "min" in units:
+            meant = [f"{short[1]}min"]
     elif clock and "min" in units:
         parts = zip(map(int, clock.groups()), ("h", "min", "s"), strict=True)
         meant = ["".join(f"{count}{unit}" for count, unit in parts if count) or "0s"]
+    if text.isdecimal():
+        return f"; write {int(text)} without quotes"
     return f"; did you mean {' or '.join(meant)}?" if meant else ""
 
 
@@ -333,6 +346,11 @@ else:
 
 InputPath = Annotated[str, Field(min_length=1), AfterValidator(_resolve_path), InputFile()]
 """A file to read; `${VAR}` is filled in, relative paths start at the scenario's folder."""
+
+OneInputFile = Annotated[
+    str, Field(min_length=1), AfterValidator(_resolve_path), InputFile(or_folder=False)
+]
+"""A file to read, never a folder; paths are resolved as those of `InputPath` are."""
 
 OutputPath = Annotated[str, Field(min_length=1), AfterValidator(_resolve_path)]
 """A file or folder to write; paths are resolved as those of `InputPath` are."""

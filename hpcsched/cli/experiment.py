@@ -84,11 +84,13 @@ def experiment(
     if list_:
         _show(chosen, folder)
         return
+    for warning in read.warnings:
+        typer.echo(warning, err=True)
     failed = _run(read, chosen, folder, jobs, display, again=choice.again)
     if not display.quiet:
         typer.echo(f"results in {folder.path}; compare them: hpcsched compare {folder.path}")
-    for warning in _solver_warnings(chosen, folder):
-        typer.echo(f"warning: {warning}", err=True)
+    for line in _solver_warnings(chosen, folder):
+        typer.echo(f"warning: {line}", err=True)
     if failed:
         typer.echo(f"{failed} of {len(chosen)} cells failed", err=True)
         raise typer.Exit(1)

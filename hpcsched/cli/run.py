@@ -96,6 +96,7 @@ def run(
 def _read_all(files: "Sequence[Path]", overrides: "Sequence[Override]") -> "list[LoadedScenario]":
     """Return the scenarios of all files; raises InputError with the findings of all of them."""
     from hpcsched.errors import Finding, InputError
+    from hpcsched.first_look.declared_format import other_format
     from hpcsched.scenario import read_scenario
     from hpcsched.scenario.review import missing_inputs
 
@@ -105,6 +106,7 @@ def _read_all(files: "Sequence[Path]", overrides: "Sequence[Override]") -> "list
         try:
             loaded = read_scenario(file, overrides)
             found.extend(missing_inputs(loaded, "error"))
+            found.extend(other_format(loaded))
             all_loaded.append(loaded)
         except InputError as error:
             found.extend(error.findings)
@@ -146,7 +148,7 @@ def _replay(
     from hpcsched.runs.runner import run as run_scenario
 
     try:
-        with all_refused_told(loaded):
+        with loaded.locating(), all_refused_told(loaded):
             result = run_scenario(
                 loaded.scenario,
                 folder,

@@ -1,14 +1,19 @@
 """`hpcsched validate`: checks of scenarios and experiments, without a run."""
 
 from enum import StrEnum
-from itertools import chain
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hpcsched.cli.output import OutFile, emit, json_text
 from hpcsched.cli.shared_options import Overrides, scenario_files
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hpcsched.errors import Finding
+    from hpcsched.scenario.loading import LoadedScenario
 
 
 class Format(StrEnum):
@@ -31,6 +36,14 @@ def validate(
     ],
     overrides: Overrides = None,
     *,
+    vary: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Also check variants for whatif.", show_default=False),
+    ] = None,
+    space: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Also check ranges for tune.", show_default=False),
+    ] = None,
     format_: Annotated[
         Format,
         typer.Option(
@@ -49,41 +62,23 @@ def validate(
     from hpcsched.cli import findings as render
     from hpcsched.cli.sarif import sarif_content
     from hpcsched.errors import Finding, InputError
-    from hpcsched.experiment.reading import is_experiment, read_experiment
-    from hpcsched.first_look.log_recognition import refuse_log
-    from hpcsched.runs.assembly import build_faults
-    from hpcsched.scenario.loading import read_scenario
-    from hpcsched.scenario.review import missing_inputs, review
 
     found: list[Finding] = []
-    given = overrides or ()
     checked = scenario_files(files)
+    if (vary or space) and len(checked) > 1:
+        raise typer.BadParameter("give one scenario with it", param_hint="--vary, --space")
     for file in checked:
         try:
-            refuse_log(file)
-            if is_experiment(file):
-                experiment = read_experiment(file, given, warn=True)
-                reviewed = list(experiment.warnings)
-                scenarios = [cell.scenario for cell in experiment.cells]
-            else:
-                loaded = read_scenario(file, given)
-                reviewed = review(loaded)
-                scenarios = [] if missing_inputs(loaded) else [loaded.scenario]
-            found.extend(reviewed)
-            # Where the review has found an error, such as a solver that is not installed, or where
-            # an input file is missing, there is nothing to build.
-            if not any(finding.severity == "error" for finding in reviewed):
-                # Cells share faults, each of which is told once.
-                faults = chain.from_iterable(map(build_faults, scenarios))
-                found.extend(dict.fromkeys(faults))
+            found.extend(_findings(file, overrides or (), vary, space))
         # All files are checked, whatever is wrong with one of them.
         except InputError as error:
             found.extend(error.findings)
+    number = len(checked) + sum(one is not None for one in (vary, space))
     match format_:
         case Format.TEXT:
-            text = render.as_text(found, len(checked))
+            text = render.as_text(found, number)
         case Format.JSON:
-            text = json_text(render.findings_content(found, len(checked)))
+            text = json_text(render.findings_content(found, number))
         case Format.GITHUB:
             text = render.as_github(found)
         case Format.SARIF:
@@ -92,3 +87,80 @@ def validate(
         emit(text, out)
     if any(strict or finding.severity == "error" for finding in found):
         raise typer.Exit(1)
+
+
+def _findings(
+    file: Path, overrides: "Sequence[str]", vary: Path | None, space: Path | None
+) -> "Sequence[Finding]":
+    """Return the findings about a file; raises InputError where they are errors of reading it."""
+    from hpcsched.experiment.reading import is_experiment, read_experiment
+    from hpcsched.first_look.log_recognition import refuse_log
+    from hpcsched.scenario.loading import read_scenario
+    from hpcsched.tuning.tuned_scenario import TunedScenario
+    from hpcsched.whatif.reading import read_whatif
+
+    refuse_log(file)
+    if vary or space:
+        found: list[Finding] = []
+        if vary:
+            found.extend(read_whatif(file, vary, overrides, check=_of_scenario).warnings)
+        if space:
+            found.extend(TunedScenario(file, space, overrides, check=_of_scenario).warnings)
+        return list(dict.fromkeys(found))
+    alone = _without_scenario(file)
+    if alone is not None:
+        return alone
+    if is_experiment(file):
+        return read_experiment(file, overrides, check=_of_scenario).warnings
+    return _of_scenario(read_scenario(file, overrides))
+
+
+def _of_scenario(loaded: "LoadedScenario") -> "list[Finding]":
+    """Return all findings about a scenario; its parts are built where nothing else is wrong."""
+    from hpcsched.first_look.declared_format import other_format
+    from hpcsched.runs.build_checks import build_faults
+    from hpcsched.scenario.review import missing_inputs, review
+
+    found = [*review(loaded), *other_format(loaded)]
+    # Where the review has found an error, such as a solver that is not installed, or where an
+    # input file is missing, there is nothing to build.
+    if not missing_inputs(loaded) and all(finding.severity != "error" for finding in found):
+        found.extend(build_faults(loaded))
+    return found
+
+
+def _without_scenario(file: Path) -> "Sequence[Finding] | None":
+    """Return the findings about a file of variants or ranges; None if it seems to be no such file.
+
+    Only its own keys can be checked: the values are those of a scenario, which it does not name.
+    """
+    from hpcsched.errors import Finding, Place
+    from hpcsched.experiment.declaration import ExperimentDeclaration
+    from hpcsched.experiment.declared_file import validated
+    from hpcsched.plugins import manager
+    from hpcsched.scenario.document import parse_document, read_text
+    from hpcsched.scenario.models import Scenario
+    from hpcsched.scenario.positions import Positions
+    from hpcsched.tuning.tuning_space import TuningSpace
+    from hpcsched.whatif.variation import Variation
+
+    document = parse_document(read_text(file))
+    keys = set(document.value) if isinstance(document.value, dict) else set()
+    others = {*ExperimentDeclaration.model_fields, *Scenario.model_fields}
+    others -= {"name", "description", "matrix", "exclude"}
+    model: type[Variation | TuningSpace]
+    if "parameters" in keys:
+        model, called, option = TuningSpace, "ranges for tune", "--space"
+    elif keys & {"variants", "matrix"} and not keys & others:
+        model, called, option = Variation, "variants for whatif", "--vary"
+    else:
+        return None
+    places = Positions.of(str(file), document)
+    validated(model, document, places, manager.registry())
+    message = (
+        f"a file with {called} is checked with its scenario: hpcsched validate SCENARIO {option}"
+        f" {file}"
+    )
+    if "matrix" in keys:
+        message += "; an experiment has the key 'scenario'"
+    return [Finding("not-checked", message, Place(str(file), 1, 1), severity="warning")]

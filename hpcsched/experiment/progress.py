@@ -42,14 +42,16 @@ def make_progress(title: str, cells: int, stream: TextIO | None = None) -> Progr
 
 
 class Lines:
-    """Display with a line for each cell that has ended."""
+    """Display with a line for each cell that has ended, and the estimated rest."""
 
     def __init__(self, cells: int, stream: TextIO) -> None:
         self._cells = cells
         self._stream = stream
-        self._ended = 0
+        self._ended = self._kept = 0
+        self._began = monotonic()
 
     def __enter__(self) -> Self:
+        self._began = monotonic()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -61,11 +63,17 @@ class Lines:
     def ended(self, outcome: Outcome) -> None:
         """Write the line."""
         self._ended += 1
+        self._kept += outcome.status == "kept"
         line = f"[{self._ended}/{self._cells}] {outcome.cell.name}: {outcome.status}"
         if outcome.status == "done":
             line += f" in {outcome.seconds:.1f} s"
         if outcome.message:
             line += f": {outcome.message}"
+        # Kept cells took no time, so that they tell nothing of the others.
+        ran, left = self._ended - self._kept, self._cells - self._ended
+        if ran and left:
+            seconds = (monotonic() - self._began) * left / ran
+            line += f"; about {clock(seconds)} left"
         print(line, file=self._stream, flush=True)
 
 

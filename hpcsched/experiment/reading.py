@@ -18,12 +18,13 @@ from hpcsched.experiment.matrix import clash
 from hpcsched.plugin_faults import raised
 from hpcsched.plugins import manager
 from hpcsched.plugins.registry import Registry
+from hpcsched.runs.build_checks import seed_matters
 from hpcsched.scenario.document import Document, parse_document, read_text
 from hpcsched.scenario.key_path import KeyPath, parse_key_path, show_key_path
 from hpcsched.scenario.loading import LoadedScenario, check_document
 from hpcsched.scenario.overrides import Override
 from hpcsched.scenario.positions import Positions, Setting, by_position, override_place
-from hpcsched.scenario.review import missing_inputs, review
+from hpcsched.scenario.review import Check, missing_inputs
 
 KEYS = ("matrix", "scenario")
 """Keys that distinguish an experiment's file from a scenario, which has neither."""
@@ -55,7 +56,7 @@ def read_experiment(
     executor: str | None = None,
     registry: Registry | None = None,
     *,
-    warn: bool = False,
+    check: Check | None = None,
 ) -> Experiment:
     """Return an experiment with all of its cells.
 
@@ -69,8 +70,8 @@ def read_experiment(
         YAML text in place of the file's executor.
     registry
         Installed plugins.
-    warn
-        True: collect the warnings of all cells.
+    check
+        Further check of the scenario of each cell; the experiment keeps its warnings.
 
     Raises
     ------
@@ -101,13 +102,14 @@ def read_experiment(
         try:
             loaded = check_document(scenario, declaration.scenario, settings, registry)
             _refuse(missing_inputs(loaded, "error"))
-            if warn:
-                warnings.update(dict.fromkeys(review(loaded)))
+            for finding in check(loaded) if check else ():
+                (findings if finding.severity == "error" else warnings)[finding] = None
             cells += _replicas(loaded, position, declaration.replicas, registry)
         except InputError as error:
             # Cells share faults of the file: each is told once, in the order of the cells.
             findings.update(dict.fromkeys(error.findings))
-    for finding in _reviewed_executor(declaration, cells, registry, places):
+    of_replicas = _equal_replicas(declaration, cells, registry, places)
+    for finding in (*_reviewed_executor(declaration, cells, registry, places), *of_replicas):
         (findings if finding.severity == "error" else warnings)[finding] = None
     if findings:
         raise InputError(by_position(findings, str(path)))
@@ -189,6 +191,28 @@ def _replicas(
         name = cell_name([*position.labels.values(), *numbered])
         update = {"name": name, "seed": replica_seed(scenario.seed, replica)}
         yield make_cell(position.labels, replica, scenario.model_copy(update=update), registry)
+
+
+def _equal_replicas(
+    declaration: ExperimentDeclaration,
+    cells: Sequence[Cell],
+    registry: Registry,
+    places: Positions,
+) -> Iterator[Finding]:
+    """Yield a warning if replicas of cells will be equal runs, since nothing in them is random."""
+    if declaration.replicas == 1:
+        return
+    first = [cell for cell in cells if cell.replica == 1]
+    equal = [cell for cell in first if not seed_matters(cell.scenario, registry)]
+    if not equal:
+        return
+    which = "all cells" if len(equal) == len(first) else f"{len(equal)} of {len(first)} cells"
+    example = cell_name(list(equal[0].labels.values()))
+    message = (
+        f"the seed makes no difference to {which}, such as {example}: their"
+        f" {declaration.replicas} replicas will be equal runs, and intervals over them say nothing"
+    )
+    yield Finding("equal-replicas", message, places.place(("replicas",)), "replicas", "warning")
 
 
 def _reviewed_executor(

@@ -47,7 +47,8 @@ class InflatedParams(Params):
     @model_validator(mode="after")
     def _one_of_two(self) -> Self:
         if (self.factor is None) == (self.quantile is None):
-            raise ValueError("expected either 'factor' or 'quantile'")
+            found = "neither" if self.factor is None else "both"
+            raise ValueError(f"expected either 'factor' or 'quantile', found {found}")
         for name in ("window", "memory"):
             if self.quantile is None and getattr(self, name) is not None:
                 raise ValueError(f"{name!r} goes with 'quantile', and 'factor' is given")

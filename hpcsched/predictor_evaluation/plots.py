@@ -53,7 +53,7 @@ def accuracy_chart(shares: Shares) -> Chart:
             y=alt.Y(
                 "percent:Q",
                 scale=alt.Scale(domain=[0, 101], nice=False),
-                axis=alt.Axis(title="jobs up to it, %"),
+                axis=alt.Axis(title="jobs at or below, %"),
             ),
             color=colours(looks),
             strokeDash=dashes(looks),

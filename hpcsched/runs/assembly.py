@@ -74,18 +74,25 @@ class Assembly:
         The run directory, for plugins that write files.
     followers : list
         Built parts that are to be told of starts and ends of jobs.
-    seed : int
-        The seed of the plugin that is being built; else the scenario's.
+    seed_read : bool
+        Whether a part has asked for a seed.
     """
 
     scenario: Scenario
     registry: Registry
     folder: Path
     followers: list[JobEventObserver] = field(init=False, default_factory=list)
-    seed: int = field(init=False)
+    seed_read: bool = field(init=False, default=False)
+    _seed: int = field(init=False)
 
     def __post_init__(self) -> None:
-        self.seed = self.scenario.seed
+        self._seed = self.scenario.seed
+
+    @property
+    def seed(self) -> int:
+        """Seed of the plugin that is being built; else the scenario's."""
+        self.seed_read = True
+        return self._seed
 
     def build_all(self) -> Self:
         """Build every part now, so that faults are found before anything is written.
@@ -115,7 +122,14 @@ class Assembly:
     @cached_property
     def outages(self) -> Outages:
         """Outages of the scenario, drawn failures included."""
-        return _outages(self.scenario, self.system)
+        declared = self.scenario.outages
+        if declared is None:
+            return NO_OUTAGES
+        return declared.build(self.system, self._outage_seed)
+
+    def _outage_seed(self, name: str) -> int:
+        self.seed_read = True
+        return spawn_seed(self.scenario.seed, "outages", name)
 
     @cached_property
     def objective(self) -> Objective:
@@ -206,7 +220,7 @@ class Assembly:
         kind, name = installed.kind, installed.plugin.name
         origin = installed.origin
         # A factory may build other plugins within, so the outer seed is put back in the end.
-        outer, self.seed = self.seed, spawn_seed(self.scenario.seed, kind, name)
+        outer, self._seed = self._seed, spawn_seed(self.scenario.seed, kind, name)
         try:
             with prints_to_stderr:
                 built: Any = installed.plugin.factory(parameters, self)
@@ -220,7 +234,7 @@ class Assembly:
                 raise PluginError(message) from error
             raise PluginError(f"{origin}: cannot be built: {raised(error)}") from error
         finally:
-            self.seed = outer
+            self._seed = outer
         check_product(built, origin)
         if kind == "solver" and not (built.deterministic or parameters.not_reproducible):
             raise PluginError(
@@ -292,13 +306,6 @@ def _check_declared(installed: Installed, capability: str, method: str, *, has: 
         )
 
 
-def _outages(scenario: Scenario, system: System) -> Outages:
-    """Return the outages of a scenario, drawn failures included."""
-    if scenario.outages is None:
-        return NO_OUTAGES
-    return scenario.outages.build(system, lambda name: spawn_seed(scenario.seed, "outages", name))
-
-
 def spawn_seed(seed: int, kind: str, name: str) -> int:
     """Return a seed for one plugin of a scenario, equal on every machine.
 
@@ -329,28 +336,3 @@ def assemble(
         Run directory.
     """
     return Assembly(scenario, registry or installed_plugins(), folder)
-
-
-def build_faults(scenario: Scenario, registry: Registry | None = None) -> Sequence[Finding]:
-    """Return the errors of building the parts of a scenario, as at the begin of a run.
-
-    Nothing is replayed. Of a trace no more is read than its source reads when it is made.
-
-    Parameters
-    ----------
-    scenario
-        The scenario, whose input files are there.
-    registry
-        Plugins; the installed ones by default.
-
-    Raises
-    ------
-    PluginError
-        If a plugin fails.
-    """
-    try:
-        # A run begins with its metrics; observers write into its directory, so they are left out.
-        assemble(scenario, registry).build_all().metrics()
-    except InputError as error:
-        return error.findings
-    return ()

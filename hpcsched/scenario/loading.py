@@ -1,9 +1,10 @@
 """Loading of scenarios: from a file and overrides to a validated scenario, or to all findings."""
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,36 @@ class LoadedScenario:
         """Return the place of the value at a key path, or of the nearest one above it."""
         steps = parse_key_path(key_path) if isinstance(key_path, str) else key_path
         return self.positions.place(steps)
+
+    def located(self, findings: Iterable[Finding]) -> list[Finding]:
+        """Return findings of later stages, where those about a key of the scenario have its place.
+
+        Parts know the key that they were built from, and not its line. A finding that points at a
+        line, such as one of the log, keeps it.
+        """
+        return [self._located(finding) for finding in findings]
+
+    def _located(self, finding: Finding) -> Finding:
+        if finding.place is not None and finding.place.line is not None:
+            return finding
+        try:
+            path = parse_key_path(finding.key)
+        except ValueError:
+            return finding
+        if path[0] not in Scenario.model_fields:
+            return finding
+        return replace(finding, place=self.place(path))
+
+    @contextmanager
+    def locating(self) -> Iterator[None]:
+        """Give errors about keys of the scenario their place; see `located`."""
+        try:
+            yield
+        except InputError as error:
+            findings = self.located(error.findings)
+            if findings == list(error.findings):
+                raise
+            raise InputError(findings) from error
 
 
 def load_scenario(

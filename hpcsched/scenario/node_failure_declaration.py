@@ -8,7 +8,7 @@ from typing import Annotated, Literal, NamedTuple
 from pydantic import Field, field_validator
 
 from hpcsched.errors import Finding, InputError, Place
-from hpcsched.parameters import InputPath, Listed, Params, PositiveDuration
+from hpcsched.parameters import Listed, OneInputFile, Params, PositiveDuration
 from hpcsched.scenario.host_names import HostNames
 from hpcsched.slurm.host_lists import expand
 from hpcsched.system.node_outages import Outage
@@ -44,7 +44,7 @@ class LoggedFailures(NamedTuple):
 class NodeFailuresDeclaration(Params):
     """Failures of nodes that a dump of `sacct` tells by the jobs that were lost to them."""
 
-    path: InputPath = Field(
+    path: OneInputFile = Field(
         description="The dump, or a folder of dumps, with the columns JobID, Start, End, State,"
         " NodeList and, best, FailedNode; ${VAR} is filled in."
     )

@@ -7,7 +7,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 from pydantic_core import InitErrorDetails
 
-from hpcsched.parameters import Duration, InputPath, Listed, Params, PositiveDuration
+from hpcsched.parameters import Duration, Listed, OneInputFile, Params, PositiveDuration
 from hpcsched.scenario.host_names import wrong_hosts
 from hpcsched.scenario.key_path import KeyPath
 from hpcsched.scenario.node_failure_declaration import NodeFailuresDeclaration
@@ -78,11 +78,13 @@ class WindowDeclaration(NodeChoice):
     @model_validator(mode="after")
     def _check_times(self) -> Self:
         if (self.end is None) == (self.duration is None):
-            raise ValueError("expected either 'end' or 'duration'")
+            found = "neither" if self.end is None else "both"
+            raise ValueError(f"expected either 'end' or 'duration', found {found}")
         if self.end is not None and self.end <= self.start:
             raise ValueError(f"expected an end after the start, {self.start}, found {self.end}")
         if (self.every is None) != (self.times is None):
-            raise ValueError("expected 'every' and 'times' together, or neither")
+            alone = "times" if self.every is None else "every"
+            raise ValueError(f"expected 'every' and 'times' together, or neither; found {alone!r}")
         # Occurrences that overlap would take one node out of service twice at the same time.
         if self.every is not None and self.every < self.length:
             raise ValueError(
@@ -163,7 +165,7 @@ class OutagesDeclaration(Params):
     failures: Annotated[tuple[FailureDeclaration, ...], Listed] = Field(
         default=(), description="Models of failures, which are not announced."
     )
-    failure_log: InputPath | None = Field(
+    failure_log: OneInputFile | None = Field(
         default=None,
         description="A CSV file of failures, with the header node,from,until: a node's name, and"
         " seconds since the trace's origin.",

@@ -1,8 +1,9 @@
 """Review: warnings about legal but suspicious settings of a scenario."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
 from itertools import combinations
+from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel
@@ -21,6 +22,9 @@ from hpcsched.scenario.models import Scenario
 from hpcsched.scenario.positions import by_position
 from hpcsched.scenario.walk import blocks, mark_of, texts
 from hpcsched.system.system import System
+
+Check = Callable[[LoadedScenario], Iterable[Finding]]
+"""Check of a scenario, for readers of files that make several of one."""
 
 _ALIKE = 0.8
 """Similarity of two names, from 0 to 1, above which one is taken for a slip of the pen."""
@@ -52,17 +56,22 @@ def review(loaded: LoadedScenario) -> list[Finding]:
 def missing_inputs(
     loaded: LoadedScenario, severity: Literal["error", "warning"] = "warning"
 ) -> list[Finding]:
-    """Return a finding for each missing input file, or unset variable in its path."""
+    """Return a finding for each missing input file, folder in its place, or unset variable."""
     findings = []
     for path, block in blocks(loaded.scenario):
         for name, field in type(block).model_fields.items():
-            if mark_of(field, InputFile) is None:
+            mark = mark_of(field, InputFile)
+            if mark is None:
                 continue
             for key, text in texts(getattr(block, name), (*path, name)):
                 unset = unset_variables(text)
                 message = (
                     f"the environment variable {unset[0]} is not set" if unset else unreadable(text)
                 )
+                if message is None and not mark.or_folder and Path(text).is_dir():
+                    message = f"expected a file, found the folder {text}"
+                    findings.append(_finding(loaded, "not-a-file", message, key, "error"))
+                    continue
                 if message is None:
                     continue
                 findings.append(_finding(loaded, "path-not-found", message, key, severity))

@@ -12,9 +12,10 @@ from hpcsched.plugins.registry import Registry
 from hpcsched.scenario import Scenario
 from hpcsched.scenario.document import parse_document, read_text
 from hpcsched.scenario.key_path import KeyPath, parse_key_path
-from hpcsched.scenario.loading import check_document
+from hpcsched.scenario.loading import LoadedScenario, check_document
+from hpcsched.scenario.overrides import Override
 from hpcsched.scenario.positions import Positions, by_position
-from hpcsched.scenario.review import missing_inputs
+from hpcsched.scenario.review import Check, missing_inputs
 from hpcsched.tuning.tuning_space import TuningSpace
 
 
@@ -31,6 +32,8 @@ class TunedScenario:
         Values of `--set`, which apply before those of a trial.
     registry
         Installed plugins.
+    check
+        Further check of the scenario as it is, and with the ends of each range.
 
     Attributes
     ----------
@@ -40,6 +43,8 @@ class TunedScenario:
         The space.
     name
         Name of the study.
+    warnings
+        Warnings of the check.
 
     Raises
     ------
@@ -54,6 +59,8 @@ class TunedScenario:
         space: str | os.PathLike[str],
         overrides: Sequence[str] = (),
         registry: Registry | None = None,
+        *,
+        check: Check | None = None,
     ) -> None:
         self._registry = manager.registry() if registry is None else registry
         document = parse_document(read_text(Path(space)))
@@ -67,8 +74,12 @@ class TunedScenario:
         missing = missing_inputs(loaded, "error")
         if missing:
             raise InputError(missing)
+        self._check = check
+        self._warnings: dict[Finding, None] = {}
+        self._checked(loaded)
         self.base: Scenario = loaded.scenario
         self._check_ends(str(space))
+        self.warnings: Sequence[Finding] = tuple(self._warnings)
 
     def with_values(self, values: Mapping[str, Any]) -> Scenario:
         """Return the scenario with other values, by key path.
@@ -78,11 +89,20 @@ class TunedScenario:
         InputError
             The values do not go together.
         """
+        return self._loaded_with(values).scenario
+
+    def _loaded_with(self, values: Mapping[str, Any]) -> LoadedScenario:
         settings = [self._setting(text, value) for text, value in values.items()]
-        loaded = check_document(
-            self._document, self._path, [*self._overrides, *settings], self._registry
-        )
-        return loaded.scenario
+        given: list[Override] = [*self._overrides, *settings]
+        return check_document(self._document, self._path, given, self._registry)
+
+    def _checked(self, loaded: LoadedScenario) -> None:
+        """Apply the further check: keep its warnings, raise InputError with its errors."""
+        found = list(self._check(loaded)) if self._check else []
+        self._warnings.update((one, None) for one in found if one.severity == "warning")
+        errors = [one for one in found if one.severity == "error"]
+        if errors:
+            raise InputError(errors)
 
     def _setting(self, text: str, value: Any) -> DeclaredSetting:
         at: KeyPath = ("parameters", text)
@@ -94,7 +114,7 @@ class TunedScenario:
         for text, range_ in self.space.parameters.items():
             for value in range_.ends:
                 try:
-                    self.with_values({text: value})
+                    self._checked(self._loaded_with({text: value}))
                 except InputError as error:
                     findings.update(dict.fromkeys(error.findings))
         if findings:

@@ -12,11 +12,12 @@ from hpcsched.experiment.cell import Cell, make_cell
 from hpcsched.experiment.declared_file import DeclaredSetting, cell_name, told_apart, validated
 from hpcsched.plugins import manager
 from hpcsched.plugins.registry import Registry
-from hpcsched.scenario.document import Document, parse_document, read_text
+from hpcsched.scenario.document import parse_document, read_text
 from hpcsched.scenario.key_path import KeyPath, parse_key_path
 from hpcsched.scenario.loading import check_document
+from hpcsched.scenario.overrides import Override
 from hpcsched.scenario.positions import Positions, by_position
-from hpcsched.scenario.review import missing_inputs
+from hpcsched.scenario.review import Check, missing_inputs
 from hpcsched.whatif.variation import Variation
 
 BASE = "base"
@@ -37,12 +38,15 @@ class WhatIf:
         The scenario without changes.
     variants
         The variants in order; `labels` are labels of the changed values by key path.
+    warnings
+        Warnings of the check of the base and the variants.
     """
 
     name: str
     scenario: str
     base: Cell
     variants: tuple[Cell, ...] = field(repr=False)
+    warnings: tuple[Finding, ...] = field(default=(), repr=False)
 
     @property
     def cells(self) -> tuple[Cell, ...]:
@@ -64,6 +68,8 @@ def read_whatif(
     vary: str | os.PathLike[str],
     overrides: Sequence[str] = (),
     registry: Registry | None = None,
+    *,
+    check: Check | None = None,
 ) -> WhatIf:
     """Return the base scenario and its variants.
 
@@ -77,6 +83,8 @@ def read_whatif(
         Values of `--set`, which apply to the base and to all variants, before their own changes.
     registry
         Installed plugins.
+    check
+        Further check of the base and of each variant; the study keeps its warnings.
 
     Raises
     ------
@@ -90,8 +98,17 @@ def read_whatif(
     base_document = parse_document(read_text(Path(scenario)))
 
     def cell(change: _Change) -> Cell:
-        return _cell(base_document, scenario, overrides, change, registry)
+        given: list[Override] = [*overrides, *change.settings]
+        of_cell = check_document(base_document, scenario, given, registry)
+        found = [*missing_inputs(of_cell, "error"), *(check(of_cell) if check else ())]
+        warnings.update((one, None) for one in found if one.severity == "warning")
+        errors = [one for one in found if one.severity == "error"]
+        if errors:
+            raise InputError(dict.fromkeys(errors))
+        named = of_cell.scenario.model_copy(update={"name": change.name})
+        return make_cell(change.labels, 1, named, registry)
 
+    warnings: dict[Finding, None] = {}
     loaded = check_document(base_document, scenario, overrides, registry)
     base = cell(_Change(BASE, {}, ()))
     findings: dict[Finding, None] = {}
@@ -108,22 +125,7 @@ def read_whatif(
         raise InputError(Finding("bad-value", "every variant is excluded", place, "exclude"))
     name = variation.name or cell_name([Path(vary).stem])
     told_apart([base, *variants])
-    return WhatIf(name, loaded.scenario.name, base, tuple(variants))
-
-
-def _cell(
-    document: Document,
-    path: str | os.PathLike[str],
-    overrides: Sequence[str],
-    change: _Change,
-    registry: Registry,
-) -> Cell:
-    loaded = check_document(document, path, [*overrides, *change.settings], registry)
-    missing = missing_inputs(loaded, "error")
-    if missing:
-        raise InputError(missing)
-    scenario = loaded.scenario.model_copy(update={"name": change.name})
-    return make_cell(change.labels, 1, scenario, registry)
+    return WhatIf(name, loaded.scenario.name, base, tuple(variants), tuple(warnings))
 
 
 def _changes(variation: Variation, places: Positions) -> Iterator[_Change]:

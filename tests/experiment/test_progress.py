@@ -4,6 +4,8 @@ import io
 import re
 from pathlib import Path
 
+import pytest
+
 from hpcsched.experiment.execution import Outcome
 from hpcsched.experiment.progress import Lines, LiveTable, Progress, clock, make_progress
 from tests.experiment.samples import read_sample
@@ -34,11 +36,27 @@ def test_lines(tmp_path: Path) -> None:
     progress = make_progress("tiny", 4, stream)
     assert isinstance(progress, Lines)
     follow(progress, tmp_path)
+    # The rest, by the time since the begin: next to nothing here.
     assert stream.getvalue().splitlines() == [
-        "[1/4] none_5: done in 1.2 s",
-        "[2/4] none_9: failed: it went wrong",
-        "[3/4] sjf_5: kept",
+        "[1/4] none_5: done in 1.2 s; about 0:00:00 left",
+        "[2/4] none_9: failed: it went wrong; about 0:00:00 left",
+        "[3/4] sjf_5: kept; about 0:00:00 left",
     ]
+
+
+def test_the_rest_in_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two cells in 60 s: the other two take as long; kept ones do not count, the last has none."""
+    now = [0.0]
+    monkeypatch.setattr("hpcsched.experiment.progress.monotonic", lambda: now[0])
+    stream = io.StringIO()
+    cells = read_sample(tmp_path).cells
+    with Lines(5, stream) as lines:
+        lines.ended(Outcome(cells[0], "kept"))
+        now[0] = 60.0
+        for cell in cells[:4]:
+            lines.ended(Outcome(cell, "done", 30.0))
+    rests = [line.partition("; ")[2] for line in stream.getvalue().splitlines()]
+    assert rests == ["", "about 0:03:00 left", "about 0:01:00 left", "about 0:00:20 left", ""]
 
 
 def test_a_table(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hpcsched import cli
 from hpcsched.errors import InputError
 from hpcsched.experiment import cell as cell_module
 from hpcsched.experiment.cell import make_cell, replica_seed
@@ -57,6 +58,47 @@ def test_replicas_have_spawned_seeds(tmp_path: Path) -> None:
     assert len({replica_seed(seed, k) for seed in range(20) for k in range(1, 20)}) == 20 * 19
     assert replica_seed(0, 2) == 692121704799712
     assert all(0 <= replica_seed(seed, 2) < 2**53 for seed in range(100))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("", "", "to all cells, such as none_5: their 2 replicas will be equal runs"),
+        ("{name: list, order: sjf}", "order-search", "to 2 of 4 cells, such as none_5:"),
+        (
+            "- trace.jobs: [5, 9]",
+            "- trace.transforms: [[{name: jitter, by: 60}]]",
+            None,
+        ),
+        ("replicas: 2", "replicas: 1", None),
+    ],
+)
+def test_replicas_of_cells_without_chance(
+    old: str,
+    new: str,
+    said: str | None,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """They would be equal runs, which is said before they are run."""
+    path = write_sample(tmp_path, f"{EXPERIMENT}replicas: 2\n".replace(old, new))
+    assert cli.main(["validate", str(path)]) == 0
+    found = capsys.readouterr().out
+    if said is None:
+        assert "equal-replicas" not in found
+        return
+    assert found.startswith(f"{path}:7:11: warning: replicas: the seed makes no difference {said}")
+    assert cli.main(["validate", "--strict", str(path)]) == 1
+
+
+def test_the_command_warns_of_equal_replicas(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before the first cell is run."""
+    path = write_sample(tmp_path, f"{EXPERIMENT}replicas: 2\n")
+    monkeypatch.setattr("hpcsched.cli.experiment._run", lambda *_, **__: 0)
+    assert cli.main(["experiment", str(path), "--out", str(tmp_path / "out")]) == 0
+    assert capsys.readouterr().err.startswith(f"{path}:7:11: warning: replicas: the seed makes no")
 
 
 def test_the_address_is_of_all_that_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

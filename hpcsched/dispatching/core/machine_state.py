@@ -3,6 +3,7 @@
 numba is not needed for it, so that stored code runs without importing numba.
 """
 
+import sys
 from collections.abc import Callable, Sequence
 from ctypes import addressof, create_string_buffer
 from functools import cache, cached_property
@@ -75,9 +76,10 @@ class MachineState:
                     pack_into(_FORMATS[type(value)], self._memory, _HEAD_SIZE + offset, value)
         return addressof(self._memory)
 
-    def __del__(self) -> None:
-        """Release the arrays that compiled code has made."""
-        if self._release is not None:
+    # A default, since at the interpreter's end the names of modules may be empty already.
+    def __del__(self, ending: Callable[[], bool] = sys.is_finalizing) -> None:
+        """Release the arrays that compiled code has made; not at the interpreter's end."""
+        if self._release is not None and not ending():
             for offset, value in zip(self._offsets, self._fields, strict=False):
                 if isinstance(value, np.ndarray):
                     (made,) = unpack_from("=q", self._memory, _HEAD_SIZE + offset)

@@ -151,9 +151,11 @@ class VersionParams(PaperParams):
     @model_validator(mode="after")
     def _check_version(self) -> Self:
         if self.version < 3 and self.expected_wait is None:
-            raise ValueError(f"version {self.version} needs expected_wait")
+            raise ValueError(f"expected 'expected_wait' with version {self.version}, found none")
         if self.version == 3 and self.expected_wait is not None:
-            raise ValueError("expected_wait is for versions 0 to 2")
+            raise ValueError(
+                "expected 'version' 0, 1 or 2 with 'expected_wait', found 3, which is the default"
+            )
         return self
 
 

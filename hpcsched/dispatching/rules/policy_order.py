@@ -11,7 +11,7 @@ from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.rules.job_features import FeatureRows, job_features
 from hpcsched.dispatching.rules.scoring_network import ScoringNetwork
 from hpcsched.errors import PluginError
-from hpcsched.parameters import InputPath, Params
+from hpcsched.parameters import OneInputFile, Params
 from hpcsched.registration import builtin
 
 WINDOW = 128
@@ -24,7 +24,7 @@ Score = Callable[[FeatureRows], Any]
 class PolicyParams(Params):
     """Parameters of the queue order `policy`."""
 
-    path: InputPath | None = Field(
+    path: OneInputFile | None = Field(
         default=None,
         description="File of the policy. Without it jobs are in order of arrival, unless an"
         " environment of hpcsched.gym gives the scores.",

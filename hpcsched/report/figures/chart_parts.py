@@ -34,6 +34,8 @@ _CHARACTER = 5.5
 """Width of a character of a legend, in points."""
 _SYMBOL = 30
 """Width of a symbol of a legend with its margins, in points."""
+_STROKE = 16
+"""Length of a line in a legend, in points: dashes must be told apart."""
 
 
 class Figure(NamedTuple):
@@ -226,7 +228,9 @@ def _legend(names: Mapping[str, Look], width: int) -> alt.Legend | None:
     longest = max(len(look.label or name) for name, look in names.items())
     return alt.Legend(
         columns=max(1, int(width / (_SYMBOL + _CHARACTER * longest))),
-        symbolSize=60,
+        symbolType="stroke",
+        # Vega takes the square of the length, and keeps as much free above and below.
+        symbolSize=_STROKE**2,
         symbolOpacity=1,
         labelExpr=label_expression(names),
     )

@@ -23,6 +23,13 @@ from hpcsched.report.figures.figure_style import PAPER_WIDTH, configuration_look
 
 DOTS_A_RUN = 1000
 """Largest number of rounds of each run drawn as dots; more would cover each other."""
+_TIME = (
+    "datum.value >= 1 ? format(datum.value, '~g') + ' s'"
+    " : datum.value >= 1e-3 ? format(datum.value * 1e3, '.3~g') + ' ms'"
+    " : datum.value >= 1e-6 ? format(datum.value * 1e6, '.3~g') + ' µs'"
+    " : format(datum.value * 1e9, '.3~g') + ' ns'"
+)
+"""Vega expression of a label: decision times are from some ns to minutes."""
 _PALE = 0.7
 """Share of white in the colour of dots, so that lines stand out."""
 
@@ -64,9 +71,10 @@ def decision_time_figure(compared: ComparedStudy, width: int = PAPER_WIDTH) -> F
     x_scale, x_marks = value_scale([np.array([row["queued"] for row in both])])
     y_scale, y_marks = value_scale([np.array([row["seconds"] for row in both])])
     title = "jobs in the queue before the round (none counts as one)"
+    times = alt.Axis(title="decision time (wall clock)", values=y_marks, labelExpr=_TIME)
     places: dict[str, Any] = {
         "x": alt.X("queued:Q", scale=x_scale, axis=value_axis(title, x_marks)),
-        "y": alt.Y("seconds:Q", scale=y_scale, axis=value_axis("decision time [real s]", y_marks)),
+        "y": alt.Y("seconds:Q", scale=y_scale, axis=times),
         "detail": ["run:N", "configuration:N"],
     }
     median = chart_of(lines).encode(

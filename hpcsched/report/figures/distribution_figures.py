@@ -59,7 +59,9 @@ def distribution_figure(compared: ComparedStudy, quantity: str, width: int = PAP
         Width, in points.
     """
     caption = f"The percentage of values up to each value. {_SCALE}"
-    return _curves(compared, quantity, width, distributions, ("distribution", "up to it", caption))
+    return _curves(
+        compared, quantity, width, distributions, ("distribution", "at or below", caption)
+    )
 
 
 def survival_figure(compared: ComparedStudy, quantity: str, width: int = PAPER_WIDTH) -> Figure:
@@ -79,7 +81,7 @@ def survival_figure(compared: ComparedStudy, quantity: str, width: int = PAPER_W
         " Where a curve begins, the percentage of values above the least one; it ends at the"
         f" largest. {_SCALE}"
     )
-    return _curves(compared, quantity, width, survivals, ("survival", "above it", caption))
+    return _curves(compared, quantity, width, survivals, ("survival", "above", caption))
 
 
 def _curves(

@@ -1,5 +1,7 @@
 """The figure of the load over time: queue, resource use, shared resources, nodes out of service."""
 
+from collections.abc import Mapping
+
 import altair as alt
 import numpy as np
 
@@ -20,7 +22,7 @@ from hpcsched.report.figures.figure_style import PAPER_WIDTH, Look, configuratio
 from hpcsched.report.figures.load_series import LoadSeries, load_series
 from hpcsched.report.figures.time_axis import TimeAxis, time_axis
 
-_OFFERED = Look("#999999", 0, "offered")
+_OFFERED = Look("#999999", 0, "capacity of a shared resource")
 """Line of the offered amount of a shared resource."""
 
 
@@ -46,8 +48,13 @@ def load_figure(
         No system has the resource type.
     """
     found = load_series(compared, resource)
+    drawn = configuration_looks(compared)
+    # In all panels, since they share the scale of colours: Vega gives a name that only one panel
+    # has the colour of another.
+    if any(panel.limits for panel in found):
+        drawn["offered"] = _OFFERED
     charts = [
-        _panel(compared, panel, group, width, titled=panel is found[0])
+        _panel(compared, panel, group, drawn, width, titled=panel is found[0])
         for group in compared.study.groups
         for panel in found
     ]
@@ -56,14 +63,18 @@ def load_figure(
 
 
 def _panel(
-    compared: ComparedStudy, panel: LoadSeries, group: str, width: int, *, titled: bool
+    compared: ComparedStudy,
+    panel: LoadSeries,
+    group: str,
+    drawn: Mapping[str, Look],
+    width: int,
+    *,
+    titled: bool,
 ) -> alt.Chart:
-    drawn = configuration_looks(compared)
     lines = {one: panel.series[one, group] for one in drawn if (one, group) in panel.series}
     # The capacity of a shared resource is that of the trace's system: one line will do.
     limit = next((line for case, line in panel.limits.items() if case[1] == group), None)
     if limit is not None:
-        drawn = {"offered": _OFFERED, **drawn}
         lines = {"offered": limit, **lines}
     instants = [round(line.instants[k]) for line in lines.values() for k in (0, -1)] or [0]
     first = next(one for one in compared.study.runs if one.group == group)

@@ -1,13 +1,16 @@
 """The figure of metrics as bars with confidence intervals."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import altair as alt
 
+from hpcsched.metrics.bootstrap import Interval
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.figures.chart_parts import Figure
-from hpcsched.report.figures.figure_style import PAPER_WIDTH, configuration_looks
+from hpcsched.report.figures.figure_style import PAPER_WIDTH, Look, configuration_looks
 from hpcsched.report.figures.metric_intervals import (
+    OBJECTIVE,
     default_metric,
     metric_intervals,
     metric_title,
@@ -43,17 +46,26 @@ def metric_figure(
     """
     metric = metric or default_metric(compared)
     found, title = metric_intervals(compared, metric), metric_title(compared, metric)
-    drawn, groups = configuration_looks(compared), compared.study.groups
-    sign = -1 if metric in HIGHER_IS_BETTER else 1
-    # The best of the first trace is above.
-    values = {one: sign * own.mean for (one, group), own in found.items() if group == groups[0]}
-    order = sorted(drawn, key=lambda one: values.get(one, float("inf")))
-    chart = bars(found, groups, {one: drawn[one] for one in order}, title, width)
+    drawn = _best_above(compared, metric, found)
+    chart = bars(found, compared.study.groups, drawn, title, width)
     return Figure("metrics", "Metrics", _CAPTION, chart)
+
+
+def _best_above(
+    compared: ComparedStudy, metric: str, found: Mapping[tuple[str, str], Interval]
+) -> dict[str, Look]:
+    """Return the looks of configurations, the best of the first trace first."""
+    drawn, first = configuration_looks(compared), compared.study.groups[0]
+    sign = -1 if metric in HIGHER_IS_BETTER else 1
+    values = {one: sign * own.mean for (one, group), own in found.items() if group == first}
+    order = sorted(drawn, key=lambda one: values.get(one, float("inf")))
+    return {one: drawn[one] for one in order}
 
 
 def metric_choice_figure(compared: ComparedStudy, width: int = PAPER_WIDTH) -> Figure:
     """Return the figure of all metrics, of which the reader chooses one at a time.
+
+    The first one is the objective, and the configurations are in its order.
 
     Parameters
     ----------
@@ -67,15 +79,19 @@ def metric_choice_figure(compared: ComparedStudy, width: int = PAPER_WIDTH) -> F
     for metric, title in titles.items():
         for (configuration, group), interval in metric_intervals(compared, metric).items():
             data += bar_rows(configuration, group, interval, metric=title)
+    first = default_metric(compared)
     drawn = configuration_looks(compared)
+    if first in (OBJECTIVE, *titles):
+        drawn = _best_above(compared, first, metric_intervals(compared, first))
     chart = bar_panels(
         data, compared.study.groups, drawn, None, width, only="datum.metric == metric"
     )
-    if titles:
+    listed = list(titles.values())
+    if listed:
         choice = alt.param(
             name="metric",
-            value=next(iter(titles.values())),
-            bind=alt.binding_select(options=list(titles.values()), name="Metric: "),
+            value=shown if (shown := metric_title(compared, first)) in listed else listed[0],
+            bind=alt.binding_select(options=listed, name="Metric: "),
         )
         # Vega-Lite evaluates the expression at each choice.
         heading = alt.Title(alt.expr("metric"), anchor="start")

@@ -158,4 +158,8 @@ def _difference(
 
 def _fallback_line(fallbacks: Mapping[str, int]) -> str:
     some = [f"{name} in {count:,} rounds" for name, count in fallbacks.items() if count]
-    return f"Fell back to another plan: {', '.join(some)}." if some else "No round fell back."
+    return (
+        f"Fell back to another plan: {', '.join(some)}."
+        if some
+        else "No round fell back to another plan."
+    )

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from hpcsched.parameters import InputPath, Params, PositiveDuration
+from hpcsched.parameters import OneInputFile, Params, PositiveDuration
 
 FractionalSeconds = Literal["error", "skip", "floor", "ceil", "round", "outward"]
 FRACTIONS = (
@@ -31,7 +31,7 @@ TextEncodingName = Annotated[str, AfterValidator(_known_encoding)]
 class RecordPolicies(Params):
     """Parameters that all sources of records share: the log, and policies."""
 
-    path: InputPath = Field(description="The log, plain or compressed; ${VAR} is filled in.")
+    path: OneInputFile = Field(description="The log, plain or compressed; ${VAR} is filled in.")
     jobs: int | None = Field(
         None, ge=1, description="Maximum number of jobs, from the beginning; all by default."
     )

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from hpcsched.context import Context
 from hpcsched.errors import Finding, InputError, Place
-from hpcsched.parameters import Duration, InputPath, Params
+from hpcsched.parameters import Duration, OneInputFile, Params
 from hpcsched.registration import RECORDS_WAITS, builtin
 from hpcsched.system.group_limits import LimitedJob
 from hpcsched.system.system import System
@@ -24,6 +24,7 @@ from hpcsched.workload.limits_file import SeenLimits, read_limits
 from hpcsched.workload.time_bounds import TimeBounds
 from hpcsched.workload.trace_source import TraceAccount
 
+_PARQUET = b"PAR1"
 _COLUMNS = (
     "job_id",
     "submit_time",
@@ -45,11 +46,11 @@ _COLUMNS = (
 class RunSourceParams(Params):
     """Parameters of `run`: the earlier run, and a delay."""
 
-    path: InputPath = Field(
+    path: OneInputFile = Field(
         description="The jobs.parquet of a run directory; ${VAR} is filled in. Its system must have"
         " had the same resource types, in the same units."
     )
-    limits: InputPath | None = Field(
+    limits: OneInputFile | None = Field(
         default=None,
         description="The limits.jsonl of a live run: its jobs keep to the limits of the cluster"
         " that they had, and draw from the same shared resources; ${VAR} is filled in.",
@@ -95,6 +96,18 @@ class RunSource:
         self.fraction_read: float | None = None
         self._waits: dict[int, int] | None = None
         self._limits = None if params.limits is None else Path(params.limits)
+
+        self._check_file()
+
+    def _check_file(self) -> None:
+        """Check that the file is a table of Parquet; its jobs are read later."""
+        try:
+            with self._path.open("rb") as file:
+                beginning = file.read(len(_PARQUET))
+        except OSError as error:
+            raise self._fault(f"it cannot be read: {error.strerror}") from error
+        if beginning != _PARQUET:
+            raise self._fault("expected the jobs.parquet of a run, found no Parquet file")
 
     @property
     def files(self) -> Sequence[Path]:

@@ -15,7 +15,14 @@ from pydantic import (
     model_validator,
 )
 
-from hpcsched.parameters import Listed, Params, PositiveAmount, PositiveDuration, UnitAmounts
+from hpcsched.parameters import (
+    InputPath,
+    Listed,
+    Params,
+    PositiveAmount,
+    PositiveDuration,
+    UnitAmounts,
+)
 from hpcsched.workload.presets.preset_catalogue import find_preset, merged, read_presets
 from hpcsched.workload.readers.iso_times import iso_instant
 from hpcsched.workload.readers.policies import FRACTIONS, FractionalSeconds, RecordPolicies
@@ -129,6 +136,9 @@ class NotEnded(Params):
 class TableParams(RecordPolicies):
     """Parameters of `table`: the table, its columns, and policies for rows."""
 
+    path: InputPath = Field(
+        description="The table, or a folder of tables, plain or compressed; ${VAR} is filled in."
+    )
     preset: str | None = Field(
         None,
         description="A known data set (`hpcsched trace presets`), whose columns and units need no"

@@ -73,7 +73,9 @@ class TextEncoding:
             If it is an archive of files.
         """
         stream = unpacked(raw)
-        return io.BufferedReader(_Recoded(stream, self._name)) if self._recodes else stream
+        if self._recodes:
+            return io.BufferedReader(_Recoded(stream, self._name, getattr(raw, "name", "the log")))
+        return stream
 
     def without_mark(self, line: bytes, path: Path) -> bytes:
         """Return the first line of a file without the mark that says UTF-8.
@@ -171,11 +173,13 @@ class TextEncoding:
 class _Recoded(io.RawIOBase):
     """Stream in UTF-8 of a stream in another encoding.
 
-    Undecodable bytes become the byte 0xff, which is none of UTF-8.
+    Undecodable bytes become the byte 0xff, which is none of UTF-8. Raises InputError where no
+    text can be told, such as in UTF-16 without a mark.
     """
 
-    def __init__(self, stream: io.BufferedIOBase, encoding: str) -> None:
+    def __init__(self, stream: io.BufferedIOBase, encoding: str, path: str) -> None:
         super().__init__()
+        self._encoding, self._path = encoding, path
         self._stream = stream
         self._decoder = codecs.getincrementaldecoder(encoding)(_MARKING)
         self._left = b""
@@ -190,7 +194,12 @@ class _Recoded(io.RawIOBase):
         while not self._left and not self._ended:
             piece = self._stream.read(PIECE)
             self._ended = not piece
-            text = self._decoder.decode(piece, self._ended)
+            try:
+                text = self._decoder.decode(piece, self._ended)
+            # Such as UTF-16 without the mark that says which byte of a letter is first.
+            except UnicodeError as error:
+                message = f"expected {self._encoding} text, found other bytes: {error}"
+                raise InputError(Finding("no-text", message, Place(self._path, 1))) from None
             self._left = text.encode(_UTF_8, "surrogateescape")
         count = min(len(buffer), len(self._left))
         buffer[:count], self._left = self._left[:count], self._left[count:]

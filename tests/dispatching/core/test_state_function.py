@@ -153,6 +153,21 @@ def test_arrays_that_compiled_code_has_made(folder: Path, monkeypatch: pytest.Mo
     assert len(released) == 1
 
 
+def test_a_state_at_the_interpreters_end(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Modules may be empty by then: nothing is released, and nothing is printed."""
+    released: list[int] = []
+    monkeypatch.setattr(LoadedCode, "_let_go", lambda _, made: released.append(made))
+    made = state(decision_seconds=np.zeros(1), depth=100, own_backfill_order=True)
+    loaded(folder, "counting").count_apart(made, 0.5)
+    with monkeypatch.context() as ending:
+        ending.delattr("hpcsched.dispatching.core.machine_state._HEAD_SIZE")
+        made.__del__(lambda: True)
+    assert released == []
+    made.__del__()
+    assert len(released) == 1
+    made._release = None
+
+
 def test_found_again_without_numba(folder: Path) -> None:
     """What one process has compiled, the next one calls without importing numba."""
     code = (

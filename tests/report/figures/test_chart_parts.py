@@ -36,7 +36,10 @@ def test_a_single_configuration_needs_no_legend() -> None:
     """Its colour says nothing."""
     look = Look("#000000", 0)
     assert colours({"a": look}).to_dict()["legend"] is None
-    assert colours({"a": look, "b": look}).to_dict()["legend"]["columns"] >= 2
+    legend = colours({"a": look, "b": look}).to_dict()["legend"]
+    assert legend["columns"] >= 2
+    # Lines that are long enough to tell dashes apart, not dots.
+    assert (legend["symbolType"], legend["symbolSize"]) == ("stroke", 16**2)
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def test_queue_sizes(tmp_path: Path) -> None:
     values = quantity_values(compared, "queue_size")
     assert values["easy", compared.study.groups[0]].tolist() == queued
     (line,) = units(distribution_figure(compared, "queue_size").chart)
-    assert line.axis_title("y") == "rounds up to it [%]"
+    assert line.axis_title("y") == "rounds at or below [%]"
 
 
 def test_distribution(tmp_path: Path) -> None:
@@ -45,7 +45,7 @@ def test_distribution(tmp_path: Path) -> None:
     assert [row["value"] for row in own] == [0, 0, 20, 30, 80, 90]
     percent = [0, 200 / 7, 300 / 7, 500 / 7, 600 / 7, 100]
     assert [row["percent"] for row in own] == pytest.approx(percent, rel=1e-5)
-    assert line.axis_title("y") == "jobs up to it [%]"
+    assert line.axis_title("y") == "jobs at or below [%]"
 
 
 def test_a_panel_for_each_trace(tmp_path: Path) -> None:
@@ -70,4 +70,4 @@ def test_survival(tmp_path: Path) -> None:
     assert [row["value"] for row in own] == [0, 0, 20, 30, 80, 90]
     percent = [100, 500 / 7, 400 / 7, 200 / 7, 100 / 7, 100 / 7]
     assert [row["percent"] for row in own] == pytest.approx(percent, rel=1e-5)
-    assert line.axis_title("y") == "jobs above it [%]"
+    assert line.axis_title("y") == "jobs above [%]"

@@ -63,6 +63,10 @@ dispatcher: easy
         ("both", 0, 10), ("both", 12, 20), ("both", 24, 20),
     ]  # fmt: skip
     assert down == [("both", 0, 1), ("both", 12, 0), ("both", 24, 0)]
+    # Panels share the scale of colours: all have both names, or Vega repeats the first colour.
+    (scale,) = {str(one.encoding["color"]["scale"]) for one in found}
+    assert "'domain': ['both', 'offered']" in scale
+    assert "'#999999'" in scale
     means = {row[1]: row[3] for row in TABLES["load"](compared).rows}
     assert (means["drawn from power"], means["out of service"]) == (15, 0.5)
 

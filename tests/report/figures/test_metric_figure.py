@@ -42,6 +42,27 @@ def test_the_objective_is_the_default(tmp_path: Path) -> None:
     assert bars.encoding["y"]["sort"] == ["sjf", "easy"]
 
 
+@pytest.mark.parametrize(
+    ("name", "chosen", "order"),
+    [
+        ("mean_wait_time", "mean wait time [s]", ["easy", "sjf"]),
+        ("makespan", "makespan [s]", ["sjf", "easy"]),
+    ],
+)
+def test_the_objective_is_chosen_first(
+    name: str, chosen: str, order: list[str], tmp_path: Path
+) -> None:
+    """The reader of a page sees it at once, and the best run above, as the answer says."""
+    paths = pair(tmp_path)
+    for path, value in zip(paths, (300.0, 200.0), strict=True):
+        objective = {"name": name, "parameters": {}, "value": value}
+        tamper_json(path / "summary.json", partial(dict.update, objective=objective))
+    chart = metric_choice_figure(tables_of(paths)).chart
+    (choice,) = chart.to_dict()["params"]
+    assert choice["value"] == chosen
+    assert unit(chart, "bar").encoding["y"]["sort"] == order
+
+
 def test_all_metrics(tmp_path: Path) -> None:
     """The reader chooses one by its title; each unit shows the chosen one alone."""
     compared = tables_of(pair(tmp_path))

@@ -28,7 +28,10 @@ def test_who_is_ahead(tmp_path: Path) -> None:
         "The difference is within noise: over the same jobs its mean is -0.2857"
     )
     assert noise.endswith(" to 0.")
-    assert (fallbacks, audit) == ("No round fell back.", "The audit of each run says ok.")
+    assert (fallbacks, audit) == (
+        "No round fell back to another plan.",
+        "The audit of each run says ok.",
+    )
 
 
 def test_noise_of_the_objectives_own_bound(tmp_path: Path) -> None:

@@ -51,6 +51,10 @@ def test_another_system(jobs_file: Path) -> None:
     with pytest.raises(InputError, match="it is no jobs"):
         list(RunSource(RunSourceParams(path=str(rounds)), SYSTEM).jobs())
 
+    rounds.write_text("no table")
+    with pytest.raises(InputError, match=r"expected the jobs\.parquet of a run, found no Parquet"):
+        RunSource(RunSourceParams(path=str(rounds)), SYSTEM)
+
 
 def test_a_run_of_an_earlier_version(jobs_file: Path) -> None:
     """`one_unit_per_node` was called `scatter`."""

@@ -92,6 +92,15 @@ def test_a_log_in_utf_16(
     assert "2 records read, 2 jobs submitted" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("source", LOGS)
+def test_no_utf_16(source: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A log that has no mark of UTF-16 cannot be read as such, and no plugin is to blame."""
+    path = scenario(tmp_path, source, b"one\n", ", encoding: utf-16")
+    assert run(path) == 1
+    said = f"{tmp_path / 'log'}:1: error: expected utf-16 text, found other bytes"
+    assert capsys.readouterr().err.startswith(said)
+
+
 def test_names_are_read_in_the_encoding(tmp_path: Path) -> None:
     """The name of a job in Latin-1 is the one that the log means."""
     path = scenario(tmp_path, "swf", SWF.encode("latin-1"), ", encoding: latin-1")

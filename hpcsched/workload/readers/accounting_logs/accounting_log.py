@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 
 from pydantic import Field
 
+from hpcsched.parameters import InputPath
 from hpcsched.system.space import room_for
 from hpcsched.system.system import System
 from hpcsched.workload.job import TracedJob
@@ -54,6 +55,9 @@ class NamesSeen:
 class AccountingLogParams(RecordPolicies):
     """Parameters that the sources of accounting logs share."""
 
+    path: InputPath = Field(
+        description="The log, or a folder of its parts, plain or compressed; ${VAR} is filled in."
+    )
     unsorted: Literal["error", "skip", "sort"] = Field(
         "sort",
         description="Policy for a record submitted before its predecessor. Such logs are not"
