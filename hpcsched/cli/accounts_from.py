@@ -23,7 +23,7 @@ def accounts_from(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Priorities: output of `sacctmgr show qos` with `--json` or `--parsable2`.",
+            help="Priorities, from `sacctmgr show qos --json` or `--parsable2`.",
             show_default=False,
         ),
     ] = None,

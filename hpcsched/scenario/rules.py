@@ -39,6 +39,7 @@ RULES = MappingProxyType(
         "unknown-format": "The file's name does not tell its format.",
         "unknown-group": "The system has no node group of this name.",
         "unknown-key": "The mapping cannot have this key.",
+        "unknown-kind": "There is no such kind of plugin.",
         "unknown-node": "The system has no node of this name.",
         "unknown-plugin": "No installed plugin of this kind has the name.",
         "unknown-preset": "No known data set has the name.",

@@ -209,7 +209,14 @@ def _copied(loop: EventLoop) -> EventLoop:
     comes from all continuations then.
     """
     parts = loop.parts
-    shared = (parts.system, parts.outages, parts.partitions, parts.givers, loop.choices)
+    shared = (
+        parts.system,
+        parts.outages,
+        parts.partitions,
+        parts.givers,
+        parts.job_limits,
+        loop.choices,
+    )
     try:
         return copy.deepcopy(loop, {id(one): one for one in shared})
     except TypeError:

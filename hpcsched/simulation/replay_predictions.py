@@ -24,7 +24,6 @@ from hpcsched.simulation.replay_choices import KNOWN_CORRECTIONS
 from hpcsched.system.system import IntArray
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.job_batches import JobColumns, NeedsPythonError
-from hpcsched.workload.time_bounds import LONGEST
 
 
 class ReplayPredictions:
@@ -98,8 +97,6 @@ class ReplayPredictions:
             job = self._jobs[self._first + k]
             with self._told_in_time("predictor"):
                 predicted = self._driver.predict(job, int(batch.run_time[k]))
-            if predicted > LONGEST:
-                raise NeedsPythonError("predictions that are too large")
             checks.lasting(predicted)
             batch.predicted[k] = predicted
             demand = job.units * self._unit_demands[batch.shape[k]]
@@ -155,6 +152,4 @@ class ReplayPredictions:
             job = self._jobs[int(jobs[row, codes.SEQUENCE])]
             with self._told_in_time("correction"):
                 run_time = corrected_run_time(self._parts.correction, job, predicted, now - start)
-            if run_time > LONGEST:
-                raise NeedsPythonError("corrections that are too large")
             jobs[row, codes.SHOWN_END] = start + run_time

@@ -79,7 +79,7 @@ def test_try_and_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert cli.main(["verify", str(tmp_path / "run")]) == 0
     capsys.readouterr()
     assert cli.main(given) == 0
-    assert f"hpcsched try {pai} --preset pai --save DIR" in capsys.readouterr().out
+    assert "to keep these scenarios and runs, add --save DIR" in capsys.readouterr().out
     helios = str(WRITERS["helios"](tmp_path))
     assert cli.main(["trace", "info", helios, "--waits", "queue", "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"other": 5, "by_queue": {"1": 10, "2": 1}}

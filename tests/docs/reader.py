@@ -141,7 +141,7 @@ class Reader:
             return
         if "scenario" in value:
             assert block.file is not None
-            read_experiment(block.file, warn=True)
+            read_experiment(block.file, check=review)
             return
         assert block.file is not None, f"line {block.line}: neither a scenario nor a named file"
         for job in value.get("jobs", {}).values():  # a workflow of GitHub Actions

@@ -77,10 +77,11 @@ def test_each_model_of_failures_has_a_seed_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("window", "message"),
     [
-        ({"start": 5}, "expected either 'end' or 'duration'"),
-        ({"start": 5, "end": 9, "duration": 4}, "expected either 'end' or 'duration'"),
+        ({"start": 5}, "expected either 'end' or 'duration', found neither"),
+        ({"start": 5, "end": 9, "duration": 4}, "expected either 'end' or 'duration', found both"),
         ({"start": 5, "end": 5}, "expected an end after the start, 5, found 5"),
-        ({"start": 5, "end": 9, "every": 9}, "expected 'every' and 'times' together, or neither"),
+        ({"start": 5, "end": 9, "every": 9},
+         "expected 'every' and 'times' together, or neither; found 'every'"),
         ({"start": 5, "end": 9, "every": 3, "times": 2},
          "expected 'every' to be at least as long as it takes, 4 s, found 3"),
     ],

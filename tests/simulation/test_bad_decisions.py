@@ -102,11 +102,15 @@ def test_no_node_at_all(uniform_request):
         ((0, 1), (3,), "2 nodes are named, with units for 1"),
         ((0, 1), (3, 0), "at least one unit must be placed on each node named, found (3, 0)"),
         ((0, 1), (4, -1), "at least one unit must be placed on each node named, found (4, -1)"),
-        ((1, 0), (2, 1), "nodes must be ascending, each named once"),
-        ((0, 0), (2, 1), "nodes must be ascending, each named once"),
-        ((0, 1), (1.5, 1.5), "nodes and units must be whole numbers"),
-        ((0, 1), (np.int64(2), np.int64(1)), "nodes and units must be whole numbers"),
-        ((False, True), (2, 1), "nodes and units must be whole numbers"),
+        ((1, 0), (2, 1), "nodes must be ascending, each named once, found (1, 0)"),
+        ((0, 0), (2, 1), "nodes must be ascending, each named once, found (0, 0)"),
+        ((0, 1), (1.5, 1.5), "nodes and units must be whole numbers (int), found 1.5"),
+        (
+            (0, 1),
+            (np.int64(2), np.int64(1)),
+            "nodes and units must be whole numbers (int), found np.int64(2)",
+        ),
+        ((False, True), (2, 1), "nodes and units must be whole numbers (int), found False"),
     ],
 )
 def test_malformed_allocation(uniform_request, nodes, units, what):

@@ -76,7 +76,8 @@ def test_each_kind_of_bad_trace_has_its_message(
     assert run(tmp_path, settings) == 1
     said = capsys.readouterr().err.splitlines()
     assert len(said) == 1
-    assert said[0].startswith(f"{trace}:{line}: error" if line else f"{trace}: error")
+    place = f"{trace}:{line}: error" if line else f"{tmp_path / 'scenario.yaml'}:3:"
+    assert said[0].startswith(place)
     assert message in said[0]
     assert said[0].endswith(f"[{rule}]")
 
@@ -122,7 +123,7 @@ def test_a_folder_is_no_trace(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert run(tmp_path) == 1
     said = capsys.readouterr().err.splitlines()
     assert len(said) == 1
-    assert said[0].endswith("[unreadable-trace]")
+    assert said[0].endswith("[not-a-file]")
 
 
 @pytest.mark.parametrize("keep", [0.5, 0.99])

@@ -207,7 +207,7 @@ def test_a_folder_is_no_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     """A folder in the log's place gives one message."""
     (tmp_path / "trace.swf").mkdir()
     assert run(tmp_path) == 1
-    assert said_once(capsys).endswith("[unreadable-trace]")
+    assert said_once(capsys).endswith("[not-a-file]")
 
 
 @pytest.mark.parametrize("lacking", ["mem", "core"])
@@ -224,7 +224,7 @@ def test_a_system_without_what_requests_are_about(
     assert main(["run", str(scenario), "--out", str(tmp_path / "out")]) == 1
     said = said_once(capsys)
     assert f"the records ask for core and mem, and no node group has {lacking}; there are" in said
-    assert said.startswith(f"{trace}: error: system: ")
+    assert said.startswith(f"{scenario}:3:3: error: system: ")
     assert said.endswith("[unknown-resource-type]")
     assert not (tmp_path / "out").exists()
 

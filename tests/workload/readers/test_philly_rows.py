@@ -80,7 +80,7 @@ def test_no_job(tmp_path: Path, found: Any) -> None:
         (b"{}", "expected the job log of Philly, a list of jobs"),
         (b"job,user\n", "cluster_job_log.*, which is JSON"),
         (b"\xff\xfe", "which is JSON"),
-        (gzip.compress(b"[]", mtime=0)[:-3], "expected a whole gzip file"),
+        (gzip.compress(b"[]", mtime=0)[:-3], "expected a whole compressed file"),
         pytest.param(b"[" * 100_000, "which is JSON", id="deep"),
     ],
 )

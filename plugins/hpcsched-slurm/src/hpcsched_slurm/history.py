@@ -38,7 +38,7 @@ from hpcsched import (
 )
 from hpcsched.slurm.resource_types import resource_type
 from hpcsched.slurm.tres import GRES, counted_in_total, parse_tres
-from hpcsched.slurm.values import NOT_GIVEN, parse_count, parse_time_limit
+from hpcsched.slurm.values import NOT_GIVEN, parse_scaled_count, parse_time_limit
 from hpcsched_slurm.accounting_answer import (
     DAYS,
     TIMEOUT,
@@ -261,8 +261,8 @@ class SlurmHistory:
         if text["Start"].lower() in NOT_GIVEN or text["End"].lower() in NOT_GIVEN:
             return "never_ran", None
         submit, start, end = (_instant(text[name]) for name in ("Submit", "Start", "End"))
-        units = max(1, parse_count(text["NNodes"], "NNodes"))
-        amounts = _amounts(text["AllocTRES"], parse_count(text["NCPUS"], "NCPUS"), units)
+        units = max(1, parse_scaled_count(text["NNodes"], "NNodes"))
+        amounts = _amounts(text["AllocTRES"], parse_scaled_count(text["NCPUS"], "NCPUS"), units)
         limit = parse_time_limit(text["TimelimitRaw"])
         number = _number_of_job(text["JobIDRaw"])
         if text.get("array"):

@@ -140,7 +140,7 @@ def _qos(record: Record) -> Qos:
     limits = _limit_set(record)
     if "relative" in names:  # shares of the cluster instead of amounts
         limits = LimitSet(left=(RELATIVE,))
-    factor, used = record["LimitFactor"], record.get("UsageFactor")
+    factor, used = record["LimitFactor"], record.get("UsageFactor", "")
     return Qos(
         str(record["Name"]),
         limits,
