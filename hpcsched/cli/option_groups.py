@@ -10,7 +10,7 @@ _Command = Callable[..., None]
 
 
 def with_option_groups(command: _Command) -> _Command:
-    """Return a command of which typer sees each field of a dataclass as an option.
+    """Return a command with an option for each field of its groups.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Usage errors of options in plain words: what was expected, and what was found."""
+"""Usage errors of options in plain words, with the expected and the given value."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ _PREFIX = "Value error, "
 
 
 class PlainGroup(TyperGroup):
-    """Commands whose errors about values of options are free of the validator's words."""
+    """Commands with errors about values of options in plain words."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command that was given."""

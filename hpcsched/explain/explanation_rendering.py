@@ -70,7 +70,7 @@ def explanation_content(explanation: Explanation) -> dict[str, Any]:
 
 
 class _Names:
-    """Names of other jobs, of which the first mention includes their properties; and of times."""
+    """Names of other jobs, with their properties at the first mention, and of times."""
 
     def __init__(self, facts: Mapping[int, JobFacts], calendar: Calendar) -> None:
         self._facts = facts

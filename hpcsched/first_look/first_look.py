@@ -170,7 +170,7 @@ def document_of(
 
 
 def _scenario_of_any_name(path: Path) -> Document:
-    """Return the document of a scenario whose name does not tell that it is one.
+    """Return the document of a scenario, also of a file with another ending.
 
     Raises
     ------
@@ -252,7 +252,7 @@ def _machine(log: TrialLog) -> Machine:
 
 
 def _needs(log: TrialLog) -> tuple[Needs, Sequence[str]]:
-    """Return what the jobs of a log need, and the comments of its header."""
+    """Return the needs of the jobs of a log, and the comments of its header."""
     asked = [] if log.format.preset is None else find_preset(log.format.preset).resource_types
     resources = dict.fromkeys(["core", *asked], LARGEST)
     enough: dict[str, Any] = {"name": "node", "count": 1000, "resources": resources}

@@ -164,7 +164,7 @@ def format_of_log(path: Path, preset: str | None = None) -> LogFormat:
 
 
 def _unknown(path: Path) -> str:
-    """Return what is wrong with a file that is no known log."""
+    """Return the reason why a file is no known log."""
     known = ", ".join(one.called for one in (SWF, BATSIM, SACCT, PBS))
     beginning = _beginning(_first_file(path))
     if not beginning.strip():
@@ -177,7 +177,7 @@ def _unknown(path: Path) -> str:
 
 
 def _table_without_columns(path: Path) -> str:
-    """Return how to describe a table whose columns nothing tells."""
+    """Return the way to describe a table of unknown columns."""
     file = _first_file(path)
     separator = _separator(_lines_of(_beginning(file)))
     try:

@@ -119,7 +119,7 @@ def trace_values(log: TrialLog) -> dict[str, Any]:
 
 
 def _policies(log: TrialLog) -> Mapping[str, tuple[str, str]]:
-    """Return the policies for a log by key: value, and what it means."""
+    """Return the policies for a log by key, each a value and its meaning."""
     encoding = (log.encoding, "the log is not UTF-8 text")
     other = {} if log.encoding == UTF_8 else {"encoding": encoding}
     if log.format.preset is not None:

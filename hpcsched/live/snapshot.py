@@ -269,7 +269,7 @@ class _Taken:
 
 
 def _nodes_held(job: ClusterJob, asked: Asked) -> Mapping[str, Mapping[str, int]] | None:
-    """Return what a job holds, or was told to start on, by node; None if it does neither."""
+    """Return the units of a job by node, held or assigned by a start; None without any."""
     if job.phase == "running":
         return job.placed
     if job.phase == "waiting" and job.wanted and not job.held and job.key in asked.starting:

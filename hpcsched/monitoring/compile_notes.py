@@ -57,7 +57,7 @@ class CompileNotes:
         return _Noted(names, self._follow)
 
     def _follow(self, noted: "_Noted") -> None:
-        """Tell of a compilation until its end, once no other one is told of."""
+        """Show a compilation until its end, once no other one is shown."""
         # Most functions take less than a second, which is no reason for a note.
         first = min(self._interval, UPDATES)
         if noted.done.wait(first):
@@ -118,7 +118,7 @@ class _Noted:
             record_seconds(self._names, seconds)
 
     def state(self) -> str:
-        """Return the time so far and the estimate: that of the last time, if it still can be."""
+        """Return the time so far and the estimate: the last duration, while it is not over."""
         passed = monotonic() - self._began
         estimates = [one for one in (self.recorded, self._by_share) if one is not None]
         for estimate in estimates:

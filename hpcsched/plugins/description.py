@@ -11,7 +11,7 @@ from hpcsched.plugins.registry import Installed
 
 
 def description(installed: Installed) -> dict[str, Any]:
-    """Return what there is to know about a plugin, as plain values.
+    """Return the description of a plugin, as plain values.
 
     Parameters
     ----------

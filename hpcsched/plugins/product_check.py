@@ -1,4 +1,4 @@
-"""Check of what a factory returns: the methods and attributes of its kind of plugin.
+"""Check of the products of factories: the methods and attributes of their kind of plugin.
 
 A method that cannot be called as hpcsched calls it is found when it is built, and not in the middle
 of a run, where Python would blame the caller.
@@ -112,7 +112,7 @@ TYPES: MappingProxyType[str, MappingProxyType[str, tuple[type, str]]] = MappingP
 
 
 def check_product(built: object, origin: PluginOrigin) -> None:
-    """Check that the product of a factory has what its kind of plugin must have.
+    """Check that the product of a factory has the members of its kind of plugin.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def product_fault(built: object, kind: str, *, arguments: bool = True) -> str | 
 
 
 def _choice_faults(built: object, kind: str) -> Iterator[str]:
-    """Yield what is wrong among methods of which only some are needed."""
+    """Yield the faults among methods that are needed in part."""
     one_of = ONE_OF.get(kind, ())
     if one_of and not any(_has(built, name) for name in one_of):
         yield _lacking(built, " or ".join(map(repr, one_of)))

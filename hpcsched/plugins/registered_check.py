@@ -1,4 +1,4 @@
-"""Check of what a hook returns: the fields of each `Plugin`, before any scenario selects it."""
+"""Check of the answers of hooks: the fields of each `Plugin`, before any scenario selects it."""
 
 import re
 from typing import Any

@@ -94,7 +94,7 @@ def replay_directory(run: RunDirectory) -> AuditReport | str:
 
 
 def _settled(run: RunDirectory, scenario: Scenario) -> frozenset[str]:
-    """Return the reasons of the trace that count no longer: the run kept what was answered."""
+    """Return the reasons of the trace that count no longer, as the run kept the answers."""
     if not keeps_answers(run.path):
         return frozenset()
     return frozenset(why for path, why in not_reproducible(scenario) if path[0] == "trace")

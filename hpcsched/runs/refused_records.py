@@ -93,7 +93,7 @@ def _all_refused(error: InputError, loaded: LoadedScenario) -> Finding | None:
 
 
 def _refused(scenario: Scenario, assumed: Mapping[str, str]) -> list[Refused]:
-    """Return what policies refuse, where some keys of the trace have other values."""
+    """Return the refused records, where some keys of the trace have other values."""
     trace = scenario.trace
     strict = dict(_strict_policies(trace))
     lenient = {policy: _lenient(choices) for policy, choices in strict.items()}

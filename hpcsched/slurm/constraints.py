@@ -38,7 +38,7 @@ class Constraint(NamedTuple):
 
 
 def constraint_choices(text: str, nodes: int) -> tuple[Constraint, ...]:
-    """Return the conditions of which one must hold for all nodes of a job.
+    """Return the alternative conditions; one of them must hold for all nodes of a job.
 
     Parameters
     ----------

@@ -92,7 +92,7 @@ def parse_header(text: str) -> SacctHeader:
 
 
 def what_it_is(text: str) -> str:
-    """Return what a first line without the needed columns is, and what to do; empty if unknown."""
+    """Return a diagnosis of a line without the needed columns, with advice; or an empty text."""
     line = text.strip()
     header = parse_header(line)
     if header.separator == "," and header.has_lists:

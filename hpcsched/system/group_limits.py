@@ -23,7 +23,7 @@ class Counted(Protocol):
 
     @property
     def groups(self) -> tuple[str, ...]:
-        """Groups in whose limits it counts."""
+        """Groups with limits that count it."""
 
     @property
     def limits(self) -> tuple[ClusterLimit, ...]:
@@ -59,7 +59,7 @@ _Counted = tuple[str, str]
 
 
 class GroupUsage:
-    """Usage of groups of jobs, by the jobs that run or were told to start.
+    """Usage of groups of jobs that run or are about to run.
 
     Parameters
     ----------

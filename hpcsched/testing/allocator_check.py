@@ -15,7 +15,7 @@ from hpcsched.testing.sample_replays import SEEDS, backfilling, expect, noted, t
 
 
 class _Asked:
-    """Allocator that asks another, and checks what it answers."""
+    """Allocator that asks another, and checks its answers."""
 
     def __init__(self, allocator: Allocator) -> None:
         self._allocator = allocator

@@ -39,7 +39,7 @@ class _Asks(Observer):
 def check_observer(
     make: Callable[[Path], Observer], *, seeds: Iterable[int] = SEEDS, reproducible: bool = True
 ) -> None:
-    """Replay sample workloads under observers, and check what they leave.
+    """Replay sample workloads under observers, and check their data.
 
     An observer must have all methods of its base class; must leave the replay as it is without it;
     must write the same files when the replay is repeated; must be able to close after a simulation

@@ -11,7 +11,7 @@ from hpcsched.testing.sample_replays import SEEDS, backfilling, expect, noted, t
 
 
 class _Asked:
-    """Queue order that asks another, and checks what it answers."""
+    """Queue order that asks another, and checks its answers."""
 
     def __init__(self, order: QueueOrder) -> None:
         self._order = order

@@ -1,4 +1,4 @@
-"""Trace source around that of a third party, with checks of every job."""
+"""Trace source around one of a third party, with checks of every job."""
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from numbers import Real
@@ -29,7 +29,7 @@ _Item = TypeVar("_Item")
 
 
 class CheckedSource:
-    """Trace source whose records and attributes are checked.
+    """Trace source with checks of its records and attributes.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def checked_source(source: TraceSource, system: System) -> TraceSource:
 
 
 def account_fault(account: TraceAccount, count: int) -> str | None:
-    """Return why an account is not that of a trace of `count` jobs; None if it is."""
+    """Return why an account does not fit a trace of `count` jobs; None if it does."""
     if account.submitted != count:
         return f"account: expected {count} submitted, as many as jobs, found {account.submitted}"
     if account.read != account.submitted + account.skipped.total():
@@ -198,7 +198,7 @@ def account_fault(account: TraceAccount, count: int) -> str | None:
 
 
 def amounts_fault(amounts: object, system: System) -> str | None:
-    """Return why something is not what a unit asks for on a system; None if it is."""
+    """Return why a value is no request of a unit on a system; None if it is one."""
     types = system.resource_types
     if not isinstance(amounts, tuple) or len(amounts) != len(types):
         return f"expected a tuple with an amount of each of {', '.join(types)}, found {amounts!r}"

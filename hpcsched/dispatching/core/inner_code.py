@@ -172,7 +172,7 @@ def _only_borrows(state: Any) -> bool:
 
 @register_pass(mutates_CFG=False, analysis_only=True)
 class _NoteCallees(AnalysisPass):
-    """Pass that notes the progress of compilation, where it is known what a function calls."""
+    """Pass that notes the progress of compilation, once the callees of a function are known."""
 
     _name = "note_callees"
 

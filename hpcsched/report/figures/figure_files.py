@@ -103,7 +103,7 @@ def _numbered(vectors: str) -> str:
 
 
 def _ordered(document: bytes) -> bytes:
-    """Return PDF whose names of resources are in order, which the library gives in any order.
+    """Return PDF with the names of resources in order; the library gives them in any order.
 
     Sorting the lines of a dictionary moves nothing else, so that offsets in the file stay right.
     """

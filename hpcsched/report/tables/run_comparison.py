@@ -323,7 +323,7 @@ def _warnings(runs: Sequence[RunDirectory], names: Sequence[str], base: int) -> 
 
 
 def _equal_replicas(studied: Sequence[StudiedRun]) -> Iterator[str]:
-    """Yield a warning for each configuration whose runs of several seeds have the same jobs."""
+    """Yield a warning for each configuration with equal jobs in runs of several seeds."""
     replicas: dict[tuple[str, str], list[StudiedRun]] = defaultdict(list)
     for one in studied:
         replicas[one.configuration, one.group].append(one)

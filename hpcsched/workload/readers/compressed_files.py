@@ -17,7 +17,7 @@ _ZIP = b"PK\x03\x04"
 
 
 class _Unpacked(io.RawIOBase):
-    """Unpacked bytes of a stream whose reader tells damage as an OSError without a number.
+    """Unpacked bytes of a stream; damage is an OSError without a number.
 
     Damage is raised as EOFError; an OSError is one of the disk.
     """

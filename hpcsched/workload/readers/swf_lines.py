@@ -106,7 +106,7 @@ def _lines(stream: io.BufferedIOBase) -> Iterator[bytes]:
 def whole_numbers(
     fields: Sequence[bytes], used: Iterable[int], durations: Container[int], seconds: WholeSeconds
 ) -> list[int]:
-    """Return the numbers in some fields of a record, of which times may have fractions.
+    """Return the numbers in some fields of a record; times may have fractions.
 
     Parameters
     ----------

@@ -219,7 +219,7 @@ class TableSource(RecordSource):
             )
 
     def _columns_by_type(self) -> TableAmounts:
-        """Return the columns of resource types, all of which the system has."""
+        """Return the columns of resource types; each is one of the system."""
         amounts = TableAmounts(self._params, self._rows.names)
         for resource_type, asked in amounts.by_type.items():
             for name in filter(None, (asked.column, asked.times)):

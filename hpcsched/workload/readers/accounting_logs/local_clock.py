@@ -130,7 +130,7 @@ class LocalClock:
 
 
 def _hint(text: str) -> str:
-    """Return what to do about a time in a form that the user chose for `sacct`."""
+    """Return advice about a time in a form that the user chose for `sacct`."""
     if _CLOCK_TIME.search(text) is None:
         return ""
     return " (a form of SLURM_TIME_FORMAT: unset it for sacct, or set it to %s)"

@@ -183,7 +183,7 @@ class _FailureLog:
     def _records(
         self, told: Callable[[Row], tuple[int, tuple[str, ...]] | None]
     ) -> Iterator[tuple[int, tuple[str, ...]]]:
-        """Yield what is told by each record; of bad ones, as the rules say."""
+        """Yield the reading of each record; a bad one is an error or counted."""
         with closing(self._rows.records()) as lines:
             for number, line in lines:
                 try:
