@@ -74,6 +74,7 @@ def recorded_schedule(compared: ComparedStudy) -> RecordedSchedule:
     if not known.any():
         message = f"the log records the start of none of the {len(known)} jobs that ran"
         raise problem("no-recorded-starts", one.run.path, message)
+    # A run may be called `recorded` itself.
     taken = {name for pair in compared.study.run_labels.items() for name in pair}
     schedule = ran.only(known)._replace(
         name=f"{NAME} (log)" if NAME in taken else NAME,
@@ -82,6 +83,7 @@ def recorded_schedule(compared: ComparedStudy) -> RecordedSchedule:
         else Path(),
     )
     schedule = schedule._replace(jobs=_with_times(schedule.jobs, starts[known], run_times[known]))
+    # Runs with other jobs get figures of the common ones, which alone can be compared.
     same_jobs = {}
     for other in compared.study.runs:
         jobs = read_schedule(other, parts.objective).jobs

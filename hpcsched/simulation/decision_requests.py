@@ -95,6 +95,7 @@ class DecisionRequests:
             queue = [job for job, by in zip(queue, is_held.tolist(), strict=True) if not by]
             rows = rows[is_held == 0]
         self._events.asked(now, held)
+        # All waiting jobs may be held back: then nobody is asked.
         shown = self._shown(rows, queue, tables, outages)
         assert flight.decision_seconds is not None
         flight.decision_seconds[0] = 0.0

@@ -321,6 +321,7 @@ class ReplayEvents:
         self._pass_over(None, now)
         late, self._late = self._late, {}
         self.stranded.late.update(late)
+        # Records are made for listeners alone: there are as many rounds as events.
         if not self._tell.rounds and not self.explains:
             return
         row = output.rounds[k].tolist()
@@ -347,6 +348,7 @@ class ReplayEvents:
         )
         for tell in self._tell.rounds:
             tell(record)
+        # A limit that came to bear after the decision is the reason that users are told.
         reasons = [
             Reason(reason.job_id, "limit", detail=late[reason.job_id])
             if reason.job_id in late

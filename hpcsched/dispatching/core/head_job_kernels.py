@@ -278,12 +278,14 @@ def _least_loss(row: int, then: IntArray, head_fits: IntArray, head: int, state:
         beside[node] = 0
         if fits[node] == 0:
             continue
+        # With the head job on the node, and taken away again after the count.
         if head_fits[node]:
             take_from(node, head_fits[node], head_shape, 1, then, state)
         beside[node] = min(fits[node], room_on(node, shape, then, state))
         if head_fits[node]:
             take_from(node, head_fits[node], head_shape, -1, then, state)
         without_cost += beside[node]
+        # The other way round: how many units of the head job go if this job fills the node.
         take_from(node, fits[node], shape, 1, then, state)
         loss = head_fits[node] - room_on(node, head_shape, then, state)
         take_from(node, fits[node], shape, -1, then, state)

@@ -176,6 +176,7 @@ def backfill_on_nodes(
     kept = 0 if explains is None else count
     reserved, placed_for = numbers(count), table(kept, state.available.shape[1])
     reserving = numbers(0)
+    # Without a job that could still start, reservations would hold nothing back.
     while at < count and (explains is not None or (found and candidates[found - 1] >= at)):
         row = queue[at]
         if found and candidates[found - 1] == at:
@@ -195,6 +196,7 @@ def backfill_on_nodes(
             if start != NEVER or state.window is None:
                 reserved[reservations] = row
                 reservations += 1
+            # It begins when the last candidate would have ended: that one still fits.
             if found and start - now >= jobs[queue[candidates[found - 1]], PREDICTED]:
                 continue
         else:

@@ -140,6 +140,7 @@ def reserve_one(
                     break
                 s = after[s]
                 continue
+            # A later start loses; an equal one is still ranked by preference.
             begin = start[first]
             if begin > best:
                 break
@@ -151,6 +152,7 @@ def reserve_one(
                 if on == -1 or begin < best or found < rank:
                     best, on, rank = begin, n, found
                 break
+    # Taken at once, so that the next unit of the job is placed beside this one.
     if on != -1:
         amounts = capacity[on] if exclusive else asked
         take_on(on, best, best + run_time, amounts, start, after, free, state)

@@ -96,6 +96,7 @@ class ProblemState:
         running = problem.running
         queued, rows = len(order), len(order) + len(running)
         self.shapes.make_room(rows)
+        # Twice as many as needed: a queue that grows by one must not copy the tables each round.
         if rows > len(self.tables.jobs):
             self.tables = with_rows(self.tables, 2 * rows)
             self._numbers = np.arange(len(self.tables.jobs))
@@ -109,6 +110,7 @@ class ProblemState:
         counters[codes.STARTED] = counters[codes.ACTIVE_SHAPES] = 0
         counters[codes.NOW] = problem.now
 
+        # Waiting jobs come first, in the order of the queue, and running ones behind them.
         jobs[:queued, codes.PREDICTED : codes.UNITS + 1] = _rows(_of_waiting, order)
         jobs[:queued, codes.WAITS : codes.WHEN + 1] = _WAITS
         runs = _rows(_of_running, running)

@@ -71,6 +71,7 @@ def open_shared(now: int, state: State, drawn: IntArray | None) -> None:
     last = zeros(len(on_until))
     for node in range(len(on_until)):
         on_until[node] = now
+    # Ends ascend, so the last job that is seen on a node is the one that frees it.
     for k in range(len(ends)):
         cell = jobs[ends[k], CELL]
         while cell != -1:
@@ -81,6 +82,7 @@ def open_shared(now: int, state: State, drawn: IntArray | None) -> None:
     for p in range(len(drawn)):
         free[0, p] = offered(p, now, state) - drawn[p]
     steps = 1
+    # Jobs that end in the same second make one step.
     for k in range(len(ends)):
         row = ends[k]
         if jobs[row, SHOWN_END] != time[steps - 1]:

@@ -96,6 +96,7 @@ def _cost_bounds(
     end = costs.makespan * last
     source = "each job by itself" if costs.weights.any() else "work and submissions"
     yield _safe(float(least.sum()) + end, float(least.sum()) + end), source
+    # The bounds below are about weighted starts; a makespan alone has none.
     if not costs.weights.any():
         return
     for resource in resources:
@@ -109,6 +110,7 @@ def _cost_bounds(
             weights[some],
             resource.capacity,
         )
+        # Busy times are middles of jobs: half a run time and the submission are no waiting.
         less = float((weights * (costs.submit + costs.run_times / 2))[some].sum())
         yield _safe(best.least - less, best.least + less) + end, "mean busy times"
         multipliers = _initial_multipliers(trace, best, starts)

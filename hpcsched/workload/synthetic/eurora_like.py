@@ -249,12 +249,14 @@ class _Eurora:
         draws, quota = self._draws, self._quotas[project.kind]
         number = quota.draw(draws, shortest)
         stratum = quota.levels[number].stratum
+        # Half a job more, since rounding down takes half a job on average.
         length = shortest + int(draws.exponential(stratum.length - shortest + 0.5))
         length = min(length, longest or length)
         screens = draws.chance(SCREENING)
         habits = SCREENING_HABITS if screens else SERIES_HABITS
         queue, requested_time = self._queue(stratum, habits)
         regimes = [take_regime(draws, quota, number, length, SPREADS.draw(draws))]
+        # Some campaigns mix in short runs, such as tests before a long job.
         if longest is None and draws.chance(MIXED):
             for _ in range(1 + draws.below(2)):
                 number = quota.draw(draws)

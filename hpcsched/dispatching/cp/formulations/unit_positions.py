@@ -155,6 +155,7 @@ def place_units(data: ModelData, types: Sequence[int]) -> tuple[Positions, list[
     for i, units in enumerate(data.units.tolist()):
         usable = data.room[i].nonzero()[0].tolist()
         first, last = usable[0], usable[-1]
+        # A single usable node needs no variables.
         of_job: list[Variable] = [first] * units
         if len(usable) > 1:
             of_job = [cp.intvar(first, last, name=f"g{i},{j}") for j in range(units)]
@@ -171,6 +172,7 @@ def place_units(data: ModelData, types: Sequence[int]) -> tuple[Positions, list[
             low, high = stride * first, stride * last + int(data.capacity[last, r]) - asked
             by_type[r] = [cp.intvar(low, high, name=f"y{i},{r},{j}") for j in range(units)]
             if len(usable) > 1:
+                # The position lies within the stretch of its own node.
                 for node, origin in zip(of_job, by_type[r], strict=True):
                     constraints.append(origin - stride * node >= 0)
                     constraints.append(origin - stride * node <= stride - asked)
