@@ -68,6 +68,7 @@ def _fill(now: int, state: State, by_node: ByNode) -> None:
     at = counters[PLANNED]
     while at < counters[QUEUED] and not fits_now(queue[at], state, by_node):
         at += 1
+    # No job fits beside the plan: reservations for it would be made for nothing.
     if at == counters[QUEUED]:
         return
     counters[FIRST_MADE] = counters[LAST_MADE] = -1

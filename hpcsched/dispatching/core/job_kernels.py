@@ -71,6 +71,7 @@ def submit(k: int, state: State, by_node: ByNode) -> int:
     """
     counters, jobs = state.counters, state.jobs
     row = counters[FREE_ROW]
+    # Free rows are a list of which each row names the next.
     counters[FREE_ROW] = jobs[row, 0]
     units, shape = state.batch_units[k], state.batch_shape[k]
     jobs[row, NUMBER] = state.batch_number[k]

@@ -102,6 +102,7 @@ def _first_conflict(
     """
     jobs, found = state.jobs, -1
     without = Profile(profile.start, profile.after, profile.free.copy(), profile.used)
+    # Without any reservation at first; they come back one by one, in the order of their making.
     for k in range(reservations):
         begin = jobs[reserved[k], WHEN]
         end = begin + jobs[reserved[k], PREDICTED]

@@ -118,6 +118,7 @@ def _find_limits(state: State) -> None:
     clear_until, limits = state.clear_until, state.limits
     now = state.counters[NOW]
     is_over = False
+    # Nothing changes between two announced outages, and this is called in each round.
     for node in range(len(clear_until)):
         is_over = is_over or clear_until[node] <= now
     if not is_over:
@@ -131,6 +132,7 @@ def _find_limits(state: State) -> None:
                 node = state.outage_nodes[i]
                 clear_until[node] = min(clear_until[node], start)
     count = 0
+    # Insertion: there are few distinct times, and many nodes share each.
     for node in range(len(clear_until)):
         k = count
         while k and limits[k - 1] > clear_until[node]:

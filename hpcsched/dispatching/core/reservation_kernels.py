@@ -291,6 +291,7 @@ def hold(row: int, begin: int, steps: Steps | None, profile: Profile | None, sta
     if profile is not None:
         if not shared_suffice(row, begin, state, state.shared_free):
             return False
+        # The same nodes as before, if possible, so that other reservations need no change.
         if jobs[row, CELL] != -1 and _stays_free(row, begin, profile, state):
             _take_nodes(row, 1, profile, state)
         else:

@@ -122,6 +122,7 @@ def _hold_round(
             if _start(row, now, steps, profile, state, by_node, pressure):
                 again = True
                 left_room |= reserved > now
+        # Only a job that starts before its reservation leaves room where that one was.
         if left_room:
             _compress(now, steps, profile, state)
 

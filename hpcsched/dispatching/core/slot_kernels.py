@@ -88,6 +88,7 @@ def take_lowest_slots(
             cells[previous, 2] = cell
         previous = cell
         missing -= end - low[k]
+        # An interval in use up to its end is dropped below, the last one is cut.
         if end == high[k]:
             k += 1
         else:
@@ -221,6 +222,7 @@ def write_nodes_of_slots(
     while cell != -1:
         slot, end = cells[cell, 0], cells[cell, 1]
         left, right = 0, len(first_slot) - 1
+        # The node of the first slot; the following ones are beside it.
         while left < right:
             middle = (left + right) // 2
             if first_slot[middle + 1] <= slot:
@@ -231,6 +233,7 @@ def write_nodes_of_slots(
         while slot < end:
             until = min(end, first_slot[node + 1])
             if until > slot:
+                # Two intervals of slots may share a node.
                 if at > begin_at and nodes[at - 1] == node:
                     units[at - 1] += until - slot
                 else:

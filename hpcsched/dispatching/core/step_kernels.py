@@ -72,11 +72,13 @@ def open_steps(
     if by_node is None:
         free[0] = state.counters[FREE_SLOTS]
     else:
+        # Copies: the nodes are emptied below, end by end.
         then, fits = then.copy(), fits.copy()
         free[0] = state.fitting[shape]
     steps = 1
     for row in running:
         end = jobs[row, SHOWN_END]
+        # Ends come in order; those of one second share a step.
         if end != times[steps - 1]:
             times[steps] = end
             free[steps] = free[steps - 1]

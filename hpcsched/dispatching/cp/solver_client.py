@@ -125,6 +125,7 @@ def together(calls: Sequence[SolverCall]) -> SolverCall | None:
         for call in calls
         if call.status not in SOLVED
     ]
+    # Each reason once: a hundred calls may fail alike.
     why = f"{len(troubles)} of {len(calls)} calls: {'; '.join(dict.fromkeys(troubles))}"
     return SolverCall(
         best.status,

@@ -111,6 +111,7 @@ def earliest_start(j: int, content: Content, segments: Segments) -> int:
         Free resources over time.
     """
     start, after, free, state = segments.start, segments.after, segments.free, segments.state
+    # Equal requests: counting units is enough.
     if content.aggregated:
         amount = content.units[j] * content.requests[j, 0]
         begin, _, _ = earliest_on_row(
@@ -162,6 +163,7 @@ def _place(
         while after[first] != -1 and start[after[first]] <= begin:
             first = after[first]
         s = first
+        # The fewest units of any segment that the job would touch.
         while fits[n] and s != -1 and start[s] < end:
             fits[n] = min(fits[n], units_during(s, n, free, asked, on_idle, False, capacity))
             s = after[s]
@@ -170,6 +172,7 @@ def _place(
                 n, first, end, start, after, free, asked, capacity, content.totals
             )
     fill_by_rank(content.units[j], fits, ranks, placed)
+    # After all nodes were ranked: ranks are by what was free before.
     for n in range(len(capacity)):
         if placed[n]:
             take_between(n, begin, end, asked * placed[n], segments)

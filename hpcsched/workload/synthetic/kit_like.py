@@ -178,6 +178,7 @@ class _Kit:
         draws, quota = self._draws, self._quota
         number = quota.draw(draws, shortest)
         stratum = quota.levels[number].stratum
+        # Half a job more, since rounding down takes half a job on average.
         length = shortest + int(draws.exponential(stratum.length - shortest + 0.5))
         length = min(length, longest or length)
         limit = project.limit(stratum)

@@ -154,6 +154,7 @@ def _freed_handles() -> Iterator[None]:
         setattr(backend, name, kept(function))
     try:
         yield
+    # Also after an error, which would leave the functions replaced for all later models.
     finally:
         for name, function in makers.items():
             setattr(backend, name, function)

@@ -152,6 +152,7 @@ def _pack(data: ModelData, classes: list[IntArray], chosen: list[dict[int, int]]
                 missing -= here
             if missing:
                 lost.add(i)
+    # A job starts whole or not at all.
     for i in lost:
         placed[i] = 0
     return placed

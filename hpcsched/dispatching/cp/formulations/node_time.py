@@ -142,6 +142,7 @@ def _line(data: ModelData, r: int, places: list[list[Variable]], demands: IntArr
         for i in asked.nonzero()[0]
         for place in places[i]
     ]
+    # All nodes share one capacity, the largest: a filler takes what a smaller node lacks.
     for n in usable.nonzero()[0].tolist():
         missing = capacity - int(data.capacity[n, r])
         if missing:

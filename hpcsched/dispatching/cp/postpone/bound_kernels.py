@@ -121,6 +121,7 @@ def is_hopeless(problem: Problem, search: Search) -> bool:
             search.earliest[j] = now
             then = min(then, now + problem.run_times[j])
             sooner = True
+    # Only now is the next event known: a job that starts at once may end before all others.
     for j in range(len(search.start)):
         if search.earliest[j] == -1:
             search.earliest[j] = then

@@ -171,6 +171,7 @@ def _taken(data: ModelData, shared: _Shared, fixed: IntArray) -> tuple[IntArray,
         _Task(int(fixed[j]), int(fixed[j] + data.run_times[j]), shared.draws[j] * shared.put_off)
         for j in np.flatnonzero(fixed >= 0)
     ]
+    # Amounts change at these times alone, so that a step for each is enough.
     times = {0, *(time for task in (*tasks, *late) for time in (task.begin, task.end))}
     times.update(time for resource in shared.shared_resources for time in resource.since.tolist())
     at = np.array(sorted(times), dtype=np.int64)
@@ -251,6 +252,7 @@ def _twins(data: ModelData, jobs: IntArray, demand: IntArray) -> IntArray:
         return twin
     last: dict[tuple[object, ...], int] = {}
     weights, free = data.weights[:, jobs], data.free[:, jobs]
+    # The dearest first: a job can only be the twin of one that was met before it.
     order = sorted(
         range(len(jobs)), key=lambda k: (*(-weights[:, k]).tolist(), *free[:, k].tolist(), k)
     )

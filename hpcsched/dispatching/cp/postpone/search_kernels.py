@@ -116,6 +116,7 @@ def _release(level: int, after: int, time: int, problem: Problem, search: Search
         end = search.start[i] + problem.run_times[i]
         if after < end <= time:
             release_job(i, level, problem, search)
+    # Running jobs are sorted by their ends: the first of the interval is found by bisection.
     low, high = 0, len(problem.allocated_until)
     while low < high:
         middle = (low + high) // 2
@@ -131,6 +132,7 @@ def _release(level: int, after: int, time: int, problem: Problem, search: Search
             search.left[level, n, r] += problem.allocated[k, r]
             search.without[level, n, r] += problem.allocated[k, r]
         for which in range(2):
+            # The signature is a sum, so that a job leaves it without the others being added anew.
             gone = signature(problem.allocated_until[k], problem.allocated_key[k], 0, which)
             search.sign[level, n, which] = (search.sign[level, n, which] - gone) % PRIME
 
