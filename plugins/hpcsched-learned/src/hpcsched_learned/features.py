@@ -36,7 +36,7 @@ class _User(NamedTuple):
 
 
 class Features:
-    """Makes rows of features, and keeps what they need of the past.
+    """Maker of rows of features, with the history that they need.
 
     That is the last run times by user and by kind of job, and what each user has in the system.
     Memories hold `memory` records; what was written longest ago is forgotten first.

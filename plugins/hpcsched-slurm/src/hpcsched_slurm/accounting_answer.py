@@ -50,7 +50,7 @@ PositiveDays = Annotated[float, Field(gt=0, le=36_500)]
 
 
 class AccountingQuestion(Protocol):
-    """How slurmdbd is asked; parameters of the trace source are one."""
+    """Question to slurmdbd; the parameters of the trace source are one."""
 
     @property
     def token_file(self) -> str | None:
@@ -58,7 +58,7 @@ class AccountingQuestion(Protocol):
 
     @property
     def user(self) -> str | None:
-        """User whom the token is for."""
+        """User of the token."""
 
     @property
     def days(self) -> float | None:

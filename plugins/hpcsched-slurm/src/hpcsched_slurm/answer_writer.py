@@ -1,4 +1,4 @@
-"""Common part of the commands that save what slurmdbd answers."""
+"""Common part of the commands that save answers of slurmdbd."""
 
 import argparse
 import json

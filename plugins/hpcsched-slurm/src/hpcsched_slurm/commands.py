@@ -105,7 +105,7 @@ class Commands:
         return records_of_text(text, fields)
 
     def enforced(self) -> frozenset[str] | None:
-        """Return the words of `AccountingStorageEnforce`, in lower case; None: it is not told."""
+        """Return the words of `AccountingStorageEnforce`, in lower case; None if unknown."""
         found = _ENFORCED.search(self._text(["scontrol", "show", "config"]))
         return None if found is None else frozenset(found[1].lower().split(","))
 
@@ -171,7 +171,7 @@ class Commands:
 
 
 def _listed(content: Mapping[str, Any], what: str, who: str) -> tuple[int, list[Mapping[str, Any]]]:
-    """Return the version of what a command prints, and a list in it."""
+    """Return the version of the output of a command, and a list in it."""
     found = content.get(what)
     if not isinstance(found, list):
         raise UnavailableError(f"{who}: the answer has no list of {what}")

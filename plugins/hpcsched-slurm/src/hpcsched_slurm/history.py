@@ -58,52 +58,53 @@ from hpcsched_slurm.reservations import local_instant
 
 
 class SlurmHistoryParams(Params):
-    """Which history to read."""
+    """Parameters of `slurm-history`: a file, or a question to slurmdbd."""
 
     path: InputPath | None = Field(
         default=None,
-        description="The file of `jobcomp/filetxt`, what sacct printed, or slurmdbd's answer as"
-        " JSON; ${VAR} is filled in.",
+        description="File of `jobcomp/filetxt`, output of sacct, or answer of slurmdbd as JSON;"
+        " ${VAR} is filled in.",
     )
     rest: Annotated[RestAddress | None, NotReproducible("the trace is what slurmdbd answers")] = (
         Field(
             default=None,
-            description="Where slurmrestd listens, to ask slurmdbd instead of reading a file:"
+            description="Address of slurmrestd, to ask slurmdbd instead of reading a file:"
             " unix:/path/to/socket, or http://127.0.0.1:PORT.",
         )
     )
     token_file: str | None = Field(
         default=None,
-        description="A file with a token for slurmrestd that only its owner may read; without it,"
-        " the environment variable SLURM_JWT.",
+        description="File with a token for slurmrestd, readable by its owner alone; the environment"
+        " variable SLURM_JWT by default.",
     )
     user: str | None = Field(
         default=None,
-        description="The user whom the token is for; the one who runs hpcsched if not given.",
+        description="User of the token; the user who runs hpcsched by default.",
     )
     days: PositiveDays | None = Field(
         default=None,
-        description=f"Days before now from which on jobs are asked for; {DAYS} if neither this nor"
+        description=f"Begin of the requested time, in days before now; {DAYS} if neither this nor"
         " `since` is given.",
     )
     since: Instant | None = Field(
         default=None,
-        description="Begin of the time that is asked for, such as 2024-03-01 or"
-        " 2024-03-01T12:00:00; without an offset it is a time of this machine's place.",
+        description="Begin of the requested time, such as 2024-03-01 or 2024-03-01T12:00:00;"
+        " without an offset it is a local time of this machine.",
     )
     until: Instant | None = Field(
-        default=None, description="End of the time that is asked for; now if not given."
+        default=None, description="End of the requested time; now by default."
     )
     timeout: PositiveDuration = Field(
-        default=TIMEOUT, description="Seconds to wait for the answer of slurmrestd."
+        default=TIMEOUT, description="Time limit of a call of slurmrestd, in seconds."
     )
     last: PositiveDuration | None = Field(
         default=None,
-        description="Only jobs that were submitted so long before the last one; all if not given.",
+        description="Longest time before the last submission, in seconds: earlier jobs are left out;"
+        " all jobs by default.",
     )
     no_limit: PositiveDuration = Field(
         default="365d",  # type: ignore[assignment]
-        description="What is taken as the requested time of a job without a time limit.",
+        description="Requested time of a job without a time limit.",
     )
 
     @model_validator(mode="after")
@@ -309,7 +310,7 @@ def _number_of_job(text: str) -> int:
 
 
 def _instant(text: str) -> int:
-    """Return a time in seconds since 1970; Slurm prints it so, or as that of this machine."""
+    """Return a time in seconds since 1970; Slurm prints seconds, or the local time."""
     if text.isdecimal():
         return int(text)
     try:
@@ -322,7 +323,7 @@ def _instant(text: str) -> int:
 
 
 def _amounts(tres: str, processors: int, units: int) -> dict[str, int]:
-    """Return what a job had on each of its nodes, rounded up."""
+    """Return the amounts of a job on each of its nodes, rounded up."""
     totals = {"core": processors}
     listed = parse_tres(tres)
     for name, amount in listed.items():

@@ -102,7 +102,7 @@ def _text_of(path: Path) -> str:
 
 
 def _rows_of(lines: Sequence[str], path: Path) -> Iterator[HistoryRecord]:
-    """Yield the rows of what sacct printed; `lines` begins with the header."""
+    """Yield the rows of a dump of sacct; `lines` begins with the header."""
     (first, text), *rows = [(n, line) for n, line in enumerate(lines, 1) if line.strip()]
     header = parse_header(text)
     columns = {name: name.lower() for name in (*NEEDED, *_FURTHER)}

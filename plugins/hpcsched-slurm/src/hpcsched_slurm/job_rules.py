@@ -162,7 +162,7 @@ def _usage(
 
 
 def _minutes(job: Mapping[str, Any]) -> int:
-    """Return the time limit in minutes; that of a job without one counts as Slurm counts it."""
+    """Return the time limit in minutes; a job without one counts as it does in Slurm."""
     return _UNLIMITED_MINUTES if job["time_limit"] is None else int(job["time_limit"])
 
 

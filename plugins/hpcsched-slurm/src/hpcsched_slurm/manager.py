@@ -17,7 +17,7 @@ RESERVATIONS_EVERY = 10.0
 
 
 class Calls(RuleCalls, Protocol):
-    """What is asked of Slurm, whichever way."""
+    """Questions and orders to Slurm, by slurmrestd or by commands."""
 
     def jobs(self) -> list[Mapping[str, Any]]:
         """Return all jobs that Slurm still knows."""

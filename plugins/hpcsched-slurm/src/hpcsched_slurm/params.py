@@ -1,4 +1,4 @@
-"""What a scenario says about a cluster that Slurm runs."""
+"""Parameters of the workload manager `slurm`."""
 
 import re
 from typing import Annotated, Self
@@ -21,47 +21,45 @@ def _checked_address(rest: str) -> str:
 
 
 RestAddress = Annotated[str, AfterValidator(_checked_address)]
-"""Where slurmrestd listens: a socket in the file system, or a port of the loopback interface."""
+"""Address of slurmrestd: a socket in the file system, or a port of the loopback interface."""
 
 
 class SlurmParams(Params):
-    """How Slurm is reached: through slurmrestd, or by its commands where `rest` is not given."""
+    """Access to Slurm: through slurmrestd, or by its commands where `rest` is not given."""
 
     rest: RestAddress | None = Field(
         default=None,
-        description="Where slurmrestd listens: unix:/path/to/socket, or http://127.0.0.1:PORT."
+        description="Address of slurmrestd: unix:/path/to/socket, or http://127.0.0.1:PORT."
         " Without it, the commands squeue, sinfo and scontrol are used.",
     )
     token_file: str | None = Field(
         default=None,
-        description="A file with a token for slurmrestd that only its owner may read; without it,"
-        " the environment variable SLURM_JWT.",
+        description="File with a token for slurmrestd, readable by its owner alone; the environment"
+        " variable SLURM_JWT by default.",
     )
     user: str | None = Field(
         default=None,
-        description="The user whom the token is for; the one who runs hpcsched if not given.",
+        description="User of the token; the user who runs hpcsched by default.",
     )
     config: str | None = Field(
         default=None,
-        description="Slurm's slurm.conf for the commands, which also change tasks of arrays where"
-        " 'rest' is given; SLURM_CONF or Slurm's own if not given.",
+        description="Path of slurm.conf for the commands, which also change tasks of arrays where"
+        " 'rest' is given; SLURM_CONF or Slurm's own by default.",
     )
     mark: str = Field(
         default="hpcsched",
         min_length=1,
-        description="The admin comment by which the submit hook marks the jobs that it holds.",
+        description="Admin comment by which the submit hook marks the jobs that it holds.",
     )
     limits: bool = Field(
         default=True,
-        description="Whether jobs are kept within the limits of QOS and associations; false leaves"
-        " these to Slurm. Not read where scontrol tells that Slurm does not enforce them.",
+        description="Keep jobs within the limits of QOS and associations; false leaves these to"
+        " Slurm. Not read where scontrol tells that Slurm does not enforce them.",
     )
-    timeout: PositiveDuration = Field(
-        default=10, description="Seconds after which a call is given up."
-    )
+    timeout: PositiveDuration = Field(default=10, description="Time limit of a call, in seconds.")
     no_limit: PositiveDuration = Field(
         default="365d",  # type: ignore[assignment]
-        description="What is taken as the requested time of a job without a time limit.",
+        description="Requested time of a job without a time limit.",
     )
 
     @model_validator(mode="after")
@@ -72,12 +70,12 @@ class SlurmParams(Params):
 
     @property
     def socket(self) -> str | None:
-        """The path of slurmrestd's socket, if that is where it listens."""
+        """Path of slurmrestd's socket; None if it listens on a port."""
         match = _UNIX.fullmatch(self.rest or "")
         return match[1] if match else None
 
     @property
     def address(self) -> tuple[str, int] | None:
-        """Host and port of slurmrestd, if that is where it listens."""
+        """Host and port of slurmrestd; None if it listens on a socket."""
         match = _LOOPBACK.fullmatch(self.rest or "")
         return (match[1].strip("[]"), int(match[2])) if match else None

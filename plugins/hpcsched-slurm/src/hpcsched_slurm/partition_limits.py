@@ -21,7 +21,7 @@ _LEFT = {
 
 
 class Asker(NamedTuple):
-    """What a partition looks at in a job; memory per node is in MiB, the time limit in seconds.
+    """Properties of a job that a partition limits; memory per node in MiB, time limit in seconds.
 
     Attributes
     ----------

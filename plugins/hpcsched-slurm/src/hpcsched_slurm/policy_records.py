@@ -68,7 +68,7 @@ class Qos(NamedTuple):
 
     @property
     def relative(self) -> bool:
-        """Whether its limits are shares of the cluster, and left to Slurm."""
+        """True if its limits are shares of the cluster, which are left to Slurm."""
         return RELATIVE in self.limits.left
 
 

@@ -1,4 +1,4 @@
-"""From what Slurm says of nodes and jobs, as JSON, to a cluster.
+"""Cluster of the nodes and jobs that Slurm lists as JSON.
 
 The objects are those of slurmrestd v0.0.38 and of `squeue --json` and `sinfo --json` in Slurm
 22.05, which are alike; `versions` gives those of later versions the same form.
@@ -23,7 +23,7 @@ def cluster_of(
     *,
     rules: Rules = NO_CLUSTER_RULES,
 ) -> ClusterState:
-    """Return the cluster; nodes and jobs that are not understood are told of in its warnings.
+    """Return the cluster; its warnings name nodes and jobs that are not understood.
 
     Parameters
     ----------

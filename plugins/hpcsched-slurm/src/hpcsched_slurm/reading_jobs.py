@@ -1,4 +1,4 @@
-"""Jobs of a cluster, from what Slurm says of them as JSON.
+"""Jobs of a cluster, as Slurm lists them in JSON.
 
 Amounts become CPUs and bytes; every other resource is counted by its name. Jobs get whole cores.
 """
@@ -37,7 +37,7 @@ _SHARED_WITH_SOME = frozenset({"user", "mcs", "topo"})
 
 
 class Terms(NamedTuple):
-    """How to read jobs: the mark of held jobs, and seconds for a job without a limit."""
+    """Terms of reading jobs: the mark of held jobs, and seconds for a job without a limit."""
 
     mark: str
     no_limit: int
@@ -210,7 +210,7 @@ class JobReader:
     def _request(
         self, job: Mapping[str, Any]
     ) -> tuple[int, dict[str, int], tuple[Gres, ...], bool]:
-        """Return units, what each asks for, the resources with types, and whether for all memory.
+        """Return units, the request of each, resources with types, and whether all memory is asked.
 
         A job has a unit on each of its nodes. Where it asks for more CPUs than a node has, it
         needs as many nodes as hold them.
@@ -237,7 +237,7 @@ class JobReader:
         units: int,
         partitions: tuple[str, ...],
     ) -> frozenset[str] | None:
-        """Return the nodes of some partitions that have what a job asks for; None: all.
+        """Return the nodes of some partitions that a job may use; None: all.
 
         All nodes of a job must be of one partition, and satisfy the same of several conditions in
         brackets: a job of several nodes uses the first of these sets that has enough of them.
@@ -269,7 +269,7 @@ class JobReader:
         return self._usable[key]
 
     def _unknown(self, job: Mapping[str, Any], units: int, amounts: Mapping[str, int]) -> str:
-        """Return what a job asks for that cannot be said of a job here, in words; maybe nothing."""
+        """Return a demand of a job that is not supported here, in words; empty if there is none."""
         features = str(job["features"] or "")
         try:
             constraint_choices(features, units)
@@ -301,7 +301,7 @@ def _ending(job: Mapping[str, Any], *, started: bool) -> Ending:
 
 
 def _gres_per_unit(job: Mapping[str, Any], units: int) -> tuple[Gres, ...]:
-    """Return what a job asks for on each of its nodes."""
+    """Return the generic resources that a job asks for on each of its nodes."""
     tasks = max(1, int(job["tasks"] or 1))
     found: list[Gres] = []
     shares = dict(zip(_TRES, (1.0, 1 / units, 1.0, tasks / units), strict=True))

@@ -1,4 +1,4 @@
-"""Nodes of a cluster, from what Slurm says of them as JSON.
+"""Nodes of a cluster, as Slurm lists them in JSON.
 
 A CPU is a hardware thread, as in the history and in files of Slurm.
 """
@@ -116,7 +116,7 @@ def read_nodes(
 
 
 def warnings_of(nodes: Iterable[Node]) -> tuple[str, ...]:
-    """Return what to tell of nodes: what is left out of them, and what has another name here."""
+    """Return warnings about nodes: resources that are left out, or have another name here."""
     left_out: dict[str, list[str]] = {}
     names: dict[str, None] = {}
     for node in nodes:
@@ -131,7 +131,7 @@ def warnings_of(nodes: Iterable[Node]) -> tuple[str, ...]:
 
 
 def node_of(node: Mapping[str, Any]) -> Node:
-    """Return what of a node decides which jobs may use it."""
+    """Return the properties of a node that decide which jobs may use it."""
     pairs = node_pairs(node)
     gres, not_understood = read_gres(str(node["gres"]))
     return Node(
@@ -147,7 +147,7 @@ def node_of(node: Mapping[str, Any]) -> Node:
 
 
 def resources_of(node: Node) -> dict[str, int]:
-    """Return what a node offers, as a scenario declares it."""
+    """Return the resources of a node, as a scenario declares them."""
     return {"core": node.cpus, "mem": node.memory, **totals(node.gres)}
 
 

@@ -28,7 +28,7 @@ _CLOCKS_DIFFER = 5
 
 
 class Waiting(NamedTuple):
-    """A pending job: what Slurm calls it, whether it is held, and whether it is bound to nodes."""
+    """Pending job: its number, whether it is held, and whether it is bound to nodes."""
 
     key: str
     held: bool
@@ -122,7 +122,7 @@ def _run(arguments: Sequence[str]) -> subprocess.CompletedProcess[str]:
 
 
 def look(heartbeat: Path | None, after: float | None, partitions: Sequence[str], mark: str) -> bool:
-    """Look once, and release what is to be; return whether Slurm could be asked, if it was.
+    """Look once, release jobs if the driver has stopped, and return whether no call failed.
 
     Without a heartbeat to look at, jobs are released in any case.
     """
@@ -141,7 +141,7 @@ def look(heartbeat: Path | None, after: float | None, partitions: Sequence[str],
 
 
 def _seconds(longest: float) -> Callable[[str], float]:
-    """Return what reads a number of seconds above 0 and up to `longest`."""
+    """Return a parser of seconds above 0 and up to `longest`."""
 
     def read(text: str) -> float:
         try:

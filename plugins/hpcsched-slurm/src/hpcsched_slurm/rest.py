@@ -339,6 +339,6 @@ def _error_list(content: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _errors(content: Mapping[str, Any]) -> str:
-    """Return what an answer says went wrong."""
+    """Return the error that an answer tells."""
     said = (error.get("error") or error.get("description") for error in _error_list(content))
     return "; ".join(str(text) for text in said if text)

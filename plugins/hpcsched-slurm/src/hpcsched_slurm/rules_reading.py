@@ -46,7 +46,7 @@ class RuleCalls(Protocol):
         """Return the words of `AccountingStorageEnforce`, in lower case; None: unknown."""
 
     def time_usage(self) -> str:
-        """Return what `scontrol --oneliner show assoc_mgr` prints of QOS and associations."""
+        """Return the output of `scontrol --oneliner show assoc_mgr` on QOS and associations."""
 
 
 class _Accounting(NamedTuple):
@@ -64,7 +64,7 @@ class _Accounting(NamedTuple):
 
 
 class RulesReader:
-    """Rules of a cluster, read again when they are old; what cannot be read stays as it was.
+    """Rules of a cluster, read again when they are old; unreadable ones stay as they were.
 
     Parameters
     ----------

@@ -55,7 +55,7 @@ class TimeLimits(NamedTuple):
 
     @property
     def limited(self) -> bool:
-        """Whether there is a limit."""
+        """True if there is a limit."""
         return bool(self.total or self.running) or self.wall.most is not None
 
 
@@ -80,7 +80,7 @@ class TimeUsage(NamedTuple):
 
     @property
     def limited(self) -> bool:
-        """Whether there is a limit."""
+        """True if there is a limit."""
         return any(one.limited for one in (*self.qos.values(), *self.associations.values()))
 
 

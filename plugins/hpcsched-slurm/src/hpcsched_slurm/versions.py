@@ -276,7 +276,7 @@ def _partition(partition: Mapping[str, Any]) -> Mapping[str, str]:
 
 
 def _old_partition(partition: Mapping[str, Any]) -> Mapping[str, str]:
-    """Return a partition of v0.0.38, whose limits have 0 or -1 for none."""
+    """Return a partition of v0.0.38, where 0 or -1 is no limit."""
     pairs = {
         "partitionname": partition["name"],
         "nodes": partition["nodes"],
@@ -317,7 +317,7 @@ def _generic(text: str) -> str:
 
 
 def _allocated(resources: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    """Return what a job holds on its nodes."""
+    """Return the resources of a job on its nodes."""
     allocation = ((resources or {}).get("nodes") or {}).get("allocation") or ()
     return {
         "allocated_nodes": [
