@@ -99,8 +99,8 @@ class SlurmHistoryParams(Params):
     )
     last: PositiveDuration | None = Field(
         default=None,
-        description="Longest time before the last submission, in seconds: earlier jobs are left out;"
-        " all jobs by default.",
+        description="Longest time before the last submission, in seconds; earlier jobs are left"
+        " out. All jobs by default.",
     )
     no_limit: PositiveDuration = Field(
         default="365d",  # type: ignore[assignment]
