@@ -103,6 +103,7 @@ def check_outage_figures(
         return
     check = Check("the summary's figures of outages agree with the outages")
     check.expect("outages: figures beside the file", recorded, stated is not None)
+    # The check goes on without them, so that every missing figure is named.
     stated = stated or {}
     seconds = lost.end_time - lost.start_time
     rows = {job_id: row for row, job_id in enumerate(attempts.job_id.tolist())}
@@ -125,6 +126,7 @@ def check_outage_figures(
     told = stated.get("node_failures", {})
     if outages.told or told:
         check.expect("outages.node_failures", dict(outages.told), told)
+    # Unknown jobs are a violation of another check; their amounts cannot be known.
     if set(lost.job_id.tolist()) <= set(rows):
         check.expect("outages.lost_amounts", dict(amounts), stated.get("lost_amounts"))
     yield check

@@ -102,6 +102,7 @@ def _room_finder(
     """Return a function from job `k` and partition `n` to the room for the job's units there."""
     names = np.repeat([g.name for g in system.groups], [g.count for g in system.groups])
 
+    # Few requests are distinct, and a log has a hundred thousand jobs.
     @cache
     def find(
         request: tuple[int, ...],

@@ -269,6 +269,7 @@ def not_offline(scenario: Scenario, registry: Registry) -> Iterator[InitErrorDet
                 f" there are: {', '.join(able)}"
             )
             yield refusal("not-offline", message, choice.plugin_name, at=(kind,))
+    # The settings below are of a replay: the planner would not look at them.
     if scenario.simulation.dispatch_latency is not None:
         message = "in 'mode: offline' no decision takes time: there is one plan for the whole trace"
         at = ("simulation", "dispatch_latency")

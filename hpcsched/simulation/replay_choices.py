@@ -94,6 +94,7 @@ def choices_of(parts: Parts, *, places: bool) -> Choices:
         behind_by_wait=_by_wait(behind),
         scarce=scarce_resource_mask(parts.system, dispatcher.allocator),
     )
+    # `Easy` alone needs no more; its subclasses and the other rules have parameters.
     match dispatcher:
         case ListScheduler():
             depth = -1 if dispatcher.depth is None else min(dispatcher.depth, codes.NEVER)

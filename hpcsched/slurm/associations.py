@@ -190,6 +190,7 @@ def _of_dump(lines: list[str]) -> Associations:
             raise AssociationsError(told, number)
         kind, name, rest = match.groups()
         options = {key.lower(): (key, value.strip("'")) for key, value in _OPTION.findall(rest)}
+        # A dump has one tree; shares of two clusters cannot be compared.
         if kind == "Cluster":
             clusters += 1
             if clusters > 1:
@@ -197,6 +198,7 @@ def _of_dump(lines: list[str]) -> Associations:
             continue
         if kind == "QOS":
             continue
+        # The lines that follow belong to this account.
         if kind == "Parent":
             parent = name
             continue

@@ -108,9 +108,11 @@ def read_whatif(
         named = of_cell.scenario.model_copy(update={"name": change.name})
         return make_cell(change.labels, 1, named, registry)
 
+    # Ordered sets: variants share most of their findings with the base.
     warnings: dict[Finding, None] = {}
     loaded = check_document(base_document, scenario, overrides, registry)
     base = cell(_Change(BASE, {}, ()))
+    # The base fails at once, since all variants would fail as it does; these are collected.
     findings: dict[Finding, None] = {}
     variants = []
     for change in _changes(variation, places):

@@ -221,6 +221,7 @@ def _spreads(
             symbolSize=40,
         ),
     )
+    # From the back to the front: the marks must lie on the bars.
     return layers(
         base.mark_rule(strokeWidth=0.8).encode(x=place("least"), x2="largest:Q"),
         bar("p90", "p99", 0.22),

@@ -119,6 +119,7 @@ class BatsimFile:
             key, position = self._decode(position)
             if not isinstance(key, str):
                 raise self._at("expected a key in quotes", key_at)
+            # Python's reader takes the last of two equal keys without a word.
             if key in self.header or (key == _JOBS and self._first is not None):
                 raise self._at(f"the workload has the key {key!r} twice", key_at)
             position = self._expect(":", self._after_space(position), "':' after a key")

@@ -66,6 +66,7 @@ class SwfLines:
                 lines = _lines(self._encoding.stream(raw))
                 marked = (self._encoding.without_mark(line, self.path) for line in islice(lines, 1))
                 for number, line in enumerate(chain(marked, lines), 1):
+                    # Comments behind the first record are remarks on records, not the header.
                     if line[:1] == b";":
                         if in_header:
                             self.comments.append(self._encoding.comment(line[1:]))
