@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, cast
 
-from hpcsched.errors import Finding, InputError, Place
+from hpcsched.errors import Finding, InputError, Place, flag
 from hpcsched.system.request import is_constrained
 from hpcsched.workload.job import Job
 from hpcsched.workload.trace_source import TraceSource
@@ -105,7 +105,7 @@ def check_target(path: Path, source: TraceSource, *, force: bool) -> None:
     if any(path.resolve() == file.resolve() for file in source.files):
         raise problem("cannot-write", path, "it is the trace that is to be read")
     if path.exists() and not force:
-        raise problem("file-exists", path, "it is there already; --force replaces it")
+        raise problem("file-exists", path, f"it is there already; {flag('force')} replaces it")
 
 
 @contextmanager
