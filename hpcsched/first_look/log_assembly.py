@@ -5,11 +5,11 @@ from pathlib import Path
 
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.first_look.log_files import LogSource
-from hpcsched.first_look.log_recognition import encoding_of, recognised
 from hpcsched.parameters import LARGEST
 from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.scenario.document import Document
 from hpcsched.scenario.loading import check_document
+from hpcsched.workload.log_recognition import encoding_of, recognised
 from hpcsched.workload.presets.preset_catalogue import find_preset
 from hpcsched.workload.readers.swf_params import types_in_records
 from hpcsched.workload.readers.table_amounts import REQUEST_PREFIX
