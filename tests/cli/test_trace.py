@@ -75,7 +75,9 @@ def test_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert row(out, "exact") == "33.3 %"
     assert row(out, "00 h") == "██████████ 100.0 %"
     assert "24 bins a decade" in out
-    assert "tiny: hours, weekdays and months from second 0, taken for midnight of a Monday" in out
+    assert "tiny: hours and weekdays from second 0, taken for midnight of a Monday" in out
+    assert "when it was, and months are left out." in out
+    assert "jobs by month" not in out
     assert "distance" not in out
 
 
