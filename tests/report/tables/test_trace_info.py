@@ -99,7 +99,7 @@ def test_months_of_a_trace_with_a_date() -> None:
     for job in JOBS:
         counter.add(job)
     (alone,) = infos_of(JOBS)
-    dated = replace(alone, statistics=counter.result())
+    dated = replace(alone, name="b", statistics=counter.result())
     assert cells([dated])["jobs by month", "Sep"] == ["██████████ 100.0 %"]
     assert cells([dated, alone])["jobs by month", "Sep"] == ["██████████ 100.0 %", "–"]
     assert distance(alone.statistics, dated.statistics).month is None
@@ -155,7 +155,10 @@ def test_content() -> None:
     }
     assert content["accuracy"]["mean_absolute_error_minutes"] == 20
     assert [c["class"] for c in content["run_times"]["classes"]] == ["short", "long"]
-    assert set(content["distance_from_first"].values()) == {0}
+    distances = content["distance_from_first"]
+    # The trace has no date.
+    assert distances.pop("month") is None
+    assert set(distances.values()) == {0}
     assert trace_content(first)["distance_from_first"] is None
     (many,) = infos_of(JOBS, bounds=(60, 600, 6000))
     names = [c["class"] for c in trace_content(many)["run_times"]["classes"]]
