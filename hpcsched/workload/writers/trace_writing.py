@@ -11,7 +11,7 @@ from typing import IO, cast
 from hpcsched.errors import Finding, InputError, Place, flag
 from hpcsched.system.request import is_constrained
 from hpcsched.workload.job import Job
-from hpcsched.workload.trace_source import TraceSource
+from hpcsched.workload.trace_source import TraceSource, recorded_waits
 
 BOUND = "bound to nodes, exclusive or with one unit per node"
 NAMES = "a name"
@@ -20,6 +20,7 @@ NUMBERS = "a number of a user, group, application, queue or partition"
 REQUESTS = "units that ask for something else than one core"
 AFTER = "jobs to wait for"
 SHARED_RESOURCES = "draws from shared resources"
+WAITS = "a recorded wait time"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,13 @@ class Losses:
             counts[AFTER] += 1
         if job.shared_requests and SHARED_RESOURCES not in said:
             counts[SHARED_RESOURCES] += 1
+
+
+def kept_waits(source: TraceSource) -> Mapping[int, int]:
+    """Return the recorded wait times by job number, which the source fills while it is read."""
+    waits = recorded_waits(source)
+    # Not `or`: the mapping is empty before the first job.
+    return {} if waits is None else waits
 
 
 def check_target(path: Path, source: TraceSource, *, force: bool) -> None:
