@@ -1,8 +1,12 @@
 """Errors that a user can act on: one line each, with the place, and no traceback."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Literal
+
+_on_command_line: ContextVar[bool] = ContextVar("on_command_line", default=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,3 +93,32 @@ class PluginError(HpcschedError):
 
 class DecisionError(HpcschedError):
     """Decision of a dispatcher that the system cannot carry out. Exit code 3."""
+
+
+@contextmanager
+def told_on_command_line() -> Iterator[None]:
+    """Let messages name switches as the command line spells them."""
+    before = _on_command_line.set(True)
+    try:
+        yield
+    finally:
+        _on_command_line.reset(before)
+
+
+def flag(name: str) -> str:
+    """Return a switch as the user of a message writes it.
+
+    Parameters
+    ----------
+    name
+        Name of the parameter in Python.
+
+    Examples
+    --------
+    >>> flag("force")
+    'force=True'
+    >>> with told_on_command_line():
+    ...     flag("force")
+    '--force'
+    """
+    return "--" + name.replace("_", "-") if _on_command_line.get() else f"{name}=True"

@@ -40,7 +40,7 @@ from hpcsched.cli.logs import is_verbose
 from hpcsched.cli.old_spellings import present_arguments
 from hpcsched.cli.shared_options import Verbose
 from hpcsched.cli.usage_errors import PlainGroup
-from hpcsched.errors import DecisionError, HpcschedError, InputError
+from hpcsched.errors import DecisionError, HpcschedError, InputError, told_on_command_line
 from hpcsched.interrupts import raised_as_interrupts
 from hpcsched.paths import too_long
 from hpcsched.plugin_faults import plugin_faults_named
@@ -90,6 +90,7 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
+    context: typer.Context,
     _version: Annotated[
         bool,
         typer.Option(
@@ -102,6 +103,7 @@ def _options(
     from hpcsched.cli.logs import show_logs
 
     show_logs(verbose=verbose)
+    context.with_resource(told_on_command_line())
 
 
 @cache

@@ -96,8 +96,8 @@ def run(
 def _read_all(files: "Sequence[Path]", overrides: "Sequence[Override]") -> "list[LoadedScenario]":
     """Return the scenarios of all files; raises InputError with the findings of all of them."""
     from hpcsched.errors import Finding, InputError
-    from hpcsched.first_look.declared_format import other_format
     from hpcsched.scenario import read_scenario
+    from hpcsched.scenario.declared_format import other_format
     from hpcsched.scenario.review import missing_inputs
 
     found: list[Finding] = []

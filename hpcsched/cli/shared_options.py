@@ -36,7 +36,7 @@ def _no_log(path: Path) -> Path:
     """Refuse a log where a scenario is expected, with the command that replays it."""
     # Only a file that is not called like a scenario is looked into.
     if path.suffix not in (".yaml", ".yml"):
-        from hpcsched.first_look.log_recognition import refuse_log
+        from hpcsched.workload.log_recognition import refuse_log
 
         refuse_log(path)
     return path

@@ -94,10 +94,10 @@ def _findings(
 ) -> "Sequence[Finding]":
     """Return the findings about a file; raises InputError where they are errors of reading it."""
     from hpcsched.experiment.reading import is_experiment, read_experiment
-    from hpcsched.first_look.log_recognition import refuse_log
     from hpcsched.scenario.loading import read_scenario
     from hpcsched.tuning.tuned_scenario import TunedScenario
     from hpcsched.whatif.reading import read_whatif
+    from hpcsched.workload.log_recognition import refuse_log
 
     refuse_log(file)
     if vary or space:
@@ -117,8 +117,8 @@ def _findings(
 
 def _of_scenario(loaded: "LoadedScenario") -> "list[Finding]":
     """Return all findings about a scenario; its parts are built where nothing else is wrong."""
-    from hpcsched.first_look.declared_format import other_format
     from hpcsched.runs.build_checks import build_faults
+    from hpcsched.scenario.declared_format import other_format
     from hpcsched.scenario.review import missing_inputs, review
 
     found = [*review(loaded), *other_format(loaded)]

@@ -19,6 +19,7 @@ from hpcsched.plugin_faults import raised
 from hpcsched.plugins import manager
 from hpcsched.plugins.registry import Registry
 from hpcsched.runs.build_checks import seed_matters
+from hpcsched.scenario.declared_format import other_format
 from hpcsched.scenario.document import Document, parse_document, read_text
 from hpcsched.scenario.key_path import KeyPath, parse_key_path, show_key_path
 from hpcsched.scenario.loading import LoadedScenario, check_document
@@ -102,7 +103,7 @@ def read_experiment(
         try:
             loaded = check_document(scenario, declaration.scenario, settings, registry)
             _refuse(missing_inputs(loaded, "error"))
-            for finding in check(loaded) if check else ():
+            for finding in (*other_format(loaded), *(check(loaded) if check else ())):
                 (findings if finding.severity == "error" else warnings)[finding] = None
             cells += _replicas(loaded, position, declaration.replicas, registry)
         except InputError as error:

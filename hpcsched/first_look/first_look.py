@@ -7,13 +7,6 @@ from typing import Any, NamedTuple
 
 from hpcsched.audit.violations import AuditReport
 from hpcsched.errors import Finding, InputError, Place
-from hpcsched.first_look.log_recognition import (
-    SCENARIOS,
-    UTF_8,
-    encoding_of,
-    format_of_log,
-    recognised,
-)
 from hpcsched.first_look.machine import (
     Machine,
     Needs,
@@ -39,6 +32,13 @@ from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
 from hpcsched.scenario.document import Document, parse_document, read_text
 from hpcsched.scenario.loading import check_document
+from hpcsched.workload.log_recognition import (
+    SCENARIOS,
+    UTF_8,
+    encoding_of,
+    format_of_log,
+    recognised,
+)
 from hpcsched.workload.presets.preset_catalogue import find_preset
 from hpcsched.workload.trace_source import TraceAccount, recorded_waits
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.first_look.log_files import LogSource
-from hpcsched.first_look.log_recognition import encoding_of, recognised
 from hpcsched.parameters import LARGEST
 from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.scenario.document import Document
 from hpcsched.scenario.loading import check_document
+from hpcsched.workload.log_recognition import ALEA, encoding_of, format_of_log, recognised
 from hpcsched.workload.presets.preset_catalogue import find_preset
 from hpcsched.workload.readers.swf_params import types_in_records
 from hpcsched.workload.readers.table_amounts import REQUEST_PREFIX
@@ -39,8 +39,11 @@ def assembly_of_log(trace: Path, source: LogSource, overrides: Sequence[str]) ->
     """
     if not trace.exists():
         raise InputError(Finding("path-not-found", f"there is no file {trace}", Place(str(trace))))
-    known = recognised(trace) if source == LogSource.TABLE else None
-    preset = None if known is None else known.preset
+    known = recognised(trace)
+    if source == LogSource.SWF and known == ALEA:
+        # Its records would be called damaged: they have more fields. This error says how to go on.
+        format_of_log(trace)
+    preset = known.preset if known is not None and source == LogSource.TABLE else None
     # Jobs that do not fit would be skipped, and a conversion must lose none.
     resources = dict.fromkeys(_resource_types(trace, source, preset), LARGEST)
     values = {

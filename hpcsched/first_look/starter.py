@@ -6,6 +6,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from hpcsched.errors import flag
 from hpcsched.first_look.first_look import look_at, look_lines
 from hpcsched.first_look.trial_scenarios import scenario_text
 from hpcsched.plugins import manager
@@ -79,7 +80,7 @@ def write_starter(
     written = [out] if _holds(schema, content) else [out, schema]
     for path in written:
         if path.exists() and not force:
-            raise problem("file-exists", path, "it is there already; --force replaces it")
+            raise problem("file-exists", path, f"it is there already; {flag('force')} replaces it")
     write_text(out, starter_text(kind) if log is None else log_starter_text(log, tell))
     if schema in written:
         write_json(schema, content)

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from hpcsched.errors import Finding, InputError
 from hpcsched.experiment.declared_file import cell_name
-from hpcsched.first_look.log_recognition import BATSIM, PBS, SACCT, SWF, UTF_8, LogFormat
 from hpcsched.first_look.machine import Machine
 from hpcsched.plugins.registry import Registry
+from hpcsched.workload.log_recognition import BATSIM, PBS, SACCT, SWF, UTF_8, LogFormat
 
 _LENIENT: Mapping[str, tuple[str, str]] = {
     "missing_requested_time": ("run_time", "a job without a requested time asked for what it took"),

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from hpcsched.errors import InputError
+from hpcsched.errors import InputError, flag
 from hpcsched.results.files import problem
 
 
@@ -49,7 +49,7 @@ def check_target(path: Path, *, force: bool) -> None:
     if path.is_dir():
         raise problem("cannot-write", path, "it is a directory")
     if path.exists() and not force:
-        raise problem("file-exists", path, "it is there already; --force replaces it")
+        raise problem("file-exists", path, f"it is there already; {flag('force')} replaces it")
 
 
 def make_folder(path: Path) -> None:

@@ -1,5 +1,6 @@
 """Run directories: creation, and access to a finished run."""
 
+import logging
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -7,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hpcsched.arrow_arrays import computed
-from hpcsched.errors import InputError
+from hpcsched.errors import InputError, flag
 from hpcsched.paths import path_fault
 from hpcsched.results.files import (
     JOBS,
@@ -24,10 +25,12 @@ from hpcsched.results.files import (
 )
 from hpcsched.results.folder_lock import LOCK, FolderLock, HeldError
 from hpcsched.results.former_names import present_summary
-from hpcsched.results.manifest import Manifest, read_manifest
+from hpcsched.results.manifest import ON_A_CLUSTER, Manifest, read_manifest
 from hpcsched.results.solver_rounds import SolverRounds, solver_rounds
 from hpcsched.results.tables import ParquetTable
 from hpcsched.workload.trace_calendar import Calendar, calendar_of
+
+_log = logging.getLogger(__name__)
 
 
 def create(folder: Path, *, force: bool = False) -> FolderLock:
@@ -36,8 +39,8 @@ def create(folder: Path, *, force: bool = False) -> FolderLock:
     Parameters
     ----------
     folder
-        The directory; one that holds files is refused, unless they are of a run that failed before
-        its first round.
+        The directory; one that holds files is refused, unless they are of a run that failed by a
+        fault of its input, or ended before its first round. A warning tells of such a run.
     force
         True: remove the files of an earlier run, and nothing else.
 
@@ -62,7 +65,7 @@ def create(folder: Path, *, force: bool = False) -> FolderLock:
             raise problem("not-empty", folder, message)
         lock = FolderLock(folder).acquire()
     except HeldError as held:
-        message = f"another run is being written there, by {held}; --out gives this one a place"
+        message = f"another run is being written there, by {held}; write this one elsewhere"
         raise problem("in-use", folder, message) from None
     except FileExistsError:
         raise problem("cannot-write", folder, "it is a file, not a directory") from None
@@ -90,8 +93,12 @@ def _is_empty(folder: Path) -> bool:
 
 
 def _make_room(folder: Path, force: bool) -> None:
-    if not force and not _ended_without_results(folder):
-        raise problem("not-empty", folder, "it is not empty; --force replaces the run in it")
+    if not force:
+        why = _worthless_because(folder)
+        if why is None:
+            message = f"it is not empty; {flag('force')} replaces the run in it"
+            raise problem("not-empty", folder, message)
+        _log.warning("%s: replacing the run in it, which %s", folder, why)
     for name in (*KNOWN, *OPTIONAL):
         (folder / name).unlink(missing_ok=True)
 
@@ -104,14 +111,21 @@ def _holds_a_run(folder: Path) -> bool:
     return isinstance(versions, dict) and "hpcsched" in versions
 
 
-def _ended_without_results(folder: Path) -> bool:
-    """Return True if a run failed or was interrupted before its first round."""
-    if read_manifest(folder).status not in ("failed", "interrupted"):
-        return False
+def _worthless_because(folder: Path) -> str | None:
+    """Return why nobody misses a run that was there, None if somebody may."""
+    manifest = read_manifest(folder)
+    if manifest.status not in ("failed", "interrupted"):
+        return None
+    # Whoever corrects the input types the same command again. A real cluster does not do its part
+    # again.
+    if manifest.input_fault and ON_A_CLUSTER not in manifest.not_reproducible_because:
+        return "failed by a fault of its input"
     # A damaged table may have held rounds, and is kept.
     with suppress(InputError):
-        return not (folder / ROUNDS).is_file() or not ParquetTable(folder / ROUNDS).rows
-    return False
+        if not (folder / ROUNDS).is_file() or not ParquetTable(folder / ROUNDS).rows:
+            how = "was interrupted" if manifest.status == "interrupted" else "failed"
+            return f"{how} before its first event"
+    return None
 
 
 def _end_without_summary(folder: Path, manifest: Manifest) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -23,6 +23,28 @@ ON_A_CLUSTER = "it was made on a real cluster"
 """Why a live run is not reproducible."""
 
 Status = Literal["running", "complete", "interrupted", "failed"]
+
+
+class Failure(NamedTuple):
+    """Error that ended a run, as text: an error that its own frame holds keeps files open.
+
+    Attributes
+    ----------
+    text
+        The message, with the kind of the error if the message alone is not meant for users.
+    input_fault
+        True if it was a fault of the input.
+    """
+
+    text: str
+    input_fault: bool = False
+
+
+def failure_of(error: BaseException) -> Failure:
+    """Return an error as what the manifest tells of it."""
+    if isinstance(error, HpcschedError):
+        return Failure(str(error), isinstance(error, InputError))
+    return Failure(f"{type(error).__name__}: {error}")
 
 
 class TraceFile(BaseModel):
@@ -67,6 +89,8 @@ class Manifest(BaseModel):
         unknown.
     error
         The error with which the run failed; None if it did not, or unknown.
+    input_fault
+        True if that error was a fault of the input, such as a damaged record of the trace.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -88,6 +112,7 @@ class Manifest(BaseModel):
     files: dict[str, str]
     in_python: list[str] | None = None
     error: str | None = None
+    input_fault: bool = False
 
 
 def package_versions(packages: Sequence[str] = ("numpy", "pyarrow", "pydantic")) -> dict[str, str]:
@@ -168,13 +193,13 @@ def finish_manifest(
     trace_comments: Sequence[str],
     in_python: Sequence[str] | None = None,
     *,
-    error: str | None = None,
+    failure: Failure | None = None,
 ) -> Manifest:
     """Write the manifest of a run that has ended, and return it.
 
     A trace file that has changed meanwhile makes the run irreproducible. All other files must have
-    been written before: their hashes are taken now. `error` is the text of the error that ended the
-    run, if it failed.
+    been written before: their hashes are taken now. `failure` is the error that ended a run
+    that failed.
 
     Raises
     ------
@@ -195,7 +220,8 @@ def finish_manifest(
             "trace_comments": list(trace_comments),
             "files": file_hashes(folder),
             "in_python": None if in_python is None else list(in_python),
-            "error": error,
+            "error": None if failure is None else failure.text,
+            "input_fault": failure is not None and failure.input_fault,
         }
     )
     write_json(folder / MANIFEST, finished.model_dump())
@@ -213,13 +239,6 @@ def rehash(folder: Path, manifest: Manifest) -> Manifest:
     present = manifest.model_copy(update={"files": file_hashes(folder)})
     write_json(folder / MANIFEST, present.model_dump())
     return present
-
-
-def error_text(error: BaseException) -> str:
-    """Return an error as text, with its kind if its text alone is not meant for users."""
-    if isinstance(error, HpcschedError):
-        return str(error)
-    return f"{type(error).__name__}: {error}"
 
 
 def read_manifest(folder: Path) -> Manifest:

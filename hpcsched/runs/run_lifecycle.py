@@ -16,7 +16,13 @@ from hpcsched.plugin_faults import plugin_faults_named, prints_to_stderr
 from hpcsched.results.directory import RunDirectory, create
 from hpcsched.results.files import SCENARIO
 from hpcsched.results.kept_answers import keep_answers
-from hpcsched.results.manifest import Status, error_text, finish_manifest, start_manifest
+from hpcsched.results.manifest import (
+    Failure,
+    Status,
+    failure_of,
+    finish_manifest,
+    start_manifest,
+)
 from hpcsched.results.summary import Left, summarize, write_summary
 from hpcsched.results.timing import write_timing
 from hpcsched.runs.assembly import Assembly
@@ -161,10 +167,12 @@ class Run:
             if self._is_running and error is not None:
                 interrupted = isinstance(error, KeyboardInterrupt)
                 status: Status = "interrupted" if interrupted else "failed"
-                told = None if interrupted else error_text(error)
+                failure = None if interrupted else failure_of(error)
                 # The error that ended the run tells more than one of its last record.
                 with suppress(InputError, OSError):
-                    finish_manifest(self._assembly.folder, self._manifest, status, (), error=told)
+                    finish_manifest(
+                        self._assembly.folder, self._manifest, status, (), failure=failure
+                    )
                     remove_state(self._assembly.folder)
         finally:
             self._lock.release()
@@ -184,7 +192,7 @@ class Run:
             True: a second signal ends the loop at once, not after the present instant.
         """
         status: Status = "failed"
-        failure: str | None = None
+        failure: Failure | None = None
         try:
             with _stopped_by_signals(loop, insist=insist), plugin_faults_named():
                 loop.run()
@@ -193,8 +201,7 @@ class Run:
             status = "interrupted"
             raise
         except BaseException as error:
-            # As text: an error that its own frame holds is a cycle, which keeps files open.
-            failure = error_text(error)
+            failure = failure_of(error)
             raise
         finally:
             with plugin_faults_named():
@@ -202,7 +209,7 @@ class Run:
             self._finish(loop, status, failure)
         return RunDirectory.open(self._assembly.folder)
 
-    def _finish(self, loop: RunLoop, status: Status, failure: str | None) -> None:
+    def _finish(self, loop: RunLoop, status: Status, failure: Failure | None) -> None:
         folder, end = self._assembly.folder, loop.end
         complete = status == "complete"
         summary = self._summary(end, None if complete else end.left)
@@ -214,7 +221,9 @@ class Run:
         write_timing(folder)
         # Last but the state: it holds the hashes of all other files. Whoever watches the state
         # of a run must find the final manifest once the state is gone.
-        finish_manifest(folder, self._manifest, status, end.comments, end.in_python, error=failure)
+        finish_manifest(
+            folder, self._manifest, status, end.comments, end.in_python, failure=failure
+        )
         self._is_running = False
         remove_state(folder)
 

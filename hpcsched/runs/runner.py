@@ -29,12 +29,16 @@ from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.observer_data import givers_among
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.replay_choices import needs_reasons, obstacles
+from hpcsched.system.space import room_for
 from hpcsched.workload.job_batches import NeedsPythonError
 from hpcsched.workload.trace_source import answers_of, has_dependencies
 
 if TYPE_CHECKING:
     from hpcsched.audit.violations import AuditReport
     from hpcsched.explain.explanation import Explanation
+
+MOST_SLOTS = 2**26
+"""Largest number of slots that are counted; larger systems are simulated node by node."""
 
 
 @dataclass(frozen=True)
@@ -275,6 +279,10 @@ def parts_of(assembly: Assembly, observers: Sequence[Observer]) -> Parts:
     aggregated = scenario.simulation.aggregate_nodes
     aggregated = aggregated and not assembly.partitions.bind_nodes(assembly.system)
     aggregated = aggregated and not assembly.outages.all and not assembly.system.shared_resources
+    unit = assembly.source.uniform_request
+    # A node of an amount such as 1 TiB would be worth 2^40 slots, each with room in memory.
+    if unit is not None and room_for(assembly.system, unit) > MOST_SLOTS:
+        aggregated = False
     return Parts(
         assembly.system,
         assembly.dispatcher,
@@ -282,7 +290,7 @@ def parts_of(assembly: Assembly, observers: Sequence[Observer]) -> Parts:
         assembly.predictor,
         assembly.objective,
         observers,
-        assembly.source.uniform_request if aggregated else None,
+        unit if aggregated else None,
         scenario.simulation.kill_at_requested_time,
         scenario.simulation.latency,
         assembly.correction,

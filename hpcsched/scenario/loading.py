@@ -25,6 +25,7 @@ from hpcsched.scenario.models import Scenario, scenario_model
 from hpcsched.scenario.overrides import Override, apply_settings, settings_of
 from hpcsched.scenario.positions import Positions, Setting, by_position
 from hpcsched.scenario.yaml_core import StrictDumper
+from hpcsched.workload.log_recognition import refuse_log
 
 DICTIONARY = "<dictionary>"
 """Stands for the file of a scenario that is given as a dictionary."""
@@ -159,6 +160,7 @@ def read_scenario(
     registry: Registry | None = None,
 ) -> LoadedScenario:
     """Return the scenario in a YAML file with its positions; see `load_scenario`."""
+    refuse_log(Path(path))
     return check_document(parse_document(read_text(Path(path))), path, overrides, registry)
 
 

@@ -42,7 +42,9 @@ def test_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr() == (
         f"log.json: 2 jobs, {size} bytes\n2 records read\n",
         "warning: 2 jobs have a number of a user, group, application, queue or partition, which"
-        " Batsim's format cannot say: written without\n",
+        " Batsim's format cannot say: written without\n"
+        "warning: 2 jobs have a recorded wait time, which Batsim's format cannot say: written"
+        " without\n",
     )
     found = json.loads((tmp_path / "log.json").read_text())
     assert found["description"].splitlines()[0] == "UnixStartTime: 5"
@@ -53,7 +55,7 @@ def test_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err == ""
     lines = (tmp_path / "same.swf").read_text().splitlines()
     assert "; UnixStartTime: 5" in lines
-    assert lines[-1] == "2 0 -1 500 -1 -1 -1 99 100 -1 1 2 3 4 0 -1 -1 -1 1"
+    assert lines[-1] == "2 0 5 500 -1 -1 -1 99 100 -1 1 2 3 4 0 -1 -1 -1 1"
 
 
 def test_a_scenario(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -92,6 +94,20 @@ def test_a_log_with_another_name(tmp_path: Path, capsys: pytest.CaptureFixture[s
     setting = "trace.missing_requested_time=run_time"
     assert convert("log.txt", "out.swf", "--from", "swf", "--set", setting) == 0
     assert (tmp_path / "out.swf").read_text().splitlines()[-1].split()[8] == "60"
+
+
+@pytest.mark.parametrize("way", ["log.swf.gz", "log.parquet"])
+def test_recorded_waits_are_kept(
+    way: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The log's own schedule is still there after a conversion, and back."""
+    fields = ("1 0 7 60 1 -1 -1 1 60", "2 5 -1 60 1 -1 -1 1 60", "3 6 0 60 1 -1 -1 1 60")
+    write(tmp_path, [f"{one} -1 1 -1 -1 -1 -1 -1 -1 -1" for one in fields])
+    assert convert("log.swf", way) == convert(way, "back.swf") == 0
+    assert capsys.readouterr().err == ""
+    written = (tmp_path / "back.swf").read_text().splitlines()
+    waits = [line.split()[2] for line in written if not line.startswith(";")]
+    assert waits == ["7", "-1", "0"]
 
 
 @pytest.mark.parametrize(

@@ -292,6 +292,16 @@ def test_a_bad_file_is_told_with_its_place(
     assert name == "no scenario" or found.startswith(prefix + message)
 
 
+def test_a_log_of_another_format(tmp_path: Path) -> None:
+    """It is refused once, before any cell runs, as by `run` and `validate`."""
+    path = write_sample(tmp_path)
+    (tmp_path / "log.swf").write_text("JobID|Submit|Start|End|State\n")
+    with pytest.raises(InputError, match="'source: slurm-sacct' reads it") as caught:
+        read_experiment(path)
+    (found,) = caught.value.findings
+    assert str(found.place) == f"{tmp_path / 'base.yaml'}:4:17"
+
+
 def test_all_errors_come_at_once(tmp_path: Path) -> None:
     """Errors of several axes, and of the base, in order of their places."""
     text = EXPERIMENT.replace("order: sjf", "order: x").replace("[5, 9]", "[5, nine]")

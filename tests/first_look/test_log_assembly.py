@@ -27,3 +27,11 @@ def test_a_log_that_is_missing(tmp_path: Path) -> None:
     """It is named."""
     with pytest.raises(InputError, match="there is no file"):
         assembly_of_log(tmp_path / "log.swf", LogSource.SWF, ())
+
+
+def test_a_log_of_alea(tmp_path: Path) -> None:
+    """Its records are not called damaged: the message names the source that reads them."""
+    log = tmp_path / "log.swf"
+    log.write_text(samples.ALEA)
+    with pytest.raises(InputError, match="a scenario with the trace source 'alea'"):
+        assembly_of_log(log, LogSource.SWF, ())

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from hpcsched.errors import InputError
-from hpcsched.first_look.log_recognition import format_of_log
 from hpcsched.first_look.machine import Machine
 from hpcsched.first_look.trial_scenarios import (
     Configuration,
@@ -17,6 +16,7 @@ from hpcsched.first_look.trial_scenarios import (
 from hpcsched.plugins import manager
 from hpcsched.scenario import load_scenario
 from hpcsched.scenario.document import parse_document
+from hpcsched.workload.log_recognition import format_of_log
 from tests.first_look import samples
 
 

@@ -8,7 +8,7 @@ import pytest
 from hpcsched.errors import InputError, PluginError
 from hpcsched.monitoring.run_state import write_state
 from hpcsched.monitoring.run_status import status_content, status_of, status_text
-from hpcsched.results.manifest import error_text, finish_manifest, read_manifest, start_manifest
+from hpcsched.results.manifest import failure_of, finish_manifest, read_manifest, start_manifest
 from hpcsched.results.run_process import this_process
 from tests.monitoring.test_state_views import STATE
 from tests.results.hand_made import JOBS, REJECTED, write_run
@@ -73,11 +73,11 @@ def test_a_run_without_a_state(tmp_path: Path) -> None:
 def test_a_run_that_failed_early(tmp_path: Path) -> None:
     """Its error is told, on one line of the text."""
     folder = begun(tmp_path / "failed")
-    error = error_text(PluginError("solver x: no licence\nask for one"))
-    finish_manifest(folder, read_manifest(folder), "failed", (), error=error)
+    failure = failure_of(PluginError("solver x: no licence\nask for one"))
+    finish_manifest(folder, read_manifest(folder), "failed", (), failure=failure)
     status = status_of(folder)
     content = status_content(status)
-    assert (content["status"], content["error"], content["jobs"]) == ("failed", error, None)
+    assert (content["status"], content["error"], content["jobs"]) == ("failed", failure.text, None)
     assert "  error     solver x: no licence; ask for one\n" in f"{status_text(status)}\n"
 
 

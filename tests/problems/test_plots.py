@@ -85,7 +85,7 @@ def test_targets(tmp_path):
     pairing = Pairing(*pair(tmp_path))
     mine = tmp_path / "objective-ratio.pdf"
     mine.write_text("mine")
-    with pytest.raises(InputError, match="it is there already; --force replaces it"):
+    with pytest.raises(InputError, match="it is there already; force=True replaces it"):
         draw(pairing, tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "a.parquet", "b.parquet", "objective-ratio.pdf",

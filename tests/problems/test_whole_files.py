@@ -30,7 +30,9 @@ def test_a_file_that_is_there(tmp_path: Path) -> None:
     """It is replaced only by force."""
     path = tmp_path / "file"
     write(path, "old")
-    with pytest.raises(InputError, match=r"it is there already; --force replaces it \[file-exists"):
+    with pytest.raises(
+        InputError, match=r"it is there already; force=True replaces it \[file-exists"
+    ):
         write(path, "new")
     assert path.read_text() == "old"
     write(path, "new", force=True)

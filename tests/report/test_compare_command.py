@@ -26,7 +26,7 @@ def test_formats_and_warnings(tmp_path: Path) -> None:
         assert result.exit_code == 0
         assert result.stdout.startswith(start)
         assert result.stderr == (
-            "warning: the runs were not submitted as many jobs: first 7, second 3\n"
+            "warning: the runs have different numbers of submitted jobs: first: 7; second: 3\n"
         )
     arguments = [str(first), str(second), "--format", "json", "--baseline", "second"]
     assert json.loads(CliRunner().invoke(APP, arguments).stdout)["baseline"] == "second"

@@ -122,7 +122,7 @@ def test_create_replaces_a_run(tmp_path: Path) -> None:
     """With force the files of a run go, and what else lies there stays."""
     run = write_run(tmp_path / "run")
     (run.path / "notes.txt").write_text("keep")
-    with pytest.raises(InputError, match="is not empty; --force"):
+    with pytest.raises(InputError, match="is not empty; force=True"):
         create(run.path)
     create(run.path, force=True).release()
     assert [path.name for path in run.path.iterdir()] == ["notes.txt"]

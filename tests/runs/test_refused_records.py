@@ -43,8 +43,11 @@ def test_all_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     settled = "{source: swf, path: log.swf, missing_requested_time: run_time, unsorted: sort"
     text = path.read_text().replace("{source: swf, path: log.swf", f"{settled}, malformed: skip")
     path.write_text(text)
-    assert cli.main(["run", str(path), "--out", str(out), "--force"]) == 0
-    assert "8 records read, 7 jobs submitted" in capsys.readouterr().out
+    assert cli.main(["run", str(path), "--out", str(out)]) == 0
+    shown = capsys.readouterr()
+    assert "8 records read, 7 jobs submitted" in shown.out
+    told = f"warning: {out}: replacing the run in it, which failed by a fault of its input"
+    assert told in shown.err.splitlines()
 
 
 FLAWS = {

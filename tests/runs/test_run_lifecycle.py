@@ -9,14 +9,17 @@ from typing import Any
 
 import pytest
 
-from hpcsched.errors import InputError, PluginError
+from hpcsched.errors import Finding, InputError, PluginError
 from hpcsched.results.directory import RunDirectory, create
+from hpcsched.results.manifest import ON_A_CLUSTER
 from hpcsched.results.recorder import RunRecorder
 from hpcsched.results.summary import Left
 from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.runs.run_lifecycle import LoopEnd, Run
+from hpcsched.runs.runner import run as run_scenario
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.event_log import EventLog
+from hpcsched.simulation.records import RoundRecord
 from hpcsched.workload.trace_source import TraceAccount
 
 SMALL = "scenarios/small-easy.yaml"
@@ -104,6 +107,66 @@ def test_a_failed_run(tmp_path: Path) -> None:
     assert directory.summary["jobs"]["waiting"] == 3
     assert directory.summary["more"] == [None, False]
     create(tmp_path, force=True).release()
+
+
+FLAWED = "1 0 -1 9 1 -1 -1 1 9 -1 1 -1 -1 -1 -1 -1 -1 -1\n2 0 -1 x\n"
+
+
+def test_a_run_that_failed_by_its_input_is_replaced(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Whoever corrects the log gives the same call again; a complete run stays."""
+    log, out = tmp_path / "log.swf", tmp_path / "run"
+    scenario = {
+        "name": "x",
+        "system": {"groups": [{"name": "n", "count": 2, "resources": {"core": 1}}]},
+        "trace": {"source": "swf", "path": str(log)},
+        "dispatcher": "easy",
+    }
+    log.write_text(FLAWED)
+    with pytest.raises(InputError, match="fields"):
+        run_scenario(scenario, out)
+    assert content(out, "manifest.json")["input_fault"] is True
+    assert not caplog.messages
+    log.write_text(FLAWED.splitlines()[0] + "\n")
+    assert run_scenario(scenario, out).summary["jobs"]["submitted"] == 1
+    expected = f"{out}: replacing the run in it, which failed by a fault of its input"
+    assert caplog.messages == [expected]
+    with pytest.raises(InputError, match="it is not empty; force=True replaces the run in it"):
+        run_scenario(scenario, out)
+
+
+@pytest.mark.parametrize(
+    ("error", "because", "kept"),
+    [
+        (InputError(Finding("x", "a flaw")), [], False),
+        # The cluster does not do its part again.
+        (InputError(Finding("x", "a flaw")), [ON_A_CLUSTER], True),
+        (KeyError("x"), [], True),
+        (KeyboardInterrupt(), [], True),
+    ],
+)
+def test_failed_runs_that_are_replaced(
+    error: BaseException, because: list[str], kept: bool, tmp_path: Path
+) -> None:
+    """Without force, rounds are lost only where a fault of the input ended the replay."""
+
+    class OneRound(Loop):
+        def close(self) -> None:
+            record = RoundRecord(
+                1, 0, 0, 0, 0, 0, 0, (0,) * 3, (0,) * 3, 0, (0,) * 3, 0.5, False, None
+            )
+            self._recorder.round_ended(record)
+            super().close()
+
+    assembly = begun(tmp_path)
+    with pytest.raises(type(error)), Run(assembly, not_reproducible_because=because) as run:
+        run.carry_out(OneRound(assembly, error))
+    if kept:
+        with pytest.raises(InputError, match="it is not empty"):
+            create(tmp_path)
+    else:
+        create(tmp_path).release()
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from hpcsched.scenario import read_scenario
+from hpcsched.errors import InputError
+from hpcsched.scenario import load_scenario, read_scenario
 from hpcsched.scenario.choices import Choice
 from tests.fake_plugins import ListParams, fake_registry
 from tests.scenario.samples import GOOD, write
@@ -75,3 +76,15 @@ def test_paths_start_at_the_scenario(tmp_path: Path, monkeypatch: pytest.MonkeyP
         path = write(tmp_path, text.replace("path:", "unit: {core: 1}\n  path:"))
         trace = read_scenario(path, (), fake_registry()).scenario.trace
         assert trace.model_dump()["path"] == resolved
+
+
+def test_a_log_is_no_scenario(tmp_path: Path) -> None:
+    """It is said that it is one, and what replays it, as on the command line."""
+    log = tmp_path / "log.swf"
+    log.write_text("; Version: 2.2\n1 0 -1 9 4 -1 -1 4 9 -1 1 -1 -1 -1 -1 -1 -1 -1\n")
+    with pytest.raises(InputError) as refused:
+        load_scenario(log)
+    assert str(refused.value) == (
+        f"{log}: error: this is a trace (Standard Workload Format), and a scenario is expected;"
+        f" 'hpcsched try {log}' replays it [trace-not-scenario]"
+    )

@@ -19,7 +19,7 @@ from hpcsched.report.figures.chart_parts import (
     value_scale,
 )
 from hpcsched.report.figures.decision_times import by_queue_length, decision_times
-from hpcsched.report.figures.figure_style import PAPER_WIDTH, configuration_looks, lighter
+from hpcsched.report.figures.figure_style import PAPER_WIDTH, configuration_looks, pale
 
 DOTS_A_RUN = 1000
 """Largest number of rounds of each run drawn as dots; more would cover each other."""
@@ -30,8 +30,6 @@ _TIME = (
     " : format(datum.value * 1e9, '.3~g') + ' ns'"
 )
 """Vega expression of a label: decision times are from some ns to minutes."""
-_PALE = 0.7
-"""Share of white in the colour of dots, so that lines stand out."""
 
 
 def decision_time_figure(compared: ComparedStudy, width: int = PAPER_WIDTH) -> Figure:
@@ -56,7 +54,7 @@ def decision_time_figure(compared: ComparedStudy, width: int = PAPER_WIDTH) -> F
             queued=np.maximum(queued[some][known], 1),
             seconds=seconds[some][known],
             # Paler, not transparent: in PDF each transparent dot takes half a kilobyte.
-            colour=lighter(drawn[one.configuration].colour, _PALE),
+            colour=pale(drawn[one.configuration].colour),
         )
         bins = [bin_ for bin_ in by_queue_length(one) if bin_.p50 > 0]
         lines += rows(

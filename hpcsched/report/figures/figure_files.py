@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hpcsched.errors import Finding, InputError
+from hpcsched.errors import Finding, InputError, flag
 from hpcsched.report.figures.figure_style import FONT_SIZE, chart_config
 from hpcsched.results.files import problem
 
@@ -49,7 +49,7 @@ def check_free(path: Path, *, force: bool) -> None:
     if path.is_dir():
         raise problem("cannot-write", path, "it is a directory")
     if path.exists() and not force:
-        raise problem("file-exists", path, "it is there already; --force replaces it")
+        raise problem("file-exists", path, f"it is there already; {flag('force')} replaces it")
 
 
 def description(chart: "Chart", font_size: int = FONT_SIZE) -> dict[str, Any]:

@@ -25,6 +25,8 @@ M. Okabe and K. Ito, Color Universal Design, 2008.
 
 INK = "#222222"
 GRID = "#dddddd"
+DARK_PAGE = "#1a1c1e"
+"""Background of pages on dark screens."""
 PAPER_WIDTH = 520
 """Width of figures for papers, in points of 1/72 inch; on a page, in pixels."""
 FONT_SIZE = 9
@@ -43,6 +45,8 @@ _DISPATCHERS = {
 _OTHERS = ("vermilion", "green", "purple", "orange", "sky blue", "yellow", "black", "blue")
 DASHES: Sequence[Sequence[int]] = ((1, 0), (5, 3), (1, 2), (5, 2, 1, 2), (9, 3), (9, 3, 1, 3))
 """Styles of lines: lengths of strokes and gaps in turn, in points."""
+_PALE = 0.7
+"""Share of the background in the colour of dots behind lines."""
 _TINTS = (0.0, 0.45, 0.7, 0.25, 0.85, 0.6)
 """Shares of white in the areas of configurations of one colour."""
 
@@ -90,8 +94,30 @@ def lighter(colour: str, white: float) -> str:
     >>> lighter("#000080", 0.5)
     '#8080C0'
     """
-    parts = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
-    return "#" + "".join(f"{round(part + (255 - part) * white):02X}" for part in parts)
+    return _mixed(colour, "#FFFFFF", white)
+
+
+def pale(colour: str) -> str:
+    """Return the colour of dots behind lines of a colour, so that the lines stand out."""
+    return lighter(colour, _PALE)
+
+
+def _mixed(colour: str, other: str, share: float) -> str:
+    pairs = ((int(colour[k : k + 2], 16), int(other[k : k + 2], 16)) for k in (1, 3, 5))
+    return "#" + "".join(f"{round(one + (two - one) * share):02X}" for one, two in pairs)
+
+
+def on_dark_screens() -> dict[str, str]:
+    """Return the colours of figures on dark pages, by their colours in files, where they differ.
+
+    Examples
+    --------
+    >>> on_dark_screens()["white"] == DARK_PAGE
+    True
+    """
+    dots = {pale(one): _mixed(one, DARK_PAGE, _PALE) for one in PALETTE.values()}
+    lines = {INK: "#dddddd", PALETTE["black"]: "#ffffff", PALETTE["grey"]: "#999999"}
+    return {"white": DARK_PAGE, GRID: "#44484c", **dots, **lines}
 
 
 def ink_on(colour: str) -> str:

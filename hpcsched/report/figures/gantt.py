@@ -3,7 +3,7 @@
 from bisect import insort
 from collections.abc import Iterator, Mapping, Sequence
 from heapq import heappop, heappush
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 import pyarrow.compute as pc
 
@@ -136,6 +136,9 @@ def gantt_window(
     placed = _jobs_in_window(one, resource, begin, end)
     found = _rectangles(placed, amounts, system.group_of.tolist(), begin, end)
     down = tuple(there for there in _down(one, begin, end) if there.node in nodes)
+    # Axes without any data have no size.
+    if not found and not down:
+        _refuse_empty(one, resource, begin, end)
     jobs = {job.job_id: job.about for job in placed}
     return resource, Window(begin, end, system, found, nodes, down, jobs)
 
@@ -193,6 +196,15 @@ def _bounds(one: StudiedRun, begin: int | str | None, end: int | str | None) -> 
         )
         raise InputError(Finding("empty-window", message))
     return since, until
+
+
+def _refuse_empty(one: StudiedRun, resource: str, begin: int, end: int) -> NoReturn:
+    instant, (first, last) = one.run.calendar.instant, _span(one)
+    message = (
+        f"no job of {one.name} has {resource} from {instant(begin)} to {instant(end)}; its jobs run"
+        f" from {instant(first)} to {instant(last)}"
+    )
+    raise InputError(Finding("empty-window", message))
 
 
 def _down(one: StudiedRun, begin: int, end: int) -> Iterator[NodeOutage]:

@@ -304,13 +304,15 @@ def _warnings(runs: Sequence[RunDirectory], names: Sequence[str], base: int) -> 
         )
     warnings += _other_data(named)
     parts = [
-        f"{name} {_submitted(run)}"
+        f"{name}: {_submitted(run)}"
         for run, name in named
         if _trace(run) == trace and _submitted(run) != submitted
     ]
     if parts:
         warnings.append(
-            f"the runs were not submitted as many jobs: {names[base]} {submitted}, {_listed(parts)}"
+            "the runs have different numbers of submitted jobs: "
+            # Names of several labels have commas.
+            + _listed([f"{names[base]}: {submitted}", *parts], "; ")
         )
     partial = [f"{name} ({run.manifest.status})" for run, name in named if run.partial]
     if partial:

@@ -199,7 +199,8 @@ def _weekdays(info: TraceInfo) -> Rows:
 
 
 def _months(info: TraceInfo) -> Rows:
-    return _bars(MONTHS, info.statistics.cycles.month_shares)
+    cycles = info.statistics.cycles
+    return _bars(MONTHS, cycles.month_shares) if cycles.dated else iter(())
 
 
 def _distances(info: TraceInfo) -> Rows:
@@ -275,9 +276,15 @@ def _legend(infos: Sequence[TraceInfo]) -> list[str]:
     """Return the notes on the figures: bins, time zones and distances."""
     return [
         _BINS,
-        *(
-            f"{info.name}: hours, weekdays and months from {info.statistics.cycles.counted_from}."
-            for info in infos
-        ),
+        *map(_origin, infos),
         *(_DISTANCES if len(infos) > 1 else ()),
     ]
+
+
+def _origin(info: TraceInfo) -> str:
+    """Return the note on the instant from which the cycles of a trace are counted."""
+    cycles = info.statistics.cycles
+    if cycles.dated:
+        return f"{info.name}: hours, weekdays and months from {cycles.counted_from}."
+    left_out = "and months are left out"
+    return f"{info.name}: hours and weekdays from {cycles.counted_from}, {left_out}."

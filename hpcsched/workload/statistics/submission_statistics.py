@@ -134,6 +134,8 @@ class Cycles:
     ----------
     counted_from
         Date of second 0 and its origin, in words.
+    dated
+        False if the trace has no date, so that months mean nothing.
     hour_shares
         24 shares.
     weekday_shares
@@ -143,6 +145,7 @@ class Cycles:
     """
 
     counted_from: str
+    dated: bool
     hour_shares: tuple[float, ...]
     weekday_shares: tuple[float, ...]
     month_shares: tuple[float, ...]
@@ -168,5 +171,6 @@ class CycleCounter:
         counts = (self._hours, self._weekdays, self._months)
         return Cycles(
             self._calendar.basis,
+            self._calendar.known,
             *(tuple((share(n, sum(count)) or 0.0) for n in count) for count in counts),
         )

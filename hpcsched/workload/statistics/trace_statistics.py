@@ -44,7 +44,7 @@ class TraceStatistics:
 
 @dataclass(frozen=True, slots=True)
 class Distance:
-    """Distances of two traces, each from 0 (equal) to 1; None if one has no values.
+    """Distances of two traces, each from 0 (equal) to 1; None if one has no values, or no date.
 
     Total variation of the shares of jobs by hour, weekday and month; Kolmogorov-Smirnov over the
     histograms of the others; accuracy is run time / requested time.
@@ -144,10 +144,11 @@ def distance(one: TraceStatistics, other: TraceStatistics) -> Distance:
     other
         Statistics of another trace.
     """
+    dated = one.cycles.dated and other.cycles.dated
     return Distance(
         total_variation(one.cycles.hour_shares, other.cycles.hour_shares),
         total_variation(one.cycles.weekday_shares, other.cycles.weekday_shares),
-        total_variation(one.cycles.month_shares, other.cycles.month_shares),
+        total_variation(one.cycles.month_shares, other.cycles.month_shares) if dated else None,
         kolmogorov_smirnov(one.sizes.units, other.sizes.units),
         kolmogorov_smirnov(one.run_times.run_time_seconds, other.run_times.run_time_seconds),
         kolmogorov_smirnov(

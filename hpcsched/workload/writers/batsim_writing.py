@@ -8,7 +8,14 @@ from hpcsched.system.system import System
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.readers.batsim_source import DELAY
 from hpcsched.workload.trace_source import TraceSource
-from hpcsched.workload.writers.trace_writing import Losses, Written, check_target, replacing
+from hpcsched.workload.writers.trace_writing import (
+    WAITS,
+    Losses,
+    Written,
+    check_target,
+    kept_waits,
+    replacing,
+)
 
 
 def write_batsim(
@@ -48,6 +55,7 @@ def write_batsim(
     """
     check_target(path, source, force=force)
     count = largest = 0
+    waits = kept_waits(source)
     losses = Losses(())
     run_times: set[int] = set()
     with replacing(path) as file:
@@ -59,6 +67,7 @@ def write_batsim(
             run_times.add(run_time)
             asked = {t: n for t, n in system.declared(job.unit_request).items() if n}
             losses.note(job, one_core=asked == {"core": 1})
+            losses.counts[WAITS] += job.job_id in waits
         description = json.dumps("\n".join([*source.comments, f"Note: {note}"]))
         file.write(f'\n],\n"description": {description},\n'.encode())
         file.write(f'"nb_res": {largest},\n"profiles": {{'.encode())
@@ -67,7 +76,7 @@ def write_batsim(
             profile = json.dumps({"type": DELAY, "delay": run_time})
             file.write(f'{"," if number else ""}\n"{run_time}": {profile}'.encode())
         file.write(b"\n}}\n")
-    return Written(path, count, path.stat().st_size, lost=dict(losses.counts))
+    return Written(path, count, path.stat().st_size, lost=dict(+losses.counts))
 
 
 def _record(traced: TracedJob) -> str:

@@ -20,6 +20,7 @@ from hpcsched.workload.writers.trace_writing import (
     Losses,
     Written,
     check_target,
+    kept_waits,
     replacing,
 )
 
@@ -74,6 +75,7 @@ def write_swf(
         If the file exists or cannot be written, or the trace cannot be used.
     """
     check_target(path, source, force=force)
+    waits = kept_waits(source)
     jobs = islice(source.jobs(), limit)
     first = next(jobs, None)  # the header has been read then
     named = first is not None and first.job.name is not None
@@ -82,7 +84,8 @@ def write_swf(
         for comment in _header(source.comments, system, note, named=named, kept=keep_comments):
             file.write(f"; {comment}\n".encode())
         for traced in chain([] if first is None else [first], jobs):
-            file.write(_record(traced, system, named=named))
+            wait = waits.get(traced.job.job_id, _MISSING)
+            file.write(_record(traced, wait, system, named=named))
             count += 1
             losses.note(traced.job, one_core=False)
             if traced.job.name is not None and not _keeps(traced.job.name, named=named):
@@ -116,12 +119,12 @@ def _in_words(system: System) -> str:
     )
 
 
-def _record(traced: TracedJob, system: System, *, named: bool) -> bytes:
+def _record(traced: TracedJob, wait: int, system: System, *, named: bool) -> bytes:
     job = traced.job
     fields: Iterable[object] = (
         job.job_id,
         job.submit_time,
-        _MISSING,  # wait time
+        wait,
         traced.run_time,
         _MISSING,  # processors allocated, processor time and memory used
         _MISSING,

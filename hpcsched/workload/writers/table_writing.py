@@ -4,7 +4,7 @@ Columns have the names of the glossary. `unit_request` is a structure with a fie
 type of the system, as declared. The file's metadata keep the trace's comments.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -23,9 +23,11 @@ from hpcsched.workload.writers.trace_writing import (
     NUMBERS,
     QUEUE_NAMES,
     REQUESTS,
+    WAITS,
     Losses,
     Written,
     check_target,
+    kept_waits,
     replacing,
 )
 
@@ -70,20 +72,23 @@ def write_table(
         If the file exists or cannot be written, or the trace cannot be used.
     """
     check_target(path, source, force=force)
-    count = 0
+    count, waits = 0, kept_waits(source)
     losses = Losses((BOUND, NAMES, QUEUE_NAMES, NUMBERS, REQUESTS))
     jobs = islice(source.jobs(), limit)
     batches = _in_batches(jobs)
     # A Parquet schema with the comments comes before the first row.
     first = next(batches, ())  # the comments have been read then
-    schema = _schema(system, source.comments, note)
+    # A column of nothing would be there for logs that record no waits.
+    started = bool(waits)
+    schema = _schema(system, source.comments, note, started=started)
     with replacing(path) as file, pq.ParquetWriter(file, schema) as writer:
         for batch in _with_first(first, batches):
-            writer.write_table(_table(batch, system, schema))
+            writer.write_table(_table(batch, system, schema, waits))
             count += len(batch)
             for traced in batch:
                 losses.note(traced.job, one_core=False)
-    return Written(path, count, path.stat().st_size, lost=dict(losses.counts))
+                losses.counts[WAITS] += not started and traced.job.job_id in waits
+    return Written(path, count, path.stat().st_size, lost=dict(+losses.counts))
 
 
 def _in_batches(jobs: Iterator[TracedJob]) -> Iterator[Sequence[TracedJob]]:
@@ -98,12 +103,13 @@ def _with_first(
     yield from others
 
 
-def _schema(system: System, comments: Sequence[str], note: str) -> pa.Schema:
+def _schema(system: System, comments: Sequence[str], note: str, *, started: bool) -> pa.Schema:
     whole, text = pa.int64(), pa.string()
     amounts = pa.struct([pa.field(n, whole, nullable=False) for n in system.resource_types])
     return pa.schema(
         [
             *(pa.field(name, whole, nullable=False) for name in _TIMES),
+            *([("start_time", whole)] if started else []),
             pa.field("unit_request", amounts, nullable=False),
             *((name, whole) for name in NUMBERED),
             *((name, text) for name in _NAMES),
@@ -113,14 +119,19 @@ def _schema(system: System, comments: Sequence[str], note: str) -> pa.Schema:
     )
 
 
-def _table(batch: Sequence[TracedJob], system: System, schema: pa.Schema) -> pa.Table:
+def _table(
+    batch: Sequence[TracedJob], system: System, schema: pa.Schema, waits: Mapping[int, int]
+) -> pa.Table:
+    """Return rows of the table; the schema decides whether start times are in them."""
     rows: list[dict[str, Any]] = []
     for job, run_time in batch:
+        wait = waits.get(job.job_id)
         rows.append(
             {
                 **{name: getattr(job, name) for name in (*NUMBERED, *_NAMES)},
                 "job_id": job.job_id,
                 "submit_time": job.submit_time,
+                "start_time": None if wait is None else job.submit_time + wait,
                 "run_time": run_time,
                 "requested_time": job.requested_time,
                 "units": job.units,

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, cast
 
-from hpcsched.errors import Finding, InputError, Place
+from hpcsched.errors import Finding, InputError, Place, flag
 from hpcsched.system.request import is_constrained
 from hpcsched.workload.job import Job
-from hpcsched.workload.trace_source import TraceSource
+from hpcsched.workload.trace_source import TraceSource, recorded_waits
 
 BOUND = "bound to nodes, exclusive or with one unit per node"
 NAMES = "a name"
@@ -20,6 +20,7 @@ NUMBERS = "a number of a user, group, application, queue or partition"
 REQUESTS = "units that ask for something else than one core"
 AFTER = "jobs to wait for"
 SHARED_RESOURCES = "draws from shared resources"
+WAITS = "a recorded wait time"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +89,13 @@ class Losses:
             counts[SHARED_RESOURCES] += 1
 
 
+def kept_waits(source: TraceSource) -> Mapping[int, int]:
+    """Return the recorded wait times by job number, which the source fills while it is read."""
+    waits = recorded_waits(source)
+    # Not `or`: the mapping is empty before the first job.
+    return {} if waits is None else waits
+
+
 def check_target(path: Path, source: TraceSource, *, force: bool) -> None:
     """Raise InputError if a trace must not be written there: over its source, or an existing file.
 
@@ -105,7 +113,7 @@ def check_target(path: Path, source: TraceSource, *, force: bool) -> None:
     if any(path.resolve() == file.resolve() for file in source.files):
         raise problem("cannot-write", path, "it is the trace that is to be read")
     if path.exists() and not force:
-        raise problem("file-exists", path, "it is there already; --force replaces it")
+        raise problem("file-exists", path, f"it is there already; {flag('force')} replaces it")
 
 
 @contextmanager

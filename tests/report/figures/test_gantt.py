@@ -85,6 +85,12 @@ def test_separate_shares() -> None:
     [
         ("tpu", 0, 10, "has no 'tpu'; there are: core, mem, gpu"),
         ("core", 10, 10, "is empty: it is from second 10 to second 10"),
+        (
+            "core",
+            30_000,
+            40_000,
+            "has core from second 30000 to second 40000; its jobs run from second 0 to",
+        ),
     ],
 )
 def test_what_cannot_be_drawn(

@@ -122,7 +122,7 @@ def test_fewer_jobs(tmp_path: Path) -> None:
         write_run(tmp_path / "a", name="all"),
         write_run(tmp_path / "b", JOBS[:3], name="three"),
     ]
-    warning = "the runs were not submitted as many jobs: all 7, three 3"
+    warning = "the runs have different numbers of submitted jobs: all: 7; three: 3"
     assert compare_runs(runs).warnings == (warning,)
 
 

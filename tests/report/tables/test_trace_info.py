@@ -3,12 +3,19 @@
 import json
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC
 from functools import partial
 
 from hpcsched.report.tables.trace_info import TraceInfo, trace_content, trace_infos, trace_table
 from hpcsched.workload.job import TracedJob
-from hpcsched.workload.statistics.trace_statistics import trace_statistics
+from hpcsched.workload.statistics.trace_statistics import (
+    StatisticsCounter,
+    distance,
+    trace_statistics,
+)
 from hpcsched.workload.synthetic.synthetic_source import SyntheticSource
+from hpcsched.workload.trace_calendar import Calendar
 from hpcsched.workload.trace_source import TraceAccount
 from tests.builders import alike, traced
 
@@ -83,7 +90,20 @@ def test_cycles_have_bars() -> None:
     assert found["jobs by hour of day", "01 h"] == ["█████       33.3 %"]
     assert found["jobs by hour of day", "23 h"] == ["             0.0 %"]
     assert found["jobs by weekday", "Monday"] == ["██████████  66.7 %"]
-    assert found["jobs by month", "Jan"] == ["██████████ 100.0 %"]
+    assert not any(section == "jobs by month" for section, _ in found)
+
+
+def test_months_of_a_trace_with_a_date() -> None:
+    """September 1996 has all jobs; beside a trace without a date there is no distance."""
+    counter = StatisticsCounter(SYSTEM, (3600,), Calendar(843_480_031, UTC, "a date"))
+    for job in JOBS:
+        counter.add(job)
+    (alone,) = infos_of(JOBS)
+    dated = replace(alone, name="b", statistics=counter.result())
+    assert cells([dated])["jobs by month", "Sep"] == ["██████████ 100.0 %"]
+    assert cells([dated, alone])["jobs by month", "Sep"] == ["██████████ 100.0 %", "–"]
+    assert distance(alone.statistics, dated.statistics).month is None
+    assert distance(dated.statistics, dated.statistics).month == 0
 
 
 def test_traces_side_by_side() -> None:
@@ -135,7 +155,10 @@ def test_content() -> None:
     }
     assert content["accuracy"]["mean_absolute_error_minutes"] == 20
     assert [c["class"] for c in content["run_times"]["classes"]] == ["short", "long"]
-    assert set(content["distance_from_first"].values()) == {0}
+    distances = content["distance_from_first"]
+    # The trace has no date.
+    assert distances.pop("month") is None
+    assert set(distances.values()) == {0}
     assert trace_content(first)["distance_from_first"] is None
     (many,) = infos_of(JOBS, bounds=(60, 600, 6000))
     names = [c["class"] for c in trace_content(many)["run_times"]["classes"]]

@@ -215,14 +215,16 @@ def test_distance_from_itself_and_from_another() -> None:
     """A trace is at 0 from itself; the same jobs 12 hours later are at 1 in the hours only."""
     census = census_of(JOBS)
     none = distance(census, census)
-    assert {getattr(none, name) for name in none.__slots__} == {0}
+    # They have no date, so months are not compared.
+    assert none.month is None
+    assert {getattr(none, name) for name in none.__slots__ if name != "month"} == {0}
     later = [
         TracedJob(job._replace(submit_time=job.submit_time + 12 * 3600), run_time)
         for job, run_time in JOBS
     ]
     moved = distance(census, census_of(later))
     assert moved.hour == 1
-    assert {getattr(moved, name) for name in moved.__slots__ if name != "hour"} == {0}
+    assert {getattr(moved, name) for name in moved.__slots__} - {1} == {0, None}
 
 
 def test_distances_by_hand() -> None:

@@ -29,6 +29,8 @@ _NUMBER = re.compile(r"[-+]?\d+(\.\d*)?([eE][-+]?\d+)?")
 _SWF_FIELDS = 18
 _JOB_NAMES = ["JobNames:", "last"]
 _SEPARATORS = ",", ";", "\t"
+_NEEDED = {"submit_time", "run_time", "units"}
+"""Columns that the source `table` needs, by the names that it finds without further keys."""
 _TAR, _TAR_AT = b"ustar", 257
 
 
@@ -179,13 +181,20 @@ def _unknown(path: Path) -> str:
 def _table_without_columns(path: Path) -> str:
     """Return the way to describe a table of unknown columns."""
     file = _first_file(path)
-    separator = _separator(_lines_of(_beginning(file)))
-    try:
-        names = ", ".join(open_rows(file, separator).names)
-    except InputError:
-        names = ""
-    told = f" with the columns {names}" if names else ""
+    beginning = _beginning(file)
+    is_text = not beginning.startswith(_PARQUET)
+    separator = _separator(_lines_of(beginning)) if is_text else ","
+    names: Sequence[str] = ()
+    with suppress(InputError):
+        names = open_rows(file, separator).names
+    told = f" with the columns {', '.join(names)}" if names else ""
     delimiter = "" if separator == "," else f", delimiter: {json.dumps(separator)}"
+    # As `trace convert` writes it.
+    if _NEEDED.issubset(names):
+        return (
+            f"it is a table{told}, whose machine nothing tells; the trace of a scenario reads it:"
+            f" {{source: table, path: {path.name}{delimiter}}}"
+        )
     return (
         f"it is a table{told}, of no known data set ('hpcsched trace presets'); the trace of a"
         f" scenario says what they are: {{source: table, path: {path.name}{delimiter}, columns:"

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from hpcsched.first_look.declared_format import other_format
 from hpcsched.scenario import read_scenario
+from hpcsched.scenario.declared_format import other_format
 from tests.runs.small_scenario import write_scenario
 
 SWF = "1 0 0 10 1 -1 -1 1 20 -1 1 1 1 1 1 1 -1 -1\n"

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from hpcsched.errors import Finding, InputError
-from hpcsched.first_look.log_recognition import BATSIM, PBS, SACCT, SWF, recognised
 from hpcsched.scenario.loading import LoadedScenario
+from hpcsched.workload.log_recognition import BATSIM, PBS, SACCT, SWF, recognised
 
 _READ = {
     SWF.source: {"swf", "alea"},

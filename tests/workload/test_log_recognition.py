@@ -4,10 +4,12 @@ import gzip
 import tarfile
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from hpcsched.errors import InputError
-from hpcsched.first_look import log_recognition as found
+from hpcsched.workload import log_recognition as found
 from hpcsched.workload.presets.preset_catalogue import find_preset
 from tests.first_look import samples
 from tests.workload.presets.samples import WRITERS
@@ -166,3 +168,21 @@ def test_a_preset_that_is_named(tmp_path: Path) -> None:
         found.format_of_log(path, "pa")
     (tmp_path / "odd.csv").write_text("a,b,a\n")
     assert found.recognised(tmp_path / "odd.csv") == found.TABLE
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_table_that_needs_no_columns(ending: str, tmp_path: Path) -> None:
+    """A table with the names that the source finds is read as it is; only its machine lacks."""
+    path = tmp_path / f"log.{ending}"
+    names = ("submit_time", "run_time", "units")
+    if ending == "csv":
+        path.write_text(f"{','.join(names)}\n0,60,1\n")
+    else:
+        pq.write_table(pa.table({name: [1] for name in names}), path)
+    with pytest.raises(InputError) as refused:
+        found.format_of_log(path)
+    assert str(refused.value) == (
+        f"{path}: error: it is a table with the columns submit_time, run_time, units, whose machine"
+        f" nothing tells; the trace of a scenario reads it: {{source: table, path: log.{ending}}}"
+        " [unknown-format]"
+    )
