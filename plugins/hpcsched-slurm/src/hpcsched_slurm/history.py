@@ -38,7 +38,8 @@ from hpcsched import (
 )
 from hpcsched.slurm.resource_types import resource_type
 from hpcsched.slurm.tres import GRES, counted_in_total, parse_tres
-from hpcsched.slurm.values import NOT_GIVEN, parse_count, parse_time_limit
+from hpcsched.slurm.values import NOT_GIVEN, parse_time_limit
+from hpcsched.whole_numbers import parse_count
 from hpcsched_slurm.accounting_answer import (
     DAYS,
     TIMEOUT,
