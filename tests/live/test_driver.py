@@ -14,7 +14,7 @@ from hpcsched.live.journal import NAME
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.cluster import ClusterJob, UnavailableError
 from tests.live.fake_cluster import FakeCluster
-from tests.live.sessions import ORIGIN, session
+from tests.live.sessions import OPEN, ORIGIN, session
 
 
 def test_places_all(tmp_path: Path) -> None:
@@ -309,6 +309,7 @@ def test_stop_between_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(cluster, "start", stopped_meanwhile)
     made.driver.run()
     assert [call[1] for call in cluster.calls] == ["1"]
+    OPEN.pop().close()
     entries = map(json.loads, (tmp_path / NAME).read_text().splitlines())
     assert [entry["outcome"] for entry in entries if "outcome" in entry] == ["made"]
 
