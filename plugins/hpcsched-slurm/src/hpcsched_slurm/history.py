@@ -129,6 +129,7 @@ class SlurmHistoryParams(Params):
 
 # Warnings of all parts of hpcsched are shown.
 _log = logging.getLogger("hpcsched.slurm_history")
+_NUMBER = re.compile(r"[0-9]{1,10}")
 _STEP = re.compile(r"\d+\.\S+")
 
 
@@ -304,7 +305,7 @@ class SlurmHistory:
 
 def _number_of_job(text: str) -> int:
     """Return the number of a job; in a federation it may have ten digits."""
-    if not text.isdecimal():
+    if not _NUMBER.fullmatch(text):
         raise ValueError(f"expected the number of a job as JobIDRaw, found {text!r}")
     return int(text)
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import yaml
 
-from hpcsched import Finding, HpcschedError, InputError
-from hpcsched.plugins.manager import registry
+from hpcsched import HpcschedError
+from hpcsched.scenario.slurm.dispatcher_names import check_dispatcher
 from hpcsched.scenario.slurm.site import part_of, read_site
 from hpcsched.scenario.slurm.writing import write_blocks
 from hpcsched_slurm.answer_writer import error_line
@@ -70,21 +70,6 @@ def scenario_of(
     return text, tuple(warning.message for warning in site.warnings)
 
 
-def check_dispatcher(name: str) -> None:
-    """Check that a dispatcher is installed.
-
-    Raises
-    ------
-    InputError
-        If none has the name.
-    """
-    try:
-        registry().get("dispatcher", name)
-    except KeyError as error:
-        finding = Finding("unknown-plugin", str(error.args[0]), key="--dispatcher")
-        raise InputError(finding) from None
-
-
 def _commented(block: str) -> str:
     """Return the block `partitions` as comments: on a cluster, Slurm applies these limits."""
     lines: Iterable[str] = block.splitlines(keepends=True)
@@ -109,7 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if value is not None
     }
     try:
-        check_dispatcher(given.dispatcher)
+        check_dispatcher(given.dispatcher, "--dispatcher")
         text, warnings = scenario_of(
             calls_of(SlurmParams(**manager)),
             given.partition,
