@@ -1,6 +1,7 @@
 """slurmrestd, tokens and commands, without Slurm."""
 
 import json
+import socket
 import socketserver
 import threading
 import time
@@ -159,8 +160,22 @@ def test_refusals_and_silence(tmp_path: Path) -> None:
         with pytest.raises(RefusedError, match="is no number of a job"):
             slurm.start(job._replace(key="1/../2"), ["c1"])
         assert len(server.asked) == asked
-    with pytest.raises(UnavailableError):
+    listens = f"check that slurmrestd listens at unix:{tmp_path}/s, and with `scontrol ping` that"
+    with pytest.raises(UnavailableError, match=f"jobs: Connection refused; {listens}"):
         slurm.read()
+
+
+def test_a_silent_slurmrestd(tmp_path: Path) -> None:
+    """The call and the time for which it was waited for are told."""
+    with serving(tmp_path) as (_, params):
+        pass
+    (tmp_path / "s").unlink()
+    with socket.socket(socket.AF_UNIX) as silent:
+        silent.bind(str(tmp_path / "s"))
+        silent.listen()
+        slurm = make_slurm(params.model_copy(update={"timeout": 1}))
+        with pytest.raises(UnavailableError, match=r"GET /openapi/v3: no answer within 1 s; check"):
+            slurm.read()
 
 
 def test_tokens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

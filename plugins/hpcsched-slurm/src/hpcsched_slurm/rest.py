@@ -308,7 +308,12 @@ class Rest:
         except (OSError, http.client.HTTPException) as error:
             why = error.strerror if isinstance(error, OSError) else None
             why = why or f"{type(error).__name__}: {error}"
-            raise UnavailableError(f"slurmrestd: {self._params.rest}: {why}") from error
+            if isinstance(error, TimeoutError):
+                why = f"no answer within {self._params.timeout} s"
+            raise UnavailableError(
+                f"slurmrestd: {method} {path.partition('?')[0]}: {why}; check that slurmrestd"
+                f" listens at {self._params.rest}, and with `scontrol ping` that slurmctld runs"
+            ) from error
         finally:
             connection.close()
         if answer.status in {http.HTTPStatus.UNAUTHORIZED, http.HTTPStatus.FORBIDDEN}:
