@@ -12,9 +12,8 @@ from typing import Any
 import yaml
 
 from hpcsched import HpcschedError
-from hpcsched.scenario.slurm.dispatcher_names import check_dispatcher
 from hpcsched.scenario.slurm.site import part_of, read_site
-from hpcsched.scenario.slurm.writing import write_blocks
+from hpcsched.scenario.slurm.writing import check_dispatcher, write_blocks
 from hpcsched_slurm.answer_writer import error_line
 from hpcsched_slurm.manager import Calls, calls_of
 from hpcsched_slurm.params import SlurmParams

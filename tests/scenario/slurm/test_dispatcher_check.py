@@ -3,7 +3,7 @@
 import pytest
 
 from hpcsched.errors import InputError
-from hpcsched.scenario.slurm.dispatcher_names import check_dispatcher
+from hpcsched.scenario.slurm.writing import check_dispatcher
 
 
 def test_names() -> None:
