@@ -208,6 +208,9 @@ class Driver:
         """Return the result of a function that changes nothing, and that `stop` may break off."""
         self._only_looking = True
         try:
+            # A stop just before was too early to break off the look.
+            if self.stopped:
+                raise _StoppedError
             return look()
         finally:
             self._only_looking = False

@@ -294,6 +294,23 @@ def test_stop_breaks_off_what_changes_nothing(
     assert not made.rounds
 
 
+def test_no_look_begins_after_a_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stop between the pause and the reading is heeded before the reading."""
+    cluster = FakeCluster()
+    made = session(cluster, tmp_path)
+    looks: list[str] = []
+    step = made.driver.step
+
+    def stopped_before(*, once: bool = False) -> bool:
+        made.driver.stop()
+        return step(once=once)
+
+    monkeypatch.setattr(made.driver, "step", stopped_before)
+    monkeypatch.setattr(cluster, "read", lambda: looks.append("read"))
+    made.driver.run()
+    assert not looks
+
+
 def test_stop_between_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The start that is being made is made whole and written down; no further one is begun."""
     cluster = FakeCluster()

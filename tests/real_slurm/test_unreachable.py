@@ -14,11 +14,12 @@ from tests.real_slurm.cluster import SlurmCluster
 from tests.real_slurm.driving import check_all_ran, finish, live, write_scenario
 
 CHECK = "; check with `scontrol ping` that slurmctld runs, and that "
-TIMEOUT = 3
+TIMEOUT = 8
+"""Seconds after which a call is given up."""
 
 
 def _by_commands(slurm: SlurmCluster, config: Path | None = None) -> tuple[str, str]:
-    """Return the option that has Slurm's commands used, with a time limit of three seconds."""
+    """Return the option that has Slurm's commands used, with a short time limit."""
     name = slurm.config if config is None else config
     return "--set", f"live.workload_manager={{name: slurm, config: {name}, timeout: {TIMEOUT}}}"
 
@@ -101,8 +102,9 @@ def test_a_waiting_driver_ends_at_once(
             time.sleep(1)
             began = time.monotonic()
             process.send_signal(number)
-            process.communicate(timeout=TIMEOUT)
-            assert time.monotonic() - began < 2
+            process.communicate(timeout=60)
+            # Shorter than the call; a busy machine needs some of it to write the run directory.
+            assert time.monotonic() - began < TIMEOUT - 3
 
 
 def test_a_driver_goes_on_when_slurm_is_back(slurm: SlurmCluster, tmp_path: Path) -> None:
