@@ -167,7 +167,6 @@ class Driver:
         """
         self.stopped = True
         if self._only_looking:
-            self._only_looking = False
             raise _StoppedError
 
     def run(self, limits: Limits = Limits()) -> None:

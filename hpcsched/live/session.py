@@ -8,6 +8,7 @@ from itertools import count
 from pathlib import Path
 
 from hpcsched.errors import Finding, InputError
+from hpcsched.interrupts import remembered_interrupts
 from hpcsched.live.advice import Advice, advice_lines
 from hpcsched.live.driver import Driver, Limits, Listeners, Pace, tried_again
 from hpcsched.live.driver_lock import Heartbeat, driver_lock
@@ -159,18 +160,20 @@ def run_live(
 def _first_state(manager: WorkloadManager, poll: float, say: Callable[[str], None]) -> ClusterState:
     """Return the cluster as soon as it can be read, and say so when it cannot."""
     waits = False
-    while True:
-        try:
-            state = read_cluster(manager)
-        except UnavailableError as error:
-            if not waits:
-                say(tried_again(error))
-            waits = True
-            time.sleep(poll)
-        else:
-            if waits:
-                say("the cluster can be read again")
-            return state
+    with remembered_interrupts() as check_interrupts:
+        while True:
+            check_interrupts()
+            try:
+                state = read_cluster(manager)
+            except UnavailableError as error:
+                if not waits:
+                    say(tried_again(error))
+                waits = True
+                time.sleep(poll)
+            else:
+                if waits:
+                    say("the cluster can be read again")
+                return state
 
 
 def earliest_submission(state: ClusterState) -> float:

@@ -99,7 +99,7 @@ def test_a_waiting_driver_ends_at_once(
                 os.kill(int((slurm.folder / "state" / "ctld.pid").read_text()), signal.SIGSTOP)
             said = _first_line(process)
             assert said.startswith("the cluster cannot be read, and is tried again until it can: ")
-            time.sleep(1)
+            time.sleep(2)  # into the next call
             began = time.monotonic()
             process.send_signal(number)
             process.communicate(timeout=60)
