@@ -1,7 +1,7 @@
 """`hpcsched live`: a scenario's dispatcher on a real cluster."""
 
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -61,11 +61,8 @@ def advise(
 ) -> None:
     """Show which jobs would start where; change nothing.
 
-    Without --for, --rounds and --until-idle it ends after one round.
+    Without --for, --rounds and --until-idle it ends after one look at the cluster.
     """
-    # Advice without end would poll the cluster for good.
-    if ends.seconds is None and not ends.until_idle:
-        ends = replace(ends, rounds=ends.rounds or 1)
     _run(scenario, out, overrides, ends, drive=False, force=force)
 
 

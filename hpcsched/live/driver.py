@@ -3,7 +3,10 @@
 import math
 import time
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
 
 from hpcsched.live.following import Following
 from hpcsched.live.journal import Do, Journal
@@ -16,6 +19,8 @@ from hpcsched.system.cluster import (
     WorkloadManager,
     read_cluster,
 )
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -47,11 +52,14 @@ class Limits:
         Number of rounds after which the loop ends; None for no limit.
     until_idle
         True: the loop ends when none of the followed jobs is left.
+    once
+        True: the loop ends after one look, also without a job to hold a round on.
     """
 
     seconds: float | None = None
     rounds: int | None = None
     until_idle: bool = False
+    once: bool = False
 
 
 @dataclass(frozen=True)
@@ -98,6 +106,10 @@ class Failures:
         self._until = {key: what for key, what in self._until.items() if key in present}
 
 
+class _StoppedError(BaseException):
+    """Stop of the loop while it waited or read, which changes nothing and can be broken off."""
+
+
 class Driver:
     """Driver of a cluster; without a journal it advises and changes nothing.
 
@@ -141,30 +153,49 @@ class Driver:
         self._seen: object = None
         self._last_round = float("-inf")
         self._looked = 0.0
-        self._unavailable = False
+        self._trouble: UnavailableError | None = None
         self._rounds = 0
         self._failures = Failures(pace.placement_timeout)
         self._warned: set[str] = set()
+        self._only_looking = self._told_of_no_job = False
         self.stopped = False
 
     def stop(self) -> None:
-        """End the loop before the next look."""
+        """End the loop: at once while it waits or reads, else after the present change or round.
+
+        Signal handlers call this in the thread of the loop.
+        """
         self.stopped = True
+        if self._only_looking:
+            raise _StoppedError
 
     def run(self, limits: Limits = Limits()) -> None:
         """Read and answer until stopped, or until a limit is reached.
 
         Looks come as a second begins. Clusters state times in whole seconds, so that the end of one
         second is answered in the next, always, and a simulation in whole seconds can do the same.
+
+        Raises
+        ------
+        UnavailableError
+            If the limits allow one look, and the cluster cannot be read then.
         """
+        with suppress(_StoppedError):
+            self._run(limits)
+
+    def _run(self, limits: Limits) -> None:
         seconds = float("inf") if limits.seconds is None else limits.seconds
         end = self._clock.now() + seconds
         due = 0.0
         while not self.stopped:
             now = self._clock.now()
-            self._clock.sleep(max(due, math.ceil(now)) - now)
+            self._looking(partial(self._clock.sleep, max(due, math.ceil(now)) - now))
             looked = self._clock.now()
-            read = self.step()
+            read = self.step(once=limits.once)
+            if limits.once:
+                if self._trouble is not None:
+                    raise self._trouble
+                return
             idle = read and not (self._following.waiting or self._following.running)
             enough = self._rounds == limits.rounds or self._clock.now() >= end
             if enough or (limits.until_idle and idle):
@@ -172,19 +203,36 @@ class Driver:
             # From the look and not from its end: a slow round must not put off all later looks.
             due = math.floor(looked) + self._pace.poll
 
-    def step(self) -> bool:
-        """Look once, and hold a round if one is due; return True if the cluster could be read."""
+    def _looking(self, look: Callable[[], _T]) -> _T:
+        """Return the result of a function that changes nothing, and that `stop` may break off."""
+        self._only_looking = True
+        try:
+            # A stop just before was too early to break off the look.
+            if self.stopped:
+                raise _StoppedError
+            return look()
+        finally:
+            self._only_looking = False
+
+    def step(self, *, once: bool = False) -> bool:
+        """Look, and hold a round if one is due; return True if the cluster could be read.
+
+        Parameters
+        ----------
+        once
+            True: no other look follows, so that none is announced.
+        """
         self._looked = self._clock.now()
         try:
-            state = read_cluster(self._manager)
+            state = self._looking(partial(read_cluster, self._manager))
         except UnavailableError as error:
-            if not self._unavailable:
-                self._say(f"the cluster cannot be read, and is tried again: {error}")
-            self._unavailable = True
+            if self._trouble is None and not once:
+                self._say(tried_again(error))
+            self._trouble = error
             return False
-        if self._unavailable:
+        if self._trouble is not None:
             self._say("the cluster can be read again")
-            self._unavailable = False
+            self._trouble = None
         for warning in state.warnings:
             if warning not in self._warned:
                 self._warned.add(warning)
@@ -204,7 +252,11 @@ class Driver:
         # rounds.
         if not self._following.waiting:
             self._seen = seen
+            if not self._told_of_no_job:
+                self._say("no job waits")
+            self._told_of_no_job = True
             return True
+        self._told_of_no_job = True
         if seen != self._seen or now - self._last_round >= self._pace.tick:
             self._seen, self._last_round = seen, now
             self._round(state, now, shunned)
@@ -244,6 +296,9 @@ class Driver:
         # The journal is on the disk before the first start: a driver that dies here knows its jobs
         # again.
         for entry in journal.intend(now, held.record.round, changes):
+            if self.stopped:
+                made = False
+                break
             try:
                 self._manager.start(by_key[entry.job], entry.nodes)
             except RefusedError as error:
@@ -289,12 +344,20 @@ class Driver:
             except (RefusedError, UnavailableError) as error:
                 journal.outcome(entry, self._round_trip(), str(error))
                 self._say(f"job {entry.job} could not be taken back: {error}")
+                if isinstance(error, UnavailableError):
+                    # Each further call would wait for the time limit too.
+                    break
             else:
                 journal.outcome(entry, self._round_trip())
                 self._failures.add(entry.job, now)
                 why = by_key[entry.job].why
                 told = f": the cluster says {why}" if why else ""
                 self._say(f"job {entry.job} did not start in time, and is taken back{told}")
+
+
+def tried_again(error: UnavailableError) -> str:
+    """Return the line that tells that a cluster cannot be read."""
+    return f"the cluster cannot be read, and is tried again until it can: {error}"
 
 
 def _is_held(job: ClusterJob) -> bool:

@@ -8,8 +8,9 @@ from itertools import count
 from pathlib import Path
 
 from hpcsched.errors import Finding, InputError
+from hpcsched.interrupts import remembered_interrupts
 from hpcsched.live.advice import Advice, advice_lines
-from hpcsched.live.driver import Driver, Limits, Listeners, Pace
+from hpcsched.live.driver import Driver, Limits, Listeners, Pace, tried_again
 from hpcsched.live.driver_lock import Heartbeat, driver_lock
 from hpcsched.live.following import Following
 from hpcsched.live.guarded_dispatcher import GuardedDispatcher
@@ -25,7 +26,12 @@ from hpcsched.results.manifest import ON_A_CLUSTER
 from hpcsched.runs.assembly import assemble
 from hpcsched.runs.run_lifecycle import Run
 from hpcsched.scenario import Scenario
-from hpcsched.system.cluster import ClusterState, WorkloadManager, read_cluster
+from hpcsched.system.cluster import (
+    ClusterState,
+    UnavailableError,
+    WorkloadManager,
+    read_cluster,
+)
 
 _WARM_UP = 300.0
 """Real seconds for the first decision, which may include compilation."""
@@ -47,6 +53,7 @@ def run_live(
     """Advise about a cluster, or drive it; return the run directory.
 
     The run ends after a limit, when no job is left, or at an interrupt: Ctrl-C, SIGTERM or SIGHUP.
+    Advice without limits ends after one look.
 
     Parameters
     ----------
@@ -72,7 +79,7 @@ def run_live(
     InputError
         If the scenario does not fit the cluster or another driver is at work.
     UnavailableError
-        If the cluster cannot be read at the start.
+        If the cluster cannot be read, to advise, at the start or in the only look. A driver waits.
     PluginError
         If a plugin fails.
     """
@@ -89,7 +96,7 @@ def run_live(
             stack.enter_context(driver_lock(folder))
             journal = Journal(folder)
             stack.callback(journal.close)
-        state = read_cluster(manager)
+        state = _first_state(manager, live.poll, say) if drive else read_cluster(manager)
         # The origin is fixed by the first look: every later time of the run counts from it.
         site = site_of(assembly.system, live, earliest_submission(state))
         check_site(site, state.nodes, state.shared)
@@ -141,11 +148,32 @@ def run_live(
             Listeners(round_held, say, heartbeat.beat if drive else lambda _now: None),
             journal=journal,
         )
-        limits = Limits(seconds, rounds, until_idle)
+        # Advice without end would poll the cluster for good.
+        once = not drive and seconds is None and rounds is None and not until_idle
+        limits = Limits(seconds, rounds, until_idle, once)
         files = (partial(advice.write, out), lambda *_: limits_seen.write(out))
         loop = LiveLoop(driver, limits, following, observers, files)
         # A second signal does not cut a driver short: it may be placing jobs.
         return run.carry_out(loop, insist=False)
+
+
+def _first_state(manager: WorkloadManager, poll: float, say: Callable[[str], None]) -> ClusterState:
+    """Return the cluster as soon as it can be read, and say so when it cannot."""
+    waits = False
+    with remembered_interrupts() as check_interrupts:
+        while True:
+            check_interrupts()
+            try:
+                state = read_cluster(manager)
+            except UnavailableError as error:
+                if not waits:
+                    say(tried_again(error))
+                waits = True
+                time.sleep(poll)
+            else:
+                if waits:
+                    say("the cluster can be read again")
+                return state
 
 
 def earliest_submission(state: ClusterState) -> float:

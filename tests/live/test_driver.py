@@ -2,15 +2,19 @@
 
 import json
 import time
+from collections.abc import Sequence
 from pathlib import Path
+
+import pytest
 
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.problem import DispatchingProblem
-from hpcsched.live.driver import Limits
+from hpcsched.live.driver import Clock, Limits
 from hpcsched.live.journal import NAME
 from hpcsched.system.allocation import NodeAllocation
+from hpcsched.system.cluster import ClusterJob, UnavailableError
 from tests.live.fake_cluster import FakeCluster
-from tests.live.sessions import ORIGIN, session
+from tests.live.sessions import OPEN, ORIGIN, session
 
 
 def test_places_all(tmp_path: Path) -> None:
@@ -66,10 +70,10 @@ def test_warnings(tmp_path: Path) -> None:
     cluster.warnings = ("a GRES is not understood",)
     made = session(cluster, tmp_path)
     made.driver.run(Limits(seconds=3))
-    assert made.lines == ["warning: a GRES is not understood"]
+    assert made.lines == ["warning: a GRES is not understood", "no job waits"]
     cluster.warnings += ("another",)
     made.driver.run(Limits(seconds=3))
-    assert made.lines[1:] == ["warning: another"]
+    assert made.lines[2:] == ["warning: another"]
 
 
 def test_two_nodes(tmp_path: Path) -> None:
@@ -255,3 +259,96 @@ def test_dispatchers_that_fail(tmp_path: Path) -> None:
     made.driver.step()
     assert [call[1] for call in cluster.calls] == ["1"]
     assert "no idea" in made.lines[0]
+
+
+def test_one_look() -> None:
+    """Of one look, an empty queue is told; a cluster that cannot be read is an error."""
+    cluster = FakeCluster()
+    made = session(cluster, None)
+    began = cluster.time
+    made.driver.run(Limits(once=True))
+    assert (made.lines, made.rounds) == (["no job waits"], [])
+    assert cluster.time == began
+    cluster.submit(1, 3, 20)
+    made.driver.run(Limits(once=True))
+    assert len(made.rounds) == 1
+    cluster.away = True
+    with pytest.raises(UnavailableError, match="nobody answers"):
+        made.driver.run(Limits(once=True))
+    assert made.lines == ["no job waits"]
+
+
+@pytest.mark.parametrize("busy", ["read", "sleep"])
+def test_stop_breaks_off_what_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, busy: str
+) -> None:
+    """A stop during a reading or a pause ends the loop there, not after it."""
+    cluster = FakeCluster()
+    made = session(cluster, tmp_path)
+    if busy == "read":
+        monkeypatch.setattr(cluster, "read", made.driver.stop)
+    else:
+        monkeypatch.setattr(made.driver, "_clock", Clock(cluster.now, lambda _: made.driver.stop()))
+    made.driver.run()
+    assert made.driver.stopped
+    assert not made.rounds
+
+
+def test_no_look_begins_after_a_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stop between the pause and the reading is heeded before the reading."""
+    cluster = FakeCluster()
+    made = session(cluster, tmp_path)
+    looks: list[str] = []
+    step = made.driver.step
+
+    def stopped_before(*, once: bool = False) -> bool:
+        made.driver.stop()
+        return step(once=once)
+
+    monkeypatch.setattr(made.driver, "step", stopped_before)
+    monkeypatch.setattr(cluster, "read", lambda: looks.append("read"))
+    made.driver.run()
+    assert not looks
+
+
+def test_stop_between_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The start that is being made is made whole and written down; no further one is begun."""
+    cluster = FakeCluster()
+    for number in (1, 2, 3):
+        cluster.submit(number, 1, 20)
+    made = session(cluster, tmp_path)
+    start = cluster.start
+
+    def stopped_meanwhile(job: ClusterJob, nodes: Sequence[str]) -> None:
+        made.driver.stop()
+        start(job, nodes)
+
+    monkeypatch.setattr(cluster, "start", stopped_meanwhile)
+    made.driver.run()
+    assert [call[1] for call in cluster.calls] == ["1"]
+    OPEN.pop().close()
+    entries = map(json.loads, (tmp_path / NAME).read_text().splitlines())
+    assert [entry["outcome"] for entry in entries if "outcome" in entry] == ["made"]
+
+
+def test_jobs_are_not_taken_back_one_by_one_from_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first call without an answer is the last of the look: each takes the time limit."""
+    cluster = FakeCluster()
+    for number in (1, 2, 3):
+        cluster.submit(number, 1, 20)
+        cluster.ignores.add(str(number))
+    made = session(cluster, tmp_path)
+    made.driver.run(Limits(seconds=2))
+    assert len(cluster.calls) == 3
+    asked: list[str] = []
+
+    def unanswered(job: ClusterJob) -> None:
+        asked.append(job.key)
+        raise UnavailableError("nobody answers")
+
+    monkeypatch.setattr(cluster, "hold", unanswered)
+    cluster.time += 10
+    made.driver.step()
+    assert len(asked) == 1

@@ -12,6 +12,8 @@ from hpcsched.cli import main
 from hpcsched.results.directory import RunDirectory
 from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
+from hpcsched.system.cluster import ClusterState, UnavailableError
+from hpcsched.system.system_state_file import StateFile
 from tests.solver_plugins import hopeless_solver
 
 SCENARIO = """name: live
@@ -160,3 +162,27 @@ def test_the_mode_is_a_subcommand(folder: Path, capsys: pytest.CaptureFixture[st
     assert capsys.readouterr().err.splitlines()[0] == ("warning: live --advise is now live advise")
     for options in ([], ["--advise", "--drive"]):
         assert main(["live", path, *options]) == 2
+
+
+def test_a_driver_waits_for_the_cluster(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It says once that the cluster cannot be read yet; advice ends with the error."""
+    read, away = StateFile.read, [True, True, True]
+
+    def read_later(self: StateFile) -> ClusterState:
+        if away:
+            away.pop()
+            raise UnavailableError("nobody answers")
+        return read(self)
+
+    monkeypatch.setattr(StateFile, "read", read_later)
+    monkeypatch.setattr("hpcsched.live.session.time.sleep", lambda _seconds: None)
+    arguments = [str(folder / "live.yaml"), "--out", str(folder / "run")]
+    assert main(["live", "advise", *arguments]) == 1
+    assert capsys.readouterr().err == "error: nobody answers\n"
+    assert main(["live", "drive", *arguments, "--for", "0"]) == 0
+    assert capsys.readouterr().out.splitlines()[:2] == [
+        "the cluster cannot be read, and is tried again until it can: nobody answers",
+        "the cluster can be read again",
+    ]

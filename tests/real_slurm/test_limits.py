@@ -105,7 +105,7 @@ def test_limits_are_kept(limited: SlurmCluster, tmp_path: Path) -> None:
 
 def test_licences_are_shared(limited: SlurmCluster, tmp_path: Path) -> None:
     """Never more of them are in use than there are; jobs of Slurm's own partition count."""
-    # It runs until all others have ended, and is cancelled then.
+    # It runs until all others have ended.
     other = limited.submit(600, "--licenses=matlab:1", "--mem=500", "--time=15", partition="other")
     limited.wait_until(lambda: limited.jobs()[int(other)]["job_state"] == "RUNNING")
     jobs = [
@@ -115,9 +115,12 @@ def test_licences_are_shared(limited: SlurmCluster, tmp_path: Path) -> None:
     jobs += [
         limited.submit(SECONDS, "--licenses=matlab", "--mem=500", "--time=1") for _ in range(3)
     ]
-    drive_at_once(limited, tmp_path, jobs, SECONDS)
+    try:
+        drive_at_once(limited, tmp_path, jobs, SECONDS)
+        assert limited.jobs()[int(other)]["job_state"] == "RUNNING"
+    finally:
+        limited.run("scancel", other)
     assert "{name: license_matlab, capacity: 3" in (tmp_path / "live.yaml").read_text()
-    assert limited.jobs()[int(other)]["job_state"] == "RUNNING"
     assert peaks(limited, [*jobs, other])["matlab"] == 3
 
 

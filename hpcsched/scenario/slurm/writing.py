@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from pydantic import TypeAdapter, ValidationError
 
 from hpcsched.errors import Finding, InputError, Place
+from hpcsched.plugins.manager import registry
 from hpcsched.scenario.document import parse_document
 from hpcsched.scenario.faults import faults_of
 from hpcsched.scenario.partitions import PartitionDeclaration, partition_clashes, unknown_groups
@@ -205,3 +206,25 @@ def _check(text: str, site: SlurmSite, path: Path) -> None:
 def _no_system(why: str, path: Path) -> InputError:
     message = f"what it describes cannot be declared in a scenario: {why}"
     return InputError(Finding("bad-value", message, Place(str(path))))
+
+
+def check_dispatcher(name: str, option: str) -> None:
+    """Check that a dispatcher is installed.
+
+    Parameters
+    ----------
+    name
+        The dispatcher's name, an alias or a former name.
+    option
+        The option of the command line that gives it.
+
+    Raises
+    ------
+    InputError
+        If no dispatcher has the name; the message has the nearest one.
+    """
+    try:
+        registry().get("dispatcher", name)
+    except KeyError as error:
+        message = str(error.args[0])
+        raise InputError(Finding("unknown-plugin", message, key=option)) from None

@@ -1,6 +1,7 @@
 """slurmrestd, tokens and commands, without Slurm."""
 
 import json
+import socket
 import socketserver
 import threading
 import time
@@ -159,8 +160,22 @@ def test_refusals_and_silence(tmp_path: Path) -> None:
         with pytest.raises(RefusedError, match="is no number of a job"):
             slurm.start(job._replace(key="1/../2"), ["c1"])
         assert len(server.asked) == asked
-    with pytest.raises(UnavailableError):
+    listens = f"check that slurmrestd listens at unix:{tmp_path}/s, and with `scontrol ping` that"
+    with pytest.raises(UnavailableError, match=f"jobs: Connection refused; {listens}"):
         slurm.read()
+
+
+def test_a_silent_slurmrestd(tmp_path: Path) -> None:
+    """The call and the time for which it was waited for are told."""
+    with serving(tmp_path) as (_, params):
+        pass
+    (tmp_path / "s").unlink()
+    with socket.socket(socket.AF_UNIX) as silent:
+        silent.bind(str(tmp_path / "s"))
+        silent.listen()
+        slurm = make_slurm(params.model_copy(update={"timeout": 1}))
+        with pytest.raises(UnavailableError, match=r"GET /openapi/v3: no answer within 1 s; check"):
+            slurm.read()
 
 
 def test_tokens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -224,6 +239,42 @@ def test_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for key, nodes in (("1;ls", "c1"), ("1", "c1 c2"), ("--all", "c1")):
         with pytest.raises(RefusedError):
             commands.place(key, nodes)
+
+
+def test_commands_without_an_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty list beside an error is no answer; a command that hangs is ended with its own."""
+    config = tmp_path / "slurm.conf"
+    config.touch()
+    script = tmp_path / "squeue"
+    errors = [{"error": "Unspecified error", "description": "Failed while looking for jobs"}]
+    answer = json.dumps({**json.loads((FOLDER / "jobs.json").read_text()), "errors": errors})
+    (tmp_path / "answer").write_text(answer)
+    script.write_text(f"#!/bin/sh\ncat {tmp_path}/answer\n")
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    check = f"; check with `scontrol ping` that slurmctld runs, and that {config} is its"
+    commands = Commands(SlurmParams(config=str(config), timeout=1))
+    with pytest.raises(UnavailableError) as caught:
+        commands.jobs()
+    said = str(caught.value)
+    assert said.startswith(f"squeue --json --states=all: Failed while looking for jobs{check}")
+    script.write_text(f"#!/bin/sh\nsleep 60 &\necho $! > {tmp_path}/child\nwait\n")
+    with pytest.raises(UnavailableError) as caught:
+        commands.jobs()
+    assert f"squeue --json --states=all: no answer within 1 s{check}" in str(caught.value)
+    child = Path("/proc", (tmp_path / "child").read_text().strip(), "stat")
+    # What has ended may still be listed, as a zombie.
+    assert not child.exists() or child.read_text().rpartition(")")[2].split()[0] in "ZX"
+
+
+def test_a_missing_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is told before Slurm's commands look for it for a minute."""
+    gone = str(tmp_path / "slurm.conf")
+    with pytest.raises(InputError, match=f"as 'config' names it, found no file {gone}"):
+        make_slurm(SlurmParams(config=gone))
+    monkeypatch.setenv("SLURM_CONF", gone)
+    with pytest.raises(InputError, match="as the variable SLURM_CONF names it, found no file"):
+        make_slurm(SlurmParams())
 
 
 @pytest.mark.parametrize(

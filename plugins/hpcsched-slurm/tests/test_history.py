@@ -60,6 +60,16 @@ def test_tasks_of_arrays(tmp_path: Path) -> None:
     assert next(found.jobs()).job.job_id == first_array_number(7) + 2
 
 
+def test_numbers_of_ten_digits(tmp_path: Path) -> None:
+    """Federated clusters give them; a longer one is malformed."""
+    found = history(tmp_path, line(id="4227858433") + line(id="42278584331"))
+    assert [traced.job.job_id for traced in found.jobs()] == [4_227_858_433]
+    assert found.account.skipped == {"malformed": 1}
+    array = " ArrayJobId=4227858432 ArrayTaskId=2"
+    found = history(tmp_path, line(id="4227858433", array=array))
+    assert next(found.jobs()).job.job_id == first_array_number(4_227_858_432) + 2
+
+
 def test_sacct(tmp_path: Path) -> None:
     """What sacct prints has generic resources too."""
     row = (

@@ -141,6 +141,24 @@ def test_releases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(called) == 7
 
 
+def test_no_answer_of_slurm(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An empty list beside an error is not taken for no waiting job; that none waits is told."""
+    content = json.loads((FOLDER / "jobs.json").read_text()) | {"jobs": []}
+    answer, script = tmp_path / "answer", tmp_path / "squeue"
+    script.write_text(f"#!/bin/sh\ncat {answer}\n")
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    answer.write_text(json.dumps(content | {"errors": [{"error": "Unspecified error"}]}))
+    command = ["--now", "--partition=main"]
+    assert release.main(command) == 1
+    assert "Unspecified error'}]; check with `scontrol ping`" in capsys.readouterr().err
+    answer.write_text(json.dumps(content))
+    assert release.main(command) == 0
+    assert capsys.readouterr().out == "0 jobs released to Slurm: it was asked for\n"
+
+
 def test_needs_nothing_of_hpcsched(tmp_path: Path) -> None:
     """The file alone is a program."""
     copy = tmp_path / "hpcsched-slurm-release"

@@ -13,7 +13,7 @@ from hpcsched.scenario.slurm.entries import read_entries
 from hpcsched.scenario.slurm.site import read_site
 from hpcsched.scenario.slurm.writing import write_blocks
 from hpcsched_slurm.history import SlurmHistoryParams
-from hpcsched_slurm.scenario_writer import scenario_of
+from hpcsched_slurm.scenario_writer import main, scenario_of
 from hpcsched_slurm.versions import plain_nodes, plain_partitions
 
 MAIN = {"partitionname": "main", "nodes": "c[1-3],g[1-3]", "maxtime": "1-00:00:00"}
@@ -223,3 +223,15 @@ def test_recorded_partitions(number: int) -> None:
     found = yaml.safe_load(written(Told(nodes, partitions), *sorted(there))[0])
     counts = sum(group["count"] for group in found["system"]["groups"])
     assert counts == len(nodes)
+
+
+def test_an_unknown_dispatcher(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is refused with the nearest name, before Slurm is asked, and nothing is written."""
+    out = tmp_path / "live.yaml"
+    command = ["--partition=main", "--history=jobs.txt", f"--out={out}"]
+    assert main([*command, "--dispatcher=joint-nwo"]) == 1
+    assert capsys.readouterr().err == (
+        "error: --dispatcher: no dispatcher is called 'joint-nwo'; did you mean 'joint-now'?"
+        " [unknown-plugin]\n"
+    )
+    assert not out.exists()

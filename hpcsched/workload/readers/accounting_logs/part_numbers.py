@@ -2,10 +2,17 @@
 
 A job number stays as it is. The number of a part has the job's number in its last nine digits and
 the part before them, so that people can read both.
+
+Federated Slurm clusters give job numbers of ten digits: the number of the cluster is in their upper
+bits. They and their parts have ranges of their own, with the job's number in the last ten digits.
+All numbers are below 2^53, so that every program reads them exactly.
 """
 
 JOBS = 10**9
-"""Upper bound of job numbers, excluded."""
+"""Upper bound of job numbers that stay as they are, excluded."""
+
+FEDERATED_JOBS = 2**32
+"""Upper bound of job numbers of federated clusters, excluded."""
 
 TASKS = 4_000_001
 """Upper bound of array tasks, excluded; counted from 0, as in Slurm."""
@@ -14,7 +21,33 @@ _COMPONENTS_FROM = 5_000_000
 COMPONENTS = 1_000_000
 """Upper bound of components of a heterogeneous job, excluded; counted from 0."""
 
+_FEDERATED = 10**10
+_FEDERATED_FROM = 600_000
+FEDERATED_TASKS = 199_999
+"""Upper bound of array tasks of jobs of ten digits, excluded."""
+
 _REPEATS_FROM = 8_000_000 * JOBS
+_FEDERATED_COMPONENTS_FROM = 810_000
+FEDERATED_COMPONENTS = 90_000
+"""Upper bound of components of jobs of ten digits, excluded."""
+
+
+def job_number(job: int) -> int:
+    """Return the number of a whole job: itself, or 6000001234567890 for 1234567890.
+
+    Raises
+    ------
+    ValueError
+        If the job is out of range.
+
+    Examples
+    --------
+    >>> job_number(123), job_number(1234567890)
+    (123, 6000001234567890)
+    """
+    if not 0 <= job < FEDERATED_JOBS:
+        raise ValueError(f"expected a job below {FEDERATED_JOBS}, found {job}")
+    return job if job < JOBS else _FEDERATED_FROM * _FEDERATED + job
 
 
 def task_number(job: int, task: int) -> int:
@@ -30,6 +63,8 @@ def task_number(job: int, task: int) -> int:
     >>> task_number(123, 4)
     5000000123
     """
+    if _is_federated(job, task, FEDERATED_TASKS, "task"):
+        return (_FEDERATED_FROM + task + 1) * _FEDERATED + job
     if not (0 <= job < JOBS and 0 <= task < TASKS):
         raise ValueError(f"expected a job below {JOBS} and a task below {TASKS}")
     return (task + 1) * JOBS + job
@@ -43,9 +78,20 @@ def component_number(job: int, component: int) -> int:
     ValueError
         If the job or component is out of range.
     """
+    if _is_federated(job, component, FEDERATED_COMPONENTS, "component"):
+        return (_FEDERATED_COMPONENTS_FROM + component) * _FEDERATED + job
     if not (0 <= job < JOBS and 0 <= component < COMPONENTS):
         raise ValueError(f"expected a job below {JOBS} and a component below {COMPONENTS}")
     return (_COMPONENTS_FROM + component) * JOBS + job
+
+
+def _is_federated(job: int, part: int, parts: int, what: str) -> bool:
+    """Return whether a job has ten digits; raises ValueError if its part is out of range."""
+    if not JOBS <= job < FEDERATED_JOBS:
+        return False
+    if not 0 <= part < parts:
+        raise ValueError(f"expected a {what} below {parts} of a job of ten digits, found {part}")
+    return True
 
 
 def repeat_number(count: int) -> int:

@@ -6,11 +6,16 @@ Source: the manual page `sacct` of SchedMD.
 import re
 from typing import NamedTuple
 
-from hpcsched.workload.readers.accounting_logs.part_numbers import component_number, task_number
+from hpcsched.workload.readers.accounting_logs.part_numbers import (
+    FEDERATED_JOBS,
+    component_number,
+    job_number,
+    task_number,
+)
 
 # Job, then array task, pending tasks `_[...]` or component, then step such as `.batch`.
 _JOB_ID = re.compile(
-    r"(?P<job>[0-9]{1,9})"
+    r"(?P<job>[0-9]{1,10})"
     r"(?:_(?P<task>[0-9]{1,7})|_(?P<pending>\[[^\]|]*\])|\+(?P<component>[0-9]{1,6}))?"
     r"(?P<step>\.[^\s|]+)?"
 )
@@ -43,11 +48,13 @@ def parse_job_id(text: str) -> SlurmJobId:
         If the text is no job id.
     """
     match = _JOB_ID.fullmatch(text)
-    if match is None:
+    if match is None or int(match["job"]) >= FEDERATED_JOBS:
         raise ValueError(f"expected a job id such as 123, 123_4 or 123+1, found {text!r}")
     number = int(match["job"])
     if match["task"]:
         number = task_number(number, int(match["task"]))
     elif match["component"]:
         number = component_number(number, int(match["component"]))
+    else:
+        number = job_number(number)
     return SlurmJobId(number, bool(match["step"]), bool(match["pending"]))

@@ -6,13 +6,17 @@ Commands are started with lists of arguments, never through a shell.
 import json
 import os
 import re
+import signal
 import subprocess
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from hpcsched import Finding, InputError
 from hpcsched.slurm.slurm_lines import pairs_of, state_blocks
 from hpcsched.system.cluster import RefusedError, UnavailableError
+from hpcsched_slurm.answer_errors import errors_in_words
 from hpcsched_slurm.arrays import checked_key
 from hpcsched_slurm.credentials import VARIABLE, Token
 from hpcsched_slurm.licenses import licenses_of_text
@@ -29,6 +33,7 @@ from hpcsched_slurm.versions import AS_OLDEST, OLDEST, check_version, plain_jobs
 _NODES = re.compile(r"[A-Za-z0-9._,\-]*")
 _NODES_COMMANDS = (["sinfo", "--json"], ["scontrol", "show", "nodes", "--json"])
 """What lists nodes: the first does in Slurm 22.05, which lacks the second."""
+_CONFIG = "SLURM_CONF"
 _ENFORCED = re.compile(r"^AccountingStorageEnforce\s*=\s*(\S*)", re.M)
 _DOWN = re.compile(r"unable to contact|timed out|connection refused|connect failure", re.I)
 
@@ -52,7 +57,9 @@ class Commands:
             self._environment[VARIABLE] = token.reveal()
         self._environment["SLURM_TIME_FORMAT"] = "standard"
         if params.config is not None:
-            self._environment["SLURM_CONF"] = params.config
+            self._environment[_CONFIG] = params.config
+        named = self._environment.get(_CONFIG)
+        self._config = "Slurm's own slurm.conf" if named is None else named
         self._nodes_command = _NODES_COMMANDS[0]
         self._version = OLDEST
 
@@ -142,32 +149,73 @@ class Commands:
             raise UnavailableError(f"{arguments[0]}: not the JSON expected: {error}") from error
         if not isinstance(content, dict):
             raise UnavailableError(f"{arguments[0]}: not the JSON expected: no object")
+        # Without slurmctld, Slurm 22.05 prints an empty list beside the error, and exits with 0.
+        errors = errors_in_words(content)
+        if errors:
+            raise self._unavailable(arguments, errors)
         return content
 
     def _text(self, arguments: Sequence[str]) -> str:
         """Return the text that a command prints."""
         done = self._run(arguments)
         if done.returncode:
-            said = " ".join(done.stderr.split())
-            raise UnavailableError(f"{arguments[0]}: {said}")
+            raise self._unavailable(arguments, " ".join(done.stderr.split()))
         return done.stdout
+
+    def _unavailable(self, arguments: Sequence[str], why: str) -> UnavailableError:
+        """Return the error of a command that did not get an answer from Slurm."""
+        return UnavailableError(
+            f"{' '.join(arguments)}: {why}; check with `scontrol ping` that slurmctld runs, and"
+            f" that {self._config} is its configuration"
+        )
 
     def _run(self, arguments: Sequence[str]) -> subprocess.CompletedProcess[str]:
         try:
-            return subprocess.run(
+            # Of a session of its own: Ctrl-C at the terminal must not cut a change short.
+            process = subprocess.Popen(
                 arguments,
                 env=self._environment,
-                capture_output=True,
-                text=True,
-                timeout=self._timeout,
-                check=False,
                 stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                start_new_session=True,
             )
-        except subprocess.TimeoutExpired as error:
-            raise UnavailableError(f"{arguments[0]} took more than {self._timeout} s") from error
         except OSError as error:
             message = f"{arguments[0]} cannot be started: {error.strerror}"
             raise InputError(Finding("no-command", message)) from error
+        with process:
+            try:
+                out, err = process.communicate(timeout=self._timeout)
+            except subprocess.TimeoutExpired as error:
+                _kill(process)
+                why = f"no answer within {self._timeout} s"
+                raise self._unavailable(arguments, why) from error
+            except BaseException:
+                _kill(process)
+                raise
+        return subprocess.CompletedProcess(arguments, process.returncode, out, err)
+
+
+def _kill(process: subprocess.Popen[str]) -> None:
+    """Kill a command and its children: a script of the site may stand for the command."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def check_config(params: SlurmParams) -> None:
+    """Check that the configuration for Slurm's commands is a file, where one is named.
+
+    Raises
+    ------
+    InputError
+        If it is none: the commands themselves would look for it for a minute.
+    """
+    path = params.config or os.environ.get(_CONFIG)
+    if path and not Path(path).is_file():
+        source = "'config'" if params.config else f"the variable {_CONFIG}"
+        message = f"expected Slurm's slurm.conf as {source} names it, found no file {path}"
+        raise InputError(Finding("no-config", message))
 
 
 def _listed(content: Mapping[str, Any], what: str, who: str) -> tuple[int, list[Mapping[str, Any]]]:

@@ -38,7 +38,8 @@ from hpcsched import (
 )
 from hpcsched.slurm.resource_types import resource_type
 from hpcsched.slurm.tres import GRES, counted_in_total, parse_tres
-from hpcsched.slurm.values import NOT_GIVEN, parse_scaled_count, parse_time_limit
+from hpcsched.slurm.values import NOT_GIVEN, parse_time_limit
+from hpcsched.whole_numbers import parse_count
 from hpcsched_slurm.accounting_answer import (
     DAYS,
     TIMEOUT,
@@ -129,6 +130,7 @@ class SlurmHistoryParams(Params):
 
 # Warnings of all parts of hpcsched are shown.
 _log = logging.getLogger("hpcsched.slurm_history")
+_NUMBER = re.compile(r"[0-9]{1,10}")
 _STEP = re.compile(r"\d+\.\S+")
 
 
@@ -262,8 +264,8 @@ class SlurmHistory:
         if text["Start"].lower() in NOT_GIVEN or text["End"].lower() in NOT_GIVEN:
             return "never_ran", None
         submit, start, end = (_instant(text[name]) for name in ("Submit", "Start", "End"))
-        units = max(1, parse_scaled_count(text["NNodes"], "NNodes"))
-        amounts = _amounts(text["AllocTRES"], parse_scaled_count(text["NCPUS"], "NCPUS"), units)
+        units = max(1, parse_count(text["NNodes"], "NNodes"))
+        amounts = _amounts(text["AllocTRES"], parse_count(text["NCPUS"], "NCPUS"), units)
         limit = parse_time_limit(text["TimelimitRaw"])
         number = _number_of_job(text["JobIDRaw"])
         if text.get("array"):
@@ -304,7 +306,7 @@ class SlurmHistory:
 
 def _number_of_job(text: str) -> int:
     """Return the number of a job; in a federation it may have ten digits."""
-    if not text.isdecimal():
+    if not _NUMBER.fullmatch(text):
         raise ValueError(f"expected the number of a job as JobIDRaw, found {text!r}")
     return int(text)
 

@@ -90,12 +90,13 @@ def calls_of(params: SlurmParams) -> Calls:
     Raises
     ------
     InputError
-        If there is no token for slurmrestd.
+        If there is no token for slurmrestd, or no configuration for the commands.
     """
     if params.rest is not None:
         from hpcsched_slurm.rest import Rest  # noqa: PLC0415 (one of the two ways)
 
         return Rest(params)
-    from hpcsched_slurm.commands import Commands  # noqa: PLC0415 (the other)
+    from hpcsched_slurm.commands import Commands, check_config  # noqa: PLC0415 (the other)
 
+    check_config(params)
     return Commands(params)

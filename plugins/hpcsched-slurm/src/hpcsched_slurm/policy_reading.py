@@ -146,7 +146,7 @@ def _qos(record: Record) -> Qos:
         limits,
         bool(names & {"overpartqos", "override_partition_qos"}),
         float(factor) if _given(factor) else None,
-        float(used) if _given(used) else 1.0,
+        float(used) if used is not None and _given(used) else 1.0,
         bool(names & {"usagefactorsafe", "usage_factor_safe"}),
     )
 

@@ -66,10 +66,14 @@ def waiting_jobs(output: str, partitions: Sequence[str], mark: str) -> list[Wait
     """Return the marked jobs of partitions in the output of `squeue --json`.
 
     Waiting tasks of an array are one job, called by the array's number. Raises ValueError or
-    KeyError where it is not the JSON expected.
+    KeyError where it is not the JSON expected, or has errors.
     """
     found = []
-    for job in json.loads(output)["jobs"]:
+    content = json.loads(output)
+    # Without slurmctld, Slurm 22.05 prints an empty list beside the error, and exits with 0.
+    if content.get("errors"):
+        raise ValueError(f"squeue --json: {content['errors']}; check with `scontrol ping`")
+    for job in content["jobs"]:
         # A text in Slurm 22.05, a list of states in later versions.
         states = [job["job_state"]] if isinstance(job["job_state"], str) else job["job_state"]
         if "PENDING" not in states or job["admin_comment"] != mark:
@@ -131,10 +135,17 @@ def look(heartbeat: Path | None, after: float | None, partitions: Sequence[str],
         return True
     try:
         count = release(partitions, mark)
-    except (OSError, subprocess.SubprocessError, ValueError, LookupError, TypeError) as error:
+    except (
+        OSError,
+        subprocess.SubprocessError,
+        ValueError,
+        LookupError,
+        TypeError,
+        AttributeError,
+    ) as error:
         sys.stderr.write(f"jobs could not be released: {type(error).__name__}: {error}\n")
         return False
-    if count:
+    if count or heartbeat is None:
         sys.stdout.write(f"{count} jobs released to Slurm: {why}\n")
         sys.stdout.flush()
     return True

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from hpcsched import Finding, InputError
 from hpcsched.system.cluster import RefusedError, UnavailableError
+from hpcsched_slurm.answer_errors import error_list, errors_in_words
 from hpcsched_slurm.arrays import checked_key
 from hpcsched_slurm.commands import Commands
 from hpcsched_slurm.credentials import Token, read_token
@@ -167,7 +168,9 @@ class Rest:
         # v0.0.38 writes QOS in capitals here.
         found = content.get(what, content.get(what.upper()))
         if status != http.HTTPStatus.OK or not isinstance(found, list):
-            raise UnavailableError(f"slurmrestd: slurmdb/{what}: {_errors(content) or status}")
+            raise UnavailableError(
+                f"slurmrestd: slurmdb/{what}: {errors_in_words(content) or status}"
+            )
         return {**content, what: found}
 
     def place(self, key: str, nodes: str) -> None:
@@ -243,7 +246,7 @@ class Rest:
         if query and status != http.HTTPStatus.OK:  # of nodes without a change it knows no status
             status, content = self._call("GET", what)
         if status != http.HTTPStatus.OK:
-            raise UnavailableError(f"slurmrestd: {what}: {_errors(content) or status}")
+            raise UnavailableError(f"slurmrestd: {what}: {errors_in_words(content) or status}")
         found = content.get(what)
         if not isinstance(found, list):
             raise UnavailableError(f"slurmrestd: {what}: the answer has no list of {what}")
@@ -257,8 +260,8 @@ class Rest:
         status, content = self._call("POST", f"job/{key}", change)
         if status == http.HTTPStatus.OK:
             return
-        numbers = {error.get("error_number") for error in _error_list(content)}
-        text = f"slurmrestd: {_errors(content) or status}"
+        numbers = {error.get("error_number") for error in error_list(content)}
+        text = f"slurmrestd: {errors_in_words(content) or status}"
         if status >= http.HTTPStatus.INTERNAL_SERVER_ERROR and not numbers - {None}:
             raise UnavailableError(text)
         raise RefusedError(text)
@@ -305,7 +308,12 @@ class Rest:
         except (OSError, http.client.HTTPException) as error:
             why = error.strerror if isinstance(error, OSError) else None
             why = why or f"{type(error).__name__}: {error}"
-            raise UnavailableError(f"slurmrestd: {self._params.rest}: {why}") from error
+            if isinstance(error, TimeoutError):
+                why = f"no answer within {self._params.timeout} s"
+            raise UnavailableError(
+                f"slurmrestd: {method} {path.partition('?')[0]}: {why}; check that slurmrestd"
+                f" listens at {self._params.rest}, and with `scontrol ping` that slurmctld runs"
+            ) from error
         finally:
             connection.close()
         if answer.status in {http.HTTPStatus.UNAUTHORIZED, http.HTTPStatus.FORBIDDEN}:
@@ -331,14 +339,3 @@ def _offered(document: str) -> Iterator[int]:
         found = _OFFERED.fullmatch(path)
         if found:
             yield int(found[1])
-
-
-def _error_list(content: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    errors = content.get("errors")
-    return [error for error in errors if isinstance(error, dict)] if errors else []
-
-
-def _errors(content: Mapping[str, Any]) -> str:
-    """Return the error that an answer tells."""
-    said = (error.get("error") or error.get("description") for error in _error_list(content))
-    return "; ".join(str(text) for text in said if text)

@@ -13,7 +13,7 @@ import yaml
 
 from hpcsched import HpcschedError
 from hpcsched.scenario.slurm.site import part_of, read_site
-from hpcsched.scenario.slurm.writing import write_blocks
+from hpcsched.scenario.slurm.writing import check_dispatcher, write_blocks
 from hpcsched_slurm.answer_writer import error_line
 from hpcsched_slurm.manager import Calls, calls_of
 from hpcsched_slurm.params import SlurmParams
@@ -93,6 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if value is not None
     }
     try:
+        check_dispatcher(given.dispatcher, "--dispatcher")
         text, warnings = scenario_of(
             calls_of(SlurmParams(**manager)),
             given.partition,

@@ -4,9 +4,13 @@ import pytest
 
 from hpcsched.workload.readers.accounting_logs.part_numbers import (
     COMPONENTS,
+    FEDERATED_COMPONENTS,
+    FEDERATED_JOBS,
+    FEDERATED_TASKS,
     JOBS,
     TASKS,
     component_number,
+    job_number,
     repeat_number,
     task_number,
 )
@@ -24,7 +28,12 @@ def test_parts_of_different_kinds_have_different_numbers() -> None:
     """The largest of a kind is below the smallest of the next: tasks, components, repeats."""
     assert task_number(0, 0) >= JOBS
     assert task_number(JOBS - 1, TASKS - 1) < component_number(0, 0)
-    assert component_number(JOBS - 1, COMPONENTS - 1) < repeat_number(1)
+    assert component_number(JOBS - 1, COMPONENTS - 1) < job_number(JOBS)
+    last = FEDERATED_JOBS - 1
+    assert job_number(last) < task_number(JOBS, 0)
+    assert task_number(last, FEDERATED_TASKS - 1) < repeat_number(1)
+    assert repeat_number(JOBS - 1) < component_number(JOBS, 0)
+    assert component_number(last, FEDERATED_COMPONENTS - 1) < 2**53
 
 
 @pytest.mark.parametrize(
@@ -35,6 +44,16 @@ def test_a_part_out_of_range(number, part) -> None:
     """A larger one would get the number of another kind."""
     with pytest.raises(ValueError, match="expected a job below 1000000000 and a "):
         number(123, part)
+
+
+@pytest.mark.parametrize(
+    ("number", "part"),
+    [(task_number, FEDERATED_TASKS), (component_number, FEDERATED_COMPONENTS)],
+)
+def test_a_part_out_of_range_of_a_job_of_ten_digits(number, part) -> None:
+    """The limits are lower there."""
+    with pytest.raises(ValueError, match=f"below {part} of a job of ten digits, found {part}"):
+        number(JOBS, part)
 
 
 def test_repeats_are_counted_from_one() -> None:
