@@ -169,7 +169,11 @@ def test_no_answer(tmp_path: Path) -> None:
         ),
         ("--days=-1", "error: --days: Input should be greater than 0, found -1.0"),
         ("--rest=nowhere", "error: --rest: expected unix:/path/to/socket or http://127.0.0.1:PORT"),
-        ("--rest=unix:/nowhere/s", "error: slurmrestd: unix:/nowhere/s: No such file or directory"),
+        (
+            "--rest=unix:/nowhere/s",
+            "error: slurmrestd: GET /openapi/v3: No such file or directory; check that slurmrestd"
+            " listens at unix:/nowhere/s",
+        ),
         ("--token-file=none", "none: error: it cannot be read: No such file or directory"),
     ],
 )
