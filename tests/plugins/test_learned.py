@@ -63,4 +63,4 @@ def test_installed(tmp_path: Path) -> None:
     ]
     schema = json.loads(environment.hpcsched("schema"))
     described = schema["definitions"]["PredictorLearned"]["properties"]["quantile"]
-    assert described["description"].startswith("Which quantile of the run time is predicted")
+    assert described["description"].startswith("Predicted quantile of the run time")

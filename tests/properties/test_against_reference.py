@@ -25,7 +25,7 @@ from tests.properties.reference_cases import (
     rules,
 )
 from tests.reference.events import Around, Replay
-from tests.reference.rules import Rule
+from tests.reference.rules import Rule, Why
 from tests.strategies import tries
 
 CLOSING = Outages((Outage(13, 14, (1,), "maintenance"),))
@@ -51,6 +51,30 @@ def test_a_node_that_closes_is_no_loss_to_the_head_job(name: str) -> None:
     reference = Replay(system, rule, around)
     reference.run(jobs)
     assert reference.found == {1: (0, {0: 2}), 2: (10, {0: 2}), 3: (1, {1: 1})}
+
+
+@pytest.mark.parametrize("name", ["conservative", "slack"])
+def test_an_outage_takes_no_reservation_away(name: str) -> None:
+    """Job 3 has one on a node that it may not begin on when reservations move up.
+
+    Job 1 has both nodes from 0, is expected to end at 4 and ends at 3. Job 2 comes at 1 and asks
+    for one node for 5 s: it has node 1 from 4 to 9. Job 3 comes at 2 and asks for one for 2 s: it
+    has node 0 from 5 to 7, since that is closed from 4 to 5. At 3, job 2 starts on node 1. Job 3
+    would run into the outage on node 0, and is reserved node 1 from 8 on; at 5 node 0 is open.
+    """
+    system = System((NodeGroup("n", 2, {"core": 1, "mem": 1}),))
+    asked = (1, 1)
+    jobs = [traced(1, 0, 2, 4, asked), traced(2, 1, 1, 5, asked), traced(3, 2, 1, 2, asked)]
+    predicted = {job.job_id: run_time for job, run_time in jobs}
+    jobs[0] = jobs[0]._replace(run_time=3)
+    rule = Rule(name, "fcfs", allocator="first-fit")
+    closing = Outages((Outage(4, 5, (0,), "maintenance"),))
+    around = Around(predicted, outages=closing)
+    check(Case(system, jobs, rule, around, {"predictor": RequestedTime(), "outages": closing}))
+    reference = Replay(system, rule, around)
+    reference.run(jobs)
+    assert reference.found == {1: (0, {0: 1, 1: 1}), 2: (3, {1: 1}), 3: (5, {0: 1})}
+    assert Why(3, "no_room", None, 8, 5) in reference.told[-2]
 
 
 @names

@@ -220,7 +220,8 @@ def _take_up(now: int, steps: Steps | None, profile: Profile | None, state: Stat
 def _compress(now: int, steps: Steps | None, profile: Profile | None, state: State) -> None:
     """Move each reservation to the earliest time beside all others, one after the other.
 
-    None becomes later, since its own room is free when the new one is searched.
+    None becomes later, since its own room is free when the new one is searched; but for a job that
+    an outage keeps from nodes on which its room was.
     """
     jobs, queue, count = state.jobs, state.queue, state.counters[QUEUED]
     waiting = numbers(count)
@@ -233,7 +234,8 @@ def _compress(now: int, steps: Steps | None, profile: Profile | None, state: Sta
         _sort_by_start(waiting, found, jobs)
     for k in range(found):
         latest = cancel(waiting[k], steps, profile, state)
-        reserve(waiting[k], now, latest, now, steps, profile, state)
+        if reserve(waiting[k], now, latest, now, steps, profile, state) == NEVER != latest:
+            reserve(waiting[k], now, NEVER, now, steps, profile, state)
 
 
 @compiled()
