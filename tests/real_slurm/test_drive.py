@@ -75,9 +75,10 @@ def test_one_driver_at_a_time(slurm: SlurmCluster, tmp_path: Path) -> None:
     printed, _ = second.communicate(timeout=60)
     assert second.returncode == 1
     assert "another driver is at work" in printed
+    slurm.wait_until(lambda: slurm.jobs()[int(job)]["job_state"] == "RUNNING")
+    assert slurm.jobs()[int(job)]["nodes"] == journalled(scenario)[job]["nodes"][0]
     slurm.run("scancel", job)
     finish(first)
-    assert slurm.jobs()[int(job)]["nodes"] == journalled(scenario)[job]["nodes"][0]
 
 
 def test_restarted_controller(slurm: SlurmCluster, tmp_path: Path) -> None:

@@ -208,7 +208,8 @@ def printed(slurm: SlurmCluster, waiting: Mapping[int, object]) -> Printed:
             number, *values = line.split("|")
             if int(number) in waiting:
                 found[int(number)] = tuple(map(float, values))  # type: ignore[assignment]
-        return len(found) == JOBS
+        # Until slurmctld has worked them out, factors are 0 and each priority is 1.
+        return len(found) == JOBS and all(values[-1] > 1 for values in found.values())
 
     slurm.wait_until(complete)
     return Printed(slurm.run("sshare", "-alP"), found)
