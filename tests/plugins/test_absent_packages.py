@@ -39,9 +39,7 @@ print(json.dumps(told))
 SOLVERS = {
     "choco": ("pychoco", "pychoco"),
     "cpo": ("docplex", "docplex"),
-    "exact": ("exact", "exact"),
     "pumpkin": ("pumpkin_solver", "pumpkin-solver"),
-    "z3": ("z3", "z3-solver"),
 }
 """Modules and packages of solvers, by the extras that bring them."""
 SYSTEM = "name: small\nsystem: {groups: [{name: node, count: 4, resources: {core: 1}}]}\n"

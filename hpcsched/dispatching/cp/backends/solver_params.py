@@ -49,8 +49,13 @@ class CpOptimizerParams(Params):
     workers: int = Field(1, ge=1, description="Number of search threads.")
 
 
+class AnySolverParams(Params):
+    """The name of a solver of CPMpy."""
+
+    not_reproducible: ClassVar = NotReproducible("the solver cpmpy stops by the clock")
+    solver: str = Field(description="Solver, as CPMpy names it, such as exact, z3 or gcs.")
+
+
 CHOCO_PACKAGE = OptionalPackage("solver choco", "pychoco", "pychoco", "choco")
 PUMPKIN_PACKAGE = OptionalPackage("solver pumpkin", "pumpkin_solver", "pumpkin-solver", "pumpkin")
-Z3_PACKAGE = OptionalPackage("solver z3", "z3", "z3-solver", "z3")
-EXACT_PACKAGE = OptionalPackage("solver exact", "exact", "exact", "exact")
 CPO_PACKAGE = OptionalPackage("solver cpo", "docplex", "docplex", "cpo")

@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -16,15 +17,14 @@ import pytest
 from hypothesis import given, settings
 
 from hpcsched import cli, registration
+from hpcsched.dispatching.cp.backends.any_solver import AnySolver
 from hpcsched.dispatching.cp.backends.backend import Backend, Outcome, total
 from hpcsched.dispatching.cp.backends.choco import Choco
 from hpcsched.dispatching.cp.backends.cpo import CpOptimizer
-from hpcsched.dispatching.cp.backends.exact import Exact
 from hpcsched.dispatching.cp.backends.ortools import OrTools
 from hpcsched.dispatching.cp.backends.pumpkin import Pumpkin
 from hpcsched.dispatching.cp.backends.restarting import RestartedSession
 from hpcsched.dispatching.cp.backends.schedule_or_postpone import ScheduleOrPostpone
-from hpcsched.dispatching.cp.backends.z3 import Z3
 from hpcsched.dispatching.cp.formulation import BuiltModel, Formulation
 from hpcsched.dispatching.cp.guard import SolverProcess
 from hpcsched.dispatching.cp.model_solving import Answer, Task, solve
@@ -58,8 +58,8 @@ CASES = {
     "choco": Case(Choco(), 20),
     "choco, papers' search": Case(Choco(follow_phases=True), 20),
     "pumpkin": Case(Pumpkin(), 10),
-    "z3": Case(Z3(), 20),
-    "exact": Case(Exact(), 20),
+    "z3": Case(AnySolver("z3"), 20),
+    "exact": Case(AnySolver("exact"), 20),
 }
 PROPAGATING = ("choco", "choco, papers' search", "pumpkin")
 WITHOUT_PROPAGATION = ("z3", "exact")
@@ -68,17 +68,20 @@ WITHOUT_PROPAGATION = ("z3", "exact")
 PACKAGES = {row.name: row.needs for row in built_in() if row.kind == "solver"}
 
 
+MODULES = {"choco": "pychoco", "exact": "exact", "pumpkin": "pumpkin_solver", "z3": "z3"}
+
+
 def is_installed(name: str) -> bool:
     """Say whether the package of a solver is installed."""
-    return find_spec(PACKAGES[name.partition(",")[0]].module) is not None
+    return find_spec(MODULES[name.partition(",")[0]]) is not None
 
 
 def cases(*names: str) -> pytest.MarkDecorator:
     """Return a mark that runs a test with these solvers, as far as they are installed."""
     params = []
     for name in names:
-        package = PACKAGES[name.partition(",")[0]].package
-        absent = pytest.mark.skipif(not is_installed(name), reason=f"{package} is not installed")
+        module = MODULES[name.partition(",")[0]]
+        absent = pytest.mark.skipif(not is_installed(name), reason=f"{module} is not installed")
         params.append(pytest.param(CASES[name], id=name, marks=absent))
     return pytest.mark.parametrize("case", params)
 
@@ -248,10 +251,10 @@ def test_every_solver_can_prove_an_optimum(case, hinted):
 
 @cases(*CASES)
 def test_what_a_search_came_to_is_told_where_the_solver_counts_it(case):
-    """Branches and fails are whole numbers, of all searches of a call; Pumpkin has none."""
+    """Branches and fails are whole numbers, of all searches of a call; Choco alone counts them."""
     built = FORMULATIONS["hcp19"].build(crowd(6))
     outcome = case.backend.load(built).solve(Budget(case.work), None)
-    if isinstance(case.backend, Pumpkin):
+    if not isinstance(case.backend, Choco):
         assert (outcome.branches, outcome.fails) == (None, None)
         return
     assert type(outcome.branches) is type(outcome.fails) is int
@@ -327,10 +330,9 @@ def answers(names: list[str]) -> list[Any]:
     data = crowd(6)
     found: list[Any] = []
     for name in names:
-        work = {"choco": 0.05, "z3": 0.05, "exact": 1.0}[name.partition(",")[0]]
-        for formulation in ("joint-now",) if name == "exact" else ("node-time", "joint-now"):
+        for formulation in ("node-time", "joint-now"):
             outcome, plan = answer(
-                CASES[name].backend, FORMULATIONS[formulation], data, Budget(work), list_plan(data)
+                CASES[name].backend, FORMULATIONS[formulation], data, Budget(0.05), list_plan(data)
             )
             found.append((name, formulation, outcome.status, outcome.objective))
             if plan is not None:
@@ -338,18 +340,10 @@ def answers(names: list[str]) -> list[Any]:
     return found
 
 
-@pytest.mark.parametrize(
-    "asked",
-    [
-        pytest.param(("choco", "choco, papers' search", "z3"), id="fast ones"),
-        pytest.param(("exact",), id="exact", marks=pytest.mark.slow),
-    ],
-)
-def test_equal_problems_get_equal_answers_in_every_process(asked):
+@pytest.mark.skipif(not is_installed("choco"), reason="pychoco is not installed")
+def test_equal_problems_get_equal_answers_in_every_process():
     """Neither what was solved before nor the hashes of names make a difference."""
-    names = [name for name in asked if is_installed(name)]
-    if not names:
-        pytest.skip("none of the packages is installed")
+    names = ["choco", "choco, papers' search"]
     first = answers(names)
     assert answers(names) == first
     code = "from tests.dispatching.cp.backends.test_backends import answers; import sys\n"
@@ -446,13 +440,43 @@ class TestAbsentPackages:
         assert f"error: dispatcher.solver: solver {name}: the package" in lines[0]
         assert f"pip install 'hpcsched[{name}]' [not-installed]" in lines[0]
 
-    @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+    @pytest.mark.parametrize("case", [CASES["choco"], CASES["pumpkin"]], ids=["choco", "pumpkin"])
     def test_adapters(self, case):
         """Adapters that are used from Python say the same."""
         with pytest.raises(PluginError, match="is not installed; pip install"):
             case.backend.check_installed()
         with pytest.raises(PluginError, match="is not installed; pip install"):
             case.backend.load(FORMULATIONS["hcp19"].build(crowd(2)))
+
+
+class TestAnySolver:
+    """Solvers that are named to CPMpy alone."""
+
+    @pytest.mark.parametrize(
+        ("solver", "message"),
+        [
+            (
+                "simplex",
+                "expected a solver of CPMpy as `solver`, found 'simplex'; CPMpy knows choco,",
+            ),
+            ("gurobi", "CPMpy finds no installed solver 'gurobi'"),
+        ],
+    )
+    def test_a_solver_that_is_not_there_is_named(self, solver, message, tmp_path, capsys):
+        """Before anything runs: by `run` and by `validate`."""
+        setting = f"dispatcher={{name: joint-now, solver: {{name: cpmpy, solver: {solver}}}}}"
+        for command in (["validate"], ["run", "--out", str(tmp_path / "run")]):
+            assert cli.main([command[0], str(SCENARIO), *command[1:], "--set", setting]) == 1
+            printed = capsys.readouterr()
+            assert message in printed.out + printed.err
+        assert not list(tmp_path.iterdir())
+
+    @pytest.mark.skipif(not is_installed("exact"), reason="exact is not installed")
+    def test_ctrl_c_stays_with_the_process(self):
+        """Exact takes over signals when it is made."""
+        before = signal.getsignal(signal.SIGINT)
+        AnySolver("exact").load(FORMULATIONS["hcp19"].build(crowd(2)))
+        assert signal.getsignal(signal.SIGINT) is before
 
 
 @cases("choco", "pumpkin", "z3", "exact")
@@ -464,8 +488,10 @@ def test_installed_packages_are_found(case):
 @pytest.mark.parametrize("name", PACKAGES)
 def test_a_solver_that_stops_by_the_clock_is_recorded(name):
     """What depends on the machine is what the adapter says of itself."""
-    scenario = load_scenario(SCENARIO, [f"dispatcher={{name: joint-now, solver: {name}}}"])
+    solver = "{name: cpmpy, solver: z3}" if name == "cpmpy" else name
+    scenario = load_scenario(SCENARIO, [f"dispatcher={{name: joint-now, solver: {solver}}}"])
     ours = {
+        "cpmpy": AnySolver("z3"),
         "ortools": OrTools(),
         "schedule-or-postpone": ScheduleOrPostpone(),
         "cpo": CpOptimizer(),
