@@ -43,9 +43,7 @@ TYPES = MappingProxyType(
         ),
         "types-costs": ("plan:PlannedCost", "plan:linear", "plan:weighted_sum"),
         "types-models": (
-            *("data:ModelData", "formulation:Formulation", "formulation:Terms"),
-            *("formulation:BuiltModel", "scheduling:start_variables", "scheduling:objective"),
-            *("scheduling:system_cumulatives", "scheduling:largest_aggregated_area"),
+            *("data:ModelData", "Formulation", "ModelParts", "formulation:BuiltModel"),
             *("dispatchers:cp_dispatcher", "limits:Budget", "limits:StoppingRule"),
             *("outcome:Outcome", "restarting:RestartedSession"),
         ),

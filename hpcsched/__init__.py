@@ -20,6 +20,13 @@ if TYPE_CHECKING:
     from hpcsched.dispatching.allocator import Allocator as Allocator
     from hpcsched.dispatching.allocator import Room as Room
     from hpcsched.dispatching.allocator import fill as fill
+    from hpcsched.dispatching.cp.cp_dispatchers import cp_dispatcher as cp_dispatcher
+    from hpcsched.dispatching.cp.cp_params import CpParams as CpParams
+    from hpcsched.dispatching.cp.formulation import Formulation as Formulation
+    from hpcsched.dispatching.cp.formulation import ModelParts as ModelParts
+    from hpcsched.dispatching.cp.formulations.hcp19 import hcp19 as hcp19
+    from hpcsched.dispatching.cp.formulations.joint_now import joint_now as joint_now
+    from hpcsched.dispatching.cp.formulations.pcp21 import pcp21 as pcp21
     from hpcsched.dispatching.decision import Decision as Decision
     from hpcsched.dispatching.decision import Start as Start
     from hpcsched.dispatching.decision_reasons import Reason as Reason
@@ -109,6 +116,7 @@ _EXPORTS = {
     "Caution": "hpcsched.registration",
     "Context": "hpcsched.context",
     "Correction": "hpcsched.prediction.correction",
+    "CpParams": "hpcsched.dispatching.cp.cp_params",
     "Decision": "hpcsched.dispatching.decision",
     "DecisionError": "hpcsched.errors",
     "Dispatcher": "hpcsched.dispatching.dispatcher_protocol",
@@ -118,6 +126,7 @@ _EXPORTS = {
     "ExperimentResult": "hpcsched.experiment.running",
     "Finding": "hpcsched.errors",
     "FirstFit": "hpcsched.dispatching.rules.allocators",
+    "Formulation": "hpcsched.dispatching.cp.formulation",
     "HpcschedError": "hpcsched.errors",
     "InputError": "hpcsched.errors",
     "InputPath": "hpcsched.parameters",
@@ -130,6 +139,7 @@ _EXPORTS = {
     "KeyOrder": "hpcsched.dispatching.rules.orders",
     "Listed": "hpcsched.parameters",
     "Metric": "hpcsched.metrics.metric",
+    "ModelParts": "hpcsched.dispatching.cp.formulation",
     "NodeAllocation": "hpcsched.system.allocation",
     "NodeGroup": "hpcsched.system.system",
     "NotReproducible": "hpcsched.parameters",
@@ -173,11 +183,15 @@ _EXPORTS = {
     "Workspace": "hpcsched.dispatching.rules.workspace",
     "capped": "hpcsched.prediction.predictor",
     "compare": "hpcsched.runs.studying",
+    "cp_dispatcher": "hpcsched.dispatching.cp.cp_dispatchers",
     "fill": "hpcsched.dispatching.allocator",
+    "hcp19": "hpcsched.dispatching.cp.formulations.hcp19",
     "hookimpl": "hpcsched.plugins.spec",
+    "joint_now": "hpcsched.dispatching.cp.formulations.joint_now",
     "load_scenario": "hpcsched.scenario",
     "open_run": "hpcsched.runs.runner",
     "open_workspace": "hpcsched.dispatching.rules.workspace",
+    "pcp21": "hpcsched.dispatching.cp.formulations.pcp21",
     "plot": "hpcsched.runs.studying",
     "read_workload": "hpcsched.runs.replaying",
     "replay": "hpcsched.runs.replaying",

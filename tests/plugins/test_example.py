@@ -82,6 +82,7 @@ def test_example(tmp_path: Path) -> None:
     ours = [p for p in plugins if p["distribution"] == "hpcsched-example"]
     assert [(p["kind"], p["name"], p["version"]) for p in ours] == [
         ("predictor", "user-mean", "0.2.0"),
+        ("dispatcher", "headroom", "0.2.0"),
         ("dispatcher", "lottery", "0.2.0"),
         ("allocator", "coolest", "0.2.0"),
         ("observer", "temperature", "0.2.0"),

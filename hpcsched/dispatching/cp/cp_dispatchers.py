@@ -23,13 +23,13 @@ from hpcsched.dispatching.cp.cp_params import (
 )
 from hpcsched.dispatching.cp.expected_waits import ExpectedWaits
 from hpcsched.dispatching.cp.formulation import Formulation
-from hpcsched.dispatching.cp.formulations.hcp19 import Hcp19
-from hpcsched.dispatching.cp.formulations.joint_now import JointNow
-from hpcsched.dispatching.cp.formulations.node_time import NodeTime
-from hpcsched.dispatching.cp.formulations.pcp4 import Pcp4
-from hpcsched.dispatching.cp.formulations.pcp19 import Pcp19
-from hpcsched.dispatching.cp.formulations.pcp20 import Pcp20
-from hpcsched.dispatching.cp.formulations.pcp21 import Pcp21
+from hpcsched.dispatching.cp.formulations.hcp19 import hcp19
+from hpcsched.dispatching.cp.formulations.joint_now import joint_now
+from hpcsched.dispatching.cp.formulations.node_time import node_time
+from hpcsched.dispatching.cp.formulations.pcp4 import pcp4
+from hpcsched.dispatching.cp.formulations.pcp19 import pcp19
+from hpcsched.dispatching.cp.formulations.pcp20 import pcp20
+from hpcsched.dispatching.cp.formulations.pcp21 import pcp21
 from hpcsched.dispatching.cp.guard import InProcess, SolverProcess
 from hpcsched.dispatching.cp.solver_client import SolverClient
 from hpcsched.dispatching.cp.solver_limits import Budget, Limits, StoppingRule
@@ -63,7 +63,7 @@ SEARCH_BIAS = 2.0
 )
 def make_hcp19(params: Hcp19Params, context: Context) -> PlanningDispatcher:
     """Return HCP'19, or a version before it."""
-    formulation = Hcp19(params.queue_length if params.version == 0 else None)
+    formulation = hcp19(params.queue_length if params.version == 0 else None)
     # In the papers HCP counts all nodes, also those that a smaller model would leave out.
     made = _make_version(formulation, params, context, params.decode, ExpectedWaits.hcp_cost)
     return replace(made, options=made.options._replace(aggregated=True))
@@ -79,7 +79,7 @@ def make_pcp19(params: VersionParams, context: Context) -> PlanningDispatcher:
     """Return PCP'19, or a version before it."""
     # Up to version 1 the solver's nodes may be those of overdue jobs, so the allocator places anew.
     method: Method = "list" if params.version >= 2 else "prb"
-    return _make_version(Pcp19(), params, context, method, ExpectedWaits.pcp_cost)
+    return _make_version(pcp19(), params, context, method, ExpectedWaits.pcp_cost)
 
 
 @builtin(
@@ -90,7 +90,7 @@ def make_pcp19(params: VersionParams, context: Context) -> PlanningDispatcher:
 )
 def make_pcp4(params: PaperParams, context: Context) -> PlanningDispatcher:
     """Return PCP₄."""
-    return _make_from_paper(Pcp4(), params, context)
+    return _make_from_paper(pcp4(), params, context)
 
 
 @builtin(
@@ -101,13 +101,13 @@ def make_pcp4(params: PaperParams, context: Context) -> PlanningDispatcher:
 )
 def make_pcp20(params: PaperParams, context: Context) -> PlanningDispatcher:
     """Return PCP'20."""
-    return _make_from_paper(Pcp20(), params, context)
+    return _make_from_paper(pcp20(), params, context)
 
 
 @builtin("dispatcher", "pcp21", Pcp21Params, summary="CP: as PCP'20, with ordered units (PCP'21)")
 def make_pcp21(params: Pcp21Params, context: Context) -> PlanningDispatcher:
     """Return PCP'21, or PCP'21s."""
-    formulation = Pcp21(symmetric=params.symmetric, shared_positions=params.shared_positions)
+    formulation = pcp21(symmetric=params.symmetric, shared_positions=params.shared_positions)
     return _make_from_paper(formulation, params, context)
 
 
@@ -119,7 +119,7 @@ def make_pcp21(params: Pcp21Params, context: Context) -> PlanningDispatcher:
 )
 def make_node_time(params: PlanAllParams, context: Context) -> PlanningDispatcher:
     """Return `node-time`."""
-    return cp_dispatcher(NodeTime(), params, context)
+    return cp_dispatcher(node_time(), params, context)
 
 
 @builtin(
@@ -130,7 +130,7 @@ def make_node_time(params: PlanAllParams, context: Context) -> PlanningDispatche
 )
 def make_joint_now(params: JointNowParams, context: Context) -> PlanningDispatcher:
     """Return `joint-now`."""
-    return cp_dispatcher(JointNow(classes=params.node_classes), params, context)
+    return cp_dispatcher(joint_now(classes=params.node_classes), params, context)
 
 
 @builtin(
@@ -165,7 +165,7 @@ def _make_any_objective(
     objective = search_objective(context.objective, params.dinkelbach_parameter)
     improver = None
     if params.solver != NONE:
-        improver = _improver(Hcp19(), params, context, method, search)
+        improver = _improver(hcp19(), params, context, method, search)
     priority = context.make("queue_order", params.priority)
     dispatcher = _assemble(objective, priority, improver, params, context)
     options = dispatcher.options._replace(curves=False, few=LITTLE, aggregated=improver is not None)
@@ -198,11 +198,23 @@ def cp_dispatcher(
     Raises
     ------
     InputError
-        If plans have no cost in the objective.
+        If plans have no cost in the objective, if the solver does not know a constraint of the
+        formulation, or if `orders` or `fill` is set although list plans know none of them.
     PluginError
         If the solver is not installed.
     """
-    return _make_once(formulation, params, context, "list")
+    if not formulation.strict:
+        return _make_once(formulation, params, context, "list")
+    if set_in_vain := params.model_fields_set & {"orders", "fill"}:
+        message = f"{formulation.name} has constraints that no list plan keeps; expected no {{}}"
+        raise InputError(
+            Finding("no-list-plans", message.format(key), key=f"dispatcher.{key}")
+            for key in sorted(set_in_vain)
+        )
+    # Only plans of the model keep to its constraints: no list plans, no filling, a long horizon.
+    made = _make_once(formulation, params, context, "prb")
+    options = made.options._replace(worst_case=True)
+    return replace(made, options=options, orders=(), weighted=False, fill=False, strict=True)
 
 
 def _make_from_paper(
@@ -285,7 +297,7 @@ def _improver(
     """Return the improver.
 
     Raises PluginError where its solver is not installed, and InputError where it is to choose among
-    equally good plans and cannot.
+    equally good plans and cannot, or does not know a constraint of the formulation.
     """
     backend: Backend | DataBackend = context.make("solver", params.solver)
     backend.check_installed()
@@ -296,6 +308,8 @@ def _improver(
             f" found {type(backend).__name__}"
         )
         raise InputError(Finding("equal-plans", message, key="dispatcher.equal_plans"))
+    if isinstance(backend, DataBackend):
+        backend.check_formulation(formulation)
     # Without a guard nothing needs a process of its own, and calls are cheaper in this one.
     solver = SolverProcess() if params.guard is not None else InProcess()
     by_priority = params.equal_plans == "by_priority"

@@ -1,8 +1,10 @@
-"""The protocol of formulations, and the model that one builds."""
+"""Formulations as data, and the model that one builds."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol
+
+import numpy as np
 
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.plan import Plan
@@ -35,29 +37,6 @@ class Phase(NamedTuple):
 
     variables: Sequence[Variable]
     value: Value = "least"
-
-
-class Terms(NamedTuple):
-    """The meaning of a formulation, for a solver that works on the data and needs no model.
-
-    Attributes
-    ----------
-    nodes
-        Jobs whose nodes a plan has: `none`, those that start `now`, or all by `counts`;
-        `positions`: all, with units side by side that stay where they are.
-    value
-        End from which positions are tried.
-    back_to_start
-        Whether a failure leads to another start of the job rather than to another position.
-    first
-        Number of jobs, the first by priority, whose start is free; all others end with the horizon.
-        None: all jobs.
-    """
-
-    nodes: Literal["none", "now", "counts", "positions"]
-    value: Value = "least"
-    back_to_start: bool = False
-    first: int | None = None
 
 
 @dataclass(frozen=True)
@@ -93,60 +72,142 @@ class BuiltModel:
     forbid: Callable[[], Any] | None = field(default=None)
 
 
-class Formulation(Protocol):
-    """Builds models; knows nothing of solvers."""
+class Placing(Protocol):
+    """The variables of a model that say where units run; each placing has its own."""
 
     @property
-    def fit(self) -> Fit:
-        """Relation of its models' plans to those of the dispatching problem.
+    def branching(self) -> Sequence[Sequence[Sequence[Variable]]]:
+        """Variables of each job in the order to branch on them, in groups, `[J]`."""
 
-        `exact`: the same; `restriction`: fewer; `relaxation`: more, so that a plan may turn out not
-        to be one.
+    def placed(self) -> IntArray:
+        """Return the units of each job on each node in the present solution, `[J, N]`.
+
+        Jobs without nodes in the formulation have none.
         """
 
-    @property
-    def binds(self) -> Binds:
-        """Jobs that get nodes in its plans: all, those that start now, or none.
+    def hint(self, plan: Plan) -> dict[Variable, int]:
+        """Return values for the variables from a plan (a warm start)."""
 
-        The allocator chooses the nodes of the others.
-        """
 
-    @property
-    def terms(self) -> Terms:
-        """Meaning of its models, for `schedule-or-postpone`, which builds none."""
+class ModelParts(NamedTuple):
+    """What constraints are about: the problem of a round, and the variables of its model.
 
-    def variables(self, data: ModelData) -> int:
-        """Return the number of decision variables of the model, as the source counts them.
+    Attributes
+    ----------
+    data
+        `J` jobs, `N` nodes, `R` resource types, times in steps from now.
+    starts
+        Start of each job, a variable, or a number where the start is fixed, `[J]`.
+    placing
+        The variables that say where units run, as the formulation's `placing` made them.
+    """
 
-        Parameters
-        ----------
-        data
-            The problem of the round.
-        """
+    data: ModelData
+    starts: Sequence[Variable]
+    placing: Any
 
-    def magnitude(self, data: ModelData) -> int:
-        """Return the largest number in the constraints that a solver may have to work with.
 
-        Where it is above that of the solver, the same problem is tried in longer steps.
+Constraints = Callable[[ModelParts], list[Any]]
+"""A function of a module that returns constraints of one kind; its name is that of the kind."""
 
-        Parameters
-        ----------
-        data
-            The problem of the round.
-        """
+
+@dataclass(frozen=True)
+class Formulation:
+    """A formulation as data: its variables, its constraints and its search; knows no solver.
+
+    A formulation with one more constraint is `replace(formulation, name=…, constraints=(…))`. Every
+    function in it is one of a module, so that it can be sent to a solver's process.
+
+    Attributes
+    ----------
+    name
+        Its name in messages.
+    fit
+        Relation of its models' plans to those of the dispatching problem. `exact`: the same;
+        `restriction`: fewer; `relaxation`: more, so that a plan may turn out not to be one.
+    binds
+        Jobs that get nodes in its plans: all, those that start now, or none. The allocator chooses
+        the nodes of the others.
+    variables
+        Returns the number of decision variables of the model, as the source counts them.
+    magnitude
+        Returns the largest number in the constraints that a solver may have to work with. Where it
+        is above that of the solver, the same problem is tried in longer steps.
+    placing
+        Makes the variables that say where units run.
+    constraints
+        What a model consists of, beside starts, objective and shared resources, which all have.
+    value
+        End from which the papers' search tries the values of `placing`.
+    back_to_start
+        Whether a failure of that search leads to another start of the job rather than to other
+        values of `placing`.
+    first
+        Number of jobs, the first by priority, whose start is free; all others end with the horizon.
+        None: all jobs.
+    strict
+        Whether it has constraints that the problem does not have: its plans are carried out as they
+        stand, and no list plan takes their place.
+    """
+
+    name: str
+    fit: Fit
+    binds: Binds
+    variables: Callable[[ModelData], int]
+    magnitude: Callable[[ModelData], int]
+    placing: Callable[[ModelData], Placing]
+    constraints: tuple[Constraints, ...]
+    value: Value = "least"
+    back_to_start: bool = False
+    first: int | None = None
+    strict: bool = False
+
+    def fixed_starts(self, data: ModelData) -> IntArray:
+        """Return the starts of jobs whose start is not free; −1 for the others, `[J]`."""
+        fixed = np.full(data.job_count, -1, dtype=np.int64)
+        if self.first is not None:
+            # At the end of the horizon, so that they compete with no job whose start is free.
+            fixed[self.first :] = (data.horizon - data.run_times)[self.first :]
+        return fixed
 
     def build(self, data: ModelData) -> BuiltModel:
-        """Build the model.
+        """Build the model of a round; an exception counts as a failure of the solver there."""
+        import cpmpy as cp  # noqa: PLC0415 (CPMpy)
 
-        Parameters
-        ----------
-        data
-            The problem of the round: `J` jobs, `N` nodes, `R` resource types, times in steps from
-            now.
+        from hpcsched.dispatching.cp.formulations.scheduling import (  # noqa: PLC0415 (CPMpy)
+            objective,
+            shared_resources,
+            start_variables,
+        )
 
-        Returns
-        -------
-        BuiltModel
-            The CPMpy model with its objective, and the functions that read it. An exception counts
-            as a failure of the solver in this round: a list plan is carried out.
-        """
+        starts = start_variables(data, self.fixed_starts(data))
+        parts = ModelParts(data, starts, self.placing(data))
+        goal, constraints = objective(data, starts)
+        for kind in (*self.constraints, shared_resources):
+            constraints += kind(parts)
+        model = cp.Model(constraints)
+        model.minimize(goal)
+        free = [start for start in starts if not isinstance(start, int)]
+
+        def hint(plan: Plan) -> dict[Variable, int]:
+            # A start that is put off is a number, of which a solver can be given no value.
+            values = zip(starts, plan.starts.tolist(), strict=True)
+            known = {start: value for start, value in values if not isinstance(start, int)}
+            known.update(parts.placing.hint(plan))
+            return known
+
+        phases = [
+            phase
+            for start, groups in zip(free, parts.placing.branching, strict=False)
+            for phase in (Phase([start]), *(Phase(group, self.value) for group in groups))
+        ]
+        variables = self.variables(data)
+        return BuiltModel(
+            model,
+            starts,
+            parts.placing.placed,
+            hint,
+            variables,
+            phases,
+            getattr(parts.placing, "forbid", None),
+        )

@@ -100,14 +100,6 @@ def solve(task: Task) -> Answer:
         return found
     began = perf_counter()
     built = task.formulation.build(data)
-    if data.shared_resources is not None:
-        # What needs no nodes is the same for all formulations.
-        from hpcsched.dispatching.cp.formulations.scheduling import (  # noqa: PLC0415 (CPMpy)
-            shared_resource_cumulatives,
-        )
-
-        model = built.model
-        model += shared_resource_cumulatives(data, data.shared_resources, built.starts)
     loaded = perf_counter()
     session = task.backend.load(built)
     ready = perf_counter()

@@ -50,6 +50,9 @@ class PlanningDispatcher:
         Whether jobs beyond the plan start at all; otherwise they wait until they are planned.
     keeps
         Whether a plan is kept for the rounds that come while all is as planned (see `KeptPlan`).
+    strict
+        Whether the improver's plans alone are carried out, as they keep to constraints that list
+        plans do not know. Where there is none, no job starts beside running ones.
     """
 
     objective: SearchObjective
@@ -61,6 +64,7 @@ class PlanningDispatcher:
     weighted: bool
     fill: bool = True
     keeps: bool = False
+    strict: bool = False
     _kept: KeptPlan = field(init=False, repr=False)
     _filling: Filling = field(init=False, repr=False)
 
@@ -82,7 +86,7 @@ class PlanningDispatcher:
             self.objective.add(problem, starts)
             return with_reasons(problem, Decision(starts), kept, self.allocator)
         by_priority = sorted_queue(self.priority, problem)
-        if not problem.explain and all_fit(problem, workspace, self.options):
+        if not (self.strict or problem.explain) and all_fit(problem, workspace, self.options):
             starts = place_all(by_priority, workspace)
             self.objective.add(problem, starts)
             return Decision(starts)
@@ -123,6 +127,8 @@ class PlanningDispatcher:
         if begun is None:
             return NOTHING, None
         improved = Improved() if self.improver is None else self.improver.improve(begun)
+        if self.strict and improved.executed is None:
+            return Decision((), fallback=improved.fallback, solver=improved.solver), None
         executed = improved.executed or begun.best()
         # A plan that leaves out running jobs that are overdue may have jobs on their nodes.
         anew = improved.anew or not self.options.overdue

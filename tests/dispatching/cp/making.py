@@ -7,13 +7,13 @@ from hpcsched.dispatching.cp.backends.ortools import OrTools
 from hpcsched.dispatching.cp.calls import Method
 from hpcsched.dispatching.cp.cp_improver import CpImprover
 from hpcsched.dispatching.cp.formulation import Formulation
-from hpcsched.dispatching.cp.formulations.hcp19 import Hcp19
-from hpcsched.dispatching.cp.formulations.joint_now import JointNow
-from hpcsched.dispatching.cp.formulations.node_time import NodeTime
-from hpcsched.dispatching.cp.formulations.pcp4 import Pcp4
-from hpcsched.dispatching.cp.formulations.pcp19 import Pcp19
-from hpcsched.dispatching.cp.formulations.pcp20 import Pcp20
-from hpcsched.dispatching.cp.formulations.pcp21 import Pcp21
+from hpcsched.dispatching.cp.formulations.hcp19 import hcp19
+from hpcsched.dispatching.cp.formulations.joint_now import joint_now
+from hpcsched.dispatching.cp.formulations.node_time import node_time
+from hpcsched.dispatching.cp.formulations.pcp4 import pcp4
+from hpcsched.dispatching.cp.formulations.pcp19 import pcp19
+from hpcsched.dispatching.cp.formulations.pcp20 import pcp20
+from hpcsched.dispatching.cp.formulations.pcp21 import pcp21
 from hpcsched.dispatching.cp.guard import InProcess
 from hpcsched.dispatching.cp.model_solving import Answer, Task
 from hpcsched.dispatching.cp.solver_client import SolverClient
@@ -39,15 +39,15 @@ from hpcsched.dispatching.search.order_kernels import Effort
 from tests.builders import ALLOCATORS, ORDERS
 
 FORMULATIONS: dict[str, Formulation] = {
-    "hcp19": Hcp19(),
-    "pcp19": Pcp19(),
-    "pcp4": Pcp4(),
-    "pcp20": Pcp20(),
-    "pcp21": Pcp21(),
-    "pcp21, shared": Pcp21(shared_positions=True),
-    "node-time": NodeTime(),
-    "joint-now": JointNow(),
-    "joint-now, nodes": JointNow(classes=False),
+    "hcp19": hcp19(),
+    "pcp19": pcp19(),
+    "pcp4": pcp4(),
+    "pcp20": pcp20(),
+    "pcp21": pcp21(),
+    "pcp21, shared": pcp21(shared_positions=True),
+    "node-time": node_time(),
+    "joint-now": joint_now(),
+    "joint-now, nodes": joint_now(classes=False),
 }
 
 
@@ -121,7 +121,7 @@ def improving(
 ) -> PlanningDispatcher:
     """Return a dispatcher that improves on list plans of the first jobs by arrival."""
     dispatcher = asking(
-        Hcp19(),
+        hcp19(),
         search_objective(objective or AF(), dinkelbach_parameter),
         method,
         ORDERS["fcfs"],

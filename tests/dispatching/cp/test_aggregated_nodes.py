@@ -8,7 +8,7 @@ import pytest
 
 from hpcsched.dispatching.cp.backends.ortools import OrTools
 from hpcsched.dispatching.cp.backends.schedule_or_postpone import ScheduleOrPostpone
-from hpcsched.dispatching.cp.formulations.hcp19 import Hcp19
+from hpcsched.dispatching.cp.formulations.hcp19 import hcp19
 from hpcsched.dispatching.cp.model_solving import Task, solve
 from hpcsched.dispatching.cp.solver_limits import Budget
 from hpcsched.dispatching.objectives import AF, Slowdown
@@ -37,7 +37,7 @@ def solved(selection: Selection) -> int:
     """Return the sum of the starts in the proved plan, in seconds from now, of both solvers."""
     sums = set()
     for backend in (OrTools(), ScheduleOrPostpone()):
-        answer = solve(Task(Hcp19(), selection.data, backend, Budget(60)))
+        answer = solve(Task(hcp19(), selection.data, backend, Budget(60)))
         assert answer.status == "optimal"
         assert answer.plan is not None
         sums.add(int(selection.starts_in_seconds(answer.plan.starts).sum()))
@@ -187,7 +187,7 @@ def test_nodes_are_not_rounded_down_one_by_one() -> None:
             lambda jobs: objective.planned_cost(jobs, problem.now),
         )
         assert selection is not None
-        answer = solve(Task(Hcp19(), selection.data, OrTools(), Budget(60)))
+        answer = solve(Task(hcp19(), selection.data, OrTools(), Budget(60)))
         assert answer.objective is not None
         assert selection.bound(answer.objective) == pytest.approx(expected)
 

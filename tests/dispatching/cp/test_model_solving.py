@@ -9,7 +9,7 @@ from cpmpy.transformations.get_variables import get_variables_model
 from hpcsched.dispatching.cp.backends.backend import Outcome, Session
 from hpcsched.dispatching.cp.backends.ortools import OrTools
 from hpcsched.dispatching.cp.formulation import BuiltModel
-from hpcsched.dispatching.cp.formulations.joint_now import JointNow
+from hpcsched.dispatching.cp.formulations.joint_now import joint_now
 from hpcsched.dispatching.cp.model_solving import REPAIRS, Task, solve
 from hpcsched.dispatching.cp.solver_limits import Budget
 from hpcsched.dispatching.planning.model_data import ModelData
@@ -71,7 +71,7 @@ class LastingSession:
 
 def test_solved_again_without_the_pattern_that_found_no_nodes() -> None:
     """By count three jobs start now; two do, once that is forbidden. The bound stays the first."""
-    answer = solve(Task(JointNow(), DATA, OrTools(), Budget(10)))
+    answer = solve(Task(joint_now(), DATA, OrTools(), Budget(10)))
     assert answer.plan is not None
     assert sorted(answer.plan.starts) == [0, 0, 1]
     assert (answer.plan.placed.sum(axis=1) == (answer.plan.starts == 0)).all()
@@ -81,7 +81,7 @@ def test_solved_again_without_the_pattern_that_found_no_nodes() -> None:
 @pytest.mark.parametrize("answers", range(1, REPAIRS + 1))
 def test_the_last_answer_stands_where_there_is_no_other(answers: int) -> None:
     """What the solver said before it fell silent is the plan, whatever is left in the variables."""
-    lasting = solve(Task(JointNow(), DATA, Lasting(answers), Budget(10)))
+    lasting = solve(Task(joint_now(), DATA, Lasting(answers), Budget(10)))
     assert lasting.plan is not None
     starts = [0, 0, 0] if answers == 1 else [0, 0, 1]
     assert sorted(lasting.plan.starts) == starts
@@ -90,5 +90,5 @@ def test_the_last_answer_stands_where_there_is_no_other(answers: int) -> None:
 
 def test_no_answer_at_all() -> None:
     """There is no plan where there never was one."""
-    answer = solve(Task(JointNow(), DATA, Lasting(0), Budget(10)))
+    answer = solve(Task(joint_now(), DATA, Lasting(0), Budget(10)))
     assert (answer.status, answer.plan, answer.objective) == ("unknown", None, None)

@@ -9,7 +9,7 @@ import pytest
 
 from hpcsched.dispatching.cp.backends.ortools import OrTools
 from hpcsched.dispatching.cp.formulation import BuiltModel
-from hpcsched.dispatching.cp.formulations.hcp19 import Hcp19
+from hpcsched.dispatching.cp.formulations.hcp19 import hcp19
 from hpcsched.dispatching.cp.guard import InProcess, SolverProcess
 from hpcsched.dispatching.cp.model_solving import Answer, Task
 from hpcsched.dispatching.cp.solver_limits import (
@@ -164,7 +164,7 @@ def test_ortools_stops_when_its_plan_is_proved() -> None:
     """Before δ is over."""
     data = _jobs(3)
     began = perf_counter()
-    answer = InProcess().solve(Task(Hcp19(), data, OrTools(), StoppingRule(60.0, 600.0, 2)), None)
+    answer = InProcess().solve(Task(hcp19(), data, OrTools(), StoppingRule(60.0, 600.0, 2)), None)
     assert answer.status == "optimal", answer.why
     assert perf_counter() - began < 30
 
@@ -181,7 +181,7 @@ def test_equal_budgets_give_equal_answers(hinted: bool) -> None:
     """In this process or another one, in a fresh one, and whatever was solved before."""
     data = _jobs(40)
     hint = ListPlanner(data).plan(range(40)) if hinted else None
-    task = Task(Hcp19(), data, OrTools(), Budget(0.02), hint)
+    task = Task(hcp19(), data, OrTools(), Budget(0.02), hint)
     expected = _said(InProcess().solve(task, None))
     assert expected[0] == "feasible"
     with SolverProcess() as solver:

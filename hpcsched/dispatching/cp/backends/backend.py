@@ -109,7 +109,16 @@ class Backend(AnyBackend, Protocol):
 
 @runtime_checkable
 class DataBackend(AnyBackend, Protocol):
-    """Works on the data of a formulation, by its terms; no model is built."""
+    """Works on the data, by the constraints of a formulation that it knows; no model is built."""
+
+    def check_formulation(self, formulation: Formulation) -> None:
+        """Check that every constraint of a formulation is known.
+
+        Raises
+        ------
+        InputError
+            If one is not; the message names it.
+        """
 
     def prepare(self, data: ModelData) -> None:
         """Do the slow preparation that is needed once, before data like these are solved.
@@ -128,7 +137,7 @@ class DataBackend(AnyBackend, Protocol):
         Parameters
         ----------
         formulation
-            The formulation; only its `terms` are used.
+            The formulation.
         data
             The model's data.
         limits

@@ -10,6 +10,7 @@ from hpcsched.context import Context
 from hpcsched.dispatching.cp.backends.solver_params import ScheduleOrPostponeParams
 from hpcsched.dispatching.cp.formulation import Formulation
 from hpcsched.dispatching.cp.model_solving import Answer
+from hpcsched.dispatching.cp.postpone.known_constraints import mode_of
 from hpcsched.dispatching.cp.postpone.postpone_search import make_ready, schedule_or_postpone
 from hpcsched.dispatching.cp.solver_limits import Limits
 from hpcsched.dispatching.planning.model_data import ModelData
@@ -47,6 +48,10 @@ class ScheduleOrPostpone(NamedTuple):
     def check_installed(self) -> None:
         """Do nothing: it is part of hpcsched."""
 
+    def check_formulation(self, formulation: Formulation) -> None:
+        """Raise InputError for a formulation with constraints that the search does not know."""
+        mode_of(formulation)
+
     def prepare(self, data: ModelData) -> None:
         """Compile the search."""
         make_ready(data)
@@ -68,7 +73,7 @@ class ScheduleOrPostpone(NamedTuple):
             Values of variables to start from; None: no warm start.
         """
         began = perf_counter()
-        found = schedule_or_postpone(data, formulation.terms, limits, hint, self.restart_after)
+        found = schedule_or_postpone(data, formulation, limits, hint, self.restart_after)
         return Answer(
             found.status,
             found.plan,

@@ -17,112 +17,148 @@ It is a relaxation: starts after now need no nodes. There are |Q̄| starts, as m
 at most Σᵢ |classes| counts.
 """
 
+from typing import Any
+
 import cpmpy as cp
 import numpy as np
 
-from hpcsched.dispatching.cp.formulation import Binds, BuiltModel, Fit, Terms, Variable
-from hpcsched.dispatching.cp.formulations.scheduling import (
-    cumulatives,
-    largest_aggregated_area,
-    objective,
-    start_by_start,
-    start_variables,
-)
+from hpcsched.dispatching.cp.formulation import Formulation, ModelParts, Variable
+from hpcsched.dispatching.cp.formulations.scheduling import cumulatives, largest_aggregated_area
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.plan import Plan
 from hpcsched.system.system import IntArray
 
 
-class JointNow:
-    """Starts of all jobs, nodes of those that start now."""
+def joint_now(*, classes: bool = True) -> Formulation:
+    """Return `joint-now`: starts of all jobs, nodes of those that start now."""
+    return Formulation(
+        "joint-now",
+        "relaxation",
+        "now",
+        class_variables if classes else node_variables,
+        largest_aggregated_area,
+        counts_by_class if classes else counts_by_node,
+        (cumulatives, units_that_start_now, class_capacities),
+        value="largest",
+    )
 
-    fit: Fit = "relaxation"
-    binds: Binds = "now"
-    terms = Terms("now")
 
-    def __init__(self, *, classes: bool = True) -> None:
-        self._classes = classes
+def class_variables(data: ModelData) -> int:
+    """Return the number of starts, of b and of x."""
+    return _variables(data, _classes(data))
 
-    def variables(self, data: ModelData) -> int:
-        """Return the number of starts, of b and of x."""
-        counts = sum(int(data.room_now[:, nodes[0]].astype(bool).sum()) for nodes in self._of(data))
-        return 2 * data.job_count + counts
 
-    def magnitude(self, data: ModelData) -> int:
-        """Return the largest area of aggregated nodes over the horizon."""
-        return largest_aggregated_area(data)
+def node_variables(data: ModelData) -> int:
+    """Return the number of starts, of b and of x where each node is a class."""
+    return _variables(data, _nodes(data))
 
-    def build(self, data: ModelData) -> BuiltModel:
-        """Build the model."""
-        starts = start_variables(data)
-        goal, constraints = objective(data, starts)
-        constraints += cumulatives(data, starts)
-        classes = self._of(data)
-        begins_now = [cp.boolvar(name=f"b{i}") for i in range(data.job_count)]
-        counts: list[dict[int, Variable]] = []
-        for i, (start, now) in enumerate(zip(starts, begins_now, strict=True)):
-            units = int(data.units[i])
+
+def _variables(data: ModelData, classes: list[IntArray]) -> int:
+    counts = sum(int(data.room_now[:, nodes[0]].astype(bool).sum()) for nodes in classes)
+    return 2 * data.job_count + counts
+
+
+def counts_by_class(data: ModelData) -> "CountsNow":
+    """Return counts of units on classes of nodes."""
+    return CountsNow(data, _classes(data))
+
+
+def counts_by_node(data: ModelData) -> "CountsNow":
+    """Return counts of units on single nodes."""
+    return CountsNow(data, _nodes(data))
+
+
+class CountsNow:
+    """Which jobs begin now, b[i], and their units on each class of nodes, x[i, c]."""
+
+    def __init__(self, data: ModelData, classes: list[IntArray]) -> None:
+        self._data = data
+        self.classes = classes
+        self.begins_now = [cp.boolvar(name=f"b{i}") for i in range(data.job_count)]
+        self.counts: list[dict[int, Variable]] = []
+        for i, units in enumerate(data.units.tolist()):
             most = {
                 c: min(units, int(data.room_now[i, nodes[0]]) * len(nodes))
                 for c, nodes in enumerate(classes)
                 if data.room_now[i, nodes[0]]
             }
-            constraints.append((start == 0) == now)
-            counts.append({c: cp.intvar(0, high, name=f"x{i},{c}") for c, high in most.items()})
-            # With the 0 there is a sum where no class has room; it says that the job cannot start
-            # now.
-            constraints.append(cp.sum([0, *counts[i].values()]) == units * now)
-        for c, nodes in enumerate(classes):
-            for r in range(data.type_count):
-                terms = [
-                    int(data.requests[i, r]) * of_job[c]
-                    for i, of_job in enumerate(counts)
-                    if c in of_job and data.requests[i, r]
-                ]
-                if terms:
-                    # All nodes of a class have equally much free. What a request leaves over on
-                    # each of them is only found out when units are packed.
-                    free = int(data.available[nodes[0], r]) * len(nodes)
-                    constraints.append(cp.sum(terms) <= free)
-        model = cp.Model(constraints)
-        model.minimize(goal)
+            self.counts.append(
+                {c: cp.intvar(0, high, name=f"x{i},{c}") for c, high in most.items()}
+            )
 
-        def chosen() -> list[dict[int, int]]:
-            return [
-                {c: count.value() for c, count in of_job.items() if count.value()}
-                for of_job in counts
+    @property
+    def branching(self) -> list[list[list[Variable]]]:
+        """All counts of a job, `[J]`."""
+        return [[list(of_job.values())] for of_job in self.counts]
+
+    def placed(self) -> IntArray:
+        """Return the units of jobs that start now, packed onto nodes, `[J, N]`."""
+        chosen = [
+            {c: count.value() for c, count in of_job.items() if count.value()}
+            for of_job in self.counts
+        ]
+        return _pack(self._data, self.classes, chosen)
+
+    def forbid(self) -> object:
+        """Return a constraint against the present counts."""
+        present = [(count, count.value()) for of_job in self.counts for count in of_job.values()]
+        return cp.any([count != value for count, value in present])
+
+    def hint(self, plan: Plan) -> dict[Variable, int]:
+        """Return values for a plan."""
+        values: dict[Variable, int] = {}
+        for i, now in enumerate(self.begins_now):
+            values[now] = int(plan.starts[i] == 0)
+            for c, count in self.counts[i].items():
+                # Jobs that start later have no counts, whatever nodes the plan names.
+                values[count] = values[now] * int(plan.placed[i, self.classes[c]].sum())
+        return values
+
+
+def units_that_start_now(parts: ModelParts) -> list[Any]:
+    """Return b[i] ⇔ s[i] = now, and Σ_c x[i, c] = units[i] · b[i]."""
+    constraints: list[Any] = []
+    units = parts.data.units.tolist()
+    begins_now = parts.placing.begins_now
+    for i, (start, now) in enumerate(zip(parts.starts, begins_now, strict=True)):
+        constraints.append((start == 0) == now)
+        # With the 0 there is a sum where no class has room; it says that the job cannot start now.
+        constraints.append(cp.sum([0, *parts.placing.counts[i].values()]) == units[i] * now)
+    return constraints
+
+
+def class_capacities(parts: ModelParts) -> list[Any]:
+    """Return that what starts now fits into what is available on each class."""
+    data, counts = parts.data, parts.placing.counts
+    constraints = []
+    for c, nodes in enumerate(parts.placing.classes):
+        for r in range(data.type_count):
+            terms = [
+                int(data.requests[i, r]) * of_job[c]
+                for i, of_job in enumerate(counts)
+                if c in of_job and data.requests[i, r]
             ]
+            if terms:
+                # All nodes of a class have equally much free. What a request leaves over on each of
+                # them is only found out when units are packed.
+                free = int(data.available[nodes[0], r]) * len(nodes)
+                constraints.append(cp.sum(terms) <= free)
+    return constraints
 
-        def placed() -> IntArray:
-            return _pack(data, classes, chosen())
 
-        def forbid() -> object:
-            present = [(count, count.value()) for of_job in counts for count in of_job.values()]
-            return cp.any([count != value for count, value in present])
+def _nodes(data: ModelData) -> list[IntArray]:
+    """Return the nodes with room for some job now, each by itself."""
+    nodes = np.flatnonzero(data.room_now.any(axis=0))
+    return [nodes[k : k + 1] for k in range(len(nodes))]
 
-        def hint(plan: Plan) -> dict[Variable, int]:
-            values: dict[Variable, int] = {}
-            for i, (start, now) in enumerate(zip(starts, begins_now, strict=True)):
-                values[start] = int(plan.starts[i])
-                values[now] = int(plan.starts[i] == 0)
-                for c, count in counts[i].items():
-                    # Jobs that start later have no counts, whatever nodes the plan names.
-                    values[count] = values[now] * int(plan.placed[i, classes[c]].sum())
-            return values
 
-        phases = start_by_start(starts, (list(of_job.values()) for of_job in counts), "largest")
-        variables = 2 * data.job_count + sum(len(of_job) for of_job in counts)
-        return BuiltModel(model, starts, placed, hint, variables, phases, forbid)
-
-    def _of(self, data: ModelData) -> list[IntArray]:
-        """Return the classes of nodes with room for some job now."""
-        nodes = np.flatnonzero(data.room_now.any(axis=0))
-        if not self._classes:
-            return [nodes[k : k + 1] for k in range(len(nodes))]
-        alike = np.column_stack((data.available[nodes], data.room_now.T[nodes]))
-        _, first, class_of = np.unique(alike, axis=0, return_index=True, return_inverse=True)
-        order = first.argsort()  # classes in order of their first nodes
-        return [nodes[class_of.reshape(-1) == c] for c in order]
+def _classes(data: ModelData) -> list[IntArray]:
+    """Return the classes of nodes with room for some job now."""
+    nodes = np.flatnonzero(data.room_now.any(axis=0))
+    alike = np.column_stack((data.available[nodes], data.room_now.T[nodes]))
+    _, first, class_of = np.unique(alike, axis=0, return_index=True, return_inverse=True)
+    order = first.argsort()  # classes in order of their first nodes
+    return [nodes[class_of.reshape(-1) == c] for c in order]
 
 
 def _pack(data: ModelData, classes: list[IntArray], chosen: list[dict[int, int]]) -> IntArray:

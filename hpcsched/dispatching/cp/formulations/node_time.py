@@ -18,19 +18,14 @@ hold a job, all of its units are there: they are one task, and need no g.
 """
 
 from itertools import pairwise
+from typing import Any
 
 import cpmpy as cp
 import numpy as np
 import numpy.typing as npt
 
-from hpcsched.dispatching.cp.formulation import Binds, BuiltModel, Fit, Terms, Variable
-from hpcsched.dispatching.cp.formulations.scheduling import (
-    cumulatives,
-    in_values,
-    objective,
-    start_by_start,
-    start_variables,
-)
+from hpcsched.dispatching.cp.formulation import Formulation, ModelParts, Variable
+from hpcsched.dispatching.cp.formulations.scheduling import cumulatives, in_values
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.plan import Plan
 from hpcsched.system.system import IntArray
@@ -38,88 +33,115 @@ from hpcsched.system.system import IntArray
 BoolArray = npt.NDArray[np.bool_]
 
 
-class NodeTime:
-    """Nodes and starts of all units, on one line."""
+def node_time() -> Formulation:
+    """Return `node-time`: nodes and starts of all units, on one line."""
+    return Formulation(
+        "node-time",
+        "exact",
+        "plan",
+        variable_count,
+        line_area,
+        UnitNodes,
+        (nodes_of_units, line_cumulatives, all_nodes_together),
+    )
 
-    fit: Fit = "exact"
-    binds: Binds = "plan"
-    terms = Terms("counts")
 
-    def variables(self, data: ModelData) -> int:
-        """Return |Q̄| + Σ units, of the jobs that have a choice of nodes."""
-        return data.job_count + int(data.units[_has_choice(data)].sum())
+def variable_count(data: ModelData) -> int:
+    """Return |Q̄| + Σ units, of the jobs that have a choice of nodes."""
+    return data.job_count + int(data.units[_has_choice(data)].sum())
 
-    def magnitude(self, data: ModelData) -> int:
-        """Return the area of the line."""
-        return int(data.capacity.max(initial=1)) * data.horizon * data.node_count
 
-    def build(self, data: ModelData) -> BuiltModel:
-        """Build the model."""
-        starts = start_variables(data)
-        goal, constraints = objective(data, starts)
-        choice = _has_choice(data)
-        nodes: list[list[Variable]] = []
-        places: list[list[Variable]] = []
-        for i, start in enumerate(starts):
-            usable = data.room[i].nonzero()[0].tolist()
-            # One task for all units: on their only node they run side by side, and `demands` has
-            # their sum.
-            if not choice[i]:
-                nodes.append([])
-                places.append([data.horizon * usable[0] + start if usable[0] else start])
-                continue
-            of_job = [
-                cp.intvar(usable[0], usable[-1], name=f"g{i},{j}") for j in range(data.units[i])
-            ]
-            lines = [
-                cp.intvar(
-                    data.horizon * usable[0],
-                    data.horizon * usable[-1] + int(data.latest_starts[i]),
-                    name=f"z{i},{j}",
-                )
-                for j in range(data.units[i])
-            ]
-            constraints += [
-                z == data.horizon * node + start for z, node in zip(lines, of_job, strict=True)
-            ]
+def line_area(data: ModelData) -> int:
+    """Return the area of the line."""
+    return int(data.capacity.max(initial=1)) * data.horizon * data.node_count
+
+
+class UnitNodes:
+    """Nodes of units, g, and their places on the line, z, of jobs that have a choice of nodes.
+
+    Attributes
+    ----------
+    choice
+        Which jobs have one, `[J]`. The units of the others run side by side on their only node:
+        they are one task, which needs no variables.
+    usable
+        Nodes that can hold a job when idle, `[J]`.
+    """
+
+    def __init__(self, data: ModelData) -> None:
+        self._data = data
+        self.choice = _has_choice(data)
+        self.usable = [room.nonzero()[0].tolist() for room in data.room]
+        self.nodes: list[list[Variable]] = []
+        self.lines: list[list[Variable]] = []
+        for i, usable in enumerate(self.usable):
+            units = range(data.units[i] if self.choice[i] else 0)
+            first, last = data.horizon * usable[0], data.horizon * usable[-1]
+            last += int(data.latest_starts[i])
+            self.nodes.append([cp.intvar(usable[0], usable[-1], name=f"g{i},{j}") for j in units])
+            self.lines.append([cp.intvar(first, last, name=f"z{i},{j}") for j in units])
+
+    @property
+    def branching(self) -> list[list[list[Variable]]]:
+        """Nodes of a job's units, `[J]`."""
+        return [[of_job] for of_job in self.nodes]
+
+    def placed(self) -> IntArray:
+        """Return the units of each job on each node, `[J, N]`."""
+        data, alone = self._data, ~self.choice
+        counts = np.zeros((data.job_count, data.node_count), dtype=np.int64)
+        counts[alone] = np.where(data.room[alone] > 0, data.units[alone, np.newaxis], 0)
+        for i, of_job in enumerate(self.nodes):
             for node in of_job:
-                constraints += in_values(node, usable)
-            if data.apart[i]:
-                constraints += [a < b for a, b in pairwise(of_job)]
-            else:
-                constraints += [a <= b for a, b in pairwise(of_job)]
-            nodes.append(of_job)
-            places.append(lines)
-        demands = np.where(choice, 1, data.units)[:, np.newaxis] * data.requests
-        for r in range(data.type_count):
-            constraints += _line(data, r, places, demands[:, r])
-        if data.node_count > 1:
-            # Implied: all nodes together. It finds out sooner where starts cannot be right.
-            constraints += cumulatives(data, starts)
-        model = cp.Model(constraints)
-        model.minimize(goal)
+                counts[i, node.value()] += 1
+        return counts
 
-        def placed() -> IntArray:
-            counts = np.zeros((data.job_count, data.node_count), dtype=np.int64)
-            counts[~choice] = np.where(data.room[~choice] > 0, data.units[~choice, np.newaxis], 0)
-            for i, of_job in enumerate(nodes):
-                for node in of_job:
-                    counts[i, node.value()] += 1
-            return counts
+    def hint(self, plan: Plan) -> dict[Variable, int]:
+        """Return nodes and places for a plan."""
+        values: dict[Variable, int] = {}
+        for i, start in enumerate(plan.starts.tolist()):
+            where = np.repeat(np.arange(self._data.node_count), plan.placed[i]).tolist()
+            # Without nodes in the plan `where` is empty, and only the start is suggested.
+            for node, z, value in zip(self.nodes[i], self.lines[i], where, strict=False):
+                values[node] = value
+                values[z] = self._data.horizon * value + start
+        return values
 
-        def hint(plan: Plan) -> dict[Variable, int]:
-            values: dict[Variable, int] = {}
-            for i, (start, of_job) in enumerate(zip(starts, nodes, strict=True)):
-                values[start] = int(plan.starts[i])
-                where = np.repeat(np.arange(data.node_count), plan.placed[i]).tolist()
-                # Without nodes in the plan `where` is empty, and only the start is suggested.
-                for node, z, value in zip(of_job, places[i], where, strict=False):
-                    values[node] = value
-                    values[z] = data.horizon * value + values[start]
-            return values
 
-        phases = start_by_start(starts, nodes)
-        return BuiltModel(model, starts, placed, hint, self.variables(data), phases)
+def nodes_of_units(parts: ModelParts) -> list[Any]:
+    """Return z[i, j] = H · g[i, j] + s[i], with the nodes of a job's units usable and in order."""
+    data, placing = parts.data, parts.placing
+    constraints: list[Any] = []
+    for i, (start, of_job) in enumerate(zip(parts.starts, placing.nodes, strict=True)):
+        constraints += [
+            z == data.horizon * node + start
+            for z, node in zip(placing.lines[i], of_job, strict=True)
+        ]
+        for node in of_job:
+            constraints += in_values(node, placing.usable[i])
+        if data.apart[i]:
+            constraints += [a < b for a, b in pairwise(of_job)]
+        else:
+            constraints += [a <= b for a, b in pairwise(of_job)]
+    return constraints
+
+
+def line_cumulatives(parts: ModelParts) -> list[Any]:
+    """Return a cumulative over the line for each resource type."""
+    data, placing = parts.data, parts.placing
+    places = [
+        lines if has_choice else [data.horizon * usable[0] + start if usable[0] else start]
+        for start, lines, has_choice, usable in zip(
+            parts.starts, placing.lines, placing.choice.tolist(), placing.usable, strict=True
+        )
+    ]
+    demands = np.where(placing.choice, 1, data.units)[:, np.newaxis] * data.requests
+    return [line for r in range(data.type_count) for line in _line(data, r, places, demands[:, r])]
+
+
+def all_nodes_together(parts: ModelParts) -> list[Any]:
+    """Return the implied cumulatives, which find out sooner where starts cannot be right."""
+    return cumulatives(parts) if parts.data.node_count > 1 else []
 
 
 def _has_choice(data: ModelData) -> BoolArray:

@@ -18,100 +18,115 @@ resource type that cannot be short, on a node or on all, has no constraint. None
 """
 
 from itertools import pairwise
+from typing import Any
 
 import cpmpy as cp
 import numpy as np
 
-from hpcsched.dispatching.cp.formulation import Binds, BuiltModel, Fit, Terms, Variable
+from hpcsched.dispatching.cp.formulation import Formulation, ModelParts, Variable
 from hpcsched.dispatching.cp.formulations.node_allocation import (
     by_room,
     most_units,
     scarce_places,
 )
-from hpcsched.dispatching.cp.formulations.scheduling import (
-    cumulatives,
-    largest_aggregated_area,
-    objective,
-    start_by_start,
-    start_variables,
-)
+from hpcsched.dispatching.cp.formulations.scheduling import cumulatives, largest_aggregated_area
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.plan import Plan
 from hpcsched.system.system import IntArray
 
 
-class Pcp19:
-    """Starts, and for each node which of a job's units are there."""
+def pcp19() -> Formulation:
+    """Return PCP'19: starts, and for each node which of a job's units are there."""
+    return Formulation(
+        "PCP'19",
+        "exact",
+        "plan",
+        variable_count,
+        largest_aggregated_area,
+        UnitIntervals,
+        (alternatives, node_cumulatives, cumulatives),
+        value="largest",
+    )
 
-    fit: Fit = "exact"
-    binds: Binds = "plan"
-    terms = Terms("counts")
 
-    def variables(self, data: ModelData) -> int:
-        """Return |Q̄| + Σᵢ Σₙ pᵢₙ."""
-        return data.job_count + int(most_units(data).sum())
+def variable_count(data: ModelData) -> int:
+    """Return |Q̄| + Σᵢ Σₙ pᵢₙ."""
+    return data.job_count + int(most_units(data).sum())
 
-    def magnitude(self, data: ModelData) -> int:
-        """Return the largest area of aggregated nodes over the horizon."""
-        return largest_aggregated_area(data)
 
-    def build(self, data: ModelData) -> BuiltModel:
-        """Build the model."""
-        starts = start_variables(data)
-        goal, constraints = objective(data, starts)
+class UnitIntervals:
+    """Presences of units, `present[i][n][j]`, for the nodes that could hold some."""
+
+    def __init__(self, data: ModelData) -> None:
+        self._data = data
         most = most_units(data)
-        present: list[dict[int, list[Variable]]] = []
-        for i in range(data.job_count):
-            of_job = {
+        self.present: list[dict[int, list[Variable]]] = [
+            {
                 n: [cp.boolvar(name=f"u{i},{n},{j}") for j in range(most[i, n])]
                 for n in by_room(most[i])
             }
-            for copies in of_job.values():
-                # Copies on a node are alike: ordering them removes their permutations.
-                constraints += [later.implies(copy) for copy, later in pairwise(copies)]
-            every = [copy for copies in of_job.values() for copy in copies]
-            constraints.append(cp.sum(every) == int(data.units[i]))
-            present.append(of_job)
-        for place in scarce_places(data):
-            tasks = [
-                (
-                    starts[i],
-                    int(data.run_times[i]),
-                    int(data.requests[i, place.resource_type]),
-                    copy,
-                )
-                for i in place.jobs
-                for copy in present[i][place.node]
-            ]
-            tasks += [(*allocated, True) for allocated in place.allocated]
-            begins, durations, amounts, copies = (list(part) for part in zip(*tasks, strict=True))
-            constraints.append(
-                cp.CumulativeOptional(
-                    begins, durations, demand=amounts, capacity=place.capacity, is_present=copies
-                )
+            for i in range(data.job_count)
+        ]
+
+    @property
+    def branching(self) -> list[list[list[Variable]]]:
+        """All presences of a job, `[J]`."""
+        return [[_every(of_job)] for of_job in self.present]
+
+    def placed(self) -> IntArray:
+        """Return the units of each job on each node, `[J, N]`."""
+        counts = np.zeros((self._data.job_count, self._data.node_count), dtype=np.int64)
+        for i, of_job in enumerate(self.present):
+            for n, copies in of_job.items():
+                counts[i, n] = sum(bool(copy.value()) for copy in copies)
+        return counts
+
+    def hint(self, plan: Plan) -> dict[Variable, int]:
+        """Return presences for a plan."""
+        return {
+            copy: int(j < plan.placed[i, n])
+            for i, of_job in enumerate(self.present)
+            # Zeros for a job without nodes would contradict the sum of its units.
+            if plan.placed[i].any()
+            for n, copies in of_job.items()
+            for j, copy in enumerate(copies)
+        }
+
+
+def _every(of_job: dict[int, list[Variable]]) -> list[Variable]:
+    return [copy for copies in of_job.values() for copy in copies]
+
+
+def alternatives(parts: ModelParts) -> list[Any]:
+    """Return that as many copies are present as a job has units, on a node the first ones."""
+    constraints: list[Any] = []
+    for i, of_job in enumerate(parts.placing.present):
+        for copies in of_job.values():
+            # Copies on a node are alike: ordering them removes their permutations.
+            constraints += [later.implies(copy) for copy, later in pairwise(copies)]
+        constraints.append(cp.sum(_every(of_job)) == int(parts.data.units[i]))
+    return constraints
+
+
+def node_cumulatives(parts: ModelParts) -> list[Any]:
+    """Return a cumulative of present copies for each node and type that can be short."""
+    data, constraints = parts.data, []
+    for place in scarce_places(data):
+        tasks = [
+            (
+                parts.starts[i],
+                int(data.run_times[i]),
+                int(data.requests[i, place.resource_type]),
+                copy,
             )
-        constraints += cumulatives(data, starts)
-        model = cp.Model(constraints)
-        model.minimize(goal)
-
-        def placed() -> IntArray:
-            counts = np.zeros((data.job_count, data.node_count), dtype=np.int64)
-            for i, of_job in enumerate(present):
-                for n, copies in of_job.items():
-                    counts[i, n] = sum(bool(copy.value()) for copy in copies)
-            return counts
-
-        def hint(plan: Plan) -> dict[Variable, int]:
-            values: dict[Variable, int] = {}
-            for i, (start, of_job) in enumerate(zip(starts, present, strict=True)):
-                values[start] = int(plan.starts[i])
-                # Zeros for a job without nodes would contradict the sum of its units.
-                if plan.placed[i].any():
-                    for n, copies in of_job.items():
-                        for j, copy in enumerate(copies):
-                            values[copy] = int(j < plan.placed[i, n])
-            return values
-
-        units = ([copy for copies in of_job.values() for copy in copies] for of_job in present)
-        phases = start_by_start(starts, units, "largest")
-        return BuiltModel(model, starts, placed, hint, self.variables(data), phases)
+            for i in place.jobs
+            for copy in parts.placing.present[i][place.node]
+        ]
+        tasks += [(*allocated, True) for allocated in place.allocated]
+        begins, durations, amounts, copies = (list(part) for part in zip(*tasks, strict=True))
+        constraints.append(
+            cp.CumulativeOptional(
+                begins, durations, demand=amounts, capacity=place.capacity, is_present=copies
+            )
+        )
+    return constraints

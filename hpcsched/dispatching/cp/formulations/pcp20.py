@@ -13,43 +13,34 @@ from typing import Any
 
 import cpmpy as cp
 
-from hpcsched.dispatching.cp.formulation import Binds, BuiltModel, Fit, Terms
-from hpcsched.dispatching.cp.formulations.position_packing import Positions
+from hpcsched.dispatching.cp.formulation import Formulation, ModelParts
 from hpcsched.dispatching.cp.formulations.unit_positions import (
-    build_by_position,
+    POSITION_CONSTRAINTS,
+    all_types,
     largest_area,
-    scarcest_first,
-    variable_count,
+    variables_of_all_types,
 )
-from hpcsched.dispatching.planning.model_data import ModelData
 
 
-class Pcp20:
-    """Starts and positions of units."""
-
-    fit: Fit = "restriction"
-    binds: Binds = "plan"
-    terms = Terms("positions", "largest")
-
-    def variables(self, data: ModelData) -> int:
-        """Return |Q̄| + Σᵢ rnᵢ · |R|."""
-        return variable_count(data, data.type_count)
-
-    def magnitude(self, data: ModelData) -> int:
-        """Return the largest area of an array of positions over the horizon."""
-        return largest_area(data)
-
-    def build(self, data: ModelData) -> BuiltModel:
-        """Build the model."""
-        types, count = scarcest_first(data), self.variables(data)
-        return build_by_position(data, types, count, all_different, "largest")
+def pcp20() -> Formulation:
+    """Return PCP'20: starts and positions of units."""
+    return Formulation(
+        "PCP'20",
+        "restriction",
+        "plan",
+        variables_of_all_types,
+        largest_area,
+        all_types,
+        (*POSITION_CONSTRAINTS, all_different),
+        value="largest",
+    )
 
 
-def all_different(_data: ModelData, positions: Positions) -> list[Any]:
+def all_different(parts: ModelParts) -> list[Any]:
     """Return that units of a job do not begin at one position, which the boxes imply."""
     return [
         cp.AllDifferent(origins)
-        for by_type in positions.origins
+        for by_type in parts.placing.origins
         for origins in by_type.values()
         if len(origins) > 1
     ]

@@ -28,72 +28,67 @@ from typing import Any
 
 import numpy as np
 
-from hpcsched.dispatching.cp.formulation import Binds, BuiltModel, Fit, Terms
-from hpcsched.dispatching.cp.formulations.position_packing import Positions
+from hpcsched.dispatching.cp.formulation import Formulation, ModelParts
 from hpcsched.dispatching.cp.formulations.unit_positions import (
-    build_by_position,
+    POSITION_CONSTRAINTS,
+    UnitPositions,
+    all_types,
     largest_area,
     scarcest_first,
     variable_count,
+    variables_of_all_types,
 )
 from hpcsched.dispatching.planning.model_data import ModelData
 
 
-class Pcp21:
-    """Starts and positions of units, in order.
+def pcp21(*, symmetric: bool = False, shared_positions: bool = False) -> Formulation:
+    """Return PCP'21: starts and positions of units, in order.
 
-    Attributes
-    ----------
-    symmetric
-        Whether the papers' search tries one way to place a job at a start, and then another start.
+    With `symmetric`, PCP'21s: the papers' search tries one way to place a job at a start, and then
+    another start.
     """
-
-    fit: Fit = "restriction"
-    binds: Binds = "plan"
-
-    def __init__(self, *, symmetric: bool = False, shared_positions: bool = False) -> None:
-        self.symmetric = symmetric
-        self._shared_positions = shared_positions
-
-    @property
-    def terms(self) -> Terms:
-        """Positions, least first; in PCP'21s a failure goes back to the start of the job."""
-        return Terms("positions", "least", back_to_start=self.symmetric)
-
-    def variables(self, data: ModelData) -> int:
-        """Return |Q̄| + Σᵢ rnᵢ · |R|, R the resource types that have positions."""
-        return variable_count(data, len(self._types(data)))
-
-    def magnitude(self, data: ModelData) -> int:
-        """Return the largest area of an array of positions over the horizon."""
-        return largest_area(data)
-
-    def build(self, data: ModelData) -> BuiltModel:
-        """Build the model."""
-        return build_by_position(data, self._types(data), self.variables(data), ascending, "least")
-
-    def _types(self, data: ModelData) -> list[int]:
-        """Return the resource types that have positions, the scarcest first."""
-        types = scarcest_first(data)
-        if self._shared_positions:
-            for r in types.copy():
-                if any(_dominates(data, other, r) for other in types if other != r):
-                    types.remove(r)
-        return types
+    return Formulation(
+        "PCP'21s" if symmetric else "PCP'21",
+        "restriction",
+        "plan",
+        variables_of_needed_types if shared_positions else variables_of_all_types,
+        largest_area,
+        needed_types if shared_positions else all_types,
+        (*POSITION_CONSTRAINTS, ascending),
+        back_to_start=symmetric,
+    )
 
 
-def ascending(data: ModelData, positions: Positions) -> list[Any]:
+def variables_of_needed_types(data: ModelData) -> int:
+    """Return |Q̄| + Σᵢ rnᵢ · |R|, R the resource types that have positions of their own."""
+    return variable_count(data, len(_needed(data)))
+
+
+def needed_types(data: ModelData) -> UnitPositions:
+    """Return positions of the resource types that no other one dominates."""
+    return UnitPositions(data, _needed(data))
+
+
+def ascending(parts: ModelParts) -> list[Any]:
     """Return that units of a job are in the order of their positions.
 
     That is yᵢᵣⱼ < yᵢᵣⱼ₊₁ for all r at once. As units of a job are equally large and do not overlap,
     the next one begins where the last one ends, or later.
     """
     return [
-        origin + int(data.requests[i, r]) <= later
-        for i, by_type in enumerate(positions.origins)
+        origin + int(parts.data.requests[i, r]) <= later
+        for i, by_type in enumerate(parts.placing.origins)
         for r, origins in by_type.items()
         for origin, later in pairwise(origins)
     ]
+
+
+def _needed(data: ModelData) -> list[int]:
+    types = scarcest_first(data)
+    for r in types.copy():
+        if any(_dominates(data, other, r) for other in types if other != r):
+            types.remove(r)
+    return types
 
 
 def _dominates(data: ModelData, one: int, other: int) -> bool:

@@ -31,7 +31,7 @@ from typing import Any
 import cpmpy as cp
 import numpy as np
 
-from hpcsched.dispatching.cp.formulation import Binds, BuiltModel, Fit, Terms, Variable
+from hpcsched.dispatching.cp.formulation import Formulation, ModelParts, Variable
 from hpcsched.dispatching.cp.formulations.node_allocation import (
     by_room,
     most_units,
@@ -41,83 +41,106 @@ from hpcsched.dispatching.cp.formulations.scheduling import (
     cumulatives,
     disjunctions,
     largest_aggregated_area,
-    objective,
-    start_by_start,
-    start_variables,
 )
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.plan import Plan
 from hpcsched.system.system import IntArray
 
 
-class Pcp4:
-    """Starts, and for each node how many of a job's units are there."""
+def pcp4() -> Formulation:
+    """Return PCP₄: starts, and for each node how many of a job's units are there."""
+    return Formulation(
+        "PCP₄",
+        "exact",
+        "plan",
+        variable_count,
+        largest_aggregated_area,
+        UnitCounts,
+        (all_units, node_capacities, cumulatives, disjunctions),
+        value="largest",
+    )
 
-    fit: Fit = "exact"
-    binds: Binds = "plan"
-    terms = Terms("counts")
 
-    def variables(self, data: ModelData) -> int:
-        """Return |Q̄| and the number of pᵢₙ > 0."""
-        return data.job_count + int((most_units(data) > 0).sum())
+def variable_count(data: ModelData) -> int:
+    """Return |Q̄| and the number of pᵢₙ > 0."""
+    return data.job_count + int((most_units(data) > 0).sum())
 
-    def magnitude(self, data: ModelData) -> int:
-        """Return the largest area of aggregated nodes over the horizon."""
-        return largest_aggregated_area(data)
 
-    def build(self, data: ModelData) -> BuiltModel:
-        """Build the model."""
-        starts = start_variables(data)
-        goal, constraints = objective(data, starts)
-        most = most_units(data)
-        counts: list[dict[int, Variable]] = []
-        for i in range(data.job_count):
-            of_job = {n: cp.intvar(0, int(most[i, n]), name=f"a{i},{n}") for n in by_room(most[i])}
-            constraints.append(cp.sum(list(of_job.values())) == int(data.units[i]))
-            counts.append(of_job)
-        # What a job takes of a node; the same variable for types of which it asks equally much.
-        taken: dict[tuple[int, int, int], Variable] = {}
-        for place in scarce_places(data):
-            tasks: list[tuple[Any, int, Any]] = []
-            for i in place.jobs:
-                asked, count = int(data.requests[i, place.resource_type]), counts[i][place.node]
-                key = i, place.node, asked
-                # One unit of the type per job unit: the count itself is the demand.
-                if asked == 1:
-                    taken[key] = count
-                elif key not in taken:
-                    taken[key] = cp.intvar(0, asked * int(most[i, place.node]))
-                    constraints.append(taken[key] == asked * count)
-                tasks.append((starts[i], int(data.run_times[i]), taken[key]))
-            tasks += place.allocated
-            begins, durations, amounts = (list(part) for part in zip(*tasks, strict=True))
-            constraints.append(
-                cp.Cumulative(begins, durations, demand=amounts, capacity=place.capacity)
-            )
-        constraints += cumulatives(data, starts)
-        constraints += disjunctions(data, starts)
-        model = cp.Model(constraints)
-        model.minimize(goal)
+class UnitCounts:
+    """Counts of units, `counts[i][n]`, for the nodes that could hold some.
 
-        def placed() -> IntArray:
-            values = np.zeros((data.job_count, data.node_count), dtype=np.int64)
-            for i, of_job in enumerate(counts):
-                for n, count in of_job.items():
-                    values[i, n] = count.value()
-            return values
+    Attributes
+    ----------
+    taken
+        What a job takes of a node, by job, node and amount of a unit: the same variable for types
+        of which it asks equally much.
+    """
 
-        def hint(plan: Plan) -> dict[Variable, int]:
-            values: dict[Variable, int] = {}
-            for start, value in zip(starts, plan.starts.tolist(), strict=True):
-                values[start] = value
-            for i, of_job in enumerate(counts):
-                if plan.placed[i].any():
-                    # Only with nodes in the plan: zeros would contradict the sum of a job's units.
-                    values |= {count: int(plan.placed[i, n]) for n, count in of_job.items()}
-            for (i, n, asked), amount in taken.items():
-                if plan.placed[i].any():
-                    values[amount] = asked * int(plan.placed[i, n])
-            return values
+    def __init__(self, data: ModelData) -> None:
+        self._data = data
+        self.most = most_units(data)
+        self.counts: list[dict[int, Variable]] = [
+            {n: cp.intvar(0, int(most[n]), name=f"a{i},{n}") for n in by_room(most)}
+            for i, most in enumerate(self.most)
+        ]
+        self.taken: dict[tuple[int, int, int], Variable] = {}
 
-        phases = start_by_start(starts, (list(of_job.values()) for of_job in counts), "largest")
-        return BuiltModel(model, starts, placed, hint, self.variables(data), phases)
+    @property
+    def branching(self) -> list[list[list[Variable]]]:
+        """All counts of a job, `[J]`."""
+        return [[list(of_job.values())] for of_job in self.counts]
+
+    def placed(self) -> IntArray:
+        """Return the counts, `[J, N]`."""
+        values = np.zeros((self._data.job_count, self._data.node_count), dtype=np.int64)
+        for i, of_job in enumerate(self.counts):
+            for n, count in of_job.items():
+                values[i, n] = count.value()
+        return values
+
+    def hint(self, plan: Plan) -> dict[Variable, int]:
+        """Return counts, and amounts taken, for the jobs that have nodes in a plan."""
+        values: dict[Variable, int] = {}
+        placed: list[bool] = [bool(row.any()) for row in plan.placed]
+        for i, of_job in enumerate(self.counts):
+            if placed[i]:
+                # Only with nodes in the plan: zeros would contradict the sum of a job's units.
+                values |= {count: int(plan.placed[i, n]) for n, count in of_job.items()}
+        for (i, n, asked), amount in self.taken.items():
+            if placed[i]:
+                values[amount] = asked * int(plan.placed[i, n])
+        return values
+
+
+def all_units(parts: ModelParts) -> list[Any]:
+    """Return that a job's counts are as many as it has units."""
+    units = parts.data.units.tolist()
+    return [
+        cp.sum(list(of_job.values())) == count
+        for of_job, count in zip(parts.placing.counts, units, strict=True)
+    ]
+
+
+def node_capacities(parts: ModelParts) -> list[Any]:
+    """Return a cumulative of the counts for each node and resource type that can be short."""
+    data, placing = parts.data, parts.placing
+    constraints: list[Any] = []
+    for place in scarce_places(data):
+        tasks: list[tuple[Any, int, Any]] = []
+        for i in place.jobs:
+            asked = int(data.requests[i, place.resource_type])
+            count = placing.counts[i][place.node]
+            key = i, place.node, asked
+            # One unit of the type per job unit: the count itself is the demand.
+            if asked == 1:
+                placing.taken[key] = count
+            elif key not in placing.taken:
+                placing.taken[key] = cp.intvar(0, asked * int(placing.most[i, place.node]))
+                constraints.append(placing.taken[key] == asked * count)
+            tasks.append((parts.starts[i], int(data.run_times[i]), placing.taken[key]))
+        tasks += place.allocated
+        begins, durations, amounts = (list(part) for part in zip(*tasks, strict=True))
+        constraints.append(
+            cp.Cumulative(begins, durations, demand=amounts, capacity=place.capacity)
+        )
+    return constraints

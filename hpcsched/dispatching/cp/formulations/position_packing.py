@@ -5,7 +5,7 @@ The positions are those of `unit_positions`.
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -17,19 +17,10 @@ from hpcsched.dispatching.planning.plan import Plan
 BoolArray = npt.NDArray[np.bool_]
 
 
-class Positions(NamedTuple):
-    """Positions of units.
+class Positions(Protocol):
+    """The part of `UnitPositions` of which a hint is made."""
 
-    Attributes
-    ----------
-    nodes
-        `nodes[i][j]`: node of unit j of job i; a number if there is no choice.
-    origins
-        `origins[i][r][j]`: first position of the unit, for the modelled types that job i asks for.
-    strides
-        Positions per node, `[R]`.
-    """
-
+    types: Sequence[int]
     nodes: list[list[Variable]]
     origins: list[dict[int, list[Variable]]]
     strides: list[int]
@@ -44,24 +35,11 @@ class Box(NamedTuple):
     high: int
 
 
-def hint_positions(
-    data: ModelData, positions: Positions, plan: Plan, types: Sequence[int]
-) -> dict[Variable, int]:
+def hint_positions(data: ModelData, positions: Positions, plan: Plan) -> dict[Variable, int]:
     """Return nodes and positions for a plan.
 
     On each node jobs take the lowest positions that are free as long as they run, in an order that
     finds room for most units. A unit for which there is none gets a node alone.
-
-    Parameters
-    ----------
-    data
-        The model's data.
-    positions
-        The position variables.
-    plan
-        The plan to start from.
-    types
-        Numbers of the modelled resource types.
     """
     values: dict[Variable, int] = {}
     on_node: list[list[int]] = [[] for _ in range(data.node_count)]
@@ -73,7 +51,7 @@ def hint_positions(
         for n in row.nonzero()[0].tolist():
             on_node[n].append(i)
     starts, run_times = plan.starts.tolist(), data.run_times.tolist()
-    for r in types:
+    for r in positions.types:
         stride = positions.strides[r]
         taken = taken_positions(data, r, stride)
         # Units of a job are handed out node by node, in the order in which they got their nodes

@@ -4,23 +4,36 @@ In the papers' notation (Galleguillos et al., CP 2021, section 2.2): s(τᵢ) is
 `run_times[i]`, with now as time 0 and eoh as `horizon`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import cpmpy as cp
 import numpy as np
 
-from hpcsched.dispatching.cp.formulation import Phase, Value, Variable
+from hpcsched.dispatching.cp.formulation import ModelParts, Variable
 from hpcsched.dispatching.cp.formulations.curve_costs import curve_cost
 from hpcsched.dispatching.planning.model_data import ModelData
+from hpcsched.dispatching.planning.plan import Plan
 from hpcsched.dispatching.planning.shared_resource_data import SharedResourceData
+from hpcsched.system.system import IntArray
 
 
-def start_variables(data: ModelData) -> list[Variable]:
-    """Return a start variable for each job, from now to its latest start, `[J]`."""
+def start_variables(data: ModelData, fixed: IntArray) -> list[Variable]:
+    """Return a start variable for each job, from now to its latest start, `[J]`.
+
+    Parameters
+    ----------
+    data
+        The model's data.
+    fixed
+        Starts of the jobs that get a number in place of a variable; −1 for the others, `[J]`.
+    """
     return [
-        cp.intvar(0, latest, name=f"s{i}") for i, latest in enumerate(data.latest_starts.tolist())
+        cp.intvar(0, latest, name=f"s{i}") if start < 0 else start
+        for i, (latest, start) in enumerate(
+            zip(data.latest_starts.tolist(), fixed.tolist(), strict=True)
+        )
     ]
 
 
@@ -73,22 +86,23 @@ def objective(data: ModelData, starts: Sequence[Variable]) -> tuple[Any, list[An
     return cp.sum(terms or [cp.intvar(0, 0, name="nothing")]) + constant, constraints
 
 
-def start_by_start(
-    starts: Sequence[Variable], then: Iterable[Sequence[Variable]], value: Value = "least"
-) -> list[Phase]:
-    """Return the papers' search: job by job its start, and then its other variables.
+class Nowhere(NamedTuple):
+    """No variables: units run on no node that is named."""
 
-    Parameters
-    ----------
-    starts
-        The start variables, `[J]`; numbers where the start is fixed.
-    then
-        Each job's other variables.
-    value
-        End from which the other variables' values are tried.
-    """
-    pairs = zip(starts, then, strict=True)
-    return [phase for start, others in pairs for phase in (Phase([start]), Phase(others, value))]
+    data: ModelData
+
+    @property
+    def branching(self) -> list[list[list[Variable]]]:
+        """Nothing to branch on but starts, `[J]`."""
+        return [[] for _ in range(self.data.job_count)]
+
+    def placed(self) -> IntArray:
+        """Return that no job has nodes, `[J, N]`."""
+        return np.zeros((self.data.job_count, self.data.node_count), dtype=np.int64)
+
+    def hint(self, _plan: Plan) -> dict[Variable, int]:
+        """Return nothing."""
+        return {}
 
 
 def largest_aggregated_area(data: ModelData) -> int:
@@ -97,19 +111,13 @@ def largest_aggregated_area(data: ModelData) -> int:
     return int(totals.max(initial=1)) * data.horizon
 
 
-def cumulatives(data: ModelData, starts: Sequence[Variable]) -> list[Any]:
+def cumulatives(parts: ModelParts) -> list[Any]:
     """Return a cumulative for each resource type over all nodes together.
 
     Running jobs are merged by their ends, and closed nodes by the times at which they are. A type
     that cannot be short gets none.
-
-    Parameters
-    ----------
-    data
-        The model's data.
-    starts
-        The start variables, `[J]`; numbers where the start is fixed.
     """
+    data, starts = parts.data, parts.starts
     constraints = []
     demands = data.demands
     for r, total in enumerate(data.totals.tolist()):
@@ -135,45 +143,30 @@ def cumulatives(data: ModelData, starts: Sequence[Variable]) -> list[Any]:
     return constraints
 
 
-def system_cumulatives(data: ModelData, starts: Sequence[Variable]) -> list[Any]:
-    """Return a cumulative for each resource type, over all nodes of the system together.
-
-    Parameters
-    ----------
-    data
-        The model's data.
-    starts
-        The start variables, `[J]`; numbers where the start is fixed.
-    """
-    if data.aggregated_nodes is None:
-        return cumulatives(data, starts)
-    return shared_resource_cumulatives(data, data.aggregated_nodes, starts, put_off=True)
+def system_cumulatives(parts: ModelParts) -> list[Any]:
+    """Return a cumulative for each resource type, over all nodes of the system together."""
+    aggregated = parts.data.aggregated_nodes
+    if aggregated is None:
+        return cumulatives(parts)
+    return _shared_cumulatives(parts, aggregated, put_off=True)
 
 
-def shared_resource_cumulatives(
-    data: ModelData,
-    shared_resources: SharedResourceData,
-    starts: Sequence[Variable],
-    *,
-    put_off: bool = False,
-) -> list[Any]:
+def shared_resources(parts: ModelParts) -> list[Any]:
     """Return a cumulative for each shared resource, where one can be short.
 
     As power is in the first HCP (Borghesi et al.; thesis 2020, section 2.3), a shared resource is
     one more resource that all jobs share. While less than its largest amount is free, a fixed task
     takes the difference.
-
-    Parameters
-    ----------
-    data
-        The model's data.
-    shared_resources
-        The shared resources.
-    starts
-        The start variables, `[J]`.
-    put_off
-        Whether jobs with a fixed start, which are put off to the end, draw as well.
     """
+    shared = parts.data.shared_resources
+    return [] if shared is None else _shared_cumulatives(parts, shared, put_off=False)
+
+
+def _shared_cumulatives(
+    parts: ModelParts, shared_resources: SharedResourceData, *, put_off: bool
+) -> list[Any]:
+    """Return the cumulatives; `put_off`: whether jobs with a fixed start draw as well."""
+    data, starts = parts.data, parts.starts
     constraints = []
     # The last amount lasts for ever; a task needs a finite length, up to the horizon.
     lengths = np.append(np.diff(shared_resources.since), 1)
@@ -201,7 +194,7 @@ def shared_resource_cumulatives(
     return constraints
 
 
-def disjunctions(data: ModelData, starts: Sequence[Variable]) -> list[Any]:
+def disjunctions(parts: ModelParts) -> list[Any]:
     """Return which jobs cannot run at the same time, as together they ask for more than there is.
 
     The thesis posts a disjunction for two jobs whose energies exceed what there is while the longer
@@ -210,14 +203,8 @@ def disjunctions(data: ModelData, starts: Sequence[Variable]) -> list[Any]:
 
     Of a resource type, any two jobs that ask for more than half are disjunct; one that asks for
     less is disjunct from those of them that leave it too little.
-
-    Parameters
-    ----------
-    data
-        The model's data.
-    starts
-        The start variables, `[J]`; numbers where the start is fixed.
     """
+    data, starts = parts.data, parts.starts
     demands = data.demands
     groups: set[tuple[int, ...]] = set()
     for demand, total in zip(demands.T, data.totals.tolist(), strict=True):

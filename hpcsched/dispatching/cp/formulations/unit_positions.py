@@ -36,16 +36,15 @@ Ours departs in this.
   last running job, as it says nothing there: no two units of a job share a position.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
 import cpmpy as cp
 import numpy as np
 
-from hpcsched.dispatching.cp.formulation import BuiltModel, Phase, Value, Variable
+from hpcsched.dispatching.cp.formulation import ModelParts, Variable
 from hpcsched.dispatching.cp.formulations.position_packing import (
-    Positions,
     hint_positions,
     taken_positions,
     usable_nodes,
@@ -54,8 +53,6 @@ from hpcsched.dispatching.cp.formulations.scheduling import (
     cumulatives,
     disjunctions,
     in_values,
-    objective,
-    start_variables,
 )
 from hpcsched.dispatching.cp.no_overlap_2d import NoOverlap2D
 from hpcsched.dispatching.planning.model_data import ModelData
@@ -64,16 +61,13 @@ from hpcsched.system.system import IntArray
 
 
 def variable_count(data: ModelData, types: int) -> int:
-    """Return |Q̄| + Σᵢ rnᵢ · |R|, |R| being `types`.
-
-    Parameters
-    ----------
-    data
-        The model's data.
-    types
-        Numbers of the modelled resource types.
-    """
+    """Return |Q̄| + Σᵢ rnᵢ · |R|, |R| being `types`."""
     return data.job_count + int(data.units.sum()) * types
+
+
+def variables_of_all_types(data: ModelData) -> int:
+    """Return |Q̄| + Σᵢ rnᵢ · |R|."""
+    return variable_count(data, data.type_count)
 
 
 def largest_area(data: ModelData) -> int:
@@ -87,128 +81,107 @@ def scarcest_first(data: ModelData) -> list[int]:
     return order
 
 
-def build_by_position(
-    data: ModelData,
-    types: Sequence[int],
-    variables: int,
-    symmetry: Callable[[ModelData, Positions], list[Any]],
-    value: Value,
-) -> BuiltModel:
-    """Build the model with positions of these resource types, and constraints against symmetry.
+def all_types(data: ModelData) -> "UnitPositions":
+    """Return positions of all resource types."""
+    return UnitPositions(data, scarcest_first(data))
 
-    The search takes job by job: its start, then its positions type by type, from the end that
-    `value` says.
 
-    Parameters
+class UnitPositions:
+    """Positions of units, of some resource types.
+
+    Attributes
     ----------
-    data
-        The model's data.
     types
-        Numbers of the modelled resource types.
-    variables
-        Number of decision variables.
-    symmetry
-        Returns constraints that break the symmetry of units.
-    value
-        End from which the other variables' values are tried.
+        Numbers of the resource types that have positions, in the order to branch on them.
+    nodes
+        `nodes[i][j]`: node of unit j of job i; a number if there is no choice.
+    origins
+        `origins[i][r][j]`: first position of the unit, for the modelled types that job i asks for.
+    strides
+        Positions per node, `[R]`.
     """
-    starts = start_variables(data)
-    goal, constraints = objective(data, starts)
-    positions, on_nodes = place_units(data, types)
-    constraints += on_nodes
-    constraints += packed(data, starts, positions, types)
-    constraints += symmetry(data, positions)
-    model = cp.Model(constraints)
-    model.minimize(goal)
 
-    def hint(plan: Plan) -> dict[Variable, int]:
-        values: dict[Variable, int] = dict(zip(starts, plan.starts.tolist(), strict=True))
-        return values | hint_positions(data, positions, plan, types)
+    def __init__(self, data: ModelData, types: Sequence[int]) -> None:
+        self._data = data
+        self.types = types
+        # One stride for all nodes: a unit's node and its place there then follow from one number.
+        self.strides = [
+            int(data.capacity[usable_nodes(data, r), r].max(initial=1))
+            for r in range(data.type_count)
+        ]
+        self.nodes: list[list[Variable]] = []
+        self.origins: list[dict[int, list[Variable]]] = []
+        for i, units in enumerate(data.units.tolist()):
+            usable = data.room[i].nonzero()[0]
+            first, last = int(usable[0]), int(usable[-1])
+            # A single usable node needs no variables.
+            self.nodes.append(
+                [cp.intvar(first, last, name=f"g{i},{j}") for j in range(units)]
+                if len(usable) > 1
+                else [first] * units
+            )
+            by_type: dict[int, list[Variable]] = {}
+            for r in types:
+                asked, stride = int(data.requests[i, r]), self.strides[r]
+                if asked:
+                    low, high = stride * first, stride * last + int(data.capacity[last, r]) - asked
+                    by_type[r] = [cp.intvar(low, high, name=f"y{i},{r},{j}") for j in range(units)]
+            self.origins.append(by_type)
 
-    phases = [
-        phase
-        for start, by_type in zip(starts, positions.origins, strict=True)
-        for phase in (Phase([start]), *(Phase(origins, value) for origins in by_type.values()))
-    ]
-    return BuiltModel(
-        model, starts, lambda: units_on_nodes(data, positions), hint, variables, phases
-    )
+    @property
+    def branching(self) -> list[list[list[Variable]]]:
+        """Positions of a job's units, type by type, `[J]`."""
+        return [list(by_type.values()) for by_type in self.origins]
 
-
-def place_units(data: ModelData, types: Sequence[int]) -> tuple[Positions, list[Any]]:
-    """Return position variables of these resource types, and constraints that tie them to nodes.
-
-    Parameters
-    ----------
-    data
-        The model's data.
-    types
-        Numbers of the modelled resource types.
-    """
-    # One stride for all nodes: a unit's node and its place there then follow from one number.
-    strides = [
-        int(data.capacity[usable_nodes(data, r), r].max(initial=1)) for r in range(data.type_count)
-    ]
-    nodes: list[list[Variable]] = []
-    origins: list[dict[int, list[Variable]]] = []
-    constraints: list[Any] = []
-    for i, units in enumerate(data.units.tolist()):
-        usable = data.room[i].nonzero()[0].tolist()
-        first, last = usable[0], usable[-1]
-        # A single usable node needs no variables.
-        of_job: list[Variable] = [first] * units
-        if len(usable) > 1:
-            of_job = [cp.intvar(first, last, name=f"g{i},{j}") for j in range(units)]
+    def placed(self) -> IntArray:
+        """Return where the present solution has units, `[J, N]`."""
+        counts = np.zeros((self._data.job_count, self._data.node_count), dtype=np.int64)
+        for i, of_job in enumerate(self.nodes):
             for node in of_job:
-                constraints += in_values(node, usable)
-            if data.apart[i]:
-                constraints += [a < b for a, b in pairwise(of_job)]
-        nodes.append(of_job)
-        by_type: dict[int, list[Variable]] = {}
-        for r in types:
-            asked, stride = int(data.requests[i, r]), strides[r]
-            if not asked:
-                continue
-            low, high = stride * first, stride * last + int(data.capacity[last, r]) - asked
-            by_type[r] = [cp.intvar(low, high, name=f"y{i},{r},{j}") for j in range(units)]
-            if len(usable) > 1:
-                # The position lies within the stretch of its own node.
-                for node, origin in zip(of_job, by_type[r], strict=True):
-                    constraints.append(origin - stride * node >= 0)
-                    constraints.append(origin - stride * node <= stride - asked)
-        origins.append(by_type)
-    return Positions(nodes, origins, strides), constraints
+                counts[i, node if isinstance(node, int) else node.value()] += 1
+        return counts
+
+    def hint(self, plan: Plan) -> dict[Variable, int]:
+        """Return nodes and positions for a plan."""
+        return hint_positions(self._data, self, plan)
 
 
-def packed(
-    data: ModelData, starts: Sequence[Variable], positions: Positions, types: Sequence[int]
-) -> list[Any]:
-    """Return the constraints that no two units share a position at any time, and implied ones.
+def on_nodes(parts: ModelParts) -> list[Any]:
+    """Return that each unit keeps to the positions of one usable node."""
+    data, placing = parts.data, parts.placing
+    constraints: list[Any] = []
+    for i, of_job in enumerate(placing.nodes):
+        usable = data.room[i].nonzero()[0].tolist()
+        if len(usable) < 2:
+            continue
+        for node in of_job:
+            constraints += in_values(node, usable)
+        if data.apart[i]:
+            constraints += [a < b for a, b in pairwise(of_job)]
+        for r, origins in placing.origins[i].items():
+            stride, asked = placing.strides[r], int(data.requests[i, r])
+            # The position lies within the stretch of its own node.
+            for node, origin in zip(of_job, origins, strict=True):
+                constraints.append(origin - stride * node >= 0)
+                constraints.append(origin - stride * node <= stride - asked)
+    return constraints
 
-    Parameters
-    ----------
-    data
-        The model's data.
-    starts
-        The start variables, `[J]`; numbers where the start is fixed.
-    positions
-        The position variables.
-    types
-        Numbers of the modelled resource types.
-    """
-    constraints = cumulatives(data, starts)
-    constraints += disjunctions(data, starts)
+
+def no_overlap(parts: ModelParts) -> list[Any]:
+    """Return that no two units share a position at any time, and what that implies of positions."""
+    data, placing, starts = parts.data, parts.placing, parts.starts
+    constraints: list[Any] = []
     last_end = int(data.allocated_until.max(initial=0))
     crossed = int(data.run_times.sum()) + last_end > data.horizon
-    for r in types:
+    for r in placing.types:
         units = [
             (starts[i], int(data.run_times[i]), origin, int(data.requests[i, r]))
-            for i, by_type in enumerate(positions.origins)
+            for i, by_type in enumerate(placing.origins)
             for origin in by_type.get(r, ())
         ]
         if not units:
             continue
-        stride = positions.strides[r]
+        stride = placing.strides[r]
         units += [
             (box.begin, box.end - box.begin, stride * n + box.low, box.high - box.low)
             for n, boxes in taken_positions(data, r, stride).items()
@@ -227,18 +200,5 @@ def packed(
     return constraints
 
 
-def units_on_nodes(data: ModelData, positions: Positions) -> IntArray:
-    """Return where the present solution has units, `[J, N]`.
-
-    Parameters
-    ----------
-    data
-        The model's data.
-    positions
-        The position variables.
-    """
-    counts = np.zeros((data.job_count, data.node_count), dtype=np.int64)
-    for i, of_job in enumerate(positions.nodes):
-        for node in of_job:
-            counts[i, node if isinstance(node, int) else node.value()] += 1
-    return counts
+POSITION_CONSTRAINTS = (on_nodes, cumulatives, disjunctions, no_overlap)
+"""What PCP'20 and PCP'21 have in common."""

@@ -7,9 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from hpcsched.dispatching.core.compiled import is_compiled, plain
-from hpcsched.dispatching.cp.formulation import Terms
+from hpcsched.dispatching.cp.formulation import Formulation
+from hpcsched.dispatching.cp.formulations.hcp19 import hcp19
 from hpcsched.dispatching.cp.postpone import search_tables
 from hpcsched.dispatching.cp.postpone.bound_kernels import NEVER
+from hpcsched.dispatching.cp.postpone.known_constraints import mode_of
 from hpcsched.dispatching.cp.postpone.preparing import Given, prepare
 from hpcsched.dispatching.cp.postpone.search_kernels import advance
 from hpcsched.dispatching.cp.postpone.search_opening import open_search
@@ -45,7 +47,11 @@ class Found(NamedTuple):
 
 
 def schedule_or_postpone(
-    data: ModelData, terms: Terms, limits: Limits, hint: Plan | None, restart_after: int | None
+    data: ModelData,
+    formulation: Formulation,
+    limits: Limits,
+    hint: Plan | None,
+    restart_after: int | None,
 ) -> Found:
     """Return the best plan that is found within limits.
 
@@ -53,8 +59,8 @@ def schedule_or_postpone(
     ----------
     data
         The jobs, by priority, and nodes.
-    terms
-        What the formulation makes of them.
+    formulation
+        What plans have to keep to; its constraints are known (see `known_constraints`).
     limits
         A budget is in millions of nodes, beside as many as there are jobs.
     hint
@@ -63,14 +69,12 @@ def schedule_or_postpone(
         After so many fails the search begins anew with another order of jobs, after twice as many
         again, and so on; None: never.
     """
-    fixed = np.full(data.job_count, -1, dtype=np.int64)
-    if terms.first is not None:
-        fixed[terms.first :] = (data.horizon - data.run_times)[terms.first :]
-    given = prepare(data, terms, fixed)
+    mode = mode_of(formulation)
+    given = prepare(data, formulation, mode)
     if (given.problem.fixed > given.problem.total).any():
         return Found("infeasible", None, None, 0, 0)
     best = None
-    if hint is not None and terms.nodes != "positions" and terms.first is None:
+    if hint is not None and mode != search_tables.POSITIONS and formulation.first is None:
         # A wrong hint would be a limit that no plan can meet.
         best = hint if fault_of(hint, data) is None else None
     search = open_search(given, data, np.arange(len(given.problem.units)))
@@ -79,10 +83,10 @@ def schedule_or_postpone(
     search, ended = _go_through(given, data, search, limits, restart_after)
     state = search.state
     if state[search_tables.SOLUTIONS]:
-        best = _plan_of(given, data, search, fixed)
-    elif best is not None and terms.nodes != "counts":
+        best = _plan_of(given, data, search, formulation.fixed_starts(data))
+    elif best is not None and mode != search_tables.COUNTS:
         # The hint names nodes that this formulation leaves open.
-        named = best.starts == 0 if terms.nodes == "now" else np.zeros(len(fixed), dtype=np.bool_)
+        named = (best.starts == 0) & (mode == search_tables.NOW)
         best = best._replace(placed=best.placed * named[:, np.newaxis])
     # The end of the tree proves nothing where plans were left out of it.
     ended = ended and not state[search_tables.LEFT_OUT] and not _may_wait(data)
@@ -145,11 +149,11 @@ def make_ready(data: ModelData) -> None:
         return
     none = np.zeros(0, dtype=np.int64)
     one, empty = np.ones(1, dtype=np.int64), none.reshape(0, 1)
-    terms, table = Terms("none"), one.reshape(1, 1)
+    table = one.reshape(1, 1)
     tiny = ModelData(
         1, one, table, one, table, table, none, none, empty, table, table, 0, horizon=1
     )
-    given = prepare(tiny, terms, -one)
+    given = prepare(tiny, hcp19(), search_tables.AGGREGATED)
     advance(1, 1, given.problem, open_search(given, tiny, one - 1))
 
 

@@ -4,19 +4,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hpcsched.dispatching.cp.formulation import Terms
+from hpcsched.dispatching.cp.formulation import Formulation
 from hpcsched.dispatching.cp.postpone import search_tables
 from hpcsched.dispatching.cp.postpone.search_tables import Problem
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.shared_resource_data import SharedResourceData
 from hpcsched.system.system import IntArray
-
-_MODES = {
-    "none": search_tables.AGGREGATED,
-    "now": search_tables.NOW,
-    "counts": search_tables.COUNTS,
-    "positions": search_tables.POSITIONS,
-}
 
 
 class Given(NamedTuple):
@@ -43,24 +36,12 @@ class _Task(NamedTuple):
     amounts: IntArray
 
 
-def prepare(data: ModelData, terms: Terms, fixed: IntArray) -> Given:
-    """Return the problem of the search.
-
-    `fixed`, `[J]`, has the starts of jobs whose start is not free; −1 for the jobs of the search.
-
-    Parameters
-    ----------
-    data
-        The model's data.
-    terms
-        The meaning of the formulation.
-    fixed
-        Starts that are not free, `[J]`; −1 for the jobs of the search.
-    """
-    mode = _MODES[terms.nodes]
+def prepare(data: ModelData, formulation: Formulation, mode: int) -> Given:
+    """Return the problem of the search, in which the formulation says of nodes what `mode` does."""
+    fixed = formulation.fixed_starts(data)
     jobs = np.flatnonzero(fixed < 0)
     nodes = np.arange(0 if mode == search_tables.AGGREGATED else data.node_count)
-    if terms.value == "largest" and mode == search_tables.POSITIONS:
+    if formulation.value == "largest" and mode == search_tables.POSITIONS:
         nodes = nodes[::-1].copy()  # and positions are counted from the end
     room = data.room_now if mode == search_tables.NOW else data.room
     room = np.ascontiguousarray(room[np.ix_(jobs, nodes)])
@@ -85,7 +66,7 @@ def prepare(data: ModelData, terms: Terms, fixed: IntArray) -> Given:
     problem = Problem(
         mode,
         mode in (search_tables.COUNTS, search_tables.POSITIONS),
-        terms.back_to_start,
+        formulation.back_to_start,
         data.units[jobs],
         run_times,
         data.latest_starts[jobs],

@@ -1,11 +1,21 @@
-"""An example of a plugin for hpcsched: a dispatcher, a predictor, an observer and an allocator."""
+"""An example of a plugin for hpcsched: dispatchers, a predictor, an observer and an allocator."""
 
 from collections.abc import Iterable
 from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from hpcsched import Context, Duration, Params, Plugin, Selects, hookimpl
+from hpcsched import (
+    Context,
+    CpParams,
+    Dispatcher,
+    Duration,
+    Params,
+    Plugin,
+    Selects,
+    cp_dispatcher,
+    hookimpl,
+)
 from hpcsched_example.lottery import Lottery
 from hpcsched_example.temperature import NAME, Coolest, Temperature
 from hpcsched_example.user_mean import UserMean
@@ -46,13 +56,20 @@ class TemperatureParams(Params):
 
 @hookimpl
 def hpcsched_dispatchers() -> Iterable[Plugin]:
-    """Return `lottery`."""
+    """Return `lottery`, and `headroom`, which plans with a formulation of its own."""
 
     def make(params: LotteryParams, context: Context) -> Lottery:
         allocator = context.make("allocator", params.allocator)
         return Lottery(params.ticket_every, allocator, context.seed)
 
+    def make_headroom(params: CpParams, context: Context) -> Dispatcher:
+        # Here, not above: CPMpy takes time to import.
+        from hpcsched_example.headroom import HEADROOM  # noqa: PLC0415
+
+        return cp_dispatcher(HEADROOM, params, context)
+
     yield Plugin("lottery", "random order, weighted by wait time", make, LotteryParams)
+    yield Plugin("headroom", "CP: a quarter of the machine is kept free", make_headroom, CpParams)
 
 
 @hookimpl

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hpcsched.dispatching.cp.backends.ortools import OrTools
-from hpcsched.dispatching.cp.formulations.pcp20 import Pcp20
+from hpcsched.dispatching.cp.formulations.pcp20 import pcp20
 from hpcsched.dispatching.cp.guard import SolverProcess
 from hpcsched.dispatching.cp.model_solving import Task, solve
 from hpcsched.dispatching.cp.no_overlap_2d import NoOverlap2D
@@ -54,7 +54,7 @@ def test_units_of_a_job_have_one_start(process: SolverProcess) -> None:
 
     Choco ended its process here while rectangles of a job shared the variable of their start.
     """
-    task = Task(Pcp20(), THREE_UNITS, choco.Choco(), Budget(20))
+    task = Task(pcp20(), THREE_UNITS, choco.Choco(), Budget(20))
     answer = process.solve(task, 60)
     assert (answer.status, answer.objective, answer.why) == ("optimal", 11, "")
     assert solve(task._replace(backend=OrTools(), limits=Budget(60))).objective == 11
@@ -120,7 +120,7 @@ def test_arrays_and_limits_of_a_call_are_freed(monkeypatch: pytest.MonkeyPatch) 
     assert len(handles.made) == 3
     assert handles.freed == handles.made[1:2]
     assert not set(others) & set(handles.freed)
-    solve(Task(Pcp20(), THREE_UNITS, choco.Choco(), Budget(1)))
+    solve(Task(pcp20(), THREE_UNITS, choco.Choco(), Budget(1)))
     assert len(handles.made) > 5
     assert set(handles.made[3:]) <= set(handles.freed)
 
@@ -132,7 +132,7 @@ def test_memory_does_not_grow_with_the_number_of_models(limits: Any) -> None:
     sizes = []
     for _ in range(2):
         for _ in range(300):
-            solve(Task(Pcp20(), THREE_UNITS, choco.Choco(), limits))
+            solve(Task(pcp20(), THREE_UNITS, choco.Choco(), limits))
         sizes.append(resident_memory())
     assert None not in sizes or sizes == [None, None]
     if sizes[0] is not None:

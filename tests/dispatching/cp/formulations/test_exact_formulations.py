@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from hpcsched.dispatching.cp.backends.backend import Backend, DataBackend
 from hpcsched.dispatching.cp.backends.ortools import OrTools
 from hpcsched.dispatching.cp.formulation import Formulation
-from hpcsched.dispatching.cp.formulations.hcp19 import Hcp19
-from hpcsched.dispatching.cp.formulations.joint_now import JointNow
-from hpcsched.dispatching.cp.formulations.node_time import NodeTime
-from hpcsched.dispatching.cp.formulations.pcp4 import Pcp4
-from hpcsched.dispatching.cp.formulations.pcp19 import Pcp19
-from hpcsched.dispatching.cp.formulations.pcp20 import Pcp20
-from hpcsched.dispatching.cp.formulations.pcp21 import Pcp21
+from hpcsched.dispatching.cp.formulations.hcp19 import hcp19
+from hpcsched.dispatching.cp.formulations.joint_now import joint_now
+from hpcsched.dispatching.cp.formulations.node_time import node_time
+from hpcsched.dispatching.cp.formulations.pcp4 import pcp4
+from hpcsched.dispatching.cp.formulations.pcp19 import pcp19
+from hpcsched.dispatching.cp.formulations.pcp20 import pcp20
+from hpcsched.dispatching.cp.formulations.pcp21 import pcp21
 from hpcsched.dispatching.cp.model_solving import Answer, Task, solve
 from hpcsched.dispatching.cp.solver_limits import Budget
 from hpcsched.dispatching.planning.list_plans import ListPlanner
@@ -28,12 +28,12 @@ from tests.dispatching.cp.tiny import (
 )
 from tests.strategies import tries
 
-EXACT = {"pcp19": Pcp19(), "pcp4": Pcp4(), "node-time": NodeTime()}
-RESTRICTIONS = {"pcp20": Pcp20(), "pcp21": Pcp21(), "pcp21, shared": Pcp21(shared_positions=True)}
+EXACT = {"pcp19": pcp19(), "pcp4": pcp4(), "node-time": node_time()}
+RESTRICTIONS = {"pcp20": pcp20(), "pcp21": pcp21(), "pcp21, shared": pcp21(shared_positions=True)}
 RELAXATIONS = {
-    "hcp19": Hcp19(),
-    "joint-now": JointNow(),
-    "joint-now by node": JointNow(classes=False),
+    "hcp19": hcp19(),
+    "joint-now": joint_now(),
+    "joint-now by node": joint_now(classes=False),
 }
 AMPLE = Budget(60)
 

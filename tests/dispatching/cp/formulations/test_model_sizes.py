@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from hpcsched.dispatching.cp.formulations.hcp19 import Hcp19
-from hpcsched.dispatching.cp.formulations.joint_now import JointNow
-from hpcsched.dispatching.cp.formulations.node_time import NodeTime
-from hpcsched.dispatching.cp.formulations.pcp4 import Pcp4
-from hpcsched.dispatching.cp.formulations.pcp19 import Pcp19
-from hpcsched.dispatching.cp.formulations.pcp20 import Pcp20
-from hpcsched.dispatching.cp.formulations.pcp21 import Pcp21
+from hpcsched.dispatching.cp.formulations.hcp19 import hcp19
+from hpcsched.dispatching.cp.formulations.joint_now import joint_now
+from hpcsched.dispatching.cp.formulations.node_time import node_time
+from hpcsched.dispatching.cp.formulations.pcp4 import pcp4
+from hpcsched.dispatching.cp.formulations.pcp19 import pcp19
+from hpcsched.dispatching.cp.formulations.pcp20 import pcp20
+from hpcsched.dispatching.cp.formulations.pcp21 import pcp21
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.planning.model_data import ModelData
@@ -51,12 +51,12 @@ def data_of(nodes: int) -> ModelData:
 @pytest.mark.parametrize(
     ("formulation", "on_three_nodes", "on_ten_nodes"),
     [
-        (Hcp19(), 2, 2),  # starts
-        (Pcp19(), 2 + 3 * (1 + 2), 2 + 10 * (1 + 2)),  # and for each node min(1, 1), min(3, 2)
-        (Pcp4(), 2 + 3 * 2, 2 + 10 * 2),  # and for each node a count for each job
-        (Pcp20(), 2 + 2 * (1 + 3), 2 + 2 * (1 + 3)),  # and for each type a position of each unit
-        (Pcp21(), 2 + 2 * (1 + 3), 2 + 2 * (1 + 3)),
-        (NodeTime(), 2 + (1 + 3), 2 + (1 + 3)),  # and a place on the line for each unit
+        (hcp19(), 2, 2),  # starts
+        (pcp19(), 2 + 3 * (1 + 2), 2 + 10 * (1 + 2)),  # and for each node min(1, 1), min(3, 2)
+        (pcp4(), 2 + 3 * 2, 2 + 10 * 2),  # and for each node a count for each job
+        (pcp20(), 2 + 2 * (1 + 3), 2 + 2 * (1 + 3)),  # and for each type a position of each unit
+        (pcp21(), 2 + 2 * (1 + 3), 2 + 2 * (1 + 3)),
+        (node_time(), 2 + (1 + 3), 2 + (1 + 3)),  # and a place on the line for each unit
     ],
     ids=lambda value: type(value).__name__ if not isinstance(value, int) else "",
 )
@@ -70,8 +70,8 @@ def test_counts_by_hand(formulation, on_three_nodes, on_ten_nodes):
 
 def test_classes_of_nodes_keep_models_small():
     """Nodes that are alike are one to `joint-now`, however many there are."""
-    assert JointNow().variables(data_of(3)) == JointNow().variables(data_of(10))
-    assert JointNow(classes=False).variables(data_of(3)) < JointNow(classes=False).variables(
+    assert joint_now().variables(data_of(3)) == joint_now().variables(data_of(10))
+    assert joint_now(classes=False).variables(data_of(3)) < joint_now(classes=False).variables(
         data_of(10)
     )
 
@@ -96,8 +96,8 @@ class Sizes:
         )
         if selection is not None:
             data = selection.data
-            self.pcp21.append(Pcp21().variables(data))
-            self.pcp19.append(Pcp19().variables(data))
+            self.pcp21.append(pcp21().variables(data))
+            self.pcp19.append(pcp19().variables(data))
             self.intervals.append(self.pcp19[-1] - data.job_count)
         return self.dispatcher.dispatch(problem)
 

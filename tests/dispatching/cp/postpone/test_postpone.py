@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from hpcsched.dispatching.cp.backends.ortools import OrTools
 from hpcsched.dispatching.cp.backends.schedule_or_postpone import ScheduleOrPostpone
-from hpcsched.dispatching.cp.formulation import Formulation, Terms
-from hpcsched.dispatching.cp.formulations.hcp19 import Hcp19
-from hpcsched.dispatching.cp.formulations.pcp21 import Pcp21
+from hpcsched.dispatching.cp.formulation import Formulation
+from hpcsched.dispatching.cp.formulations.hcp19 import hcp19
+from hpcsched.dispatching.cp.formulations.pcp21 import pcp21
 from hpcsched.dispatching.cp.model_solving import Answer, Task, solve
 from hpcsched.dispatching.cp.postpone import postpone_search as searching
 from hpcsched.dispatching.cp.postpone.postpone_search import schedule_or_postpone
@@ -34,7 +34,7 @@ from tests.dispatching.cp.tiny import (
 from tests.strategies import tries
 
 PROVING = [name for name in FORMULATIONS if name != "pcp21, shared"]
-SYMMETRIC = Pcp21(symmetric=True)
+SYMMETRIC = pcp21(symmetric=True)
 BY_POSITION = Size(jobs=3, nodes=2, types=2, units=2, run_time=3, capacity=4)
 AMPLE = Budget(1)
 
@@ -56,13 +56,13 @@ def list_plan(data: ModelData) -> Plan:
 
 def any_data(formulation: Formulation) -> st.SearchStrategy[ModelData]:
     """Draw data, some with outages, that are small enough to try everything."""
-    size = BY_POSITION if formulation.terms.nodes == "positions" else SMALL
+    size = BY_POSITION if formulation.fit == "restriction" else SMALL
     return st.one_of(tiny_data(size), with_outages(size))
 
 
 def check(formulation: Formulation, data: ModelData, restart_after: int | None) -> None:
     """Check that the optimum is found and proved, from any start."""
-    best = optimum_of(formulation.terms.nodes, data)
+    best = optimum_of(formulation, data)
     for hint in (None, list_plan(data)):
         answer = answered(formulation, data, hint, restart_after)
         assert answer.status == "optimal"
@@ -109,7 +109,7 @@ def test_it_proves_what_trying_everything_finds_500_times(name, sample, restart_
 def test_pcp21s_proves_nothing_where_positions_that_it_left_out_may_matter(data):
     """It goes back to the start of a job: what it says is a plan, and a proof only where it is."""
     answer = answered(SYMMETRIC, data)
-    best = optimum_of("positions", data)
+    best = optimum_of(pcp21(), data)
     assert answer.status in ("optimal", "feasible")
     assert answer.objective >= best
     assert answer.objective == best or answer.status == "feasible"
@@ -174,7 +174,7 @@ def test_a_wide_job_goes_before_two_that_fit_now():
     That costs 3. If the first is postponed, so is its twin, and they start at 1: 1 + 0 + 1 = 2.
     """
     data = jobs([1, 2, 1], [3, 1, 3], [2])
-    answer = answered(Hcp19(), data)
+    answer = answered(hcp19(), data)
     assert answer.plan.starts.tolist() == [1, 0, 1]
     assert (answer.status, answer.objective) == ("optimal", 2)
 
@@ -201,10 +201,10 @@ def test_a_job_goes_where_a_node_has_become_free_though_it_could_have_started_el
 def test_jobs_beyond_the_first_end_with_the_horizon():
     """As in the first HCP: of three jobs of all two cores, two may start when they like."""
     data = jobs([2, 2, 2], [1, 2, 3], [2])
-    answer = answered(Hcp19(first=2), data)
+    answer = answered(hcp19(first=2), data)
     assert (answer.status, answer.plan.starts.tolist()) == ("optimal", [0, 1, 3])
     # Two that are put off to the same end do not fit.
-    answer = answered(Hcp19(first=1), data)
+    answer = answered(hcp19(first=1), data)
     assert (answer.status, answer.plan, answer.fails) == ("infeasible", None, 0)
 
 
@@ -215,13 +215,13 @@ def test_hcp19_has_the_shared_resource_of_the_whole_system():
         np.ones((3, 1), np.int64), np.array([0]), np.array([[3]]), np.zeros(3), 0
     )
     whole = replace(data, aggregated_nodes=resource)
-    assert sorted(answered(Hcp19(), data).plan.starts.tolist()) == [0, 0, 1]
-    assert answered(Hcp19(), whole).plan.starts.tolist() == [0, 0, 0]
+    assert sorted(answered(hcp19(), data).plan.starts.tolist()) == [0, 0, 1]
+    assert answered(hcp19(), whole).plan.starts.tolist() == [0, 0, 0]
     # All else is about the nodes of the model.
     assert answered(FORMULATIONS["joint-now"], whole).objective == 1
     # What is free of it in time counts: of three, one until 2, all from then on.
     later = resource._replace(since=np.array([0, 2]), free=np.array([[1], [3]]))
-    starts = answered(Hcp19(), replace(data, aggregated_nodes=later, horizon=5)).plan.starts
+    starts = answered(hcp19(), replace(data, aggregated_nodes=later, horizon=5)).plan.starts
     assert sorted(starts.tolist()) == [0, 1, 2]
 
 
@@ -231,7 +231,7 @@ def test_shared_resources_are_kept_to():
     shared_resources = SharedResourceData(
         np.array([[4], [2]]), np.array([0, 4]), np.array([[3], [5]]), np.array([4, 4]), 4
     )
-    answer = answered(Hcp19(), replace(data, shared_resources=shared_resources, horizon=9))
+    answer = answered(hcp19(), replace(data, shared_resources=shared_resources, horizon=9))
     assert answer.plan.starts.tolist() == [4, 0]
     assert answer.status == "optimal"
 
@@ -281,12 +281,12 @@ def test_plain_python_and_machine_code_go_through_the_same_tree(monkeypatch):
     """What is compiled is the same source: the same nodes, fails and plan."""
     data, limits = large(7), Budget(400 / searching.NODES)
     for name in ("hcp19", "joint-now", "pcp4", "pcp20"):
-        terms = FORMULATIONS[name].terms
+        formulation = FORMULATIONS[name]
         monkeypatch.setattr(searching, "_PLAIN_NODES", 10**9)
         monkeypatch.setattr(searching, "_PLAIN_SIZE", 10**9)
-        plainly = schedule_or_postpone(data, terms, limits, None, 20)
+        plainly = schedule_or_postpone(data, formulation, limits, None, 20)
         monkeypatch.setattr(searching, "_PLAIN_NODES", 0)
-        compiled = schedule_or_postpone(data, terms, limits, None, 20)
+        compiled = schedule_or_postpone(data, formulation, limits, None, 20)
         assert plainly[:1] + plainly[2:] == compiled[:1] + compiled[2:]
         assert (plainly.plan.starts == compiled.plan.starts).all()
         assert (plainly.plan.placed == compiled.plan.placed).all()
@@ -295,8 +295,8 @@ def test_plain_python_and_machine_code_go_through_the_same_tree(monkeypatch):
 def test_restarts_try_other_orders():
     """With few nodes another order of jobs finds what going back from the last ones does not."""
     data, limits = large(12), Budget(2000 / searching.NODES)
-    once = schedule_or_postpone(data, Terms("none"), limits, None, None)
-    again = schedule_or_postpone(data, Terms("none"), limits, None, 50)
+    once = schedule_or_postpone(data, hcp19(), limits, None, None)
+    again = schedule_or_postpone(data, hcp19(), limits, None, 50)
     assert again.nodes == once.nodes
     assert again.objective != once.objective
 

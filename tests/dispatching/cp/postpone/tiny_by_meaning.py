@@ -8,6 +8,7 @@ by waiting. Nothing is shared with what makes plans or models.
 from collections.abc import Callable, Iterator
 from itertools import combinations, pairwise, product
 
+from hpcsched.dispatching.cp.formulation import Formulation
 from hpcsched.dispatching.planning.model_data import ModelData
 from tests.dispatching.cp.tiny import cost_by_start, optimum, placements
 
@@ -202,10 +203,10 @@ def optimum_by_position(data: ModelData) -> int:
     return _least(data, ways, take)
 
 
-def optimum_of(nodes: str, data: ModelData) -> int:
-    """Return what the best plan costs by what a formulation says of nodes (see `Terms`)."""
-    if nodes == "counts":
+def optimum_of(formulation: Formulation, data: ModelData) -> int:
+    """Return what the best plan costs by what a formulation says of nodes."""
+    if formulation.fit == "exact":
         return optimum(data)
-    if nodes == "positions":
+    if formulation.fit == "restriction":
         return optimum_by_position(data)
-    return optimum_of_shared(data, nodes_now=nodes == "now")
+    return optimum_of_shared(data, nodes_now=formulation.binds == "now")
