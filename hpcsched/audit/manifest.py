@@ -110,6 +110,9 @@ def check_manifest(run: RunDirectory, declared: Declared, comments: Sequence[str
         "at least one processor", True, manifest.cpu_count is None or manifest.cpu_count > 0
     )
     _check_end(check, run)
+    if not run.partial:
+        check.expect("error", None, manifest.error)
+        check.expect("input_fault", False, manifest.input_fault)
     return check
 
 
@@ -143,7 +146,10 @@ def _check_end(check: Check, run: RunDirectory) -> None:
     if started is not None and finished is not None:
         check.looked_at += 1
         if finished < started:
-            check.found(f"finished: expected at or after {started}, found {finished}")
+            check.notes.append(
+                f"it finished at {finished}, before it started at {started}: its machine's clock"
+                " was set back, or one of the two was changed"
+            )
     expected = list(_LEFT) if run.partial else []
     check.expect(
         f"jobs left in a run that is {manifest.status}",

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from hpcsched.errors import Finding, InputError, Place
-from hpcsched.simulation.event_log import FILE_NAME as EVENTS
+from hpcsched.simulation import event_log
 
 SCENARIO = "scenario.yaml"
 MANIFEST = "manifest.json"
@@ -13,6 +13,7 @@ JOBS = "jobs.parquet"
 ROUNDS = "rounds.parquet"
 SUMMARY = "summary.json"
 TIMING = "timing.json"
+EVENTS = event_log.FILE_NAME
 REASONS = "reasons.parquet"
 USAGE = "usage.parquet"
 STATE = "state.json"

@@ -16,6 +16,7 @@ system: {groups: [{name: node, count: 10, resources: {core: 4}}]}
 trace: {source: swf, path: long.swf}
 predictor: slow
 dispatcher: {name: list, option: backfill}
+observers: [event-log, reasons]
 """
 JOBS = 20_000
 """Jobs of a run of ten seconds at least, see `SECONDS_EACH`."""
