@@ -41,6 +41,11 @@ def problem(rule: str, path: Path, message: str) -> InputError:
     return InputError(Finding(rule, message, Place(str(path))))
 
 
+def unfinished(path: Path) -> Path:
+    """Return the path beside a file at which it is written before it replaces the old one."""
+    return path.with_name(f".{path.name}.unfinished")
+
+
 def write_text(path: Path, text: str) -> None:
     """Write a file atomically: a reader sees the whole new text, or the old one.
 
@@ -49,10 +54,10 @@ def write_text(path: Path, text: str) -> None:
     InputError
         If the file cannot be written.
     """
-    unfinished = path.with_name(f".{path.name}.unfinished")
+    aside = unfinished(path)
     try:
-        unfinished.write_text(text, encoding="utf-8")
-        unfinished.replace(path)
+        aside.write_text(text, encoding="utf-8")
+        aside.replace(path)
     except OSError as error:
         raise problem("cannot-write", path, f"it cannot be written: {error.strerror}") from error
 
