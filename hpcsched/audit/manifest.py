@@ -17,6 +17,7 @@ from hpcsched.results.manifest import (
     package_versions,
     sha256,
 )
+from hpcsched.results.solver_rounds import lost_calls
 from hpcsched.workload.trace_source import TraceSource, answers_of
 
 _VERSION = re.compile(r"\d+(\.\d+)*([-.+]?[A-Za-z0-9]+)*")
@@ -103,7 +104,9 @@ def check_manifest(run: RunDirectory, declared: Declared, comments: Sequence[str
     _check_versions(check, run)
     because = manifest.not_reproducible_because
     if not any(file.changed for file in manifest.trace_files):
-        check.expect("not_reproducible_because", list(declared.not_reproducible), because)
+        lost = lost_calls(run.rounds)
+        expected = [*declared.not_reproducible, *([] if lost is None else [lost])]
+        check.expect("not_reproducible_because", expected, because)
     check.expect("reproducible", not because, manifest.reproducible)
     check.expect("a platform", True, bool(manifest.platform))
     check.expect(

@@ -22,13 +22,24 @@ from typing import Protocol, Self
 from hpcsched.dispatching.cp.answer_check import checked_answer
 from hpcsched.dispatching.cp.model_solving import Answer, Task, solve
 from hpcsched.dispatching.cp.solver_process import LENGTH, READY, command
+from hpcsched.dispatching.decision import PROCESS
+from hpcsched.interrupts import killed_where_stuck
 from hpcsched.process_memory import resident_memory
 
 START_SECONDS = 60.0
 """Time limit of a process's start, in seconds: it reads a lot from what may be a slow disk."""
 
+LEAST_START_SECONDS = 10.0
+"""The same under a time limit of calls that is shorter: importing a solver takes some seconds."""
+
 STARTS = 3
-"""Number of failed starts in a row after which no other process is started."""
+"""Number of failed starts in a row after which the next ones have to wait."""
+
+REST = 20.0
+"""Wait before another start, as a multiple of the time that the last one took to fail.
+
+Memory that is short may be there later, and a solver that never starts takes 5 % of the time.
+"""
 
 _MOST_GROWTH = 2 << 30
 """Growth of a process, in bytes, after which the next task gets a new one.
@@ -39,6 +50,9 @@ A run has tens of thousands of models; what a solver loses with each of them add
 _LOOK_SECONDS = 1.0
 """Interval of checks that the process lives, in seconds, for pipes that something else keeps open.
 """
+
+_STUCK_SECONDS = 1.5
+"""Time limit of a call in this process after a signal, in seconds."""
 
 _DEATH_SECONDS = 1.0
 """Time limit for a process to end after its pipes were closed, in seconds."""
@@ -71,7 +85,8 @@ class Solver(Protocol):
 class InProcess:
     """Solves in this process: errors are caught, but nothing ends a call that overruns.
 
-    `seconds` is not looked at, and a solver that crashes ends the run.
+    `seconds` is not looked at, and a solver that crashes ends the run, as does one that goes on
+    after Ctrl-C.
     """
 
     def solve(self, task: Task, seconds: float | None) -> Answer:
@@ -87,7 +102,9 @@ class InProcess:
         began = perf_counter()
         on_interrupt = signal.getsignal(signal.SIGINT)
         try:
-            answer = checked_answer(solve(task))
+            with killed_where_stuck(_STUCK_SECONDS):
+                solved = solve(task)
+            answer = checked_answer(solved)
         except Exception as error:
             answer = _failed(error)
         finally:
@@ -111,6 +128,7 @@ class SolverProcess:
         self._end: Callable[[], object] | None = None
         self._failed_starts = 0
         self._why = ""
+        self._rests_until = 0.0
 
     def __enter__(self) -> Self:
         return self
@@ -135,7 +153,7 @@ class SolverProcess:
         """
         began = perf_counter()
         try:
-            child = self._ready_child(task)
+            child = self._ready_child(task, seconds)
             # Pickled before the deadline is set, so that large models lose no solver time to it.
             message = pickle.dumps(task, pickle.HIGHEST_PROTOCOL)
             deadline = None if seconds is None else perf_counter() + seconds
@@ -164,38 +182,45 @@ class SolverProcess:
             self.close()
             raise
 
-    def _ready_child(self, task: Task) -> "_Child":
+    def _ready_child(self, task: Task, seconds: float | None) -> "_Child":
         """Return the process; raises _StartError where there is none to be had."""
         if self._child is not None:
             if self._child.is_alive():
                 return self._child
             self.close()
-        # Each further start could take START_SECONDS, round after round.
-        if self._failed_starts >= STARTS:
+        began = perf_counter()
+        # Each further start could take its whole time limit, round after round.
+        if began < self._rests_until:
             raise _StartError(self._why)
         setup = pickle.dumps((task.formulation, task.backend), pickle.HIGHEST_PROTOCOL)
-        deadline = perf_counter() + START_SECONDS
+        limit = START_SECONDS
+        if seconds is not None:
+            limit = min(limit, max(seconds, LEAST_START_SECONDS))
+        deadline = began + limit
         try:
             child = _Child()
             # Runs as well when Python exits, so that no solver outlives its run.
             self._end = weakref.finalize(self, child.end)
             greeting = self._exchange(child, setup, deadline)
         except _OverrunError:
-            why = f"the solver's process was not ready after {START_SECONDS:g} s"
+            why = f"{PROCESS} was not ready after {limit:g} s"
         except _GoneError as error:
             why = str(error)
         except OSError as error:
-            why = f"the solver's process cannot be started: {error}"
+            why = f"{PROCESS} cannot be started: {error}"
         else:
             if greeting == READY:
                 self._failed_starts = 0
                 child.memory = child.growth()
                 self._child = child
                 return child
-            why = "the solver's process said something else than that it is ready"
+            why = f"{PROCESS} said something else than that it is ready"
         self.close()
         self._failed_starts += 1
         self._why = why
+        if self._failed_starts >= STARTS:
+            now = perf_counter()
+            self._rests_until = now + REST * (now - began)
         raise _StartError(why)
 
 
@@ -337,11 +362,11 @@ class _Child:
         self._kill()
         code = self._process.returncode
         if alive:
-            cause = "the solver's process closed its pipe"
+            cause = f"{PROCESS} closed its pipe"
         elif code is not None and code < 0:
-            cause = f"the solver's process was killed by {_signal_name(-code)}"
+            cause = f"{PROCESS} was killed by {_signal_name(-code)}"
         else:
-            cause = f"the solver's process ended with exit code {code}"
+            cause = f"{PROCESS} ended with exit code {code}"
         line = self._last_line()
         return f"{cause}: {line}" if line else cause
 
