@@ -5,6 +5,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from os import _exit  # the one of `os` raises an exception while plugins run
 
 _INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -69,7 +70,7 @@ def killed_where_stuck(seconds: float) -> Iterator[None]:
                     "interrupted in a solver that does not return, so that no results are kept"
                 )
                 os.write(2, f"{message}\n".encode())
-                os._exit(130)
+                _exit(130)
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()

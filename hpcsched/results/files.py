@@ -46,6 +46,10 @@ def unfinished(path: Path) -> Path:
     return path.with_name(f".{path.name}.unfinished")
 
 
+NOT_OURS: set[Path] = set()
+"""Absolute paths of folders that the process writes from which this one was forked."""
+
+
 def write_text(path: Path, text: str) -> None:
     """Write a file atomically: a reader sees the whole new text, or the old one.
 
@@ -54,6 +58,9 @@ def write_text(path: Path, text: str) -> None:
     InputError
         If the file cannot be written.
     """
+    if path.parent.absolute() in NOT_OURS:
+        message = "it is written by the process from which this one was forked"
+        raise problem("in-use", path, message)
     aside = unfinished(path)
     try:
         aside.write_text(text, encoding="utf-8")
