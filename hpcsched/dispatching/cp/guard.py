@@ -10,7 +10,6 @@ import select
 import signal
 import subprocess
 import tempfile
-import threading
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
@@ -20,10 +19,10 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from hpcsched.dispatching.cp.answer_check import checked_answer
-from hpcsched.dispatching.cp.model_solving import Answer, Task, solve
+from hpcsched.dispatching.cp.in_process import failed, timed
+from hpcsched.dispatching.cp.model_solving import Answer, Task
 from hpcsched.dispatching.cp.solver_process import LENGTH, READY, command
 from hpcsched.dispatching.decision import PROCESS
-from hpcsched.interrupts import killed_where_stuck
 from hpcsched.process_memory import resident_memory
 
 START_SECONDS = 60.0
@@ -51,9 +50,6 @@ _LOOK_SECONDS = 1.0
 """Interval of checks that the process lives, in seconds, for pipes that something else keeps open.
 """
 
-_STUCK_SECONDS = 1.5
-"""Time limit of a call in this process after a signal, in seconds."""
-
 _DEATH_SECONDS = 1.0
 """Time limit for a process to end after its pipes were closed, in seconds."""
 
@@ -80,41 +76,6 @@ class Solver(Protocol):
 
     def close(self) -> None:
         """Release all resources; may be called again, and so may `solve`."""
-
-
-class InProcess:
-    """Solves in this process: errors are caught, but nothing ends a call that overruns.
-
-    `seconds` is not looked at, and a solver that crashes ends the run, as does one that goes on
-    after Ctrl-C.
-    """
-
-    def solve(self, task: Task, seconds: float | None) -> Answer:
-        """Solve a task, however long it takes.
-
-        Parameters
-        ----------
-        task
-            The model and its limits.
-        seconds
-            Time limit in real seconds; None: no limit.
-        """
-        began = perf_counter()
-        on_interrupt = signal.getsignal(signal.SIGINT)
-        try:
-            with killed_where_stuck(_STUCK_SECONDS):
-                solved = solve(task)
-            answer = checked_answer(solved)
-        except Exception as error:
-            answer = _failed(error)
-        finally:
-            # CP-SAT leaves the default behind, with which Ctrl-C ends the run without a word.
-            if on_interrupt and threading.current_thread() is threading.main_thread():
-                signal.signal(signal.SIGINT, on_interrupt)
-        return _timed(answer, began)
-
-    def close(self) -> None:
-        """Do nothing."""
 
 
 class SolverProcess:
@@ -165,8 +126,8 @@ class SolverProcess:
         except (_StartError, _GoneError) as error:
             answer = Answer("failed", why=str(error))
         except Exception as error:  # the task cannot be pickled, or the answer not be read
-            answer = _failed(error)
-        return _timed(answer, began)
+            answer = failed(error)
+        return timed(answer, began)
 
     def close(self) -> None:
         """End the process."""
@@ -401,14 +362,3 @@ def _signal_name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"
-
-
-def _failed(error: Exception) -> Answer:
-    return Answer("failed", why=f"{type(error).__name__}: {error}")
-
-
-def _timed(answer: Answer, began: float) -> Answer:
-    """Return an answer with the time that was lost on it, where it says nothing of times."""
-    if answer.status not in ("failed", "overrun") or answer.solve_time:
-        return answer
-    return answer._replace(solve_time=perf_counter() - began)

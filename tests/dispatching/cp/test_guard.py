@@ -17,7 +17,8 @@ import numpy as np
 import pytest
 
 from hpcsched.dispatching.cp import guard
-from hpcsched.dispatching.cp.guard import InProcess, Solver, SolverProcess
+from hpcsched.dispatching.cp.guard import Solver, SolverProcess
+from hpcsched.dispatching.cp.in_process import InProcess
 from hpcsched.dispatching.cp.model_solving import Task
 from hpcsched.dispatching.cp.solver_limits import Budget
 from hpcsched.dispatching.planning.model_data import ModelData
