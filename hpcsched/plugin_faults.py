@@ -5,6 +5,7 @@ is hpcsched itself: `allocator coolest (hpcsched-example 0.1): raised KeyError: 
 """
 
 import logging
+import os
 import sys
 import threading
 import traceback
@@ -13,7 +14,7 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import ContextDecorator, contextmanager
 from types import ModuleType
-from typing import Any, NamedTuple, TextIO
+from typing import Any, NamedTuple, NoReturn, TextIO
 
 from hpcsched.errors import HpcschedError, PluginError
 
@@ -194,8 +195,35 @@ def culprit_distribution(error: BaseException) -> tuple[str, str] | None:
 
 
 @contextmanager
+def _exits_raised() -> Iterator[None]:
+    """Let `os._exit` raise `SystemExit` in this process, but not in its forks."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before, owner = os._exit, os.getpid()
+
+    def refuse(status: int) -> NoReturn:
+        if os.getpid() != owner:
+            before(status)
+        if threading.current_thread() is threading.main_thread():
+            raise SystemExit(f"it called os._exit({status})")
+        # In another thread, an exception would end that alone.
+        os.write(2, f"error: a thread of a plugin called os._exit({status})\n".encode())
+        before(status or 1)
+
+    os._exit = refuse
+    try:
+        yield
+    finally:
+        os._exit = before
+
+
+@contextmanager
 def plugin_faults_named() -> Iterator[None]:
     """Turn an exception that was raised in a plugin of a third party into one that names it.
+
+    In the main thread, `os._exit` raises an exception as well: a plugin must not end a command
+    without a word.
 
     Raises
     ------
@@ -203,10 +231,14 @@ def plugin_faults_named() -> Iterator[None]:
         If the block raises an exception in a plugin, other than an `HpcschedError`.
     """
     try:
-        yield
-    except HpcschedError:
+        with _exits_raised():
+            yield
+    except (HpcschedError, KeyboardInterrupt):
         raise
-    except FAULTS as error:
+    except BaseException as error:
+        # Those of hpcsched that are no `Exception` are to pass through everything.
+        if not isinstance(error, FAULTS) and type(error).__module__.startswith(f"{HOME}."):
+            raise
         origin: object = culprit(error)
         if origin is None:
             distribution = culprit_distribution(error)

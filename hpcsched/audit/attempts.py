@@ -99,6 +99,7 @@ def with_lost(run: RunColumns, lost: LostColumns) -> RunColumns:
         "state": np.full(count, "requeued"),
         "has_start": np.ones(count, dtype=np.bool_),
         "has_end": np.ones(count, dtype=np.bool_),
+        "has_run_time": np.ones(count, dtype=np.bool_),
         "start_time": lost.start_time[kept],
         "end_time": lost.end_time[kept],
         "run_time": (lost.end_time - lost.start_time)[kept],

@@ -3,13 +3,14 @@
 from hpcsched.audit.account import check_account, check_rounds
 from hpcsched.audit.attempts import read_lost, with_lost
 from hpcsched.audit.capacity import check_capacity
-from hpcsched.audit.choices import check_choices
+from hpcsched.audit.choices import check_call_again, check_choices
 from hpcsched.audit.columns import match, read_run, read_trace
 from hpcsched.audit.declared import Declared
 from hpcsched.audit.dependencies import check_dependencies
 from hpcsched.audit.descriptions import check_descriptions, check_lost_requests
 from hpcsched.audit.jobs import check_presence, check_requests, check_times
 from hpcsched.audit.manifest import check_files, check_manifest, check_trace_files
+from hpcsched.audit.observer_checks import check_event_log, check_observer_files, check_usage
 from hpcsched.audit.offline import check_offline
 from hpcsched.audit.outage_checks import (
     check_outage_figures,
@@ -19,6 +20,7 @@ from hpcsched.audit.outage_checks import (
 from hpcsched.audit.partitions import check_partitions
 from hpcsched.audit.places import check_places
 from hpcsched.audit.reason_checks import check_reasons
+from hpcsched.audit.reason_details import ReasonDetails
 from hpcsched.audit.recorded_starts import check_recorded_starts, due_times
 from hpcsched.audit.room import check_room
 from hpcsched.audit.rounds import check_round_rows, conditions_of, happenings, read_rounds
@@ -36,7 +38,7 @@ from hpcsched.results.kept_answers import keeps_answers
 from hpcsched.system.node_outages import NO_OUTAGES, Outages, down_time
 from hpcsched.system.system import System
 from hpcsched.workload.site_partitions import NO_PARTITIONS, Partitions
-from hpcsched.workload.trace_source import TraceSource, recorded_waits
+from hpcsched.workload.trace_source import TraceSource, limits_of_jobs, recorded_waits
 
 
 def audit(
@@ -102,13 +104,25 @@ def audit(
         due=due,
         planned=declared.offline,
     )
+    details = None
+    if not declared.third_party_dispatcher:
+        limits_seen = bool(limits_of_jobs(source))
+        details = ReasonDetails(
+            trace, columns, system, partitions, outages, limits_seen=limits_seen
+        )
     return AuditReport(
         (
             trace_files,
             check_presence(trace, columns, partial=partial),
             check_requests(trace, columns, rows, system),
             check_descriptions(run, trace, rows, system, partitions),
-            check_times(trace, columns, rows, kill_at_requested_time=kill_at_requested_time),
+            check_times(
+                trace,
+                columns,
+                rows,
+                kill_at_requested_time=kill_at_requested_time,
+                predictor=declared.predictor,
+            ),
             check_places(trace, attempts, all_rows, system),
             check_capacity(attempts, system),
             *check_dependencies(trace, columns, rows),
@@ -143,8 +157,17 @@ def audit(
                 columns, rounds, happened, conditions, declared.charge, partial=partial
             ),
             *check_choices(run, declared.portfolio),
+            *check_call_again(
+                rounds,
+                allowed=declared.calls_again,
+                interval=declared.backfill_interval,
+                exact=declared.charge is None and not conditions.hold_back,
+            ),
             check_room(run, rounds, attempts, system, down_time(outages.all), partial=partial),
-            *check_reasons(run, trace, attempts, rounds),
+            *check_reasons(run, trace, attempts, rounds, details),
+            *check_observer_files(run, declared.observers),
+            *check_event_log(run, trace, attempts, lost, rounds),
+            *check_usage(run, rounds),
             check_figures(
                 run.summary,
                 columns,

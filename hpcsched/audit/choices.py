@@ -1,7 +1,8 @@
-"""Check of the choices of a dispatcher that hands rounds on to others."""
+"""Checks of choices of a dispatcher, and of the times at which it wants to be called again."""
 
 from collections.abc import Iterator, Sequence
 
+from hpcsched.audit.rounds import RoundColumns
 from hpcsched.audit.violations import Check
 from hpcsched.results.directory import RunDirectory
 
@@ -36,4 +37,46 @@ def check_choices(run: RunDirectory, portfolio: Sequence[str]) -> Iterator[Check
                 expected = f"one of {others}" if others else "none"
                 check.found(f"round {k}: chosen: expected {expected}, found {name!r}")
             present = name
+    yield check
+
+
+def check_call_again(
+    rounds: RoundColumns, *, allowed: bool, interval: int | None, exact: bool
+) -> Iterator[Check]:
+    """Yield a check of the column `call_again_at`, if any round has or should have a value.
+
+    Parameters
+    ----------
+    rounds
+        Rows of `rounds.parquet`.
+    allowed
+        True if the dispatcher may ask for rounds.
+    interval
+        Seconds between two rounds of a backfill scheduler, for the next of which all others ask
+        while jobs wait; None without one.
+    exact
+        True if all queued jobs are shown to the dispatcher and its starts are carried out at once,
+        so that rounds of the backfill scheduler are known.
+    """
+    if not allowed and not any(again is not None for again in rounds.call_again_at):
+        return
+    check = Check("rounds that the dispatcher asked for are at times that it may ask for")
+    backfilled: list[int] = []
+    for k, (now, again) in enumerate(
+        zip(rounds.now.tolist(), rounds.call_again_at, strict=True), start=1
+    ):
+        check.looked_at += 1
+        due = [time + interval for time in backfilled if interval and time + interval > now]
+        if not allowed and again is not None:
+            check.found(f"round {k}: call_again_at: expected none, found {again}")
+        elif again is not None and again <= now:
+            check.found(f"round {k}: call_again_at: expected a time after {now}, found {again}")
+        elif interval is not None:
+            all_start = exact and rounds.started[k - 1] == rounds.queued[k - 1]
+            expected = due[-1] if due and exact and not all_start else None
+            if again != expected if exact else again is not None and again not in due:
+                asked = expected if exact else due
+                check.found(f"round {k}: call_again_at: expected {asked}, found {again}")
+            if again is None and not all_start:
+                backfilled.append(now)
     yield check

@@ -73,7 +73,7 @@ class RunColumns:
         As in `TraceColumns`.
     rejected_by
         Empty for a job that was not rejected.
-    has_start, has_end
+    has_start, has_end, has_run_time
         True where the row has that time, which is 0 elsewhere.
     places
         Number of places of each row. They follow those of the rows before in `node` and
@@ -96,6 +96,7 @@ class RunColumns:
     start_time: IntArray
     has_end: BoolArray
     end_time: IntArray
+    has_run_time: BoolArray
     run_time: IntArray
     places: IntArray
     unpaired: BoolArray
@@ -169,6 +170,7 @@ def read_run(run: RunDirectory, system: System) -> RunColumns:
     amounts = [whole_numbers(request.field(name)) for name in system.resource_types]
     return RunColumns(
         **{name: whole_numbers(table[name]) for name in (*whole, *later)},
+        has_run_time=table["run_time"].is_valid().to_numpy(),
         unit_request=np.stack(amounts, axis=1),
         demand=table["demand"].to_pylist(),
         flags={name: table[name].to_numpy() for name in FLAGS},

@@ -52,6 +52,16 @@ class Declared(NamedTuple):
         True if the dispatcher follows the starts of the log.
     portfolio
         Dispatchers that the dispatcher chooses from; empty if it does not choose.
+    observers
+        Observers, by name.
+    predictor
+        Predictor of hpcsched, by name; empty if it is a plugin of others.
+    third_party_dispatcher
+        True if a plugin of another distribution decides: its reasons and requests are its own.
+    calls_again
+        True if the dispatcher may ask for rounds by itself.
+    backfill_interval
+        Seconds between rounds of Slurm's backfill scheduler; None under other dispatchers.
     """
 
     name: str
@@ -68,3 +78,8 @@ class Declared(NamedTuple):
     offline: bool
     follows_record: bool = False
     portfolio: Sequence[str] = ()
+    observers: frozenset[str] = frozenset()
+    predictor: str = ""
+    third_party_dispatcher: bool = False
+    calls_again: bool = False
+    backfill_interval: int | None = None

@@ -56,7 +56,12 @@ def check_requests(trace: TraceColumns, run: RunColumns, match: Match, system: S
 
 
 def check_times(
-    trace: TraceColumns, run: RunColumns, match: Match, *, kill_at_requested_time: bool
+    trace: TraceColumns,
+    run: RunColumns,
+    match: Match,
+    *,
+    kill_at_requested_time: bool,
+    predictor: str = "",
 ) -> Check:
     """Check starts, ends and states.
 
@@ -70,6 +75,9 @@ def check_times(
         Matched rows and jobs.
     kill_at_requested_time
         True if the simulated system ends jobs at their requested time.
+    predictor
+        Predictor by name; predictions are worked out again for the two that state what the trace
+        has, `requested-time` and `actual`.
     """
     rows, of = match
     check = Check("no job starts before its submission, each ends when and as it must", len(rows))
@@ -86,13 +94,18 @@ def check_times(
         check.found(
             f"job {run.job_id[row]}: predicted_run_time: expected at least 1, found {predicted}"
         )
-    odd = rejected & (run.has_start[rows] | run.has_end[rows] | placed)
+    has_times = run.has_start[rows] | run.has_end[rows] | run.has_run_time[rows]
+    stated = {"requested-time": trace.requested_time, "actual": trace.run_time}.get(predictor)
+    if stated is not None:
+        predictions = np.maximum(stated[of], 1), run.predicted_run_time[rows]
+        _expect_equal(check, "predicted_run_time", run.job_id[rows], *predictions)
+    odd = rejected & (has_times | placed)
     for row in rows[odd].tolist():
         check.found(f"job {run.job_id[row]}: expected no start, end or places of a rejected job")
     unsaid = rejected != (run.rejected_by[rows] != "")
     for row in rows[unsaid].tolist():
         check.found(f"job {run.job_id[row]}: expected rejected_by of rejected jobs alone")
-    timeless = ~rejected & ~run.ran[rows]
+    timeless = ~rejected & ~(run.ran[rows] & run.has_run_time[rows])
     for row in rows[timeless].tolist():
         check.found(
             f"job {run.job_id[row]}: state {run.state[row]}: expected a start and an end time,"

@@ -17,6 +17,7 @@ from hpcsched.results.manifest import (
     package_versions,
     sha256,
 )
+from hpcsched.results.solver_rounds import lost_calls
 from hpcsched.workload.trace_source import TraceSource, answers_of
 
 _VERSION = re.compile(r"\d+(\.\d+)*([-.+]?[A-Za-z0-9]+)*")
@@ -103,13 +104,18 @@ def check_manifest(run: RunDirectory, declared: Declared, comments: Sequence[str
     _check_versions(check, run)
     because = manifest.not_reproducible_because
     if not any(file.changed for file in manifest.trace_files):
-        check.expect("not_reproducible_because", list(declared.not_reproducible), because)
+        lost = lost_calls(run.rounds)
+        expected = [*declared.not_reproducible, *([] if lost is None else [lost])]
+        check.expect("not_reproducible_because", expected, because)
     check.expect("reproducible", not because, manifest.reproducible)
     check.expect("a platform", True, bool(manifest.platform))
     check.expect(
         "at least one processor", True, manifest.cpu_count is None or manifest.cpu_count > 0
     )
     _check_end(check, run)
+    if not run.partial:
+        check.expect("error", None, manifest.error)
+        check.expect("input_fault", False, manifest.input_fault)
     return check
 
 
@@ -143,7 +149,10 @@ def _check_end(check: Check, run: RunDirectory) -> None:
     if started is not None and finished is not None:
         check.looked_at += 1
         if finished < started:
-            check.found(f"finished: expected at or after {started}, found {finished}")
+            check.notes.append(
+                f"it finished at {finished}, before it started at {started}: its machine's clock"
+                " was set back, or one of the two was changed"
+            )
     expected = list(_LEFT) if run.partial else []
     check.expect(
         f"jobs left in a run that is {manifest.status}",

@@ -28,7 +28,7 @@ def check_outages(
     system: System,
     outages: Outages,
 ) -> Iterator[Check]:
-    """Yield the checks of outages, if there are any.
+    """Yield the checks of outages and of lost attempts.
 
     Parameters
     ----------
@@ -44,14 +44,14 @@ def check_outages(
         The declared outages.
     """
     attempts, lost = run
-    if not outages.all:
-        return
-    down = down_time(outages.all)
-    starts = _by_node(down.node, down.start)
-    ends = _by_node(down.node, down.end)
-    yield _check_service(attempts, system, starts, ends)
-    yield _check_announced(attempts, system, outages)
-    yield _check_lost(trace, attempts, match, lost, starts)
+    if outages.all:
+        down = down_time(outages.all)
+        starts = _by_node(down.node, down.start)
+        ends = _by_node(down.node, down.end)
+        yield _check_service(attempts, system, starts, ends)
+        yield _check_announced(attempts, system, outages)
+        yield _check_lost(trace, attempts, match, lost, starts)
+    # Without outages, no attempt of any job was lost.
     yield _check_counts(attempts, lost, requeue=outages.requeue)
 
 

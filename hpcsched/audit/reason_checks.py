@@ -1,10 +1,11 @@
-"""Check of the recorded reasons: existing jobs, in rounds that were held."""
+"""Check of the recorded reasons: existing jobs, in rounds that were held, as far as they follow."""
 
 from collections.abc import Iterator
 
 import numpy as np
 
 from hpcsched.audit.columns import RunColumns, TraceColumns
+from hpcsched.audit.reason_details import ReasonDetails, ReasonRow
 from hpcsched.audit.rounds import RoundColumns
 from hpcsched.audit.violations import Check
 from hpcsched.results.directory import RunDirectory
@@ -23,50 +24,153 @@ _WAITS = (
     "outage",
     "recorded_later",
 )
+_NAME_A_WAITING_JOB = ("reserved_for", "behind", "backfilled")
+_WITHOUT_TIME = ("in_order", "backfilled", "limit", "dependency", "outage", None)
+_NAME_A_JOB = (*_NAME_A_WAITING_JOB, "dependency")
 
 
 def check_reasons(
-    run: RunDirectory, trace: TraceColumns, attempts: RunColumns, rounds: RoundColumns
+    run: RunDirectory,
+    trace: TraceColumns,
+    attempts: RunColumns,
+    rounds: RoundColumns,
+    details: ReasonDetails | None = None,
 ) -> Iterator[Check]:
     """Yield the check of the rows of `reasons.parquet`, if the run has them.
 
     The audit cannot tell whether a reason is the true one. A reason to start or to wait belongs to
-    a job that does, in a round of that time; jobs that are named must be in the trace.
+    a job that does, in a round of that time; jobs that are named must be in the trace. With
+    `details`, all reasons are those of hpcsched: each job has one from its first round on, and
+    each start has one.
+
+    Parameters
+    ----------
+    run
+        The run directory.
+    trace
+        Jobs of the trace.
+    attempts
+        Rows of `jobs.parquet`, and behind them those of lost attempts.
+    rounds
+        Rows of `rounds.parquet`.
+    details
+        Test of details; None where a plugin may state any.
     """
     if not (run.path / REASONS).is_file():
         return
-    names = ("round", "now", "job_id", "kind", "job", "time")
+    names = ReasonRow._fields[:-1]
     table = run.reasons.read(*names)
     check = Check("reasons are of jobs that were there, in rounds that were held", table.num_rows)
-    submitted = dict(zip(trace.job_id.tolist(), trace.submit_time.tolist(), strict=True))
-    starts: dict[int, set[int]] = {}
-    for row in np.flatnonzero(attempts.ran).tolist():
-        starts.setdefault(int(attempts.job_id[row]), set()).add(int(attempts.start_time[row]))
-    last = 1
-    for number, now, job_id, kind, other, time in zip(
-        *(table[name].to_pylist() for name in names), strict=True
-    ):
+    if details is None:
+        check.notes.append("details of reasons were not checked: a plugin may state any")
+    told = _Told(check, trace, attempts, rounds, details, partial=run.partial)
+    for values in zip(*(table[name].to_pylist() for name in names), strict=True):
+        told.check_row(ReasonRow(*values))
+    if details is not None:
+        told.check_presence()
+    yield check
+
+
+class _Told:
+    """The rows so far, and starts and submissions that they are held against."""
+
+    def __init__(
+        self,
+        check: Check,
+        trace: TraceColumns,
+        attempts: RunColumns,
+        rounds: RoundColumns,
+        details: ReasonDetails | None,
+        *,
+        partial: bool,
+    ) -> None:
+        self._check, self._rounds, self._details = check, rounds, details
+        self._attempts, self._partial = attempts, partial
+        jobs = zip(trace.job_id.tolist(), trace.submit_time.tolist(), strict=True)
+        self._submitted: dict[int, int] = dict(jobs)
+        self._starts: dict[int, set[int]] = {}
+        for row in np.flatnonzero(attempts.ran).tolist():
+            start = int(attempts.start_time[row])
+            self._starts.setdefault(int(attempts.job_id[row]), set()).add(start)
+        self._last_round = 1
+        self._first: dict[int, int] = {}
+        self._before: dict[int, ReasonRow] = {}
+        self._told_starts: set[tuple[int, int]] = set()
+
+    def check_row(self, row: ReasonRow) -> None:
+        """Check one row against the round, the jobs and the row of the same job before it."""
+        check, rounds = self._check, self._rounds
+        number, now, job_id, kind, other, time, _, _ = row
         where = f"round {number}, job {job_id}"
         # Also guards the look-up of the round below.
-        if not last <= number <= len(rounds.now):
+        if not self._last_round <= number <= len(rounds.now):
             check.found(f"{where}: expected a round that was held, in order of rounds")
-            continue
-        last = number
+            return
+        self._last_round = number
         asked, done = int(rounds.now[number - 1]), int(rounds.done[number - 1])
         if now != asked:
             check.found(f"{where}: now: expected {asked}, found {now}")
-        if job_id not in submitted or submitted[job_id] > asked:
+        known = job_id in self._submitted and self._submitted[job_id] <= asked
+        if not known:
             check.found(f"{where}: expected a job that was submitted by {asked}")
-        if other is not None and other not in submitted:
+        if other is not None and other not in self._submitted:
             check.found(f"{where}: job: expected one of the trace, found {other}")
         if time is not None and time < asked:
             check.found(f"{where}: time: expected at least {asked}, found {time}")
-        mine = starts.get(job_id, set())
+        mine = self._starts.get(job_id, set())
         if kind in _STARTS:
-            if done not in mine and not run.partial:
+            self._told_starts.add((job_id, done))
+            if done not in mine and not self._partial:
                 check.found(f"{where}: kind: {kind}, but the job did not start at {done}")
         elif kind is not None and kind not in _WAITS:
             check.found(f"{where}: kind: expected a known one, found {kind!r}")
         elif mine and done > max(mine):
             check.found(f"{where}: expected a job that waited, found it started at {max(mine)}")
-    yield check
+        if self._details is not None and known:
+            self._check_words(where, row._replace(done=done), self._details)
+        self._first.setdefault(job_id, number)
+        self._before[job_id] = row
+
+    def _check_words(self, where: str, row: ReasonRow, details: ReasonDetails) -> None:
+        """Check what belongs to the kind of a reason of hpcsched: job, time and detail."""
+        check, kind, other = self._check, row.kind, row.job
+        if kind in _NAME_A_WAITING_JOB and other is not None:
+            began = max(self._starts.get(other, {row.done}))
+            if self._submitted.get(other, 0) > row.now or began < row.done or other == row.job_id:
+                check.found(f"{where}: job: expected one that waited, found {other}")
+        if other is not None and kind not in _NAME_A_JOB:
+            check.found(f"{where}: job: expected none, found {other}")
+        if kind in _WITHOUT_TIME or kind == "planned":
+            expected = row.now if kind == "planned" else None
+            if row.time != expected:
+                check.found(f"{where}: time: expected {expected}, found {row.time}")
+        if not details.may_be(row):
+            check.found(f"{where}: detail: expected one of {kind}, found {row.detail!r}")
+        before = self._before.get(row.job_id)
+        if before is not None and before.round == row.round:
+            check.found(f"{where}: expected one reason in a round, found another")
+        if before is None or kind in _STARTS:
+            return
+        told_again = before._replace(round=0, now=0, time=None, done=0) == row._replace(
+            round=0, now=0, time=None, done=0
+        )
+        if told_again and (row.time is None or before.time is not None):
+            check.found(f"{where}: expected another reason than in round {before.round}")
+
+    def check_presence(self) -> None:
+        """Check that each job has a reason from its first round on, and each start has one."""
+        rounds, attempts = self._rounds, self._attempts
+        for row in np.flatnonzero(attempts.ran).tolist():
+            start = int(attempts.start_time[row]), int(attempts.job_id[row])
+            if start[::-1] not in self._told_starts:
+                self._check.found(f"job {start[1]}: expected a reason for its start at {start[0]}")
+        for job_id, number in self._first.items():
+            submitted = self._submitted.get(job_id)
+            if submitted is None:
+                continue
+            expected = int(np.searchsorted(rounds.now, submitted)) + 1
+            if number != expected:
+                self._check.found(
+                    f"job {job_id}: expected its first reason in round {expected}, found it in"
+                    f" round {number}"
+                )

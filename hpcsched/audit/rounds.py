@@ -307,12 +307,12 @@ def _check_instants(
         due = among[later] if later < len(among) else None
         again = rounds.call_again_at[k - 1] if left else None
         if again is not None:
-            # One for a time before the decision took effect is held a second after that.
-            again = max(again, since + 1)
             due = again if due is None else min(due, again)
         may, sooner = {due}, False
         if left:
             flown = bisect_right(events, since) > bisect_right(events, asked[k - 1])
+            # A round for a time before the decision took effect is held when it has.
+            flown = flown or (again is not None and again <= since)
             # A job without length ends at once, in the last of several rounds of an instant maybe.
             many = k > 1 and done[k - 2] == since
             if flown or (since in without_length and not many):

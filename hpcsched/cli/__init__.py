@@ -131,15 +131,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _whole_command()(args=given, prog_name="hpcsched")
     # Click ends by SystemExit; callers of `main` want a code.
     except SystemExit as leaving:
-        return leaving.code if isinstance(leaving.code, int) else 0
+        if leaving.code is None or isinstance(leaving.code, int):
+            return leaving.code or 0
+        return _report(leaving)
     except KeyboardInterrupt:
         return 130
-    except Exception as error:
+    except BaseException as error:
         return _report(error)
     return 0
 
 
-def _report(error: Exception) -> int:
+def _report(error: BaseException) -> int:
     """Print a line for each finding of an error, and return its exit code."""
     match error:
         case InputError():

@@ -144,6 +144,7 @@ def _replay(
 ) -> None:
     """Replay a scenario, and print the account of its run and the warnings about it."""
     from hpcsched.report.tables.run_account import account_lines
+    from hpcsched.results.solver_rounds import lost_calls
     from hpcsched.runs.refused_records import all_refused_told
     from hpcsched.runs.runner import run as run_scenario
 
@@ -162,6 +163,9 @@ def _replay(
         typer.echo(f"interrupted; what was done until then is in {folder}", err=True)
         raise typer.Exit(130) from None
     if not display.quiet:
+        lost = lost_calls(result.directory.rounds)
+        if lost is not None:
+            typer.echo(f"not reproducible: {lost}")
         for line in account_lines(result.summary):
             typer.echo(line)
         typer.echo(f"results in {result.directory.path}")

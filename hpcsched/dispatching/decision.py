@@ -34,6 +34,9 @@ solver, which was not called; `overrun`: terminated from outside, as it exceeded
 
 SOLVER_STATUSES: tuple[SolverStatus, ...] = get_args(SolverStatus)
 
+PROCESS = "the solver's process"
+"""Begin of the reason of a call whose solver's process died, or did not start."""
+
 SOLVED: tuple[SolverStatus, ...] = ("optimal", "feasible")
 """Statuses of a solver that has a solution, the best first."""
 

@@ -22,6 +22,7 @@ from hpcsched.results.files import (
     TIMING,
     problem,
     read_json,
+    unfinished,
 )
 from hpcsched.results.folder_lock import LOCK, FolderLock, HeldError
 from hpcsched.results.former_names import present_summary
@@ -39,8 +40,9 @@ def create(folder: Path, *, force: bool = False) -> FolderLock:
     Parameters
     ----------
     folder
-        The directory; one that holds files is refused, unless they are of a run that failed by a
-        fault of its input, or ended before its first round. A warning tells of such a run.
+        The directory; one that holds files is refused, unless they are of a run that was killed,
+        failed by a fault of its input, or ended before its first round. A warning tells of such a
+        run.
     force
         True: remove the files of an earlier run, and nothing else.
 
@@ -88,8 +90,10 @@ def _unwritable(folder: Path, error: OSError) -> InputError:
 
 
 def _is_empty(folder: Path) -> bool:
-    """Return True if a folder holds nothing but a lock, which a dead process may have left."""
-    return all(path.name == LOCK for path in folder.iterdir())
+    """Return True if a folder holds nothing but what a process left that was killed early."""
+    return all(
+        path.name in (LOCK, unfinished(path.parent / MANIFEST).name) for path in folder.iterdir()
+    )
 
 
 def _make_room(folder: Path, force: bool) -> None:
@@ -101,6 +105,7 @@ def _make_room(folder: Path, force: bool) -> None:
         _log.warning("%s: replacing the run in it, which %s", folder, why)
     for name in (*KNOWN, *OPTIONAL):
         (folder / name).unlink(missing_ok=True)
+        unfinished(folder / name).unlink(missing_ok=True)
 
 
 def _holds_a_run(folder: Path) -> bool:
@@ -114,11 +119,16 @@ def _holds_a_run(folder: Path) -> bool:
 def _worthless_because(folder: Path) -> str | None:
     """Return why nobody misses a run that was there, None if somebody may."""
     manifest = read_manifest(folder)
+    on_a_cluster = ON_A_CLUSTER in manifest.not_reproducible_because
+    # The folder's lock is ours, so that its process is gone. It left no figures, and tables
+    # without their ends, which nothing reads.
+    if manifest.status == "running" and not on_a_cluster:
+        return "was killed"
     if manifest.status not in ("failed", "interrupted"):
         return None
     # Whoever corrects the input types the same command again. A real cluster does not do its part
     # again.
-    if manifest.input_fault and ON_A_CLUSTER not in manifest.not_reproducible_because:
+    if manifest.input_fault and not on_a_cluster:
         return "failed by a fault of its input"
     # A damaged table may have held rounds, and is kept.
     with suppress(InputError):

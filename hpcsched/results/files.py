@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from hpcsched.errors import Finding, InputError, Place
-from hpcsched.simulation.event_log import FILE_NAME as EVENTS
+from hpcsched.simulation import event_log
 
 SCENARIO = "scenario.yaml"
 MANIFEST = "manifest.json"
@@ -13,6 +13,7 @@ JOBS = "jobs.parquet"
 ROUNDS = "rounds.parquet"
 SUMMARY = "summary.json"
 TIMING = "timing.json"
+EVENTS = event_log.FILE_NAME
 REASONS = "reasons.parquet"
 USAGE = "usage.parquet"
 STATE = "state.json"
@@ -40,6 +41,15 @@ def problem(rule: str, path: Path, message: str) -> InputError:
     return InputError(Finding(rule, message, Place(str(path))))
 
 
+def unfinished(path: Path) -> Path:
+    """Return the path beside a file at which it is written before it replaces the old one."""
+    return path.with_name(f".{path.name}.unfinished")
+
+
+NOT_OURS: set[Path] = set()
+"""Absolute paths of folders that the process writes from which this one was forked."""
+
+
 def write_text(path: Path, text: str) -> None:
     """Write a file atomically: a reader sees the whole new text, or the old one.
 
@@ -48,10 +58,13 @@ def write_text(path: Path, text: str) -> None:
     InputError
         If the file cannot be written.
     """
-    unfinished = path.with_name(f".{path.name}.unfinished")
+    if path.parent.absolute() in NOT_OURS:
+        message = "it is written by the process from which this one was forked"
+        raise problem("in-use", path, message)
+    aside = unfinished(path)
     try:
-        unfinished.write_text(text, encoding="utf-8")
-        unfinished.replace(path)
+        aside.write_text(text, encoding="utf-8")
+        aside.replace(path)
     except OSError as error:
         raise problem("cannot-write", path, f"it cannot be written: {error.strerror}") from error
 

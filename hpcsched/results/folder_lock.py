@@ -15,10 +15,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
+from weakref import WeakSet
 
 from pydantic import BaseModel, ValidationError
 
-from hpcsched.results.files import problem
+from hpcsched.results.files import NOT_OURS, problem
 from hpcsched.results.run_process import RunProcess, is_alive, this_process
 
 LOCK = ".lock"
@@ -90,6 +91,7 @@ class FolderLock:
         file.write(Holder(process=this_process(), since=since).model_dump_json() + "\n")
         file.flush()
         self._file = file
+        _held.add(self)
         return self
 
     def release(self) -> None:
@@ -100,6 +102,28 @@ class FolderLock:
                 self._path.unlink()
             self._file.close()
             self._file = None
+
+    def disown(self) -> None:
+        """Leave the folder to the process from which this one was just forked.
+
+        What a fork writes to files that are open in the folder is lost: else rows would be there
+        twice. Without `/proc`, forks cannot write other files.
+        """
+        folder = self._path.parent.resolve()
+        NOT_OURS.add(self._path.parent.absolute())
+        nothing = os.open(os.devnull, os.O_RDWR)
+        with contextlib.suppress(OSError):
+            for link in Path("/proc/self/fd").iterdir():
+                with contextlib.suppress(OSError):
+                    if link.readlink().is_relative_to(folder):
+                        os.dup2(nothing, int(link.name), inheritable=False)
+        os.close(nothing)
+        self._file = None
+
+    @property
+    def is_held(self) -> bool:
+        """True from `acquire` to `release`, in the process that took it."""
+        return self._file is not None
 
     def __enter__(self) -> Self:
         return self if self._file is not None else self.acquire()
@@ -131,6 +155,18 @@ class FolderLock:
             return os.path.samestat(os.fstat(file.fileno()), self._path.stat())
         except FileNotFoundError:
             return False
+
+
+_held: "WeakSet[FolderLock]" = WeakSet()
+
+
+def _disown_all() -> None:
+    for lock in list(_held):
+        if lock.is_held:
+            lock.disown()
+
+
+os.register_at_fork(after_in_child=_disown_all)
 
 
 @contextlib.contextmanager

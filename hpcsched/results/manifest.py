@@ -194,12 +194,13 @@ def finish_manifest(
     in_python: Sequence[str] | None = None,
     *,
     failure: Failure | None = None,
+    not_reproducible: Sequence[str] = (),
 ) -> Manifest:
     """Write the manifest of a run that has ended, and return it.
 
-    A trace file that has changed meanwhile makes the run irreproducible. All other files must have
-    been written before: their hashes are taken now. `failure` is the error that ended a run
-    that failed.
+    A trace file that has changed meanwhile makes the run irreproducible, as do the reasons in
+    `not_reproducible`. All other files must have been written before: their hashes are taken now.
+    `failure` is the error that ended a run that failed.
 
     Raises
     ------
@@ -209,7 +210,7 @@ def finish_manifest(
     # The trace is read while the run goes on, so it is hashed before and after.
     read = [file.model_copy(update={"changed": has_changed(file)}) for file in manifest.trace_files]
     why = [f"{file.path} changed while the run went on" for file in read if file.changed]
-    because = [*manifest.not_reproducible_because, *why]
+    because = [*manifest.not_reproducible_because, *not_reproducible, *why]
     finished = manifest.model_copy(
         update={
             "trace_files": read,

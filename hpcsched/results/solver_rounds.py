@@ -2,8 +2,12 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from hpcsched.dispatching.decision import SOLVED
+from hpcsched.dispatching.decision import PROCESS, SOLVED
+
+if TYPE_CHECKING:
+    from hpcsched.results.tables import ParquetTable
 
 TOO_MANY = 0.1
 """Share of the rounds with a solver above which rounds without a plan are warned of.
@@ -45,6 +49,27 @@ class SolverRounds:
     def too_many(self) -> bool:
         """True if the share of rounds without a plan is above `TOO_MANY`."""
         return self.asked > 0 and self.unsolved / self.asked > TOO_MANY
+
+
+def lost_calls(rounds: "ParquetTable") -> str | None:
+    """Return why solver calls make a run irreproducible: some were lost with their process.
+
+    None if none was. Whether a solver runs out of time or memory depends on the machine.
+
+    Raises
+    ------
+    InputError
+        If the file is damaged.
+    """
+    lost = [
+        call
+        for call in rounds.read("solver")["solver"].drop_null().to_pylist()
+        if call["status"] == "overrun" or "overrun: " in call["why"] or PROCESS in call["why"]
+    ]
+    if not lost:
+        return None
+    noun = "round" if len(lost) == 1 else "rounds"
+    return f"in {len(lost):,} {noun} the solver's process died, did not start or overran its limit"
 
 
 def solver_rounds(statuses: Mapping[str, int]) -> SolverRounds:

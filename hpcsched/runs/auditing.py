@@ -7,6 +7,7 @@ from hpcsched.audit.auditor import audit
 from hpcsched.audit.declared import Charge, Declared, Definition
 from hpcsched.audit.violations import AuditReport
 from hpcsched.dispatching.hyper.dispatcher import Hyper
+from hpcsched.dispatching.rules.rule_params import SlurmBackfillParams
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.files import problem
 from hpcsched.results.kept_answers import keeps_answers
@@ -16,7 +17,9 @@ from hpcsched.runs.replay_comparison import compare_replay, why_not_replayed
 from hpcsched.runs.runner import replay_into_folder
 from hpcsched.runs.watching import Watching
 from hpcsched.scenario import Scenario
+from hpcsched.scenario.choices import Choice
 from hpcsched.scenario.review import not_reproducible
+from hpcsched.scenario.walk import blocks
 
 
 def audit_directory(run: RunDirectory) -> AuditReport:
@@ -35,6 +38,12 @@ def audit_directory(run: RunDirectory) -> AuditReport:
     scenario = parts.scenario
     objective, metrics = scenario.objective, parts.metrics()
     latency = scenario.simulation.latency
+    deciding = [block for _, block in blocks(scenario.dispatcher) if isinstance(block, Choice)]
+    own_predictor = set(parts.distributions(scenario.predictor)) == {"hpcsched"}
+    third_party = set(parts.distributions(*deciding)) != {"hpcsched"}
+    chosen = scenario.dispatcher
+    slurm_within = any(block.plugin_name == "slurm-backfill" for block in deciding)
+    interval = chosen.bf_interval if isinstance(chosen, SlurmBackfillParams) else None
     declared = Declared(
         name=scenario.name,
         seed=scenario.seed,
@@ -55,6 +64,11 @@ def audit_directory(run: RunDirectory) -> AuditReport:
         offline=scenario.simulation.mode == "offline",
         follows_record=parts.recorded is not None,
         portfolio=parts.dispatcher.labels if isinstance(parts.dispatcher, Hyper) else (),
+        observers=frozenset(observer.plugin_name for observer in scenario.observers),
+        predictor=scenario.predictor.plugin_name if own_predictor else "",
+        third_party_dispatcher=third_party,
+        calls_again=third_party or slurm_within,
+        backfill_interval=interval,
     )
     return audit(
         run,

@@ -8,13 +8,13 @@ from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Any, NamedTuple, Protocol, Self
 
-from hpcsched.errors import InputError
+from hpcsched.errors import InputError, PluginError
 from hpcsched.interrupts import heeded_signals
 from hpcsched.metrics.metric_tables import DownAmounts
 from hpcsched.monitoring.run_state import remove_state
 from hpcsched.plugin_faults import plugin_faults_named, prints_to_stderr
 from hpcsched.results.directory import RunDirectory, create
-from hpcsched.results.files import SCENARIO
+from hpcsched.results.files import ROUNDS, SCENARIO
 from hpcsched.results.kept_answers import keep_answers
 from hpcsched.results.manifest import (
     Failure,
@@ -23,12 +23,17 @@ from hpcsched.results.manifest import (
     finish_manifest,
     start_manifest,
 )
+from hpcsched.results.solver_rounds import lost_calls
 from hpcsched.results.summary import Left, summarize, write_summary
+from hpcsched.results.tables import ParquetTable
 from hpcsched.results.timing import write_timing
 from hpcsched.runs.assembly import Assembly
 from hpcsched.runs.measuring import breakdown_of, capacity_of, chosen_objective
 from hpcsched.scenario import resolved_yaml
 from hpcsched.workload.trace_source import TraceAccount, TraceAnswer
+
+GRACE = 0.5
+"""Real seconds that an instant may go on after a signal, such as a call of a solver."""
 
 
 class LoopEnd(NamedTuple):
@@ -189,7 +194,8 @@ class Run:
         loop
             The loop.
         insist
-            True: a second signal ends the loop at once, not after the present instant.
+            True: a second signal ends the loop at once, not after the present instant; and so does
+            the first one where the instant takes longer than `GRACE`.
         """
         status: Status = "failed"
         failure: Failure | None = None
@@ -206,6 +212,11 @@ class Run:
         finally:
             with plugin_faults_named():
                 loop.close()
+            if not self._lock.is_held:
+                raise PluginError(
+                    "a plugin forked the process, and the fork went on with the run: it ends here,"
+                    " and its parent goes on"
+                )
             self._finish(loop, status, failure)
         return RunDirectory.open(self._assembly.folder)
 
@@ -221,8 +232,15 @@ class Run:
         write_timing(folder)
         # Last but the state: it holds the hashes of all other files. Whoever watches the state
         # of a run must find the final manifest once the state is gone.
+        lost = lost_calls(ParquetTable(folder / ROUNDS))
         finish_manifest(
-            folder, self._manifest, status, end.comments, end.in_python, failure=failure
+            folder,
+            self._manifest,
+            status,
+            end.comments,
+            end.in_python,
+            failure=failure,
+            not_reproducible=[] if lost is None else [lost],
         )
         self._is_running = False
         remove_state(folder)
@@ -243,20 +261,25 @@ class Run:
 
 @contextmanager
 def _stopped_by_signals(loop: RunLoop, *, insist: bool) -> Iterator[None]:
-    """Let signals stop a loop at the end of an instant."""
+    """Let signals stop a loop at the end of an instant, or after `GRACE` seconds."""
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread may handle signals
         return
 
     def stop(number: int, _frame: object) -> None:
-        loop.stop()
         if insist:
             signal.signal(number, signal.default_int_handler)
+            # Again and again, as an exception that is raised within a finaliser is lost.
+            signal.setitimer(signal.ITIMER_REAL, GRACE, GRACE / 2)
+        loop.stop()
 
     # Handlers of the caller are put back: a run may be one of several in a process.
     before = {number: signal.signal(number, stop) for number in heeded_signals()}
+    alarm = signal.signal(signal.SIGALRM, signal.default_int_handler)
     try:
         yield
     finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, alarm)
         for number, handler in before.items():
             signal.signal(number, handler)

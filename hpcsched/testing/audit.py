@@ -104,6 +104,7 @@ def run_columns(records: Sequence[JobRecord], system: System) -> RunColumns:
         start_time=start,
         has_end=np.array([record.end_time is not None for record in records], dtype=np.bool_),
         end_time=end,
+        has_run_time=np.array([record.end_time is not None for record in records], dtype=np.bool_),
         run_time=end - start,
         places=np.array([len(place.nodes) for place in places], dtype=np.int64),
         unpaired=np.zeros(len(records), dtype=np.bool_),

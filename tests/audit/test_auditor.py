@@ -284,6 +284,8 @@ def test_a_changed_file(tmp_path: Path) -> None:
         audit_run(run)
     )
     seal(run.path)
-    assert audit_run(run).ok
+    said = messages(audit_run(run))
+    assert "events.jsonl is there: expected False, found True" in said
+    assert "SHA-256" not in said
     (run.path / "events.jsonl").unlink()
     assert "events.jsonl: expected in the directory, found it gone" in messages(audit_run(run))

@@ -53,7 +53,7 @@ outages:
   failure_log: failures.csv
 trace: {source: swf, path: jobs.swf, unit: {core: 1}, dependencies: honour}
 dispatcher: easy
-observers: [reasons]
+observers: [reasons, event-log, cpu-memory]
 simulation: {dispatch_latency: {fixed: 1s}}
 """
 FAILURES = "node,from,until\nthin-0,5,8\n"
@@ -91,10 +91,13 @@ SCENARIOS = {
     "offline": OFFLINE,
     "plain": PLAIN,
     "recorded": PLAIN.replace("{name: easy}", "{name: recorded, missing_start: submission}"),
-    "rejecting": PLAIN.replace("{name: easy}", "{name: reject}"),
+    "rejecting": PLAIN.replace("{name: easy}", "{name: reject}") + "observers: [event-log]\n",
     "choosing": PLAIN.replace("{name: easy}", "{name: hyper, portfolio: [easy, list]}"),
     "one node": PLAIN.replace("name: node", "name: thin")
     + "outages: {failure_log: failures.csv}\n",
+    "slurm": PLAIN.replace("{name: easy}", "{name: slurm-backfill, bf_interval: 20}"),
+    "slurm later": PLAIN.replace("{name: easy}", "{name: slurm-backfill, bf_interval: 20}")
+    + "simulation: {dispatch_latency: {fixed: 1s}}\n",
     "charged": PLAIN + "simulation: {dispatch_latency: {base: 1s, per_queued_job: 100ms}}\n",
 }
 
@@ -149,9 +152,22 @@ def job(number: int, /, **values: Any) -> Tamper:
     )
 
 
+def at(k: int, name: str, /, **values: Any) -> Tamper:
+    """Return a change of a row of a table."""
+    return rows(name, lambda content: content[k].update(values))
+
+
 def first(name: str, /, **values: Any) -> Tamper:
     """Return a change of the first row of a table."""
-    return rows(name, lambda content: content[0].update(values))
+    return at(0, name, **values)
+
+
+def reason(job_id: int, /, **values: Any) -> Tamper:
+    """Return a change of the first reason of a job."""
+    return rows(
+        "reasons.parquet",
+        lambda content: next(row for row in content if row["job_id"] == job_id).update(values),
+    )
 
 
 def values_in(name: str, /, *path: str | int, **values: Any) -> Tamper:
@@ -203,6 +219,28 @@ def without(name: str, *path: str | int) -> Tamper:
     return lambda folder: tamper_json(folder / name, change)
 
 
+def lines(change: Callable[[list[str]], Any]) -> Tamper:
+    """Return a change of the lines of the log of events."""
+
+    def tamper(folder: Path) -> None:
+        path = folder / EVENTS
+        content = path.read_text().splitlines(keepends=True)
+        change(content)
+        path.write_text("".join(content))
+
+    return tamper
+
+
+def swapped(one: str, other: str) -> Tamper:
+    """Return a change that swaps the first line with one text and the first with another."""
+
+    def change(content: list[str]) -> None:
+        a, b = (next(k for k, line in enumerate(content) if text in line) for text in (one, other))
+        content[a], content[b] = content[b], content[a]
+
+    return lines(change)
+
+
 def low_power(folder: Path) -> None:
     """Let the shared resource offer 10 W at all times."""
     text("capacity: 90", "capacity: 10")(folder)
@@ -213,6 +251,8 @@ JOBS_ = "jobs.parquet"
 ROUNDS = "rounds.parquet"
 LOST = "interruptions.parquet"
 REASONS = "reasons.parquet"
+EVENTS = "events.jsonl"
+USAGE = "usage.parquet"
 
 CASES = [
     # Presence and requests
@@ -368,6 +408,40 @@ CASES = [
         rows(REASONS, lambda r: r[-1].update(job_id=2, kind="limit")),
         "expected a job that waited, found it started",
     ),
+    Case("site", reason(5, kind="reserved_for", job=6), "job: expected one that waited, found 6"),
+    Case("site", reason(1, job=2), "round 1, job 1: job: expected none, found 2"),
+    Case("site", rows(REASONS, lambda r: r.insert(0, r[0])), "expected one reason in a round"),
+    Case("site", reason(1, time=7), "round 1, job 1: time: expected None, found 7"),
+    Case("site", reason(2, detail="partition short"), "detail: expected one of limit, found 'part"),
+    Case("site", reason(5, detail="maintenance daily"), "one of outage, found 'maintenance daily'"),
+    Case("site", rows(REASONS, lambda r: r.insert(4, r[3])), "another reason than in round 4"),
+    Case("site", rows(REASONS, lambda r: r.pop(0)), "job 1: expected a reason for its start at 1"),
+    Case(
+        "site",
+        rows(REASONS, lambda r: r.pop(1)),
+        "job 2: expected its first reason in round 1, found it in round 10",
+    ),
+    # Events
+    Case(
+        "site", lines(lambda e: e.insert(3, "so\n")), "line 4: expected an event with a time, found"
+    ),
+    Case("site", lines(lambda e: e.pop()), "events.jsonl: expected {"),
+    Case("site", lines(lambda e: e.pop()), "jobs running at the end of events.jsonl: expected 0"),
+    Case("site", lines(lambda e: e.append(e[2])), 'line 46: expected null, found {"event": "sta'),
+    Case("site", swapped('submitted", "job_id": 1', 'started", "job_id": 1'), "it was not"),
+    Case("site", swapped('started", "job_id": 2', '"round": 9'), "time: expected at least 57"),
+    Case("site", swapped('started", "job_id": 1', '"round": 1'), "starts before it: expected 1"),
+    Case("site", swapped('rejected", "job_id": 8', '"round": 7'), "behind the submission of job 8"),
+    Case("rejecting", swapped('rejected", "job_id": 1', '"round": 1'), "rejections before it"),
+    # Other files of observers
+    Case("site", lambda f: (f / USAGE).unlink(), "usage.parquet is there: expected True"),
+    Case("site", rows(USAGE, lambda r: r.pop()), "rows of usage.parquet: expected 18, found 17"),
+    Case("site", first(USAGE, queued=7), "usage.parquet, round 1: queued: expected 2, found 7"),
+    # Rounds that the dispatcher asked for
+    Case("plain", first(ROUNDS, call_again_at=9), "call_again_at: expected none, found 9"),
+    Case("slurm", first(ROUNDS, call_again_at=0), "expected a time after 0, found 0"),
+    Case("slurm", at(2, ROUNDS, call_again_at=24), "call_again_at: expected 25, found 24"),
+    Case("slurm later", at(2, ROUNDS, call_again_at=26), "expected [20, 25], found 26"),
     # Figures
     Case("plain", without("summary.json", "metrics", "makespan"), "metrics: expected"),
     Case("plain", figures("metrics", makespan=1), "metrics.makespan: expected"),
@@ -437,7 +511,8 @@ CASES = [
     Case("plain", manifest(platform=""), "a platform: expected True"),
     Case("plain", manifest(cpu_count=0), "at least one processor: expected True"),
     Case("plain", manifest(started="yesterday"), "started: 'yesterday': an instant in UTC"),
-    Case("plain", manifest(finished="1999-01-01T00:00:00+00:00"), "finished: expected at or after"),
+    Case("plain", manifest(error="a fault"), "error: expected None, found a fault"),
+    Case("plain", manifest(input_fault=True), "input_fault: expected False, found True"),
     Case("plain", manifest(status="interrupted"), "jobs left in a run that is interrupted"),
     # The files
     Case("plain", text("seed: 0", "seed: 0 "), "SHA-256 of scenario.yaml: expected", sealed=False),

@@ -127,9 +127,12 @@ def test_jobs_that_did_not_run_are_not_looked_at() -> None:
 
 
 def test_no_outages() -> None:
-    """Then there is nothing to check."""
+    """Then no attempt was lost, and nothing else is checked."""
     traced = job(1, 0, 1, (1, 1, 0), 5)
-    assert checked([traced], [row(traced, 12, {1: 1})], outages=NO_OUTAGES) == []
+    (check,) = checked([traced], [row(traced, 12, {1: 1})], outages=NO_OUTAGES)
+    assert check.violations == []
+    (check,) = checked([traced], [row(traced, 12, {1: 1}, requeues=1)], outages=NO_OUTAGES)
+    assert check.violations == ["job 1: requeues: expected 0, found 1"]
 
 
 def attempted(*lost: Attempt, requeue: bool = True, **values: Any) -> list[list[str]]:

@@ -48,6 +48,7 @@ def checked(
             name: pa.array([row[k] for row in given], kind)
             for k, (name, kind) in enumerate(zip(names, kinds, strict=True))
         }
+        | {"detail": pa.array([""] * len(given), pa.string())}
     )
     run = directory(folder, partial=partial, reasons=table)
     trace, ran = trace_columns(SYSTEM, TRACE), run_columns(SYSTEM, attempts)

@@ -1,6 +1,9 @@
 """A plugin that fails while it is used is named: kind, name, distribution, expected and found."""
 
 import json
+import os
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,6 +11,8 @@ import pytest
 
 from hpcsched import cli
 from tests.plugins.distributions import Distributions
+
+EXIT = os._exit
 
 START = """
     from hpcsched import *
@@ -400,6 +405,99 @@ def folder(tmp_path: Path) -> Path:
         "6 60 -1 10 4 -1 -1 4 90 -1 1 1 1 1 1 1 -1 -1\n"
     )
     return tmp_path
+
+
+ENDS = {
+    "raise BaseException('odd')": "raised BaseException: odd",
+    "raise GeneratorExit": "raised GeneratorExit",
+    "__import__('os')._exit(0)": "raised SystemExit: it called os._exit(0)",
+    "exit(0)": "raised SystemExit: 0",
+}
+"""What might end a command without a word, and what is told of it."""
+
+PLACES = {
+    "dispatcher": ("def dispatch(self, problem): {}", f"{LOG}dispatcher: tested\n", ""),
+    "observer": (
+        "def job_started(self, job): {}",
+        f"{EASY}observers: [tested]\n",
+        "(Observer)",
+    ),
+    "predictor": (
+        "def predict(self, job): {}\n        def observe(self, job, run_time): pass",
+        f"{EASY}predictor: tested\n",
+        "",
+    ),
+    "trace_source": ("def jobs(self): {}; yield", "trace: tested\ndispatcher: easy\n", "(Source)"),
+}
+"""A method of each kind of plugin, the scenario that uses it, and the base class."""
+
+
+@pytest.mark.parametrize("kind", PLACES)
+@pytest.mark.parametrize("end", ENDS)
+def test_ends_of_the_process(
+    folder: Path,
+    distributions: Distributions,
+    capsys: pytest.CaptureFixture[str],
+    *,
+    kind: str,
+    end: str,
+) -> None:
+    """A plugin that would end the process is named, and the exit code is not 0."""
+    body, choice, bases = PLACES[kind]
+    fault = Fault(kind, body.format(end), choice, "", bases=bases)
+    assert run(fault, folder, distributions) in {1, 3}
+    told = capsys.readouterr().err
+    assert f"{kind.replace('_', ' ')} tested (broken 0.7)" in told.splitlines()[-1]
+    assert ENDS[end] in told.splitlines()[-1]
+    assert "Traceback" not in told
+    assert os._exit is EXIT
+
+
+FORKS = """\
+import os
+import sys
+from hpcsched import Observer, Plugin, hookimpl
+from hpcsched.cli import main
+from hpcsched.plugins.manager import build_registry, stand_in
+
+class Tested(Observer):
+    def round_ended(self, record):
+        # The copy overtakes its parent, with rows in memory that are not written yet.
+        if record.round == 3:
+            child = os.fork()
+            if child:
+                os.waitpid(child, 0)
+            {then}
+
+@hookimpl
+def hpcsched_observers():
+    yield Plugin("tested", "forks", lambda *_: Tested())
+
+with stand_in(build_registry(external=False, modules=[sys.modules[__name__]])):
+    sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize("then", ["pass", "if not child: os._exit(0)"])
+def test_forks(tmp_path: Path, then: str) -> None:
+    """A fork that goes on with the run writes nothing into its directory, and fails."""
+    (tmp_path / "trace.swf").write_text(
+        "".join(f"{n} {n} -1 5 1 -1 -1 1 90 -1 1 1 1 1 1 1 -1 -1\n" for n in range(1, 40))
+    )
+    choice = f"{EASY}observers: [tested, event-log]\n"
+    (tmp_path / "scenario.yaml").write_text(SCENARIO.format(choice=choice))
+    (tmp_path / "forks.py").write_text(FORKS.format(then=then))
+    said = []
+    for arguments in (["run", "scenario.yaml", "--out", "run", "-q"], ["verify", "run"]):
+        command = [sys.executable, "forks.py", *arguments]
+        done = subprocess.run(
+            command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120
+        )
+        assert done.returncode == 0, (done.stdout, done.stderr)
+        said.append(done.stderr)
+    assert ("a plugin forked the process" in said[0]) is (then == "pass")
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    assert summary["jobs"]["completed"] == 39
 
 
 def run(fault: Fault, folder: Path, distributions: Distributions, *options: str) -> int:

@@ -10,7 +10,7 @@ import pytest
 from hpcsched.errors import Finding, InputError
 from hpcsched.metrics.metric_tables import whole_column
 from hpcsched.results.directory import RunDirectory, create
-from hpcsched.results.manifest import content_sha256, finish_manifest, start_manifest
+from hpcsched.results.manifest import ON_A_CLUSTER, content_sha256, finish_manifest, start_manifest
 from hpcsched.results.record_file import ROW_GROUP
 from hpcsched.results.recorder import RunRecorder
 from hpcsched.results.summary import Breakdown, ChosenMetric, ChosenObjective, summarize
@@ -126,6 +126,23 @@ def test_create_replaces_a_run(tmp_path: Path) -> None:
         create(run.path)
     create(run.path, force=True).release()
     assert [path.name for path in run.path.iterdir()] == ["notes.txt"]
+
+
+def test_create_replaces_a_run_that_was_killed(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its process is gone, as its lock is, and it left no figures; on a cluster its log is kept."""
+    folder = write_run(tmp_path / "run").path
+    _set(status="running")(folder)
+    with create(folder), pytest.raises(InputError, match="another run is being written there"):
+        create(folder)
+    assert caplog.messages == [f"{folder}: replacing the run in it, which was killed"]
+    (folder / ".manifest.json.unfinished").write_text("{")
+    create(folder).release()
+    folder = write_run(tmp_path / "live").path
+    _set(status="running", not_reproducible_because=[ON_A_CLUSTER])(folder)
+    with pytest.raises(InputError, match="is not empty; force=True"):
+        create(folder)
 
 
 def _remove(name: str) -> Callable[[Path], None]:

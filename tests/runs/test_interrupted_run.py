@@ -16,10 +16,28 @@ system: {groups: [{name: node, count: 10, resources: {core: 4}}]}
 trace: {source: swf, path: long.swf}
 predictor: slow
 dispatcher: {name: list, option: backfill}
+observers: [event-log, reasons]
 """
 JOBS = 20_000
 """Jobs of a run of ten seconds at least, see `SECONDS_EACH`."""
 PATIENCE = 120
+
+
+def test_a_killed_run_is_run_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The same command does without `--force`, and says what it replaces."""
+    (tmp_path / "long.swf").write_text("1 0 -1 5 1 -1 -1 1 5 -1 1 1 1 1 1 1 -1 -1\n")
+    text = SCENARIO.replace("predictor: slow\n", "")
+    (tmp_path / "scenario.yaml").write_text(text)
+    out = tmp_path / "out"
+    command = ["run", str(tmp_path / "scenario.yaml"), "--out", str(out)]
+    assert main(command) == 0
+    manifest = json.loads((out / "manifest.json").read_text())
+    # As it was until the process was killed, in the middle of a table.
+    (out / "manifest.json").write_text(json.dumps({**manifest, "status": "running", "files": {}}))
+    (out / "jobs.parquet").write_bytes(b"PAR1")
+    assert main(command) == 0
+    assert f"{out}: replacing the run in it, which was killed" in capsys.readouterr().err
+    assert main(["verify", str(out)]) == 0
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

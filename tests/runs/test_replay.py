@@ -55,7 +55,7 @@ def test_what_was_done_is_said(made: Path) -> None:
     [
         {"dispatcher": {"name": "list", "order": "fcfs", "allocator": "first-fit"}},
         {"dispatcher": {"name": "list", "order": "sjf", "allocator": "first-fit"}},
-        {"predictor": {"name": "actual"}},
+        {"predictor": {"name": "last-two"}},
     ],
 )
 def test_another_policy(made: Path, change: dict[str, Any]) -> None:

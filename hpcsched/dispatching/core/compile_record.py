@@ -1,8 +1,11 @@
 """Folders of compiled code, and a record of how long compiling took on this machine."""
 
+import grp
 import json
 import logging
 import os
+import pwd
+import stat
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import cache
@@ -18,22 +21,76 @@ RECORD = "compile-seconds.json"
 def cache_folders(module_file: str = __file__) -> Iterator[Path]:
     """Yield folders for code: by environment variable, beside the module, or at home.
 
+    Those that others can write are left out: whoever writes code there has it run.
+
     Parameters
     ----------
     module_file
         File of the module that is compiled.
     """
     named = os.environ.get("NUMBA_CACHE_DIR")
-    if named:
+    if named and is_private(Path(named), module_file):
         yield Path(named)
         with suppress(OSError):
             Path(named).mkdir(parents=True, exist_ok=True)
         if Path(named).is_dir() and os.access(named, os.W_OK):
             return
-    yield Path(module_file).parent / "__pycache__"
+    places = [Path(module_file).parent / "__pycache__"]
     with suppress(RuntimeError):  # this user has no home
         at_home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-        yield Path(at_home, "hpcsched")
+        places.append(Path(at_home, "hpcsched"))
+    yield from (place for place in places if is_private(place, module_file))
+
+
+def is_private(folder: Path, module_file: str) -> bool:
+    """Return True if only those can put code into a folder who can change the module; or warn.
+
+    A folder with the sticky bit may lie above, as `/tmp`: what is in it belongs to its maker.
+    """
+    beside, folder = Path(module_file).resolve().parent, folder.resolve()
+    # The last is root, which has another number within a container.
+    trusted = {0, os.getuid(), _status(beside).st_uid, _status(Path("/")).st_uid}
+    for place in (folder, *folder.parents):
+        if place in (beside, *beside.parents):
+            break
+        status = _status(place)
+        if place != folder and status.st_mode & stat.S_ISVTX:
+            shared = False
+        else:
+            by_group = status.st_mode & stat.S_IWGRP and not _may_change(beside, status.st_gid)
+            shared = bool(status.st_mode & stat.S_IWOTH or by_group)
+        if shared or status.st_uid not in trusted:
+            _not_private(folder, place)
+            return False
+    return True
+
+
+def _status(path: Path) -> os.stat_result:
+    """Return the status of a folder; one that is not there is this user's alone."""
+    try:
+        return path.stat()
+    except OSError:
+        return os.stat_result((stat.S_IFDIR, 0, 0, 0, os.getuid(), os.getgid(), 0, 0, 0, 0))
+
+
+def _may_change(beside: Path, group: int) -> bool:
+    """Return True if a group is this user's own, or can write beside the module."""
+    status = _status(beside)
+    if status.st_mode & stat.S_IWGRP and status.st_gid == group:
+        return True
+    try:
+        name = grp.getgrgid(group).gr_name
+        return name == pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return False
+
+
+@cache
+def _not_private(folder: Path, place: Path) -> None:
+    """Warn, once in a process and folder, that it is not used."""
+    _log.warning(
+        "compiled code in %s is neither used nor kept: other users can write %s", folder, place
+    )
 
 
 @cache

@@ -1,7 +1,9 @@
 """numba's machine code of compiled functions, for callers in Python and in compiled code."""
 
+import inspect
 from contextlib import suppress
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from numba.core.caching import NullCache
@@ -12,7 +14,7 @@ from numba.np import linalg
 from hpcsched.dispatching.core import code_call_types  # noqa: F401  (numba is told of calls)
 from hpcsched.dispatching.core.code_cache import CodeCache
 from hpcsched.dispatching.core.compile_progress import CompileProgress
-from hpcsched.dispatching.core.compile_record import not_kept
+from hpcsched.dispatching.core.compile_record import is_private, not_kept
 from hpcsched.dispatching.core.compile_time import compiling
 from hpcsched.dispatching.core.inner_code import InnerDispatcher
 from hpcsched.dispatching.core.state_types import register
@@ -48,7 +50,9 @@ class MachineFunction(CPUDispatcher):
         super().__init__(py_func, locals or {}, options, pipeline_class)
         self.inner = InnerDispatcher(py_func, options)
         with suppress(RuntimeError):  # there is no place for a cache
-            self._cache = CodeCache(py_func)
+            cache = CodeCache(py_func)
+            if is_private(Path(cache.cache_path), inspect.getfile(py_func)):
+                self._cache = cache
 
     def compile(self, sig: Any) -> Any:
         """Compile or load it for some types, where Python has called it with these."""

@@ -10,7 +10,6 @@ import select
 import signal
 import subprocess
 import tempfile
-import threading
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
@@ -20,15 +19,26 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from hpcsched.dispatching.cp.answer_check import checked_answer
-from hpcsched.dispatching.cp.model_solving import Answer, Task, solve
+from hpcsched.dispatching.cp.in_process import failed, timed
+from hpcsched.dispatching.cp.model_solving import Answer, Task
 from hpcsched.dispatching.cp.solver_process import LENGTH, READY, command
+from hpcsched.dispatching.decision import PROCESS
 from hpcsched.process_memory import resident_memory
 
 START_SECONDS = 60.0
 """Time limit of a process's start, in seconds: it reads a lot from what may be a slow disk."""
 
+LEAST_START_SECONDS = 10.0
+"""The same under a time limit of calls that is shorter: importing a solver takes some seconds."""
+
 STARTS = 3
-"""Number of failed starts in a row after which no other process is started."""
+"""Number of failed starts in a row after which the next ones have to wait."""
+
+REST = 20.0
+"""Wait before another start, as a multiple of the time that the last one took to fail.
+
+Memory that is short may be there later, and a solver that never starts takes 5 % of the time.
+"""
 
 _MOST_GROWTH = 2 << 30
 """Growth of a process, in bytes, after which the next task gets a new one.
@@ -68,38 +78,6 @@ class Solver(Protocol):
         """Release all resources; may be called again, and so may `solve`."""
 
 
-class InProcess:
-    """Solves in this process: errors are caught, but nothing ends a call that overruns.
-
-    `seconds` is not looked at, and a solver that crashes ends the run.
-    """
-
-    def solve(self, task: Task, seconds: float | None) -> Answer:
-        """Solve a task, however long it takes.
-
-        Parameters
-        ----------
-        task
-            The model and its limits.
-        seconds
-            Time limit in real seconds; None: no limit.
-        """
-        began = perf_counter()
-        on_interrupt = signal.getsignal(signal.SIGINT)
-        try:
-            answer = checked_answer(solve(task))
-        except Exception as error:
-            answer = _failed(error)
-        finally:
-            # CP-SAT leaves the default behind, with which Ctrl-C ends the run without a word.
-            if on_interrupt and threading.current_thread() is threading.main_thread():
-                signal.signal(signal.SIGINT, on_interrupt)
-        return _timed(answer, began)
-
-    def close(self) -> None:
-        """Do nothing."""
-
-
 class SolverProcess:
     """Solves in a process of its own, which is started when first needed, and again after it died.
 
@@ -111,6 +89,7 @@ class SolverProcess:
         self._end: Callable[[], object] | None = None
         self._failed_starts = 0
         self._why = ""
+        self._rests_until = 0.0
 
     def __enter__(self) -> Self:
         return self
@@ -135,7 +114,7 @@ class SolverProcess:
         """
         began = perf_counter()
         try:
-            child = self._ready_child(task)
+            child = self._ready_child(task, seconds)
             # Pickled before the deadline is set, so that large models lose no solver time to it.
             message = pickle.dumps(task, pickle.HIGHEST_PROTOCOL)
             deadline = None if seconds is None else perf_counter() + seconds
@@ -147,8 +126,8 @@ class SolverProcess:
         except (_StartError, _GoneError) as error:
             answer = Answer("failed", why=str(error))
         except Exception as error:  # the task cannot be pickled, or the answer not be read
-            answer = _failed(error)
-        return _timed(answer, began)
+            answer = failed(error)
+        return timed(answer, began)
 
     def close(self) -> None:
         """End the process."""
@@ -164,38 +143,45 @@ class SolverProcess:
             self.close()
             raise
 
-    def _ready_child(self, task: Task) -> "_Child":
+    def _ready_child(self, task: Task, seconds: float | None) -> "_Child":
         """Return the process; raises _StartError where there is none to be had."""
         if self._child is not None:
             if self._child.is_alive():
                 return self._child
             self.close()
-        # Each further start could take START_SECONDS, round after round.
-        if self._failed_starts >= STARTS:
+        began = perf_counter()
+        # Each further start could take its whole time limit, round after round.
+        if began < self._rests_until:
             raise _StartError(self._why)
         setup = pickle.dumps((task.formulation, task.backend), pickle.HIGHEST_PROTOCOL)
-        deadline = perf_counter() + START_SECONDS
+        limit = START_SECONDS
+        if seconds is not None:
+            limit = min(limit, max(seconds, LEAST_START_SECONDS))
+        deadline = began + limit
         try:
             child = _Child()
             # Runs as well when Python exits, so that no solver outlives its run.
             self._end = weakref.finalize(self, child.end)
             greeting = self._exchange(child, setup, deadline)
         except _OverrunError:
-            why = f"the solver's process was not ready after {START_SECONDS:g} s"
+            why = f"{PROCESS} was not ready after {limit:g} s"
         except _GoneError as error:
             why = str(error)
         except OSError as error:
-            why = f"the solver's process cannot be started: {error}"
+            why = f"{PROCESS} cannot be started: {error}"
         else:
             if greeting == READY:
                 self._failed_starts = 0
                 child.memory = child.growth()
                 self._child = child
                 return child
-            why = "the solver's process said something else than that it is ready"
+            why = f"{PROCESS} said something else than that it is ready"
         self.close()
         self._failed_starts += 1
         self._why = why
+        if self._failed_starts >= STARTS:
+            now = perf_counter()
+            self._rests_until = now + REST * (now - began)
         raise _StartError(why)
 
 
@@ -337,11 +323,11 @@ class _Child:
         self._kill()
         code = self._process.returncode
         if alive:
-            cause = "the solver's process closed its pipe"
+            cause = f"{PROCESS} closed its pipe"
         elif code is not None and code < 0:
-            cause = f"the solver's process was killed by {_signal_name(-code)}"
+            cause = f"{PROCESS} was killed by {_signal_name(-code)}"
         else:
-            cause = f"the solver's process ended with exit code {code}"
+            cause = f"{PROCESS} ended with exit code {code}"
         line = self._last_line()
         return f"{cause}: {line}" if line else cause
 
@@ -376,14 +362,3 @@ def _signal_name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"
-
-
-def _failed(error: Exception) -> Answer:
-    return Answer("failed", why=f"{type(error).__name__}: {error}")
-
-
-def _timed(answer: Answer, began: float) -> Answer:
-    """Return an answer with the time that was lost on it, where it says nothing of times."""
-    if answer.status not in ("failed", "overrun") or answer.solve_time:
-        return answer
-    return answer._replace(solve_time=perf_counter() - began)

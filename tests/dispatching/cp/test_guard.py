@@ -17,7 +17,8 @@ import numpy as np
 import pytest
 
 from hpcsched.dispatching.cp import guard
-from hpcsched.dispatching.cp.guard import InProcess, Solver, SolverProcess
+from hpcsched.dispatching.cp.guard import Solver, SolverProcess
+from hpcsched.dispatching.cp.in_process import InProcess
 from hpcsched.dispatching.cp.model_solving import Task
 from hpcsched.dispatching.cp.solver_limits import Budget
 from hpcsched.dispatching.planning.model_data import ModelData
@@ -341,6 +342,18 @@ def test_no_further_process_is_tried_where_none_starts(
     assert own_solver.solve(GOOD, PATIENCE).status == "failed"
 
 
+def test_another_process_is_tried_later(
+    own_solver: SolverProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Memory that was short for three starts may be there again: solving goes on."""
+    task = GOOD._replace(backend=faulty.DiesAtStart(faulty.nothing, (str(tmp_path / "starts"),)))
+    monkeypatch.setattr(guard, "REST", 0.0)
+    for _ in range(guard.STARTS + 1):
+        assert own_solver.solve(task, PATIENCE).status == "failed"
+    assert len((tmp_path / "starts").read_text().splitlines()) == guard.STARTS + 1
+    assert own_solver.solve(GOOD, PATIENCE).status == "optimal"
+
+
 def test_a_process_that_is_never_ready_is_given_up(
     own_solver: SolverProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -348,6 +361,17 @@ def test_a_process_that_is_never_ready_is_given_up(
     monkeypatch.setattr(guard, "START_SECONDS", 0.5)
     task = GOOD._replace(backend=faulty.HangsAtStart(faulty.nothing))
     assert own_solver.solve(task, None).why == "the solver's process was not ready after 0.5 s"
+
+
+def test_a_start_has_no_more_time_than_a_call(
+    own_solver: SolverProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A start that hangs is ended with the watchdog, which leaves it enough to import a solver."""
+    monkeypatch.setattr(guard, "LEAST_START_SECONDS", 0.2)
+    task = GOOD._replace(backend=faulty.HangsAtStart(faulty.nothing))
+    for seconds, limit in ((0.1, "0.2"), (0.4, "0.4")):
+        why = f"the solver's process was not ready after {limit} s"
+        assert own_solver.solve(task, seconds).why == why
 
 
 def test_a_process_that_cannot_be_started_is_a_failure(

@@ -10,7 +10,8 @@ import pytest
 from hpcsched.dispatching.cp.backends.ortools import OrTools
 from hpcsched.dispatching.cp.formulation import BuiltModel
 from hpcsched.dispatching.cp.formulations.hcp19 import hcp19
-from hpcsched.dispatching.cp.guard import InProcess, SolverProcess
+from hpcsched.dispatching.cp.guard import SolverProcess
+from hpcsched.dispatching.cp.in_process import InProcess
 from hpcsched.dispatching.cp.model_solving import Answer, Task
 from hpcsched.dispatching.cp.solver_limits import (
     Budget,

@@ -116,6 +116,28 @@ def fail(message: str = "no luck") -> None:
     raise ValueError(message)
 
 
+def deadlock(note: str) -> None:
+    """Wait in C for ever, whatever signal comes, after writing the process's number."""
+    write_number(note)
+    mutex = ctypes.create_string_buffer(256)
+    for _ in range(2):
+        _C.pthread_mutex_lock(mutex)
+
+
+def killed_once(note: str) -> None:
+    """Be killed in the first call, as where memory is short, and solve at once later."""
+    if not Path(note).exists():
+        write_number(note)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def write_number(note: str) -> None:
+    """Write the process's number to a file."""
+    unfinished = Path(f"{note}.unfinished")
+    unfinished.write_text(str(os.getpid()))
+    unfinished.replace(note)
+
+
 _KEPT: list[bytes] = []
 
 
