@@ -43,7 +43,7 @@ ROWS = (
     _ours("BSLD", "order-search"),
     _ours("BSLD", "hyper"),
     _paper("AF", "CP-AF", (76, 54, 70, 48, 78), (74, 49, 91, 52, 71)),
-    _paper("AF", "List-SAF", (83, 67, 112, 62, 79), (94, 86, 240, 89, 72)),
+    _paper("AF", "List-SAF", (83, 67, None, 62, 79), (94, 86, 240, 89, 72)),
     _paper("AF", "List-SJF", (82, 77, 114, 56, 83), (81, 67, 149, 69, 81)),
     _paper("AF", "EASY", (96, 90, None, 87, 93), (93, 76, 88, 85, 80)),
     _ours("AF", "order-search"),
