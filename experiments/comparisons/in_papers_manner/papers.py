@@ -211,14 +211,14 @@ _PAPERS: Mapping[str, Paper] = {
 
 def _on_the_log(paper: Paper) -> Paper:
     """Return what a paper has of Eurora and of predictions that the real log allows: W and R."""
-    rest = paper._replace(tables=[], figures=[], searches=True)
+    rest = paper._replace(tables=[], figures=[], searches=not paper.beside_lists)
     for table in paper.tables:
         if table.system == "eurora":
             title = table.title.replace(EURORA, EURORA_LOG)
             rows = [row for row in table.rows if row.predictor in "WR"]
             rest = rest._replace(tables=[*rest.tables, Printing(title, "eurora-log", rows)])
     for figure in paper.figures:
-        if figure.system == "eurora":
+        if figure.system == "eurora" and not figure.classes:  # one job of the stretch is long
             bars = [bar for bar in figure.bars if bar[1] in "WR"]
             kept = figure._replace(system="eurora-log", bars=bars)
             rest = rest._replace(figures=[*rest.figures, kept])
