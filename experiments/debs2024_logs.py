@@ -19,7 +19,7 @@ NAME = "debs2024_logs"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Show what the command line says; returns what `carry_out` does."""
-    parser = make_parser(NAME, "Show table 2 of Goponenko and others (DEBS 2024) on four logs.")
+    parser = make_parser(NAME, "Show table 2 of Goponenko and others (DEBS 2024) on five logs.")
     return carry_out(parser, arguments, _choose)
 
 

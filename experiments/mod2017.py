@@ -14,6 +14,9 @@ from comparisons.outcome_tables import QUEUES, SLOWDOWNS, as_markdown
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "mod2017.md"
 
+NAMES = {"eurora-like": "mod2017", "eurora": "mod2017-eurora"}
+"""Names of the blocks of the page, by log."""
+
 Outcomes = Mapping[tuple[str, str], Outcome]
 """Outcomes by dispatcher and predictor."""
 
@@ -21,11 +24,16 @@ Outcomes = Mapping[tuple[str, str], Outcome]
 def main(arguments: Sequence[str] | None = None) -> int:
     """Show what the command line says; returns what `carry_out` does."""
     parser = make_parser("mod2017", "Show what predictions are worth to five dispatchers.")
+    parser.add_argument(
+        "--of", choices=NAMES, default="eurora-like",
+        help="which log's: of the synthetic workload, if not given, or the real log",
+    )  # fmt: skip
     return carry_out(parser, arguments, _choose)
 
 
-def _choose(_: argparse.Namespace) -> Shown:
-    return Shown("mod2017", ("dispatcher", "predictor"), PAGE, content_of, vectors=True)
+def _choose(options: argparse.Namespace) -> Shown:
+    axes = ("dispatcher", "predictor")
+    return Shown(NAMES[options.of], axes, PAGE, content_of, vectors=True)
 
 
 def content_of(finished: Finished, drawing: Drawing) -> Content:

@@ -32,7 +32,7 @@ from hpcsched.results.summary import ChosenMetric
 from hpcsched.scenario import Scenario
 from hpcsched.scenario.choices import Choice, Transformed
 from hpcsched.scenario.partitions import build_partitions
-from hpcsched.scenario.walk import blocks
+from hpcsched.scenario.walk import blocks, marks_of
 from hpcsched.simulation.observer import Observer
 from hpcsched.system.group_limits import LimitedJob
 from hpcsched.system.node_outages import NO_OUTAGES, Outages
@@ -236,7 +236,7 @@ class Assembly:
         finally:
             self._seed = outer
         check_product(built, origin)
-        if kind == "solver" and not (built.deterministic or parameters.not_reproducible):
+        if kind == "solver" and not (built.deterministic or any(marks_of(parameters))):
             raise PluginError(
                 f"{origin}: expected parameters that say in 'not_reproducible' why it is not"
                 " deterministic, found none"

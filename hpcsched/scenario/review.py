@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from hpcsched.dispatching.cp.cp_params import PlanAllParams
 from hpcsched.errors import Finding, PluginError
-from hpcsched.parameters import InputFile, NotReproducible, Params, unset_variables
+from hpcsched.parameters import InputFile, unset_variables
 from hpcsched.paths import unreadable
 from hpcsched.plugin_faults import FAULTS, raised
 from hpcsched.plugins.registry import SEES_RUN_TIME, Installed
@@ -20,7 +20,7 @@ from hpcsched.scenario.key_path import KeyPath, parse_key_path, show_key_path
 from hpcsched.scenario.loading import LoadedScenario
 from hpcsched.scenario.models import Scenario
 from hpcsched.scenario.positions import by_position
-from hpcsched.scenario.walk import blocks, mark_of, texts
+from hpcsched.scenario.walk import blocks, mark_of, marks_of, texts
 from hpcsched.system.system import System
 
 Check = Callable[[LoadedScenario], Iterable[Finding]]
@@ -140,15 +140,7 @@ def _plugin_of(loaded: LoadedScenario, path: KeyPath, block: BaseModel) -> Insta
 def not_reproducible(scenario: Scenario) -> Iterator[tuple[KeyPath, str]]:
     """Yield key path and reason of every choice that makes results depend on the machine."""
     for path, block in blocks(scenario):
-        if isinstance(block, Params) and block.not_reproducible is not None:
-            yield path, block.not_reproducible.why
-        # Only what the user has set can make a difference; defaults are reproducible by design.
-        for name in block.model_fields_set:
-            field = type(block).model_fields[name]
-            mark = mark_of(field, NotReproducible)
-            default = field.get_default(call_default_factory=True, validated_data={})
-            if mark is not None and getattr(block, name) != default:
-                yield (*path, name), mark.why
+        yield from ((path + key, why) for key, why in marks_of(block))
 
 
 def _similar_resource_types(loaded: LoadedScenario) -> Iterator[Finding]:

@@ -6,6 +6,7 @@ from typing import Any, TypeVar, get_args
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from hpcsched.parameters import NotReproducible, Params
 from hpcsched.scenario.key_path import KeyPath
 
 _T = TypeVar("_T")
@@ -51,3 +52,16 @@ def _items(value: Any) -> Iterator[tuple[str | int, Any]]:
         yield from ((str(key), item) for key, item in value.items())
     elif isinstance(value, list | tuple):
         yield from enumerate(value)
+
+
+def marks_of(block: BaseModel) -> Iterator[tuple[KeyPath, str]]:
+    """Yield key and reason of the choices of a block that make results depend on the machine."""
+    if isinstance(block, Params) and block.not_reproducible is not None:
+        yield (), block.not_reproducible.why
+    # Only what the user has set can make a difference; defaults are reproducible by design.
+    for name in block.model_fields_set:
+        field = type(block).model_fields[name]
+        mark = mark_of(field, NotReproducible)
+        default = field.get_default(call_default_factory=True, validated_data={})
+        if mark is not None and getattr(block, name) != default:
+            yield (name,), mark.why

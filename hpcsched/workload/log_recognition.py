@@ -13,6 +13,7 @@ from hpcsched.slurm.sacct_header import parse_header, what_it_is
 from hpcsched.workload.presets.preset_catalogue import Preset, find_preset, preset_for
 from hpcsched.workload.readers import alea_lines
 from hpcsched.workload.readers.compressed_files import DAMAGE, unpacked
+from hpcsched.workload.readers.eurora_rows import LIMIT, USED
 from hpcsched.workload.readers.table_files import table_files
 from hpcsched.workload.readers.table_rows import open_rows
 from hpcsched.workload.readers.text_lines import TextLines
@@ -290,6 +291,10 @@ def _is_philly(lines: Sequence[str]) -> bool:
     return text.lstrip().startswith("[") and '"attempts"' in text and '"submitted_time"' in text
 
 
+def _is_eurora(lines: Sequence[str]) -> bool:
+    return {USED, LIMIT} <= set(lines[0].split(";"))
+
+
 def _is_alea(lines: Sequence[str]) -> bool:
     fields = lines[0].split()
     return (
@@ -314,6 +319,7 @@ _FITS: Mapping[LogFormat, Callable[[Sequence[str]], bool]] = {
     BATSIM: _is_batsim,
     SWF: _is_swf,
     of_preset(find_preset("philly")): _is_philly,
+    of_preset(find_preset("eurora")): _is_eurora,
     ALEA: _is_alea,
     TABLE: _is_table,
 }

@@ -1,4 +1,4 @@
-"""The tables of the page on four logs of DEBS 2024."""
+"""The tables of the page on five logs of DEBS 2024."""
 
 from debs2024_logs import PAGE
 from tests.docs.pages import tables

@@ -22,8 +22,10 @@ LOGS = (
     "Lublin-1.swf.gz",
     "Lublin-2.swf.gz",
     "UniLu-Gaia-2014-1.swf.gz",
+    "Eurora-2014-04.csv.gz",
     "KTH-SP2-1996-2.1-cln.swf.gz",
     "CTC-SP2-1996-3.1-cln.swf.gz",
+    "SDSC-SP2-1998-4.2-cln.swf.gz",
     "SDSC-BLUE-2000-4.2-cln.swf.gz",
     "CEA-Curie-2011-2.1-cln.swf.gz",
     "lublin-kth.swf",
@@ -111,11 +113,11 @@ def test_debs2024_logs(read):
     wanted |= {
         (DELAYED_LOG, DELAYED_HALF, rule, "BSLD", f"j{k}") for rule in rules for k in range(1, 11)
     }
-    assert len(found) == len(wanted) == 48 + 2 * 32 + 60
+    assert len(found) == len(wanted) == 60 + 2 * 40 + 60
     assert set(found) == wanted
 
-    cores = {"KTH-SP2": 100, "CTC-SP2": 338, "SDSC-BLUE": 1152, "CEA-CURIE": 93312}
-    files = {"KTH-SP2": "KTH", "CTC-SP2": "CTC", "SDSC-BLUE": "SDSC-BLUE", "CEA-CURIE": "CEA"}
+    cores = {"KTH-SP2": 100, "CTC-SP2": 338, "SDSC-SP2": 128, "SDSC-BLUE": 1152, "CEA-CURIE": 93312}
+    files = {log: log for log in cores} | {"KTH-SP2": "KTH", "CTC-SP2": "CTC", "CEA-CURIE": "CEA"}
     for cell in cells:
         scenario, log = cell.scenario, cell.labels["system"]
         groups = scenario.system.groups
@@ -170,12 +172,17 @@ def has_the_manner(dispatcher):
 
 
 GAIA = "thesis2020-gaia"
+SYNTHETIC = ("cp2021", "pcp20", "thesis2020")
+"""Papers whose logs have a synthetic stand-in."""
+
+EURORA_WAITS = {1: 21_600, 2: 86_400, 3: 1800, 4: 3600}
+"""Expected waits by queue; tests/traces/test_eurora.py compares them with the file of the log."""
 
 
 def test_in_papers_manner(read):
     """There is a cell for each row and bar of three papers, and no other; all have the manner."""
     cells = read("in_papers_manner").cells
-    papers = [paper for label, paper in PAPERS.items() if label != GAIA]
+    papers = [PAPERS[label] for label in SYNTHETIC]
     assert sorted(labels(cells, "system", "dispatcher", "predictor")) == shown(papers)
     for cell in cells:
         dispatcher, system = cell.scenario.dispatcher, cell.labels["system"]
@@ -196,6 +203,36 @@ def test_in_papers_manner_on_gaia(read):
         assert (dispatcher.time_limits, dispatcher.budget) == (None, 0.2)
         assert cell.scenario.trace.path.endswith("UniLu-Gaia-2014-1.swf.gz")
         assert (dispatcher.expected_wait is None) == (dispatcher.version == 3)
+
+
+def test_in_papers_manner_on_eurora(read):
+    """There is a cell for each row and bar that the log allows, with the waits of its queues."""
+    cells = read("in_papers_manner_eurora").cells
+    papers = [PAPERS[f"{label}-eurora"] for label in SYNTHETIC]
+    assert sorted(labels(cells, "system", "dispatcher", "predictor")) == shown(papers)
+    assert len(cells) == 11
+    for cell in cells:
+        dispatcher = cell.scenario.dispatcher
+        assert has_the_manner(dispatcher)
+        assert (dispatcher.time_limits, dispatcher.budget) == (None, 0.05)
+        waits = getattr(dispatcher, "expected_wait", None)
+        assert waits is None or waits.by_queue == EURORA_WAITS
+
+
+def test_mod2017_on_eurora(read):
+    """Five dispatchers with two predictions, and PBS as it was."""
+    cells = read("mod2017_eurora").cells
+    found = labels(cells, "dispatcher", "predictor")
+    assert len(found) == 11
+    assert [letter for name, letter in found if name == "PBS"] == ["W"]
+    waits = [
+        cell.scenario.dispatcher.expected_wait
+        for cell in cells
+        if cell.labels["dispatcher"] in ("PRB", "CPH")
+    ]
+    assert len(waits) == 4
+    for one in waits:
+        assert one.by_queue == EURORA_WAITS
 
 
 def test_mod2017(read):

@@ -14,6 +14,7 @@ PUBLISHED = {
     "cerit-sc": (68, {"core": 2176}),
     "curie": (5544, {"core": 93312, "gpu": 288}),
     "eurora": (64, {"core": 1024, "gpu": 64, "mic": 64}),
+    "eurora-2014": (64, {"core": 1024, "mem": 64 * 32 * 1024, "gpu": 64, "mic": 64}),
     "fugaku-sized": (158976, {"core": 7630848}),
     "gaia": (151, {"core": 2004, "gpu": 32}),
     "kit-forhlr2": (1173, {"core": 24048, "gpu": 84}),

@@ -92,6 +92,7 @@ def _bars(dispatchers: Sequence[str], letters: Sequence[str]) -> Sequence[tuple[
 
 
 EURORA = "`eurora-like`, which stands in for the log of Eurora"
+EURORA_LOG = "a busy stretch of the log of Eurora"
 KIT = "`kit-like`, which stands in for the log of ForHLR II"
 
 THESIS_NAMES = {
@@ -103,7 +104,7 @@ THESIS_HCP = [
     ("hcp", "W"), *_bars(["hcp1"], "WDR"), ("hcp2", "D"), *_bars(["hcp19"], "WDR"),
 ]  # fmt: skip
 
-PAPERS: Mapping[str, Paper] = {
+_PAPERS: Mapping[str, Paper] = {
     "cp2021": Paper(
         "cp2021.md",
         {"hcp19": "HCP'19", "pcp19": "PCP'19", "pcp21": "PCP'21", "pcp21s": "PCP'21s"},
@@ -206,4 +207,29 @@ PAPERS: Mapping[str, Paper] = {
         searches=True,
     ),
 }  # fmt: skip
+
+
+def _on_the_log(paper: Paper) -> Paper:
+    """Return what a paper has of Eurora and of predictions that the real log allows: W and R."""
+    rest = paper._replace(tables=[], figures=[], searches=not paper.beside_lists)
+    for table in paper.tables:
+        if table.system == "eurora":
+            title = table.title.replace(EURORA, EURORA_LOG)
+            rows = [row for row in table.rows if row.predictor in "WR"]
+            rest = rest._replace(tables=[*rest.tables, Printing(title, "eurora-log", rows)])
+    for figure in paper.figures:
+        if figure.system == "eurora" and not figure.classes:  # one job of the stretch is long
+            bars = [bar for bar in figure.bars if bar[1] in "WR"]
+            kept = figure._replace(system="eurora-log", bars=bars)
+            rest = rest._replace(figures=[*rest.figures, kept])
+    return rest
+
+
+PAPERS: Mapping[str, Paper] = {
+    **_PAPERS,
+    **{
+        f"{label}-eurora": _on_the_log(_PAPERS[label])
+        for label in ("cp2021", "pcp20", "thesis2020")
+    },
+}
 """What is shown, by the label of the paper."""

@@ -1,4 +1,4 @@
-"""Choice of the reader of a table: one file, a folder of files, or the log of Philly."""
+"""Choice of the reader of a table: one file, a folder of files, or a log of Philly or Eurora."""
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
@@ -7,6 +7,7 @@ from typing import Any
 
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.workload.readers.compressed_files import ENDINGS
+from hpcsched.workload.readers.eurora_rows import EuroraRows
 from hpcsched.workload.readers.philly_rows import PhillyRows
 from hpcsched.workload.readers.table_rows import Rows, open_rows
 from hpcsched.workload.readers.table_source_params import TableParams
@@ -35,6 +36,8 @@ def rows_of(params: TableParams, encoding: TextEncoding) -> Rows:
     def read(file: Path) -> Rows:
         if params.format == "philly":
             return PhillyRows(file)
+        if params.format == "eurora":
+            return EuroraRows(file, encoding)
         return open_rows(file, params.delimiter, encoding, params.column_names)
 
     return FolderRows(path, read) if path.is_dir() else read(path)

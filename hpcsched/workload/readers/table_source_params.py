@@ -144,9 +144,10 @@ class TableParams(RecordPolicies):
         description="A known data set (`hpcsched trace presets`), whose columns and units need no"
         " naming; other keys replace what the preset says.",
     )
-    format: Literal["table", "philly"] = Field(
+    format: Literal["table", "philly", "eurora"] = Field(
         "table",
-        description="CSV or Parquet, as the content tells; or the job log of Microsoft's Philly.",
+        description="CSV or Parquet, as the content tells; or the job log of Microsoft's Philly, or"
+        " of Eurora.",
     )
     column_names: Annotated[tuple[_Column, ...] | None, Listed] = Field(
         None, description="Names of the columns of a CSV file without a line that names them."

@@ -198,6 +198,14 @@ WRITERS: Mapping[str, Callable[[Path], Path]] = {
         "903,77,40,0,normal,4,60,1588334440,0,1588334460,\n"
     ),
     "philly": text(json.dumps(_PHILLY), "cluster_job_log"),
+    "eurora": text(
+        "submit;job_id;queue;start;end;requested_nodes;requested_cores;requested_mem;requested_time;"
+        "used (node:cores:gpus:mics:mem per node)\n"
+        "2020-05-01 14:00:00;901;debug;2020-05-01 14:00:10;2020-05-01 14:01:50;2;16;1;01:00;"
+        "33:8:1:0:4194304 64:8:1:0:4194304\n"
+        "2020-05-01 14:00:30;902;R;2020-05-01 14:00:30;2020-05-01 14:01:20;1;8;200;00:02;"
+        "8:8:0:0:204800 8:8:0:0:204800\n"
+    ),
     "helios": text(
         "job_id,user,vc,gpu_num,cpu_num,node_num,state,submit_time,start_time,end_time,duration,"
         "queue\n"

@@ -128,6 +128,17 @@ EXPECTED: Mapping[str, Read] = {
         {"missing_run_time": 2},
         {"uneven_units": 1},
     ),
+    # Times are of Rome. Memory is that of the nodes used, not the requested one. The second job has
+    # its only chunk twice.
+    "eurora": Read(
+        [
+            Found(901, 0, 10, 100, 3600, 2, {"core": 8, "gpu": 1, "mic": 0, "mem": 4 * GIB},
+                  queue=1, spread=False),
+            Found(902, 30, 0, 50, 120, 1, {"core": 8, "gpu": 0, "mic": 0, "mem": 200 * MIB},
+                  queue=2, spread=False),
+        ],
+        {},
+    ),
     # 32 / 2 CPUs and 16 / 2 GPUs; 6 CPUs and 3 GPUs on 2 nodes are 3 units of 2 CPUs and 1 GPU.
     "helios": Read(
         [

@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from hpcsched.errors import InputError
+from hpcsched.workload.readers.eurora_rows import LIMIT, USED, EuroraRows
 from hpcsched.workload.readers.philly_rows import PhillyRows
 from hpcsched.workload.readers.table_files import FolderRows, rows_of, table_files
 from hpcsched.workload.readers.table_source_params import TableParams
@@ -66,6 +67,13 @@ def test_without_names_of_columns(tmp_path: Path) -> None:
     found.select(["y"])
     assert [found.values(record) for _, record in found.records()] == [["2"], ["4"]]
     assert list(found.files) == [path]
+
+
+def test_eurora(tmp_path: Path) -> None:
+    """By its format, in the encoding of the source."""
+    path = tmp_path / "log"
+    path.write_text(f"{LIMIT};{USED}\n00:30;1:1:0:0:1\n")
+    assert isinstance(rows(path, format="eurora"), EuroraRows)
 
 
 def test_philly(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Parameters of solvers and their Python packages, apart from the solvers: they import slowly."""
 
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -17,6 +17,9 @@ class OrToolsParams(Params):
     """Search parameters of CP-SAT."""
 
     search: Literal["own", "papers"] = Field("own", description=SEARCH.format("CP-SAT"))
+    workers: Annotated[int, NotReproducible("several threads of CP-SAT race for plans")] = Field(
+        1, ge=1, description="Number of search threads."
+    )
 
 
 class ChocoParams(Params):

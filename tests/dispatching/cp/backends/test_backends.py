@@ -270,6 +270,19 @@ def test_cp_sat_tells_of_branches_and_conflicts():
     assert outcome.fails > 0
 
 
+def test_several_threads_of_cp_sat():
+    """They are built, prove an optimum, and the run says that it is not reproducible."""
+    name = "dispatcher={name: joint-now, solver: {name: ortools, workers: 2}}"
+    loaded = load_scenario(SCENARIO, [name])
+    assert [why for _, why in not_reproducible(loaded)] == [
+        "several threads of CP-SAT race for plans"
+    ]
+    assert assemble(loaded).dispatcher is not None
+    outcome, _ = answer(OrTools(workers=2), FORMULATIONS["hcp19"], crowd(4), Budget(60))
+    expected, _ = answer(OrTools(), FORMULATIONS["hcp19"], crowd(4), Budget(60))
+    assert outcome[:3] == expected[:3] == ("optimal", expected.objective, expected.objective)
+
+
 def test_searches_that_start_anew_are_counted_together():
     """Two searches of 3 and 4 branches, of which one tells of fails, came to 7 and 2."""
     assert total([3, 4]) == 7

@@ -17,6 +17,8 @@ def test_values_that_no_solver_can_use() -> None:
         ScheduleOrPostponeParams(restart_after=0)
     with pytest.raises(ValidationError, match="workers"):
         CpOptimizerParams(workers=0)
+    with pytest.raises(ValidationError, match="workers"):
+        OrToolsParams(workers=0)
     with pytest.raises(ValidationError, match="search"):
         OrToolsParams.model_validate({"search": "theirs"})
 
