@@ -4,6 +4,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
+from hpcsched.dispatching.planning.selection_options import Jobs
 from hpcsched.dispatching.rules.rule_params import ExpectedWaitParams
 from hpcsched.parameters import (
     NONE,
@@ -17,6 +18,11 @@ from hpcsched.parameters import (
 
 BUDGET = 0.002
 """Default work of a round."""
+
+JOBS = (
+    "Jobs in the model. fitting: those for which there is room on nodes now; pool: those that ask"
+    " for no more than is free of all nodes together, as in the papers' text; all."
+)
 
 
 class TimeLimits(Params):
@@ -46,9 +52,7 @@ class CpParams(Params):
     solver: Annotated[Any, Selects("solver")] = Field(
         "ortools", description="Solver of the models."
     )
-    jobs: Literal["fitting", "all"] = Field(
-        "fitting", description="Jobs in the model: those that could start now, or all."
-    )
+    jobs: Jobs = Field("fitting", description=JOBS)
     queue_length: int = Field(
         100, ge=1, description="Maximum number of planned jobs, the first by priority (m)."
     )
@@ -114,9 +118,7 @@ class CpParams(Params):
 class PlanAllParams(CpParams):
     """Parameters of a CP dispatcher that can afford to plan all jobs."""
 
-    jobs: Literal["fitting", "all"] = Field(
-        "all", description="Jobs in the model: those that could start now, or all."
-    )
+    jobs: Jobs = Field("all", description=JOBS)
 
 
 class JointNowParams(PlanAllParams):
@@ -162,6 +164,7 @@ class VersionParams(PaperParams):
 class Hcp19Params(VersionParams):
     """Parameters of `hcp19`."""
 
+    jobs: Jobs = Field("pool", description=JOBS)
     decode: Literal["list", "prb"] = Field(
         "prb",
         description="Decoding of the plan. prb, as in the papers: jobs planned to start now are"

@@ -2,7 +2,7 @@
 
 from typing import Literal, NamedTuple
 
-Jobs = Literal["fitting", "all"]
+Jobs = Literal["fitting", "pool", "all"]
 
 
 LARGEST = 1 << 62
@@ -15,7 +15,8 @@ class SelectionOptions(NamedTuple):
     Attributes
     ----------
     jobs
-        `fitting`: only jobs that fit now; `all`: the whole queue.
+        `fitting`: only jobs that fit on nodes now; `pool`: those that ask for no more than is free
+        of all nodes together; `all`: the whole queue.
     length
         Maximum number of jobs, the first by priority.
     spare_nodes
