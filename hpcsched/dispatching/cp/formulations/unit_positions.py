@@ -22,13 +22,17 @@ asks nothing have none.
 
 Ours departs in this.
 
-- (3) without `element`, which is slow on long arrays: each unit has a node gᵢⱼ, and on the array of
-  r each node has strideᵣ positions, as many as the largest node has of r: strideᵣ · gᵢⱼ ≤ yᵢᵣⱼ ≤
-  strideᵣ · gᵢⱼ + strideᵣ − reqᵢᵣ / rnᵢ. Positions that a smaller node does not have are taken by a
-  box for all time. Where all nodes have equally much these are the papers' positions, elsewhere
-  they are the same in another numbering. gᵢⱼ follows from y and is not counted.
+- (3) without `element`, which is slow on long arrays: each unit has a node gᵢⱼ. Nodes with equally
+  much of each type and room for the same jobs are neighbours in the array. On a stretch of
+  neighbours from node f with strideᵣ positions each, from position bᵣ on, a unit is within its
+  node: 0 ≤ yᵢᵣⱼ − bᵣ − strideᵣ · (gᵢⱼ − f) ≤ strideᵣ − reqᵢᵣ / rnᵢ. Where a job can use several
+  stretches, cᵢⱼₖ says which one. These are the papers' positions with the nodes in another order,
+  which changes no plan. gᵢⱼ and cᵢⱼₖ follow from y and are not counted.
 - Running jobs are merged by node and end, the latest end lowest, so that what is free of a node is
   in one piece at any time. Positions within a node are alike, so that nobody has to move for it.
+- As long as running jobs leave a node less than any unit asks for, all of its positions are taken,
+  and those of neighbours together are one box. Numbers of variables, constraints and boxes are thus
+  independent of the number of nodes; nodes that are used in part have boxes of their own.
 - While a node is closed by an announced outage, a box takes all of its positions.
 - The papers know no job whose units each need a node of their own. Here its gᵢⱼ are ascending,
   which loses nothing, as its units are alike.
@@ -45,15 +49,17 @@ import numpy as np
 
 from hpcsched.dispatching.cp.formulation import BuiltModel, Phase, Value, Variable
 from hpcsched.dispatching.cp.formulations.position_packing import (
+    Numbering,
     Positions,
+    Segment,
     hint_positions,
+    merged_boxes,
+    numbered,
     taken_positions,
-    usable_nodes,
 )
 from hpcsched.dispatching.cp.formulations.scheduling import (
     cumulatives,
     disjunctions,
-    in_values,
     objective,
     start_variables,
 )
@@ -78,7 +84,7 @@ def variable_count(data: ModelData, types: int) -> int:
 
 def largest_area(data: ModelData) -> int:
     """Return the largest area of an array of positions over the horizon."""
-    return int(data.capacity.max(initial=1)) * data.node_count * data.horizon
+    return int(data.totals.max(initial=1)) * data.horizon
 
 
 def scarcest_first(data: ModelData) -> list[int]:
@@ -145,39 +151,62 @@ def place_units(data: ModelData, types: Sequence[int]) -> tuple[Positions, list[
     types
         Numbers of the modelled resource types.
     """
-    # One stride for all nodes: a unit's node and its place there then follow from one number.
-    strides = [
-        int(data.capacity[usable_nodes(data, r), r].max(initial=1)) for r in range(data.type_count)
-    ]
-    nodes: list[list[Variable]] = []
-    origins: list[dict[int, list[Variable]]] = []
+    numbering = numbered(data)
+    positions = Positions(numbering, [], [], [], [])
     constraints: list[Any] = []
     for i, units in enumerate(data.units.tolist()):
-        usable = data.room[i].nonzero()[0].tolist()
-        first, last = usable[0], usable[-1]
+        asked = {r: int(data.requests[i, r]) for r in types if data.requests[i, r]}
+        segments = _segments(data, i, numbering, list(asked))
+        first, last = segments[0].first, segments[-1].last
         # A single usable node needs no variables.
-        of_job: list[Variable] = [first] * units
-        if len(usable) > 1:
-            of_job = [cp.intvar(first, last, name=f"g{i},{j}") for j in range(units)]
-            for node in of_job:
-                constraints += in_values(node, usable)
+        nodes: list[Variable] = [first] * units
+        if first < last:
+            nodes = [cp.intvar(first, last, name=f"g{i},{j}") for j in range(units)]
             if data.apart[i]:
-                constraints += [a < b for a, b in pairwise(of_job)]
-        nodes.append(of_job)
-        by_type: dict[int, list[Variable]] = {}
-        for r in types:
-            asked, stride = int(data.requests[i, r]), strides[r]
-            if not asked:
-                continue
-            low, high = stride * first, stride * last + int(data.capacity[last, r]) - asked
-            by_type[r] = [cp.intvar(low, high, name=f"y{i},{r},{j}") for j in range(units)]
-            if len(usable) > 1:
-                # The position lies within the stretch of its own node.
-                for node, origin in zip(of_job, by_type[r], strict=True):
-                    constraints.append(origin - stride * node >= 0)
-                    constraints.append(origin - stride * node <= stride - asked)
-        origins.append(by_type)
-    return Positions(nodes, origins, strides), constraints
+                constraints += [a < b for a, b in pairwise(nodes)]
+        origins = {
+            r: [
+                cp.intvar(
+                    int(numbering.first[first, r]),
+                    int(numbering.first[last + 1, r]) - amount,
+                    name=f"y{i},{r},{j}",
+                )
+                for j in range(units)
+            ]
+            for r, amount in asked.items()
+        }
+        within = [
+            [cp.boolvar(name=f"c{i},{j},{k}") for k in range(len(segments)) if len(segments) > 1]
+            for j in range(units)
+        ]
+        constraints += [cp.sum(chosen) == 1 for chosen in within if chosen]
+        for j, node in enumerate(nodes if first < last else ()):
+            for k, segment in enumerate(segments):
+                limits = [] if len(segments) == 1 else [node >= segment.first, node <= segment.last]
+                for r, amount in asked.items():
+                    stride = numbering.stride(segment.first, r)
+                    # Place of the unit on its node, which lies within the node's positions.
+                    before = int(numbering.first[segment.first, r]) - stride * segment.first
+                    place = origins[r][j] - stride * node - before
+                    limits += [place >= 0, place <= stride - amount]
+                if len(segments) > 1:
+                    limits = [within[j][k].implies(limit) for limit in limits]
+                constraints += limits
+        positions.nodes.append(nodes)
+        positions.origins.append(origins)
+        positions.segments.append(segments)
+        positions.within.append(within)
+    return positions, constraints
+
+
+def _segments(data: ModelData, i: int, numbering: Numbering, types: Sequence[int]) -> list[Segment]:
+    """Return the nodes that a job can use: neighbours with equally much of these types are one."""
+    usable = (data.room[i] > 0)[numbering.order]
+    amounts = np.diff(numbering.first, axis=0)[:, list(types)]
+    breaks = np.r_[True, (np.diff(amounts, axis=0) != 0).any(axis=1) | ~usable[:-1]]
+    begins = (usable & breaks).nonzero()[0]
+    ends = (usable & np.r_[breaks[1:] | ~usable[1:], True]).nonzero()[0]
+    return [Segment(*ends_of) for ends_of in zip(begins.tolist(), ends.tolist(), strict=True)]
 
 
 def packed(
@@ -208,11 +237,10 @@ def packed(
         ]
         if not units:
             continue
-        stride = positions.strides[r]
+        numbering = positions.numbering
         units += [
-            (box.begin, box.end - box.begin, stride * n + box.low, box.high - box.low)
-            for n, boxes in taken_positions(data, r, stride).items()
-            for box in boxes
+            (box.begin, box.end - box.begin, box.low, box.high - box.low)
+            for box in merged_boxes(taken_positions(data, r, numbering), r, numbering)
         ]
         # One rectangle overlaps nothing.
         if len(units) == 1:
@@ -238,7 +266,8 @@ def units_on_nodes(data: ModelData, positions: Positions) -> IntArray:
         The position variables.
     """
     counts = np.zeros((data.job_count, data.node_count), dtype=np.int64)
+    order = positions.numbering.order
     for i, of_job in enumerate(positions.nodes):
         for node in of_job:
-            counts[i, node if isinstance(node, int) else node.value()] += 1
+            counts[i, order[node if isinstance(node, int) else node.value()]] += 1
     return counts
