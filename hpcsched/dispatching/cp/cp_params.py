@@ -38,6 +38,11 @@ class TimeLimits(Params):
         description="Number of extensions without a better plan after which the search stops (k);"
         " each doubles the limit. 0: stop at the first plan.",
     )
+    added: float | None = Field(
+        None,
+        gt=0,
+        description="Seconds that an extension adds to the limit; null: it doubles the limit.",
+    )
 
     @model_validator(mode="after")
     def _check_order(self) -> Self:
@@ -137,7 +142,31 @@ class PaperParams(CpParams):
     )
 
 
-class VersionParams(PaperParams):
+class SearchParams(PaperParams):
+    """Parameters of the dispatchers of which the authors have published code."""
+
+    search: Literal["text", "code"] = Field(
+        "text",
+        description="The papers' search as their text has it, or as their published code does.",
+    )
+
+
+class PositionParams(SearchParams):
+    """Parameters of `pcp20`."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _default_to_limits_of_code(cls, given: Any) -> Any:
+        """Fill in the time limits of the published code: 1 s, and four times 0.5 s more."""
+        if not isinstance(given, dict) or given.get("search") != "code":
+            return given
+        limits = given.get("time_limits")
+        if not isinstance(limits, dict):
+            return given
+        return given | {"time_limits": {"most": 3, "extensions": 0, "added": 0.5} | limits}
+
+
+class VersionParams(SearchParams):
     """Parameters of the dispatchers with several versions in the thesis."""
 
     version: Literal[0, 1, 2, 3] = Field(
@@ -179,7 +208,7 @@ class Hcp19Params(VersionParams):
         return self
 
 
-class Pcp21Params(PaperParams):
+class Pcp21Params(PositionParams):
     """Parameters of `pcp21`."""
 
     symmetric: bool = Field(

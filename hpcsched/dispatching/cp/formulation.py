@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol
 
+import numpy as np
+
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.plan import Plan
 from hpcsched.system.system import IntArray
@@ -52,12 +54,45 @@ class Terms(NamedTuple):
     first
         Number of jobs, the first by priority, whose start is free; all others end with the horizon.
         None: all jobs.
+    shortest_first
+        Whether, of jobs that can start first, the shortest is taken rather than the first by
+        priority.
+    ordered
+        Whether jobs that dominate others start no later (see `dominations`).
     """
 
     nodes: Literal["none", "now", "counts", "positions"]
     value: Value = "least"
     back_to_start: bool = False
     first: int | None = None
+    shortest_first: bool = False
+    ordered: bool = False
+
+
+def in_decision_order(data: ModelData, *, shortest_first: bool) -> list[int]:
+    """Return the jobs in the order of decisions: by priority, or the shortest first."""
+    jobs = range(data.job_count)
+    return sorted(jobs, key=data.run_times.__getitem__) if shortest_first else list(jobs)
+
+
+def dominations(data: ModelData) -> list[tuple[int, int]]:
+    """Return the pairs of jobs of which the first dominates the second one.
+
+    It has the higher priority, and no more energy (amount × run time) of any resource type that
+    both ask for, of which there is one. Jobs of a pair that is disjunct by energy (see
+    `scheduling.disjunctions`) do not dominate one another. Source: the code that the authors of
+    PCP'20 and PCP'21 published (cgalleguillosm/cp_dispatchers); their papers do not have it.
+    """
+    energy = data.demands * data.run_times[:, np.newaxis]
+    pairs = []
+    for i in range(data.job_count):
+        for j in range(i + 1, data.job_count):
+            both = (data.requests[i] > 0) & (data.requests[j] > 0)
+            most = data.totals * max(data.run_times[i], data.run_times[j])
+            less = both.any() and (energy[i] <= energy[j])[both].all()
+            if less and not (energy[i] + energy[j] > most)[both].any():
+                pairs.append((i, j))
+    return pairs
 
 
 @dataclass(frozen=True)

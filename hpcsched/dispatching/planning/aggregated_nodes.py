@@ -75,7 +75,7 @@ def units_in_pool(system: System, job: WaitingJob) -> int:
     """Return how many units of a job the amounts of all nodes together are enough for."""
     totals = system.capacity.sum(axis=0).tolist()
     asked = zip(totals, job.unit_request, strict=True)
-    return min(total // amount for total, amount in asked if amount)
+    return int(min(total // amount for total, amount in asked if amount))
 
 
 def aggregated_slots(

@@ -18,7 +18,8 @@ def kit_problem(
 ) -> DispatchingProblem:
     """Return a problem with queued jobs on nodes that are idle, or of which nine in ten are busy.
 
-    Jobs have up to `largest` units. Ten running jobs have whole nodes, side by side; six have parts of nodes.
+    Jobs have up to `largest` units. Ten running jobs have whole nodes, side by side; six have parts
+    of nodes.
     """
     random = Random(f"{seed} {queued}")
     fat = max(2, nodes // 56)

@@ -13,7 +13,15 @@ same, and a resource type that cannot be short has no constraint. Neither change
 import cpmpy as cp
 import numpy as np
 
-from hpcsched.dispatching.cp.formulation import Binds, BuiltModel, Fit, Phase, Terms, Variable
+from hpcsched.dispatching.cp.formulation import (
+    Binds,
+    BuiltModel,
+    Fit,
+    Phase,
+    Terms,
+    Variable,
+    in_decision_order,
+)
 from hpcsched.dispatching.cp.formulations.scheduling import (
     largest_aggregated_area,
     objective,
@@ -28,19 +36,21 @@ class Hcp19:
     """Starts only; resources are aggregated.
 
     With `first`, only so many jobs may start when they like; all others are postponed to the end of
-    the horizon, as in the first HCP (thesis 2020, section 2.3).
+    the horizon, as in the first HCP (thesis 2020, section 2.3). `as_code`: the search is that of
+    the published code (see `Terms.shortest_first`).
     """
 
     fit: Fit = "relaxation"
     binds: Binds = "nothing"
 
-    def __init__(self, first: int | None = None) -> None:
+    def __init__(self, first: int | None = None, *, as_code: bool = False) -> None:
         self._first = first
+        self._as_code = as_code
 
     @property
     def terms(self) -> Terms:
         """Starts alone."""
-        return Terms("none", first=self._first)
+        return Terms("none", first=self._first, shortest_first=self._as_code)
 
     def variables(self, data: ModelData) -> int:
         """Return |Q̄|."""
@@ -61,6 +71,7 @@ class Hcp19:
         constraints += system_cumulatives(data, starts)
         model = cp.Model(constraints)
         model.minimize(goal)
+        order = in_decision_order(data, shortest_first=self._as_code)
 
         def hint(plan: Plan) -> dict[Variable, int]:
             # Starts that are put off are numbers, of which a solver can be given no value.
@@ -73,5 +84,5 @@ class Hcp19:
             lambda: np.zeros((data.job_count, data.node_count), dtype=np.int64),
             hint,
             self.variables(data),
-            [Phase([start for start in starts if not isinstance(start, int)])],
+            [Phase([starts[i] for i in order if not isinstance(starts[i], int)])],
         )

@@ -22,7 +22,14 @@ from itertools import pairwise
 import cpmpy as cp
 import numpy as np
 
-from hpcsched.dispatching.cp.formulation import Binds, BuiltModel, Fit, Terms, Variable
+from hpcsched.dispatching.cp.formulation import (
+    Binds,
+    BuiltModel,
+    Fit,
+    Terms,
+    Variable,
+    in_decision_order,
+)
 from hpcsched.dispatching.cp.formulations.node_allocation import (
     by_room,
     most_units,
@@ -41,11 +48,13 @@ from hpcsched.system.system import IntArray
 
 
 class Pcp19:
-    """Starts, and for each node which of a job's units are there."""
+    """Starts, and for each node which of a job's units are there; `as_code`: see `Hcp19`."""
 
     fit: Fit = "exact"
     binds: Binds = "plan"
-    terms = Terms("counts")
+
+    def __init__(self, *, as_code: bool = False) -> None:
+        self.terms = Terms("counts", shortest_first=as_code)
 
     def variables(self, data: ModelData) -> int:
         """Return |Q̄| + Σᵢ Σₙ pᵢₙ."""
@@ -113,5 +122,6 @@ class Pcp19:
             return values
 
         units = ([copy for copies in of_job.values() for copy in copies] for of_job in present)
-        phases = start_by_start(starts, units, "largest")
+        order = in_decision_order(data, shortest_first=self.terms.shortest_first)
+        phases = start_by_start(starts, units, "largest", order)
         return BuiltModel(model, starts, placed, hint, self.variables(data), phases)

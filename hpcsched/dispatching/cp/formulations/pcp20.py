@@ -25,11 +25,13 @@ from hpcsched.dispatching.planning.model_data import ModelData
 
 
 class Pcp20:
-    """Starts and positions of units."""
+    """Starts and positions of units; `as_code`: see `Pcp21`."""
 
     fit: Fit = "restriction"
     binds: Binds = "plan"
-    terms = Terms("positions", "largest")
+
+    def __init__(self, *, as_code: bool = False) -> None:
+        self.terms = Terms("positions", "largest", shortest_first=as_code, ordered=as_code)
 
     def variables(self, data: ModelData) -> int:
         """Return |Q̄| + Σᵢ rnᵢ · |R|."""
@@ -42,7 +44,7 @@ class Pcp20:
     def build(self, data: ModelData) -> BuiltModel:
         """Build the model."""
         types, count = scarcest_first(data), self.variables(data)
-        return build_by_position(data, types, count, all_different, "largest")
+        return build_by_position(data, types, count, all_different, self.terms)
 
 
 def all_different(_data: ModelData, positions: Positions) -> list[Any]:

@@ -51,14 +51,19 @@ class Pcp21:
     fit: Fit = "restriction"
     binds: Binds = "plan"
 
-    def __init__(self, *, symmetric: bool = False, shared_positions: bool = False) -> None:
+    def __init__(
+        self, *, symmetric: bool = False, shared_positions: bool = False, as_code: bool = False
+    ) -> None:
         self.symmetric = symmetric
         self._shared_positions = shared_positions
-
-    @property
-    def terms(self) -> Terms:
-        """Positions, least first; in PCP'21s a failure goes back to the start of the job."""
-        return Terms("positions", "least", back_to_start=self.symmetric)
+        # In PCP'21s a failure goes back to the start of the job.
+        self.terms = Terms(
+            "positions",
+            "least",
+            back_to_start=symmetric,
+            shortest_first=as_code,
+            ordered=as_code,
+        )
 
     def variables(self, data: ModelData) -> int:
         """Return |Q̄| + Σᵢ rnᵢ · |R|, R the resource types that have positions."""
@@ -70,7 +75,9 @@ class Pcp21:
 
     def build(self, data: ModelData) -> BuiltModel:
         """Build the model."""
-        return build_by_position(data, self._types(data), self.variables(data), ascending, "least")
+        return build_by_position(
+            data, self._types(data), self.variables(data), ascending, self.terms
+        )
 
     def _types(self, data: ModelData) -> list[int]:
         """Return the resource types that have positions, the scarcest first."""

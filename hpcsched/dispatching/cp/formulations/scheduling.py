@@ -74,7 +74,10 @@ def objective(data: ModelData, starts: Sequence[Variable]) -> tuple[Any, list[An
 
 
 def start_by_start(
-    starts: Sequence[Variable], then: Iterable[Sequence[Variable]], value: Value = "least"
+    starts: Sequence[Variable],
+    then: Iterable[Sequence[Variable]],
+    value: Value = "least",
+    order: Sequence[int] | None = None,
 ) -> list[Phase]:
     """Return the papers' search: job by job its start, and then its other variables.
 
@@ -86,8 +89,12 @@ def start_by_start(
         Each job's other variables.
     value
         End from which the other variables' values are tried.
+    order
+        The jobs in the order of decisions; None: by number.
     """
-    pairs = zip(starts, then, strict=True)
+    pairs = list(zip(starts, then, strict=True))
+    if order is not None:
+        pairs = [pairs[i] for i in order]
     return [phase for start, others in pairs for phase in (Phase([start]), Phase(others, value))]
 
 

@@ -47,7 +47,14 @@ from typing import Any
 import cpmpy as cp
 import numpy as np
 
-from hpcsched.dispatching.cp.formulation import BuiltModel, Phase, Value, Variable
+from hpcsched.dispatching.cp.formulation import (
+    BuiltModel,
+    Phase,
+    Terms,
+    Variable,
+    dominations,
+    in_decision_order,
+)
 from hpcsched.dispatching.cp.formulations.position_packing import (
     Numbering,
     Positions,
@@ -98,12 +105,11 @@ def build_by_position(
     types: Sequence[int],
     variables: int,
     symmetry: Callable[[ModelData, Positions], list[Any]],
-    value: Value,
+    terms: Terms,
 ) -> BuiltModel:
     """Build the model with positions of these resource types, and constraints against symmetry.
 
-    The search takes job by job: its start, then its positions type by type, from the end that
-    `value` says.
+    The search takes job by job: its start, then its positions type by type.
 
     Parameters
     ----------
@@ -115,8 +121,9 @@ def build_by_position(
         Number of decision variables.
     symmetry
         Returns constraints that break the symmetry of units.
-    value
-        End from which the other variables' values are tried.
+    terms
+        The order of decisions, the end from which positions are tried, and whether jobs that
+        dominate others start no later.
     """
     starts = start_variables(data)
     goal, constraints = objective(data, starts)
@@ -124,6 +131,8 @@ def build_by_position(
     constraints += on_nodes
     constraints += packed(data, starts, positions, types)
     constraints += symmetry(data, positions)
+    if terms.ordered:
+        constraints += [starts[j] >= starts[i] for i, j in dominations(data)]
     model = cp.Model(constraints)
     model.minimize(goal)
 
@@ -133,8 +142,11 @@ def build_by_position(
 
     phases = [
         phase
-        for start, by_type in zip(starts, positions.origins, strict=True)
-        for phase in (Phase([start]), *(Phase(origins, value) for origins in by_type.values()))
+        for i in in_decision_order(data, shortest_first=terms.shortest_first)
+        for phase in (
+            Phase([starts[i]]),
+            *(Phase(origins, terms.value) for origins in positions.origins[i].values()),
+        )
     ]
     return BuiltModel(
         model, starts, lambda: units_on_nodes(data, positions), hint, variables, phases

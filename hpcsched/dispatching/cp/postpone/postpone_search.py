@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hpcsched.dispatching.core.compiled import is_compiled, plain
-from hpcsched.dispatching.cp.formulation import Terms
+from hpcsched.dispatching.cp.formulation import Terms, in_decision_order
 from hpcsched.dispatching.cp.postpone import search_tables
 from hpcsched.dispatching.cp.postpone.bound_kernels import NEVER
 from hpcsched.dispatching.cp.postpone.preparing import Given, prepare
@@ -73,7 +73,9 @@ def schedule_or_postpone(
     if hint is not None and terms.nodes != "positions" and terms.first is None:
         # A wrong hint would be a limit that no plan can meet.
         best = hint if fault_of(hint, data) is None else None
-    search = open_search(given, data, np.arange(len(given.problem.units)))
+    by_choice = in_decision_order(data, shortest_first=terms.shortest_first)
+    order = np.array([j for j in by_choice if fixed[j] < 0], dtype=np.int64)
+    search = open_search(given, data, order)
     if best is not None:
         search.state[search_tables.BEST] = data.cost(best.starts)
     search, ended = _go_through(given, data, search, limits, restart_after)

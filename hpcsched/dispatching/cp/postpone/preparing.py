@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hpcsched.dispatching.cp.formulation import Terms
+from hpcsched.dispatching.cp.formulation import Terms, dominations
 from hpcsched.dispatching.cp.postpone import search_tables
 from hpcsched.dispatching.cp.postpone.search_tables import Problem
 from hpcsched.dispatching.planning.model_data import ModelData
@@ -89,7 +89,9 @@ def prepare(data: ModelData, terms: Terms, fixed: IntArray) -> Given:
         data.units[jobs],
         run_times,
         data.latest_starts[jobs],
-        _twins(data, jobs, demand),
+        # Twins that dominate one another are in order already.
+        _twins(data, jobs, demand) if not terms.ordered else np.full(len(jobs), -1),
+        _before(data, terms),
         requests,
         keys[: len(jobs)].astype(np.int64),
         room,
@@ -239,6 +241,17 @@ def _classes(
         )
         classes[n] = numbers.setdefault(what, len(numbers))
     return classes
+
+
+def _before(data: ModelData, terms: Terms) -> IntArray:
+    """Return the jobs that dominate each, `[J, P]`; −1 where there are no more."""
+    of: list[list[int]] = [[] for _ in range(data.job_count)]
+    for i, j in dominations(data) if terms.ordered else ():
+        of[j].append(i)
+    before = np.full((data.job_count, max(map(len, of), default=0)), -1, dtype=np.int64)
+    for j, jobs in enumerate(of):
+        before[j, : len(jobs)] = jobs
+    return before
 
 
 def _twins(data: ModelData, jobs: IntArray, demand: IntArray) -> IntArray:

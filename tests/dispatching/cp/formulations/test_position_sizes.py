@@ -1,5 +1,7 @@
 """PCP'20 and PCP'21 on systems of any size: numbers of what a model has, and first plans."""
 
+from time import process_time
+
 import cpmpy as cp
 import pytest
 from cpmpy.transformations.get_variables import get_variables_model
@@ -60,13 +62,17 @@ some = pytest.mark.parametrize(
 
 @some
 def test_kit_has_a_plan_in_time(seed: int, queued: int, busy: bool) -> None:
-    """On 1,173 nodes OR-Tools has a plan of PCP'21 within 5 s, schedule-or-postpone within 1 s."""
+    """On 1,173 nodes OR-Tools has a plan of PCP'21 within 5 s, schedule-or-postpone within 1 s.
+
+    Seconds are those of one processor, so that other work on the machine does not matter.
+    """
     data = data_of(seed, queued, 1173, busy=busy)
     ours = ScheduleOrPostpone()
     ours.prepare(data)
     for backend, most in ((OrTools(), 5.0), (ours, 1.0)):
-        rule = StoppingRule(min(0.25, most), most, 0)
-        answer = solve(Task(Pcp21(), data, backend, rule))
+        began = process_time()
+        answer = solve(Task(Pcp21(), data, backend, StoppingRule(0.25, 60, 0, 0.25)))
+        assert process_time() - began < most
         assert answer.plan is not None
         assert fault_of(answer.plan, data) is None
     assert sizes(Pcp21(), data) == sizes(Pcp21(), data_of(seed, queued, 3000, busy=busy))
