@@ -19,6 +19,7 @@ from hpcsched.dispatching.cp.cp_params import (
     PaperParams,
     Pcp21Params,
     PlanAllParams,
+    PositionParams,
     VersionParams,
 )
 from hpcsched.dispatching.cp.expected_waits import ExpectedWaits
@@ -64,7 +65,8 @@ SEARCH_BIAS = 2.0
 )
 def make_hcp19(params: Hcp19Params, context: Context) -> PlanningDispatcher:
     """Return HCP'19, or a version before it."""
-    formulation = hcp19(params.queue_length if params.version == 0 else None)
+    first = params.queue_length if params.version == 0 else None
+    formulation = hcp19(first, as_code=params.search == "code")
     # In the papers HCP counts all nodes, also those that a smaller model would leave out.
     made = _make_version(formulation, params, context, params.decode, ExpectedWaits.hcp_cost)
     return replace(made, options=made.options._replace(aggregated=True))
@@ -80,7 +82,9 @@ def make_pcp19(params: VersionParams, context: Context) -> PlanningDispatcher:
     """Return PCP'19, or a version before it."""
     # Up to version 1 the solver's nodes may be those of overdue jobs, so the allocator places anew.
     method: Method = "list" if params.version >= 2 else "prb"
-    return _make_version(pcp19(), params, context, method, ExpectedWaits.pcp_cost)
+    return _make_version(
+        pcp19(as_code=params.search == "code"), params, context, method, ExpectedWaits.pcp_cost
+    )
 
 
 @builtin(
@@ -97,19 +101,23 @@ def make_pcp4(params: PaperParams, context: Context) -> PlanningDispatcher:
 @builtin(
     "dispatcher",
     "pcp20",
-    PaperParams,
+    PositionParams,
     summary="CP: units as boxes on an array of each resource type (PCP'20)",
 )
-def make_pcp20(params: PaperParams, context: Context) -> PlanningDispatcher:
+def make_pcp20(params: PositionParams, context: Context) -> PlanningDispatcher:
     """Return PCP'20."""
-    return _make_from_paper(pcp20(), params, context)
+    return _make_from_paper(pcp20(as_code=params.search == "code"), params, context)
 
 
 @builtin("dispatcher", "pcp21", Pcp21Params, summary="CP: as PCP'20, with ordered units (PCP'21)")
 def make_pcp21(params: Pcp21Params, context: Context) -> PlanningDispatcher:
     """Return PCP'21, or PCP'21s."""
-    formulation = pcp21(symmetric=params.symmetric, shared_positions=params.shared_positions)
-    return _make_from_paper(formulation, params, context)
+    code = params.search == "code"
+    formulation = pcp21(
+        symmetric=params.symmetric, shared_positions=params.shared_positions, as_code=code
+    )
+    made = _make_from_paper(formulation, params, context)
+    return replace(made, options=made.options._replace(whole=code))
 
 
 @builtin(
@@ -322,4 +330,4 @@ def _limits(params: CpParams) -> Limits:
     limits = params.time_limits
     if limits is None:
         return Budget(params.budget or BUDGET)
-    return StoppingRule(limits.first, limits.most, limits.extensions)
+    return StoppingRule(limits.first, limits.most, limits.extensions, limits.added)

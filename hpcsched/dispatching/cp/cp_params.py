@@ -4,6 +4,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
+from hpcsched.dispatching.planning.selection_options import Jobs
 from hpcsched.dispatching.rules.rule_params import ExpectedWaitParams
 from hpcsched.parameters import (
     NONE,
@@ -17,6 +18,11 @@ from hpcsched.parameters import (
 
 BUDGET = 0.002
 """Default work of a round."""
+
+JOBS = (
+    "Jobs in the model. fitting: those for which there is room on nodes now; pool: those that ask"
+    " for no more than is free of all nodes together, as in the papers' text; all."
+)
 
 
 class TimeLimits(Params):
@@ -32,6 +38,11 @@ class TimeLimits(Params):
         description="Number of extensions without a better plan after which the search stops (k);"
         " each doubles the limit. 0: stop at the first plan.",
     )
+    added: float | None = Field(
+        None,
+        gt=0,
+        description="Seconds that an extension adds to the limit; null: it doubles the limit.",
+    )
 
     @model_validator(mode="after")
     def _check_order(self) -> Self:
@@ -46,9 +57,7 @@ class CpParams(Params):
     solver: Annotated[Any, Selects("solver")] = Field(
         "ortools", description="Solver of the models."
     )
-    jobs: Literal["fitting", "all"] = Field(
-        "fitting", description="Jobs in the model: those that could start now, or all."
-    )
+    jobs: Jobs = Field("fitting", description=JOBS)
     queue_length: int = Field(
         100, ge=1, description="Maximum number of planned jobs, the first by priority (m)."
     )
@@ -114,9 +123,7 @@ class CpParams(Params):
 class PlanAllParams(CpParams):
     """Parameters of a CP dispatcher that can afford to plan all jobs."""
 
-    jobs: Literal["fitting", "all"] = Field(
-        "all", description="Jobs in the model: those that could start now, or all."
-    )
+    jobs: Jobs = Field("all", description=JOBS)
 
 
 class JointNowParams(PlanAllParams):
@@ -135,7 +142,31 @@ class PaperParams(CpParams):
     )
 
 
-class VersionParams(PaperParams):
+class SearchParams(PaperParams):
+    """Parameters of the dispatchers of which the authors have published code."""
+
+    search: Literal["text", "code"] = Field(
+        "text",
+        description="The papers' search as their text has it, or as their published code does.",
+    )
+
+
+class PositionParams(SearchParams):
+    """Parameters of `pcp20`."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _default_to_limits_of_code(cls, given: Any) -> Any:
+        """Fill in the time limits of the published code: 1 s, and four times 0.5 s more."""
+        if not isinstance(given, dict) or given.get("search") != "code":
+            return given
+        limits = given.get("time_limits")
+        if not isinstance(limits, dict):
+            return given
+        return given | {"time_limits": {"most": 3, "extensions": 0, "added": 0.5} | limits}
+
+
+class VersionParams(SearchParams):
     """Parameters of the dispatchers with several versions in the thesis."""
 
     version: Literal[0, 1, 2, 3] = Field(
@@ -162,6 +193,7 @@ class VersionParams(PaperParams):
 class Hcp19Params(VersionParams):
     """Parameters of `hcp19`."""
 
+    jobs: Jobs = Field("pool", description=JOBS)
     decode: Literal["list", "prb"] = Field(
         "prb",
         description="Decoding of the plan. prb, as in the papers: jobs planned to start now are"
@@ -176,7 +208,7 @@ class Hcp19Params(VersionParams):
         return self
 
 
-class Pcp21Params(PaperParams):
+class Pcp21Params(PositionParams):
     """Parameters of `pcp21`."""
 
     symmetric: bool = Field(

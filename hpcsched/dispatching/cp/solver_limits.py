@@ -32,11 +32,14 @@ class StoppingRule(NamedTuple):
     extensions
         Number of limits in a row without a better plan that end the search (k); 0: it ends at the
         first limit with a plan.
+    added
+        Seconds by which a limit is longer than the one before; None: it is twice as long.
     """
 
     first: float = 1.0
     most: float = 16.0
     extensions: int = 2
+    added: float | None = None
 
 
 Limits = Budget | StoppingRule
@@ -55,7 +58,8 @@ def share(limits: Limits, part: float) -> Limits:
     if isinstance(limits, Budget):
         return Budget(limits.work * part)
     # `extensions` counts limits, not seconds, and is not shared.
-    return limits._replace(first=limits.first * part, most=limits.most * part)
+    added = None if limits.added is None else limits.added * part
+    return limits._replace(first=limits.first * part, most=limits.most * part, added=added)
 
 
 class Watch:
@@ -68,7 +72,7 @@ class Watch:
         self.limit = rule.first
 
     def goes_on(self, best: int | None) -> bool:
-        """Double the limit and return True, or return False if the search ends.
+        """Extend the limit and return True, or return False if the search ends.
 
         Parameters
         ----------
@@ -84,7 +88,7 @@ class Watch:
                 return False
         if self.limit >= rule.most:
             return False
-        self.limit = min(2 * self.limit, rule.most)
+        self.limit = min(self.limit + (rule.added or self.limit), rule.most)
         return True
 
 

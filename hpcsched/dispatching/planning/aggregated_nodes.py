@@ -16,8 +16,8 @@ from hpcsched.dispatching.planning.outage_data import (
 from hpcsched.dispatching.planning.planning_input import PlanningInput, reserved_amounts
 from hpcsched.dispatching.planning.releases import Releases
 from hpcsched.dispatching.planning.shared_resource_data import SharedResourceData
-from hpcsched.dispatching.problem import DispatchingProblem
-from hpcsched.system.system import IntArray
+from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
+from hpcsched.system.system import IntArray, System
 
 _ALWAYS = 1 << 62
 """A horizon before which every interval begins."""
@@ -69,6 +69,37 @@ def aggregated_nodes(
     none = np.zeros(len(inputs.jobs), dtype=np.int64)
     last = int(until.max(initial=0))
     return SharedResourceData(demands // common, since[changed], free[changed], none, last)
+
+
+def units_in_pool(system: System, job: WaitingJob) -> int:
+    """Return how many units of a job the amounts of all nodes together are enough for."""
+    totals = system.capacity.sum(axis=0).tolist()
+    asked = zip(totals, job.unit_request, strict=True)
+    return int(min(total // amount for total, amount in asked if amount))
+
+
+def aggregated_slots(
+    units: IntArray, pooled: int, until: IntArray, allocated: IntArray
+) -> SharedResourceData:
+    """Return the pool of a system that is counted in slots, in units.
+
+    Parameters
+    ----------
+    units
+        Units of the jobs, `[J]`.
+    pooled
+        Units that all amounts together are enough for.
+    until, allocated
+        Units, `[K, 1]`, that come free at steps, `[K]`, ascending.
+    """
+    since = np.concatenate(([0], until)).astype(np.int64)
+    held = int(allocated.sum()) - np.concatenate((np.zeros((1, 1), np.int64), allocated)).cumsum(
+        axis=0
+    )
+    none = np.zeros(len(units), dtype=np.int64)
+    return SharedResourceData(
+        units[:, np.newaxis], since, pooled - held, none, int(until.max(initial=0))
+    )
 
 
 def _free(

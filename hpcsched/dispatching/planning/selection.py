@@ -12,7 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 from hpcsched.dispatching.planned_cost import PlannedCost, run_times
-from hpcsched.dispatching.planning.aggregated_nodes import aggregated_nodes
+from hpcsched.dispatching.planning.aggregated_nodes import (
+    aggregated_nodes,
+    aggregated_slots,
+    units_in_pool,
+)
 from hpcsched.dispatching.planning.cost_rounding import cost_scale, error_bound_of, rounded_shapes
 from hpcsched.dispatching.planning.counted_units import (
     Counted,
@@ -175,9 +179,9 @@ def select(
     """
     counted = None
     if problem.free_slots is not None:
-        counted = counted_slots(problem, overdue=options.overdue)
+        counted = counted_slots(problem, overdue=options.overdue, whole=options.whole)
     elif options.counted and can_be_counted(problem, options.step):
-        counted = counted_units(problem, overdue=options.overdue)
+        counted = counted_units(problem, overdue=options.overdue, whole=options.whole)
     if counted is not None:
         return _select_counted(problem, by_priority, options, cost_of, counted)
     return _select_nodes(problem, by_priority, options, cost_of)
@@ -191,10 +195,12 @@ def _select_counted(
     counted: Counted,
 ) -> Selection | None:
     """Select where all units are alike: one node that has room for all of them."""
-    fitting = [job for job in by_priority if job.units <= counted.free]
+    pooled = units_in_pool(problem.system, by_priority[0]) if options.aggregated else counted.total
+    free = counted.free + (pooled - counted.total if options.jobs == "pool" else 0)
+    fitting = [job for job in by_priority if job.units <= free]
     if not fitting:
         return None
-    jobs = tuple((fitting if options.jobs == "fitting" else by_priority)[: options.length])
+    jobs = tuple((by_priority if options.jobs == "all" else fitting)[: options.length])
     # One node holds all units; `free` of them are free now, running jobs have the others.
     total = counted.total
     ends = np.array([end for end, _ in counted.allocated], dtype=np.int64)
@@ -212,6 +218,9 @@ def _select_counted(
         nodes=None,
         bundles=(0,) * len(jobs),
     )
+    if pooled > total:
+        pool = aggregated_slots(inputs.units, pooled, until, merged)
+        inputs = inputs._replace(aggregated_nodes=pool)
     return _finish(inputs, options, cost_of(jobs), problem)
 
 
@@ -225,16 +234,22 @@ def _select_nodes(
     system, now = problem.system, problem.now
     fit_counts = FitCounts(problem)
     by_priority = can_be_planned(problem, by_priority, options.step)
-    fitting = [job for job in by_priority if fit_counts.units_now(job) >= job.units]
+    if options.jobs == "pool":
+        free = problem.free_amounts.sum(axis=1)
+        fitting = [
+            job for job in by_priority if (job.units * np.array(job.unit_request) <= free).all()
+        ]
+    else:
+        fitting = [job for job in by_priority if fit_counts.units_now(job) >= job.units]
     if system.shared_resources:
         shared_resources = RoundSharedResources(problem)
         fitting = [job for job in fitting if shared_resources.lacking(job) is None]
     if not fitting:
         return None
-    jobs = tuple((fitting if options.jobs == "fitting" else by_priority)[: options.length])
+    jobs = tuple((by_priority if options.jobs == "all" else fitting)[: options.length])
     ends = [
         (end, run.allocation, run.waiting.request)
-        for end, run in ends_of(problem, overdue=options.overdue)
+        for end, run in ends_of(problem, overdue=options.overdue, whole=options.whole)
     ]
     releases = releases_of(system, ends)
     alone = np.array([job.request.exclusive for job in jobs], dtype=np.bool_)

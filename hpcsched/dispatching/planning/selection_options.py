@@ -2,7 +2,7 @@
 
 from typing import Literal, NamedTuple
 
-Jobs = Literal["fitting", "all"]
+Jobs = Literal["fitting", "pool", "all"]
 
 
 LARGEST = 1 << 62
@@ -15,7 +15,8 @@ class SelectionOptions(NamedTuple):
     Attributes
     ----------
     jobs
-        `fitting`: only jobs that fit now; `all`: the whole queue.
+        `fitting`: only jobs that fit on nodes now; `pool`: those that ask for no more than is free
+        of all nodes together; `all`: the whole queue.
     length
         Maximum number of jobs, the first by priority.
     spare_nodes
@@ -27,6 +28,8 @@ class SelectionOptions(NamedTuple):
         Upper limit of the model's objective.
     overdue
         Whether a running job that has outlived its prediction still holds its room.
+    whole
+        Whether running jobs are taken to run for their whole predicted run time from now.
     worst_case
         Whether the horizon is the sum of all run times, running jobs included, which is more than
         plans need.
@@ -49,6 +52,7 @@ class SelectionOptions(NamedTuple):
     step: int = 1
     largest: int = 1 << 40
     overdue: bool = True
+    whole: bool = False
     worst_case: bool = False
     curves: bool = True
     priced: bool = True

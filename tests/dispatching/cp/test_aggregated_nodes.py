@@ -18,6 +18,7 @@ from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.system.node_outages import Outage
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing import make_problem, make_system
+from tests.dispatching.cp.formulations.test_as_in_the_papers import dispatcher_of
 from tests.properties.brute_force import can_be_placed, node_capacities, placement_of
 
 AGGREGATED = SelectionOptions("all", 100, None, aggregated=True)
@@ -172,12 +173,13 @@ job_id  units  core  requested_time
 """
 
 
-def test_nodes_are_not_rounded_down_one_by_one() -> None:
+@pytest.mark.parametrize("slots", [False, True])
+def test_nodes_are_not_rounded_down_one_by_one(slots: bool) -> None:
     """Two nodes of 3 cores, three jobs of 2: six cores are enough for all, 1 + 1 + 1 = 3.0.
 
     Node by node only two fit, and the third waits for 10 s of 10: 1 + 1 + 2 = 4.0.
     """
-    problem = make_problem(make_system(2, core=3), THREE_OF_TWO)
+    problem = make_problem(make_system(2, core=3), THREE_OF_TWO, aggregated=slots)
     objective = Slowdown()
     for aggregated, expected in ((True, 3.0), (False, 4.0)):
         selection = select(
@@ -190,6 +192,54 @@ def test_nodes_are_not_rounded_down_one_by_one() -> None:
         answer = solve(Task(hcp19(), selection.data, OrTools(), Budget(60)))
         assert answer.objective is not None
         assert selection.bound(answer.objective) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("slots", [False, True])
+def test_hcp19_plans_with_the_pool_whether_units_are_counted_or_not(slots: bool) -> None:
+    """The plan starts all three jobs, of which one finds no node in the first round."""
+    problem = make_problem(make_system(2, core=3), THREE_OF_TWO, aggregated=slots)
+    dispatcher = dispatcher_of("{name: hcp19, orders: []}")
+    decision = dispatcher.dispatch(problem)
+    assert decision.solver is not None
+    assert decision.solver.objective == pytest.approx(3.0)
+    assert [start.job_id for start in decision.starts] == [1, 2]
+
+
+@pytest.mark.parametrize(("jobs", "expected"), [("pool", [1, 2]), ("fitting", [2]), ("all", 3)])
+@pytest.mark.parametrize("slots", [False, True])
+def test_the_filter_looks_at_the_pool_or_at_nodes(slots: bool, jobs: str, expected: object) -> None:
+    """Two running jobs leave 1 core of 3 on each of three nodes; the third is idle: 5 of 9.
+
+    Job 1 asks for two units of 2 cores: four are free, but on one node. Job 2 asks for one unit.
+    Job 3 asks for three units, more than is free.
+    """
+    table = """
+    job_id  units  core  requested_time start_time
+    8       1      2     20             0
+    9       1      2     20             0
+    1       2      2     10             -
+    2       1      2     10             -
+    3       3      2     10             -
+    """
+    problem = make_problem(make_system(3, core=3), table, aggregated=slots)
+    options = AGGREGATED._replace(jobs=jobs)
+    planned = [int(job.job_id) for job in selected(problem, options).jobs]
+    assert planned == ([1, 2, 3] if expected == 3 else expected)
+
+
+def test_ends_of_running_jobs_are_in_a_pool_of_slots() -> None:
+    """As they are in one of nodes: job 3 starts at 20, when the running units end."""
+    table = """
+    job_id  units  core  requested_time start_time
+    8       2      2     20             0
+    1       1      2     10             -
+    3       3      2     10             -
+    """
+    starts = [
+        solved(selected(make_problem(make_system(3, core=3), table, aggregated=slots)))
+        for slots in (False, True)
+    ]
+    assert starts == [20, 20]
 
 
 def test_nodes_on_which_no_job_fits_are_in_the_shared_resource() -> None:

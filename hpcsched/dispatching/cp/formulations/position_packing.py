@@ -8,22 +8,72 @@ from itertools import islice
 from typing import NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from hpcsched.dispatching.cp.formulation import Variable
-from hpcsched.dispatching.planning.model_data import ModelData
+from hpcsched.dispatching.planning.model_data import BoolArray, ModelData
 from hpcsched.dispatching.planning.plan import Plan
+from hpcsched.system.system import IntArray
 
-BoolArray = npt.NDArray[np.bool_]
+
+class Numbering(NamedTuple):
+    """An order of the nodes; the positions of one begin where those of the one before end.
+
+    Attributes
+    ----------
+    order
+        The nodes in order, `[N]`: alike nodes, and of these nodes that are full until the same
+        step, are neighbours.
+    first
+        First position of the k-th node, and the number of all positions, `[N + 1, R]`.
+    full_until
+        Step up to which no unit of any job has room on the k-th node, beside running jobs, `[N]`.
+    """
+
+    order: IntArray
+    first: IntArray
+    full_until: IntArray
+
+    def stride(self, k: int, r: int) -> int:
+        """Return the number of positions of the k-th node."""
+        return int(self.first[k + 1, r] - self.first[k, r])
+
+
+def numbered(data: ModelData) -> Numbering:
+    """Return the numbering of a model's nodes."""
+    full = np.full(data.node_count, -1)
+    left = data.not_allocated.copy()
+    # A node is full no more at the first end after which a unit has room there.
+    for end in (0, *np.unique(data.allocated_until).tolist()):
+        ended = data.allocated_until == end
+        np.add.at(left, data.allocated_on[ended], data.allocated[ended])
+        nodes = np.unique(data.allocated_on[ended]) if end else np.arange(data.node_count)
+        nodes = nodes[full[nodes] < 0]
+        fits = (data.requests[:, :, np.newaxis] <= left[nodes].T).all(axis=1)
+        full[nodes[(fits & (data.room[:, nodes] > 0)).any(axis=0)]] = end
+    full = np.maximum(full, 0)  # no job ever has room on these
+    keys = np.column_stack((data.capacity, data.room.T, full))
+    order = np.lexsort(keys.T[::-1])
+    first = np.zeros((data.node_count + 1, data.type_count), dtype=np.int64)
+    first[1:] = data.capacity[order].cumsum(axis=0)
+    return Numbering(order, first, full[order])
+
+
+class Segment(NamedTuple):
+    """Neighbouring nodes, from the `first`-th to the `last`-th, with equally many positions."""
+
+    first: int
+    last: int
 
 
 class Positions(Protocol):
     """The part of `UnitPositions` of which a hint is made."""
 
     types: Sequence[int]
+    numbering: Numbering
     nodes: list[list[Variable]]
     origins: list[dict[int, list[Variable]]]
-    strides: list[int]
+    segments: list[list[Segment]]
+    within: list[list[list[Variable]]]
 
 
 class Box(NamedTuple):
@@ -42,37 +92,40 @@ def hint_positions(data: ModelData, positions: Positions, plan: Plan) -> dict[Va
     finds room for most units. A unit for which there is none gets a node alone.
     """
     values: dict[Variable, int] = {}
+    numbering = positions.numbering
+    placed = plan.placed[:, numbering.order]
     on_node: list[list[int]] = [[] for _ in range(data.node_count)]
-    for i, (of_job, row) in enumerate(zip(positions.nodes, plan.placed, strict=True)):
+    for i, (of_job, row) in enumerate(zip(positions.nodes, placed, strict=True)):
         where = np.repeat(np.arange(data.node_count), row).tolist()
-        for node, value in zip(of_job, where, strict=False):
+        for node, within, k in zip(of_job, positions.within[i], where, strict=False):
             if not isinstance(node, int):
-                values[node] = value
-        for n in row.nonzero()[0].tolist():
-            on_node[n].append(i)
+                values[node] = k
+            for (first, last), chosen in zip(positions.segments[i], within, strict=False):
+                values[chosen] = int(first <= k <= last)
+        for k in row.nonzero()[0].tolist():
+            on_node[k].append(i)
     starts, run_times = plan.starts.tolist(), data.run_times.tolist()
     for r in positions.types:
-        stride = positions.strides[r]
-        taken = taken_positions(data, r, stride)
+        taken = taken_positions(data, r, numbering)
         # Units of a job are handed out node by node, in the order in which they got their nodes
         # above.
         left = [iter(by_type.get(r, ())) for by_type in positions.origins]
-        for n, jobs in enumerate(on_node):
+        for k, jobs in enumerate(on_node):
             shares = [
                 _Share(
                     i,
                     starts[i],
                     starts[i] + run_times[i],
                     int(data.requests[i, r]),
-                    int(plan.placed[i, n]),
+                    int(placed[i, k]),
                 )
                 for i in jobs
                 if data.requests[i, r]
             ]
-            origins = _pack(shares, taken.get(n, []), stride)
+            origins = _pack(shares, taken.get(k, []), numbering.stride(k, r))
             for share in shares:
                 here = islice(left[share.job], share.units)
-                lows = (stride * n + low for low in origins[share.job])
+                lows = (int(numbering.first[k, r]) + low for low in origins[share.job])
                 values |= zip(list(here), lows, strict=False)
     return values
 
@@ -130,38 +183,59 @@ def _lowest(taken: Iterable[Box], limit: int, size: int, count: int) -> list[int
     return free
 
 
-def usable_nodes(data: ModelData, r: int) -> BoolArray:
-    """Say on which nodes there can be a unit that asks for a resource type, `[N]`."""
-    return np.asarray((data.room[data.requests[:, r] > 0] > 0).any(axis=0))
+def taken_positions(data: ModelData, r: int, numbering: Numbering) -> dict[int, list[Box]]:
+    """Return positions by node that no job can have: allocated, full or closed for a while.
 
-
-def taken_positions(data: ModelData, r: int, stride: int) -> dict[int, list[Box]]:
-    """Return positions by node that no job can have: allocated, missing, or closed for a while."""
-    usable = usable_nodes(data, r)
+    Nodes are those of the numbering, and positions are counted from the first of the node.
+    """
+    place = np.argsort(numbering.order)
+    asking = data.room[data.requests[:, r] > 0][:, numbering.order]
+    usable: BoolArray = np.asarray(asking.any(axis=0))
     allocated: dict[int, dict[int, int]] = {}
-    for end, n, amount in zip(
+    for end, k, amount in zip(
         data.allocated_until.tolist(),
-        data.allocated_on.tolist(),
+        place[data.allocated_on].tolist(),
         data.allocated[:, r].tolist(),
         strict=True,
     ):
-        if amount and usable[n]:
-            of_node = allocated.setdefault(n, {})
+        if amount and usable[k]:
+            of_node = allocated.setdefault(k, {})
             until = min(end, data.horizon)  # there is nothing to keep apart beyond
             of_node[until] = of_node.get(until, 0) + amount
     taken: dict[int, list[Box]] = {}
-    for n in usable.nonzero()[0].tolist():
-        low, boxes = 0, []
+    full_until = np.minimum(numbering.full_until, data.horizon).tolist()
+    for k in usable.nonzero()[0].tolist():
+        low, full, stride = 0, full_until[k], numbering.stride(k, r)
+        boxes = [Box(0, full, 0, stride)] if full and stride else []
         # The latest end lowest, so that what is free of the node is in one piece at any time.
-        for end, amount in sorted(allocated.get(n, {}).items(), reverse=True):
-            boxes.append(Box(0, end, low, low + amount))
+        for end, amount in sorted(allocated.get(k, {}).items(), reverse=True):
+            if end > full:
+                boxes.append(Box(full, end, low, low + amount))
             low += amount
-        capacity = int(data.capacity[n, r])
-        if capacity < stride:
-            boxes.append(Box(0, data.horizon, capacity, stride))
         if boxes:
-            taken[n] = boxes
+            taken[k] = boxes
     for n, begin, end in data.closed:
-        if usable[n] and data.capacity[n, r]:
-            taken.setdefault(n, []).append(Box(begin, end, 0, int(data.capacity[n, r])))
+        k = int(place[n])
+        if usable[k] and data.capacity[n, r]:
+            whole = int(data.capacity[n, r])
+            taken.setdefault(k, []).append(Box(begin, end, 0, whole))
     return taken
+
+
+def merged_boxes(taken: dict[int, list[Box]], r: int, numbering: Numbering) -> list[Box]:
+    """Return taken positions in the numbering of all nodes; those of whole neighbours are one."""
+    merged: list[Box] = []
+    whole: dict[tuple[int, int], int] = {}
+    for k in sorted(taken):
+        base = int(numbering.first[k, r])
+        for box in taken[k]:
+            low, high = base + box.low, base + box.high
+            before = whole.get(box[:2])
+            if box.high - box.low < numbering.stride(k, r):
+                merged.append(Box(*box[:2], low, high))
+            elif before is not None and merged[before].high == low:
+                merged[before] = merged[before]._replace(high=high)
+            else:
+                whole[box[:2]] = len(merged)
+                merged.append(Box(*box[:2], low, high))
+    return merged

@@ -22,13 +22,17 @@ asks nothing have none.
 
 Ours departs in this.
 
-- (3) without `element`, which is slow on long arrays: each unit has a node gᵢⱼ, and on the array of
-  r each node has strideᵣ positions, as many as the largest node has of r: strideᵣ · gᵢⱼ ≤ yᵢᵣⱼ ≤
-  strideᵣ · gᵢⱼ + strideᵣ − reqᵢᵣ / rnᵢ. Positions that a smaller node does not have are taken by a
-  box for all time. Where all nodes have equally much these are the papers' positions, elsewhere
-  they are the same in another numbering. gᵢⱼ follows from y and is not counted.
+- (3) without `element`, which is slow on long arrays: each unit has a node gᵢⱼ. Nodes with equally
+  much of each type and room for the same jobs are neighbours in the array. On a stretch of
+  neighbours from node f with strideᵣ positions each, from position bᵣ on, a unit is within its
+  node: 0 ≤ yᵢᵣⱼ − bᵣ − strideᵣ · (gᵢⱼ − f) ≤ strideᵣ − reqᵢᵣ / rnᵢ. Where a job can use several
+  stretches, cᵢⱼₖ says which one. These are the papers' positions with the nodes in another order,
+  which changes no plan. gᵢⱼ and cᵢⱼₖ follow from y and are not counted.
 - Running jobs are merged by node and end, the latest end lowest, so that what is free of a node is
   in one piece at any time. Positions within a node are alike, so that nobody has to move for it.
+- As long as running jobs leave a node less than any unit asks for, all of its positions are taken,
+  and those of neighbours together are one box. Numbers of variables, constraints and boxes are thus
+  independent of the number of nodes; nodes that are used in part have boxes of their own.
 - While a node is closed by an announced outage, a box takes all of its positions.
 - The papers know no job whose units each need a node of their own. Here its gᵢⱼ are ascending,
   which loses nothing, as its units are alike.
@@ -43,16 +47,18 @@ from typing import Any
 import cpmpy as cp
 import numpy as np
 
-from hpcsched.dispatching.cp.formulation import ModelParts, Variable
+from hpcsched.dispatching.cp.formulation import ModelParts, Variable, dominations
 from hpcsched.dispatching.cp.formulations.position_packing import (
+    Numbering,
+    Segment,
     hint_positions,
+    merged_boxes,
+    numbered,
     taken_positions,
-    usable_nodes,
 )
 from hpcsched.dispatching.cp.formulations.scheduling import (
     cumulatives,
     disjunctions,
-    in_values,
 )
 from hpcsched.dispatching.cp.no_overlap_2d import NoOverlap2D
 from hpcsched.dispatching.planning.model_data import ModelData
@@ -72,7 +78,7 @@ def variables_of_all_types(data: ModelData) -> int:
 
 def largest_area(data: ModelData) -> int:
     """Return the largest area of an array of positions over the horizon."""
-    return int(data.capacity.max(initial=1)) * data.node_count * data.horizon
+    return int(data.totals.max(initial=1)) * data.horizon
 
 
 def scarcest_first(data: ModelData) -> list[int]:
@@ -93,40 +99,55 @@ class UnitPositions:
     ----------
     types
         Numbers of the resource types that have positions, in the order to branch on them.
+    numbering
+        Numbers of the nodes, and their positions.
     nodes
-        `nodes[i][j]`: node of unit j of job i; a number if there is no choice.
+        `nodes[i][j]`: number of the node of unit j of job i; a number if there is no choice.
     origins
         `origins[i][r][j]`: first position of the unit, for the modelled types that job i asks for.
-    strides
-        Positions per node, `[R]`.
+    segments
+        `segments[i]`: where units of job i can be.
+    within
+        `within[i][j][k]`: whether the unit is in the k-th segment; empty if there is only one.
     """
 
     def __init__(self, data: ModelData, types: Sequence[int]) -> None:
         self._data = data
         self.types = types
-        # One stride for all nodes: a unit's node and its place there then follow from one number.
-        self.strides = [
-            int(data.capacity[usable_nodes(data, r), r].max(initial=1))
-            for r in range(data.type_count)
-        ]
+        self.numbering = numbered(data)
         self.nodes: list[list[Variable]] = []
         self.origins: list[dict[int, list[Variable]]] = []
+        self.segments: list[list[Segment]] = []
+        self.within: list[list[list[Variable]]] = []
+        begins = self.numbering.first
         for i, units in enumerate(data.units.tolist()):
-            usable = data.room[i].nonzero()[0]
-            first, last = int(usable[0]), int(usable[-1])
+            asked = {r: int(data.requests[i, r]) for r in types if data.requests[i, r]}
+            segments = _segments(data, i, self.numbering, list(asked))
+            first, last = segments[0].first, segments[-1].last
+            several = range(len(segments) if len(segments) > 1 else 0)
+            self.segments.append(segments)
             # A single usable node needs no variables.
             self.nodes.append(
                 [cp.intvar(first, last, name=f"g{i},{j}") for j in range(units)]
-                if len(usable) > 1
+                if first < last
                 else [first] * units
             )
-            by_type: dict[int, list[Variable]] = {}
-            for r in types:
-                asked, stride = int(data.requests[i, r]), self.strides[r]
-                if asked:
-                    low, high = stride * first, stride * last + int(data.capacity[last, r]) - asked
-                    by_type[r] = [cp.intvar(low, high, name=f"y{i},{r},{j}") for j in range(units)]
-            self.origins.append(by_type)
+            self.origins.append(
+                {
+                    r: [
+                        cp.intvar(
+                            int(begins[first, r]),
+                            int(begins[last + 1, r]) - amount,
+                            name=f"y{i},{r},{j}",
+                        )
+                        for j in range(units)
+                    ]
+                    for r, amount in asked.items()
+                }
+            )
+            self.within.append(
+                [[cp.boolvar(name=f"c{i},{j},{k}") for k in several] for j in range(units)]
+            )
 
     @property
     def branching(self) -> list[list[list[Variable]]]:
@@ -136,9 +157,10 @@ class UnitPositions:
     def placed(self) -> IntArray:
         """Return where the present solution has units, `[J, N]`."""
         counts = np.zeros((self._data.job_count, self._data.node_count), dtype=np.int64)
+        order = self.numbering.order
         for i, of_job in enumerate(self.nodes):
             for node in of_job:
-                counts[i, node if isinstance(node, int) else node.value()] += 1
+                counts[i, order[node if isinstance(node, int) else node.value()]] += 1
         return counts
 
     def hint(self, plan: Plan) -> dict[Variable, int]:
@@ -150,21 +172,35 @@ def on_nodes(parts: ModelParts) -> list[Any]:
     """Return that each unit keeps to the positions of one usable node."""
     data, placing = parts.data, parts.placing
     constraints: list[Any] = []
-    for i, of_job in enumerate(placing.nodes):
-        usable = data.room[i].nonzero()[0].tolist()
-        if len(usable) < 2:
+    for i, (nodes, segments) in enumerate(zip(placing.nodes, placing.segments, strict=True)):
+        if segments[0].first == segments[-1].last:
             continue
-        for node in of_job:
-            constraints += in_values(node, usable)
         if data.apart[i]:
-            constraints += [a < b for a, b in pairwise(of_job)]
-        for r, origins in placing.origins[i].items():
-            stride, asked = placing.strides[r], int(data.requests[i, r])
-            # The position lies within the stretch of its own node.
-            for node, origin in zip(of_job, origins, strict=True):
-                constraints.append(origin - stride * node >= 0)
-                constraints.append(origin - stride * node <= stride - asked)
+            constraints += [a < b for a, b in pairwise(nodes)]
+        constraints += [cp.sum(chosen) == 1 for chosen in placing.within[i] if chosen]
+        for j, node in enumerate(nodes):
+            for k, segment in enumerate(segments):
+                limits = [] if len(segments) == 1 else [node >= segment.first, node <= segment.last]
+                for r, origins in placing.origins[i].items():
+                    stride = placing.numbering.stride(segment.first, r)
+                    # Place of the unit on its node, which lies within the node's positions.
+                    before = int(placing.numbering.first[segment.first, r])
+                    place = origins[j] - stride * node - (before - stride * segment.first)
+                    limits += [place >= 0, place <= stride - int(data.requests[i, r])]
+                if len(segments) > 1:
+                    limits = [placing.within[i][j][k].implies(limit) for limit in limits]
+                constraints += limits
     return constraints
+
+
+def _segments(data: ModelData, i: int, numbering: Numbering, types: Sequence[int]) -> list[Segment]:
+    """Return the nodes that a job can use: neighbours with equally much of these types are one."""
+    usable = (data.room[i] > 0)[numbering.order]
+    amounts = np.diff(numbering.first, axis=0)[:, list(types)]
+    breaks = np.r_[True, (np.diff(amounts, axis=0) != 0).any(axis=1) | ~usable[:-1]]
+    begins = (usable & breaks).nonzero()[0]
+    ends = (usable & np.r_[breaks[1:] | ~usable[1:], True]).nonzero()[0]
+    return [Segment(*ends_of) for ends_of in zip(begins.tolist(), ends.tolist(), strict=True)]
 
 
 def no_overlap(parts: ModelParts) -> list[Any]:
@@ -181,11 +217,10 @@ def no_overlap(parts: ModelParts) -> list[Any]:
         ]
         if not units:
             continue
-        stride = placing.strides[r]
+        numbering = placing.numbering
         units += [
-            (box.begin, box.end - box.begin, stride * n + box.low, box.high - box.low)
-            for n, boxes in taken_positions(data, r, stride).items()
-            for box in boxes
+            (box.begin, box.end - box.begin, box.low, box.high - box.low)
+            for box in merged_boxes(taken_positions(data, r, numbering), r, numbering)
         ]
         # One rectangle overlaps nothing.
         if len(units) == 1:
@@ -198,6 +233,11 @@ def no_overlap(parts: ModelParts) -> list[Any]:
                 cp.Cumulative(origins, amounts, demand=durations, capacity=data.horizon)
             )
     return constraints
+
+
+def dominating_first(parts: ModelParts) -> list[Any]:
+    """Return that jobs which dominate others start no later (see `dominations`)."""
+    return [parts.starts[j] >= parts.starts[i] for i, j in dominations(parts.data)]
 
 
 POSITION_CONSTRAINTS = (on_nodes, cumulatives, disjunctions, no_overlap)

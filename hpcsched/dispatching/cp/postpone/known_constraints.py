@@ -34,7 +34,12 @@ from hpcsched.dispatching.cp.formulations.scheduling import (
     disjunctions,
     system_cumulatives,
 )
-from hpcsched.dispatching.cp.formulations.unit_positions import all_types, no_overlap, on_nodes
+from hpcsched.dispatching.cp.formulations.unit_positions import (
+    all_types,
+    dominating_first,
+    no_overlap,
+    on_nodes,
+)
 from hpcsched.dispatching.cp.postpone import search_tables
 from hpcsched.errors import Finding, InputError
 
@@ -50,14 +55,15 @@ class Meaning(NamedTuple):
         Functions that make the variables.
     needed
         Constraints that mean this together.
-    implied
-        Constraints that leave at least one of the best plans of those that are needed.
+    others
+        Constraints that leave at least one of the best plans of those that are needed, and
+        `dominating_first`, which the search keeps to where the formulation has it.
     """
 
     mode: int
     placings: tuple[Callable[..., Any], ...]
     needed: tuple[Callable[..., Any], ...]
-    implied: tuple[Callable[..., Any], ...] = ()
+    others: tuple[Callable[..., Any], ...] = ()
 
 
 MEANINGS = (
@@ -86,7 +92,7 @@ MEANINGS = (
         search_tables.POSITIONS,
         (all_types, needed_types),
         (on_nodes, no_overlap),
-        (cumulatives, disjunctions, ascending, all_different),
+        (cumulatives, disjunctions, ascending, all_different, dominating_first),
     ),
 )
 
@@ -102,7 +108,7 @@ def mode_of(formulation: Formulation) -> int:
     meaning = next((one for one in MEANINGS if formulation.placing in one.placings), None)
     if meaning is None:
         raise _refused(formulation, f"does not know the variables {_name(formulation.placing)}")
-    known = (*meaning.needed, *meaning.implied)
+    known = (*meaning.needed, *meaning.others)
     if odd := [kind for kind in formulation.constraints if kind not in known]:
         names = ", ".join(map(_name, odd))
         raise _refused(formulation, f"does not know the constraints {names}")

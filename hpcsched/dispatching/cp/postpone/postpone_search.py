@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hpcsched.dispatching.core.compiled import is_compiled, plain
-from hpcsched.dispatching.cp.formulation import Formulation
+from hpcsched.dispatching.cp.formulation import Formulation, in_decision_order
 from hpcsched.dispatching.cp.formulations.hcp19 import hcp19
 from hpcsched.dispatching.cp.postpone import search_tables
 from hpcsched.dispatching.cp.postpone.bound_kernels import NEVER
@@ -77,13 +77,16 @@ def schedule_or_postpone(
     if hint is not None and mode != search_tables.POSITIONS and formulation.first is None:
         # A wrong hint would be a limit that no plan can meet.
         best = hint if fault_of(hint, data) is None else None
-    search = open_search(given, data, np.arange(len(given.problem.units)))
+    fixed = formulation.fixed_starts(data)
+    by_choice = in_decision_order(data, shortest_first=formulation.shortest_first)
+    order = np.array([j for j in by_choice if fixed[j] < 0], dtype=np.int64)
+    search = open_search(given, data, order)
     if best is not None:
         search.state[search_tables.BEST] = data.cost(best.starts)
     search, ended = _go_through(given, data, search, limits, restart_after)
     state = search.state
     if state[search_tables.SOLUTIONS]:
-        best = _plan_of(given, data, search, formulation.fixed_starts(data))
+        best = _plan_of(given, data, search, fixed)
     elif best is not None and mode != search_tables.COUNTS:
         # The hint names nodes that this formulation leaves open.
         named = (best.starts == 0) & (mode == search_tables.NOW)

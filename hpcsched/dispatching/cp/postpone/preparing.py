@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hpcsched.dispatching.cp.formulation import Formulation
+from hpcsched.dispatching.cp.formulation import Formulation, dominations
+from hpcsched.dispatching.cp.formulations.unit_positions import dominating_first
 from hpcsched.dispatching.cp.postpone import search_tables
 from hpcsched.dispatching.cp.postpone.search_tables import Problem
 from hpcsched.dispatching.planning.model_data import ModelData
@@ -39,6 +40,7 @@ class _Task(NamedTuple):
 def prepare(data: ModelData, formulation: Formulation, mode: int) -> Given:
     """Return the problem of the search, in which the formulation says of nodes what `mode` does."""
     fixed = formulation.fixed_starts(data)
+    ordered = dominating_first in formulation.constraints
     jobs = np.flatnonzero(fixed < 0)
     nodes = np.arange(0 if mode == search_tables.AGGREGATED else data.node_count)
     if formulation.value == "largest" and mode == search_tables.POSITIONS:
@@ -70,7 +72,9 @@ def prepare(data: ModelData, formulation: Formulation, mode: int) -> Given:
         data.units[jobs],
         run_times,
         data.latest_starts[jobs],
-        _twins(data, jobs, demand),
+        # Twins that dominate one another are in order already.
+        np.full(len(jobs), -1) if ordered else _twins(data, jobs, demand),
+        _before(data, ordered=ordered),
         requests,
         keys[: len(jobs)].astype(np.int64),
         room,
@@ -220,6 +224,17 @@ def _classes(
         )
         classes[n] = numbers.setdefault(what, len(numbers))
     return classes
+
+
+def _before(data: ModelData, *, ordered: bool) -> IntArray:
+    """Return the jobs that dominate each, `[J, P]`; −1 where there are no more."""
+    of: list[list[int]] = [[] for _ in range(data.job_count)]
+    for i, j in dominations(data) if ordered else ():
+        of[j].append(i)
+    before = np.full((data.job_count, max(map(len, of), default=0)), -1, dtype=np.int64)
+    for j, jobs in enumerate(of):
+        before[j, : len(jobs)] = jobs
+    return before
 
 
 def _twins(data: ModelData, jobs: IntArray, demand: IntArray) -> IntArray:

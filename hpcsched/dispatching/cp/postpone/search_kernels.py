@@ -60,6 +60,10 @@ def _is_selectable(j: int, problem: Problem, search: Search) -> bool:
     """Say whether a job waits for nothing but room."""
     if search.start[j] >= 0 or (search.postponed[j] >= 0 and not problem.by_node):
         return False
+    for k in range(problem.before.shape[1]):
+        i = problem.before[j, k]
+        if i >= 0 and search.start[i] < 0:
+            return False
     return bool(problem.twin[j] == -1 or search.start[problem.twin[j]] >= 0)
 
 

@@ -16,6 +16,8 @@ from hpcsched.system.system import IntArray
 def in_order(problem: Problem, order: IntArray) -> IntArray:
     """Return an order in which each job comes behind its twin: those trade places, `[J]`.
 
+    A job also comes behind those that dominate it.
+
     Parameters
     ----------
     problem
@@ -36,7 +38,10 @@ def in_order(problem: Problem, order: IntArray) -> IntArray:
     for head in np.unique(heads):
         family = np.flatnonzero(heads == head)
         rank[family[depth[family].argsort()]] = np.sort(rank[family])
-    return np.argsort(rank, kind="stable").astype(np.int64)
+    for j in range(len(order)):  # who dominates has a lower number
+        for i in problem.before[j][problem.before[j] >= 0]:
+            rank[j] = max(rank[j], rank[i])
+    return np.lexsort((np.arange(len(order)), rank)).astype(np.int64)
 
 
 def open_search(

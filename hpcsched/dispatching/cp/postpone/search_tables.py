@@ -44,6 +44,7 @@ class Problem(NamedTuple):
 
     - `mode`; `by_node`: whether all jobs have nodes; `back_to_start`: whether a failure goes back
       to a job's start at once.
+    - `before`, `[J, P]`: jobs that start no later, then −1.
     - `units`, `run_times`, `latest`, `twin`, `[J]`: `twin` is a job that is in every way the same
       and starts no later, or −1. `requests`, `[J, R]`, `room`, `[J, N]`, as in `ModelData`; `key`,
       `[J]`, is equal for equal requests. `demand`, `[J, G]`, of `total`, `[G]`; `energy_order`,
@@ -69,6 +70,7 @@ class Problem(NamedTuple):
     run_times: IntArray
     latest: IntArray
     twin: IntArray
+    before: IntArray
     requests: IntArray
     key: IntArray
     room: IntArray
