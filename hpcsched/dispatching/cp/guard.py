@@ -150,6 +150,10 @@ class SolverProcess:
             answer = _failed(error)
         return _timed(answer, began)
 
+    def __deepcopy__(self, _: object) -> "Solver":
+        # Answers depend on the task alone, so that copies of a dispatcher can share the process.
+        return self
+
     def close(self) -> None:
         """End the process."""
         if self._end is not None:
