@@ -74,7 +74,8 @@ def convert_trace(
     """
     wanted = format_of(out)
     if parts is None:
-        parts = assembly_of_log(trace, source or source_of(trace), overrides)
+        first = [] if jobs is None else [f"trace.jobs={jobs}"]
+        parts = assembly_of_log(trace, source or source_of(trace), [*overrides, *first])
     called, write = _WRITERS[wanted]
     note = f"written by hpcsched {__version__} from {trace.name}"
     written = write(out, parts.source, parts.system, note=note, limit=jobs, force=force)

@@ -66,20 +66,24 @@ def starts(
     Run times and later jobs are sampled from the past, with the scenario's seed; the scenario's
     dispatcher replays each sample.
     """
+    from hpcsched.forecast.forecast_progress import ForecastProgress
     from hpcsched.forecast.forecasting import forecast
     from hpcsched.forecast.prepared_replay import prepare
     from hpcsched.scenario import load_scenario
 
     shares = quantiles_of(quantiles)
     prepared = prepare(load_scenario(scenario, overrides or ()))
-    found = forecast(
-        prepared,
-        _second(at, prepared),
-        supposed=_supposed(supposed, prepared),
-        quantiles=shares,
-        samples=samples,
-        seed=prepared.scenario.seed,
-    )
+    second, job = _second(at, prepared), _supposed(supposed, prepared)
+    with ForecastProgress(samples) as progress:
+        found = forecast(
+            prepared,
+            second,
+            supposed=job,
+            quantiles=shares,
+            samples=samples,
+            seed=prepared.scenario.seed,
+            ended=progress,
+        )
     show_forecast(found, format_, out)
 
 
@@ -98,14 +102,16 @@ def evaluate(
     The jobs are drawn from those that waited, with the scenario's seed.
     """
     from hpcsched.forecast import evaluation
+    from hpcsched.forecast.forecast_progress import ForecastProgress
     from hpcsched.forecast.forecast_text import evaluation_content, evaluation_table
     from hpcsched.forecast.prepared_replay import prepare
     from hpcsched.scenario import load_scenario
 
     prepared = prepare(load_scenario(scenario, overrides or ()))
-    found = evaluation.evaluate(
-        prepared, jobs=jobs, samples=samples, seed=prepared.scenario.seed
-    )  # fmt: skip
+    with ForecastProgress() as progress:
+        found = evaluation.evaluate(
+            prepared, jobs=jobs, samples=samples, seed=prepared.scenario.seed, ended=progress
+        )
     if format_ is DataFormat.JSON:
         emit(json_text(evaluation_content(found)), out)
     else:

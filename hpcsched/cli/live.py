@@ -127,15 +127,16 @@ def forecast(
     Run times and later jobs are sampled from the scenario's trace, the cluster's history; the
     scenario's dispatcher replays each sample. Nothing is changed.
     """
+    from hpcsched.forecast.forecast_progress import ForecastProgress
     from hpcsched.forecast.live_forecast import forecast_cluster
     from hpcsched.scenario import load_scenario
 
-    found = forecast_cluster(
-        load_scenario(scenario, overrides or ()),
-        supposed=mapping_of(supposed),
-        quantiles=quantiles_of(quantiles),
-        samples=samples,
-    )
+    loaded = load_scenario(scenario, overrides or ())
+    job, shares = mapping_of(supposed), quantiles_of(quantiles)
+    with ForecastProgress(samples) as progress:
+        found = forecast_cluster(
+            loaded, supposed=job, quantiles=shares, samples=samples, ended=progress
+        )
     show_forecast(found, format_, out)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from hpcsched.first_look.first_look import Look, Tried
+from hpcsched.metrics.column_sums import no_less
 from hpcsched.report.tables.comparison_table import BEST
 from hpcsched.report.tables.report_table import Cell, Table
 from hpcsched.report.tables.run_account import account_of_jobs
@@ -21,15 +22,17 @@ def tried_table(tried: Sequence[Tried]) -> Table:
     """Return the dispatchers by ascending objective, the best marked."""
     objective = tried[0].directory.summary["objective"]["name"]
     first = tried[0].objective
-    ranked = sorted(tried, key=_rank)
-    equal = len(tried) > 1 and len({one.objective for one in tried}) == 1
+    known = [one.objective for one in tried if one.objective is not None]
+    equal = len(tried) > 1 and (
+        not known or (len(known) == len(tried) and no_less(min(known), max(known)))
+    )
     rows: list[tuple[Cell, ...]] = []
-    for place, one in enumerate(ranked):
+    for one in sorted(tried, key=_rank):
         value = one.objective
         change = None if value is None or not first else 100 * (value / first - 1)
         metrics = (one.metric(name) for name in _METRICS)
         audit = "ok" if one.audit.ok else "not ok"
-        mark = BEST if place == 0 and value is not None and not equal else ""
+        mark = BEST if value is not None and no_less(min(known), value) and not equal else ""
         rows.append((mark, one.label, value, change, *metrics, audit))
     return Table(
         "tried",

@@ -20,8 +20,12 @@ MOST_WEEKS = 8
 """Number of weeks from which samples are taken."""
 HORIZON = MOST_WEEKS * WEEK
 """Time for which later jobs are sampled; jobs that wait longer find an emptying system."""
-AT_ONCE = 256
-"""Number of jobs in a batch."""
+AT_FIRST, AT_MOST = 8, 256
+"""Numbers of jobs in the first batch and in the largest; each is twice as large as the one before.
+
+A future ends at a batch once all jobs that are forecast have started. Most start soon, and rounds
+that Python decides take long.
+"""
 
 
 class ArrivalHistory:
@@ -74,12 +78,14 @@ class ArrivalHistory:
             Batches, up to `HORIZON` after the instant; none if nothing was submitted in that time.
         """
         first = int(np.searchsorted(self._columns.submit_time, now - lag, side="right"))
-        moved, number = lag, self._first_number
+        moved, number, size = lag, self._first_number, AT_FIRST
         while first < submitted and moved <= HORIZON:
-            for begin in range(first, submitted, AT_ONCE):
-                rows = np.arange(begin, min(begin + AT_ONCE, submitted))
+            begin = first
+            while begin < submitted:
+                rows = np.arange(begin, min(begin + size, submitted))
                 yield self._moved(rows, moved, number)
-                number += len(rows)
+                number, begin = number + len(rows), begin + len(rows)
+                size = min(2 * size, AT_MOST)
             moved += lag
 
     def _moved(self, rows: IntArray, seconds: int, first_number: int) -> JobColumns:

@@ -7,7 +7,7 @@ Raftery, Strictly proper scoring rules, prediction, and estimation, 2007).
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -89,7 +89,12 @@ class _Outcome(NamedTuple):
 
 
 def evaluate(
-    prepared: PreparedReplay, *, jobs: int = JOBS, samples: int = SAMPLES, seed: int = 0
+    prepared: PreparedReplay,
+    *,
+    jobs: int = JOBS,
+    samples: int = SAMPLES,
+    seed: int = 0,
+    ended: Callable[[int, int], None] = lambda *_: None,
 ) -> Evaluation:
     """Return the scores of forecasts of some jobs of a trace.
 
@@ -103,6 +108,8 @@ def evaluate(
         Number of futures of a forecast.
     seed
         Seed of the choice of jobs, and of forecasts.
+    ended
+        Called with the number of futures so far and that of all, after each.
 
     Raises
     ------
@@ -118,9 +125,8 @@ def evaluate(
     later = waited[waited >= _FIRST * len(starts)]
     draw = np.random.default_rng([seed, len(starts)])
     chosen = np.sort(draw.permutation(later)[:jobs])
-    outcomes = _outcomes(
-        prepared, starts, _instants(columns.submit_time, starts, chosen), samples, seed
-    )
+    instants = _instants(columns.submit_time, starts, chosen)
+    outcomes = _outcomes(prepared, starts, instants, samples, seed=seed, ended=ended)
     scores = {when: _scores(of_instant) for when, of_instant in outcomes.items()}
     return Evaluation(scores, len(starts), len(waited))
 
@@ -144,20 +150,27 @@ def _outcomes(
     starts: IntArray,
     instants: Mapping[int, Sequence[tuple[int, str]]],
     samples: int,
+    *,
     seed: int,
+    ended: Callable[[int, int], None],
 ) -> Mapping[str, Sequence[_Outcome]]:
     past, similar = prepared.past(), SimilarWaits(prepared.columns, starts)
     calibrations = {when: Calibration() for when in (AT_SUBMISSION, HOUR_BEFORE)}
     # Ranks by the time at which they become known.
     pending: list[tuple[int, str, float]] = []
     found: dict[str, list[_Outcome]] = {when: [] for when in calibrations}
-    for submitted, branch, ended in branches(prepared.parts, prepared.columns, sorted(instants)):
-        past.run_times.ended(ended.tolist())
+    forecasts = branches(prepared.parts, prepared.columns, sorted(instants))
+    for number, (submitted, branch, left) in enumerate(forecasts):
+
+        def count(futures: int, before: int = number * samples) -> None:
+            ended(before + futures, len(instants) * samples)
+
+        past.run_times.ended(left.tolist())
         for known in sorted(one for one in pending if one[0] <= branch.now):
             calibrations[known[1]].add(known[2])
         pending = [one for one in pending if one[0] > branch.now]
         wanted = np.array(sorted({job for job, _ in instants[submitted]}))
-        forecast = forecast_starts(branch, past, wanted, samples=samples, seed=seed)
+        forecast = forecast_starts(branch, past, wanted, samples=samples, seed=seed, ended=count)
         for job, when in instants[submitted]:
             place, start = int(np.searchsorted(wanted, job)), int(starts[job])
             wait = similar.mean_wait(job, branch.now)

@@ -8,7 +8,7 @@ from pydantic import Field, ValidationError
 
 from hpcsched.errors import Finding, InputError
 from hpcsched.forecast.prepared_replay import PreparedReplay, submitted_until
-from hpcsched.forecast.start_forecast import SAMPLES, StartForecast, forecast_starts
+from hpcsched.forecast.start_forecast import SAMPLES, Ended, StartForecast, forecast_starts
 from hpcsched.parameters import Params, PositiveDuration
 from hpcsched.scenario.wording import sentence
 from hpcsched.simulation.limits import Limits
@@ -153,6 +153,7 @@ def forecast(
     quantiles: Sequence[float] = QUANTILES,
     samples: int = SAMPLES,
     seed: int = 0,
+    ended: Ended = lambda _: None,
 ) -> Forecast:
     """Return the forecasts of the jobs that wait at a time.
 
@@ -170,6 +171,8 @@ def forecast(
         Number of futures.
     seed
         Seed of the randomness.
+    ended
+        Called with the number of futures so far, after each.
 
     Raises
     ------
@@ -182,13 +185,13 @@ def forecast(
         message = f"no job is submitted up to {at} s; the first is at {first} s"
         raise InputError(Finding("too-early", message))
     past = prepared.past()
-    ((_, branch, ended),) = branches(prepared.parts, prepared.columns, [submitted])
-    past.run_times.ended(ended.tolist())
+    ((_, branch, left),) = branches(prepared.parts, prepared.columns, [submitted])
+    past.run_times.ended(left.tolist())
     waiting = np.sort(branch.present.sequence[branch.present.waits])
     also = None if supposed is None else _columns_of(supposed, prepared, branch.now)
     wanted = waiting if also is None else np.append(waiting, submitted)
     found = forecast_starts(
-        branch, past, wanted, samples=samples, seed=seed, also=also
+        branch, past, wanted, samples=samples, seed=seed, also=also, ended=ended
     )  # fmt: skip
     jobs = _jobs(prepared.columns, found, quantiles, also)
     running = int((branch.present.start_time >= 0).sum())

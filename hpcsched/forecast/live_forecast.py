@@ -24,7 +24,7 @@ from hpcsched.forecast.forecasting import (
     supposed_job,
 )
 from hpcsched.forecast.run_time_samples import NOBODY, RunTimeHistory
-from hpcsched.forecast.start_forecast import SAMPLES, StartForecast
+from hpcsched.forecast.start_forecast import SAMPLES, Ended, StartForecast, future_starts
 from hpcsched.live.learning import Predictions
 from hpcsched.live.session import earliest_submission
 from hpcsched.live.site import check_site, site_of
@@ -106,6 +106,7 @@ def forecast_cluster(
     supposed: Mapping[str, Any] | None = None,
     quantiles: Sequence[float] = QUANTILES,
     samples: int = SAMPLES,
+    ended: Ended = lambda _: None,
 ) -> Forecast:
     """Return the forecasts of the jobs that wait on a scenario's cluster.
 
@@ -119,6 +120,8 @@ def forecast_cluster(
         Shares, ascending, from 0 to 1.
     samples
         Number of futures.
+    ended
+        Called with the number of futures so far, after each.
 
     Raises
     ------
@@ -149,7 +152,12 @@ def forecast_cluster(
         queue = (*seen.problem.queue, waiting)
         seen = seen._replace(problem=seen.problem._replace(queue=queue))
     found = forecast_problem(
-        seen.problem, assembly, history_of(past, site.origin), samples=samples, seed=scenario.seed
+        seen.problem,
+        assembly,
+        history_of(past, site.origin),
+        samples=samples,
+        seed=scenario.seed,
+        ended=ended,
     )
     keys: dict[int, str | None] = {number: job.key for number, job in seen.queue.items()}
     keys[_SUPPOSED] = None
@@ -163,6 +171,7 @@ def forecast_problem(
     *,
     samples: int = SAMPLES,
     seed: int = 0,
+    ended: Ended = lambda _: None,
 ) -> StartForecast:
     """Return sampled start times of the queued jobs of a problem.
 
@@ -178,6 +187,8 @@ def forecast_problem(
         Number of futures.
     seed
         Seed of the randomness; the instant is part of it.
+    ended
+        Called with the number of futures so far, after each.
 
     Raises
     ------
@@ -189,7 +200,7 @@ def forecast_problem(
         return StartForecast(problem.now, nothing, np.empty((samples, 0), dtype=np.int64))
     try:
         branch = _branch(problem, _parts(problem, assembly), history)
-        return _sampled(problem, branch, history, samples, seed)
+        return _sampled(problem, branch, history, samples, seed=seed, ended=ended)
     except NeedsPythonError as why:
         message = f"the cluster's jobs cannot be replayed: {why}"
         raise InputError(Finding("not-replayed", message)) from None
@@ -266,7 +277,9 @@ def _sampled(
     branch: ReplayBranch,
     history: History,
     samples: int,
+    *,
     seed: int,
+    ended: Ended,
 ) -> StartForecast:
     """Return the start times of the queue in sampled futures."""
     draw = np.random.default_rng([seed, problem.now])
@@ -274,14 +287,14 @@ def _sampled(
     count = len(history.columns.job_id)
     lags = history.arrivals.lags(count, problem.now)
     wanted = np.arange(len(problem.queue)) + len(problem.running)
-    starts = np.empty((samples, len(wanted)), dtype=np.int64)
-    for number in range(samples):
-        later: Iterator[JobColumns] = iter(())
-        if len(lags):
-            lag = int(lags[draw.integers(len(lags))])
-            later = history.arrivals.later(count, problem.now, lag)
-        starts[number] = branch.start_times(run_times[number], later, wanted)
-    starts.sort(axis=0)
+
+    def later() -> Iterator[JobColumns]:
+        if not len(lags):
+            return iter(())
+        lag = int(lags[draw.integers(len(lags))])
+        return history.arrivals.later(count, problem.now, lag)
+
+    starts = future_starts(branch, run_times, later, wanted, ended)
     return StartForecast(problem.now, wanted, starts)
 
 

@@ -8,6 +8,8 @@ from hpcsched.errors import Finding, InputError
 from hpcsched.forecast.arrival_samples import ArrivalHistory
 from hpcsched.forecast.run_time_samples import RunTimeHistory
 from hpcsched.forecast.start_forecast import Past
+from hpcsched.plugins import manager
+from hpcsched.plugins.registry import FOLLOWS_RECORD
 from hpcsched.runs.assembly import assemble
 from hpcsched.runs.replaying import Workload, read_workload
 from hpcsched.runs.runner import parts_of
@@ -59,11 +61,18 @@ def prepare(scenario: Scenario) -> PreparedReplay:
     Raises
     ------
     InputError
-        If the trace cannot be read, has no jobs, or the scenario has no rounds to forecast.
+        If the trace cannot be read, has no jobs, or the scenario decides nothing in rounds.
     """
     if scenario.simulation.mode == "offline":
         message = "forecasts are about on-line dispatching; this scenario has 'mode: offline'"
         raise InputError(Finding("not-on-line", message, key="simulation.mode"))
+    name = scenario.dispatcher.plugin_name
+    if FOLLOWS_RECORD in manager.registry().get("dispatcher", name).plugin.capabilities:
+        message = (
+            f"the dispatcher {name} cannot be forecast: it repeats the log's own starts, which"
+            " sampled jobs do not have"
+        )
+        raise InputError(Finding("not-forecast", message, key="dispatcher"))
     scenario = scenario.model_copy(update={"observers": ()})
     workload = read_workload(scenario)
     parts = parts_of(assemble(scenario).build_all(), ())

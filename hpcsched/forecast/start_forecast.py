@@ -1,6 +1,6 @@
 """Forecast of start times at an instant: many futures, each replayed with the same dispatcher."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain, tee
 from typing import NamedTuple
 
@@ -14,6 +14,9 @@ from hpcsched.system.system import IntArray
 from hpcsched.workload.job_batches import JobColumns, NeedsPythonError
 
 SAMPLES = 200
+
+Ended = Callable[[int], None]
+"""Function that is given the number of futures that have ended."""
 
 
 class Past(NamedTuple):
@@ -87,6 +90,7 @@ def forecast_starts(
     samples: int = SAMPLES,
     seed: int = 0,
     also: JobColumns | None = None,
+    ended: Ended = lambda _: None,
 ) -> StartForecast:
     """Return the forecast of start times at an instant.
 
@@ -104,6 +108,8 @@ def forecast_starts(
         Seed of the randomness; the instant is part of it.
     also
         Jobs that are submitted now as well.
+    ended
+        Called with the number of futures so far, after each.
 
     Raises
     ------
@@ -113,25 +119,64 @@ def forecast_starts(
     draw = np.random.default_rng([seed, branch.submitted])
     run_times = sampled_run_times(branch, past, samples, draw)
     lags = past.arrivals.lags(branch.submitted, branch.now)
-    starts = np.empty((samples, len(wanted)), dtype=np.int64)
     # Futures of one lag have the same later jobs, which are made once, as far as they are read.
     unread = {
         lag: past.arrivals.later(branch.submitted, branch.now, lag) for lag in lags.tolist()
     }  # fmt: skip
-    for number in range(samples):
-        later: Iterator[JobColumns] = iter(())
+
+    def later() -> Iterator[JobColumns]:
+        drawn: Iterator[JobColumns] = iter(())
         if len(lags):
             lag = int(lags[draw.integers(len(lags))])
-            unread[lag], later = tee(unread[lag])
-        if also is not None:
-            later = chain((also,), later)
+            unread[lag], drawn = tee(unread[lag])
+        return drawn if also is None else chain((also,), drawn)
+
+    return StartForecast(branch.now, wanted, future_starts(branch, run_times, later, wanted, ended))
+
+
+def future_starts(
+    branch: ReplayBranch,
+    run_times: IntArray,
+    later: Callable[[], Iterator[JobColumns]],
+    wanted: IntArray,
+    ended: Ended,
+) -> IntArray:
+    """Return the start times of jobs in sampled futures, `[S, W]`, each column ascending.
+
+    Parameters
+    ----------
+    branch
+        State of the replay.
+    run_times
+        Run times of the present jobs in each future, `[S, J]`, in seconds.
+    later
+        Draws the later jobs of a future.
+    wanted
+        Places of jobs among all submitted, ascending, `[W]`.
+    ended
+        Called with the number of futures so far, after each.
+
+    Raises
+    ------
+    InputError
+        If the jobs cannot be replayed so, or one never starts.
+    """
+    starts = np.empty((len(run_times), len(wanted)), dtype=np.int64)
+    for number, own in enumerate(run_times):
         try:
-            starts[number] = branch.start_times(run_times[number], later, wanted)
+            starts[number] = branch.start_times(own, later(), wanted)
         except NeedsPythonError as why:
             message = f"a sampled future cannot be replayed: {why}"
             raise InputError(Finding("not-replayed", message)) from None
+        if (starts[number] < 0).any():
+            message = (
+                f"the dispatcher {branch.dispatcher_name} cannot be forecast: there is a future in"
+                " which it never starts a job that waits, such as one that it refuses"
+            )
+            raise InputError(Finding("never-started", message, key="dispatcher"))
+        ended(number + 1)
     starts.sort(axis=0)
-    return StartForecast(branch.now, wanted, starts)
+    return starts
 
 
 def sampled_run_times(

@@ -13,9 +13,49 @@ import numpy.typing as npt
 
 from hpcsched.metrics.metric_tables import Table
 
+RESOLUTION = 2.0**-48
+"""Relative error that the values of a job, and means of them, may have from rounding.
+
+A value is rounded a few times, by 2⁻⁵³ each; two values that differ by less may be the same.
+"""
+
 FloatColumn = npt.NDArray[np.float64]
 IntTerm = Callable[..., npt.NDArray[np.int64]]
 FloatTerm = Callable[..., FloatColumn]
+
+
+def mean_of(values: FloatColumn) -> float:
+    """Return the mean of values, of which there is at least one; their sum is rounded once."""
+    return math.fsum(values.tolist()) / len(values)
+
+
+def no_less(value: float, other: float) -> bool:
+    """Return whether a value is no less than another beyond the resolution of both.
+
+    Examples
+    --------
+    >>> no_less(0.1 + 0.2, 0.3), no_less(0.3, 0.1 + 0.2), no_less(0.3, 0.4)
+    (True, True, False)
+    """
+    return other - value <= RESOLUTION * (abs(value) + abs(other))
+
+
+def paired_differences(values: FloatColumn, others: FloatColumn) -> FloatColumn:
+    """Return values less others; 0 where the two are alike within their resolution."""
+    found = values - others
+    found[np.abs(found) <= RESOLUTION * (np.abs(values) + np.abs(others))] = 0.0
+    return found
+
+
+def paired_resolution(values: FloatColumn, others: FloatColumn) -> float:
+    """Return the size below which a mean of values less others is 0."""
+    return RESOLUTION * mean_of(np.abs(values) + np.abs(others))
+
+
+def paired_mean(values: FloatColumn, others: FloatColumn) -> float:
+    """Return the mean of values less others; 0 below their resolution."""
+    mean = mean_of(paired_differences(values, others))
+    return 0.0 if abs(mean) <= paired_resolution(values, others) else mean
 
 
 def mean_of_integers(table: Table, columns: tuple[str, ...], term: IntTerm) -> float | None:

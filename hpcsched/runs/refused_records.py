@@ -97,7 +97,9 @@ def _refused(scenario: Scenario, assumed: Mapping[str, str]) -> list[Refused]:
     trace = scenario.trace
     strict = dict(_strict_policies(trace))
     lenient = {policy: _lenient(choices) for policy, choices in strict.items()}
-    changed = trace.model_copy(update={**lenient, **assumed})
+    # A log that is sorted first is read to its end, and refused for any of its records.
+    whole = {"jobs": None} if getattr(trace, "unsorted", None) == "sort" else {}
+    changed = trace.model_copy(update={**lenient, **assumed, **whole})
     source = assemble(scenario.model_copy(update={"trace": changed})).source
     for _ in batches_of(source):
         pass

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hpcsched.dispatching.core import codes
+from hpcsched.errors import Finding, InputError
 from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.replay_choices import obstacles
@@ -61,6 +62,11 @@ class ReplayBranch:
         columns = (codes.SEQUENCE, codes.REQUESTED, codes.PREDICTED)
         sequence, requested, predicted = (tables.jobs[rows, column] for column in columns)
         self.present = PresentJobs(sequence, start, requested, predicted)
+
+    @property
+    def dispatcher_name(self) -> str:
+        """Name of the dispatcher."""
+        return self._loop.parts.dispatcher_name
 
     def set_submit_times(self, submit_times: IntArray) -> None:
         """Set the submit times of the waiting jobs, in the order of their submission.
@@ -205,8 +211,10 @@ def branches(parts: Parts, columns: JobColumns, cuts: Sequence[int]) -> Iterator
 def _copied(loop: EventLoop) -> EventLoop:
     """Return a copy of a replay that shares the constant parts.
 
-    A dispatcher that holds a process or a file cannot be copied, and is shared: what it remembers
-    comes from all continuations then.
+    Raises
+    ------
+    InputError
+        If a part, such as a dispatcher that holds a file, cannot be copied.
     """
     parts = loop.parts
     shared = (
@@ -219,8 +227,13 @@ def _copied(loop: EventLoop) -> EventLoop:
     )
     try:
         return copy.deepcopy(loop, {id(one): one for one in shared})
-    except TypeError:
-        return copy.deepcopy(loop, {id(one): one for one in (*shared, parts.dispatcher)})
+    except Exception as error:
+        name = parts.dispatcher_name
+        message = (
+            f"the dispatcher {name} cannot be forecast: it, its parts or the predictor hold what"
+            f" cannot be copied for each future: {error}"
+        )
+        raise InputError(Finding("not-copied", message, key="dispatcher")) from error
 
 
 def _note_running(loop: EventLoop, note: Callable[[IntArray, IntArray], None]) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from hpcsched.errors import HpcschedError
 from hpcsched.experiment.cell import make_cell
+from hpcsched.metrics.column_sums import no_less
 from hpcsched.plugins import manager
 from hpcsched.runs.replaying import read_workload
 from hpcsched.tuning.search import search
@@ -128,7 +129,7 @@ def best_trial(trials: Sequence[Trial], to_beat: float | None) -> Trial | None:
     """
     best = None
     for trial in trials:
-        if trial.keeps_constraints and (to_beat is None or _value(trial) < to_beat):
+        if trial.keeps_constraints and (to_beat is None or not no_less(_value(trial), to_beat)):
             best, to_beat = trial, trial.objective
     return best
 

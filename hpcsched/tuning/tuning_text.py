@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from hpcsched.metrics.column_sums import no_less
 from hpcsched.report.tables.job_times import QUANTITIES
 from hpcsched.report.tables.report_table import Cell, Table
 from hpcsched.report.tables.table_parts import ends, plain
@@ -140,7 +141,9 @@ def tuning_content(study: TuningStudy) -> dict[str, Any]:
 
 def _gain(study: TuningStudy) -> str:
     worse = (
-        study.best_later is not None and study.later is not None and study.best_later >= study.later
+        study.best_later is not None
+        and study.later is not None
+        and no_less(study.best_later, study.later)
     )
     if worse:
         return "It is no better on the later jobs: the gain was one of the first jobs alone."

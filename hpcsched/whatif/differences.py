@@ -5,8 +5,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from hpcsched.metrics.bootstrap import Interval, mean_interval
-from hpcsched.metrics.column_sums import FloatColumn
+from hpcsched.metrics.bootstrap import Interval, paired_interval
+from hpcsched.metrics.column_sums import FloatColumn, mean_of, paired_differences, paired_mean
 from hpcsched.metrics.metric_tables import Column
 from hpcsched.report.job_classes import JobClasses, job_classes
 from hpcsched.report.tables.job_tables import common_jobs
@@ -30,6 +30,8 @@ class Difference(NamedTuple):
         Number of jobs that ran in both.
     base, variant
         Mean of the quantity in each; None without jobs.
+    mean
+        Mean difference; None without jobs.
     interval
         Mean difference with its 95 % interval; None for fewer than `LEAST_JOBS` jobs.
     less, more
@@ -39,17 +41,10 @@ class Difference(NamedTuple):
     jobs: int
     base: float | None
     variant: float | None
+    mean: float | None
     interval: Interval | None
     less: float
     more: float
-
-    @property
-    def mean(self) -> float | None:
-        """Mean difference."""
-        # Of the means, not of the pairs: the same jobs are in both, so that it comes to the same.
-        if self.base is None or self.variant is None:
-            return None
-        return self.variant - self.base
 
     @property
     def verdict(self) -> Verdict:
@@ -111,13 +106,14 @@ def difference(base: FloatColumn, variant: FloatColumn) -> Difference:
     """
     count = len(base)
     if not count:
-        return Difference(0, None, None, None, 0.0, 0.0)
-    change = variant - base
+        return Difference(0, None, None, None, None, 0.0, 0.0)
+    change = paired_differences(variant, base)
     return Difference(
         count,
-        float(base.mean()),
-        float(variant.mean()),
-        mean_interval(change) if count >= LEAST_JOBS else None,
+        mean_of(base),
+        mean_of(variant),
+        paired_mean(variant, base),
+        paired_interval(variant, base) if count >= LEAST_JOBS else None,
         float((change < 0).mean()),
         float((change > 0).mean()),
     )

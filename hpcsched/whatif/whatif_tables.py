@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from hpcsched.metrics.column_sums import no_less
 from hpcsched.report.job_classes import TITLES, job_classes
 from hpcsched.report.tables.job_times import QUANTITIES
 from hpcsched.report.tables.report_table import Cell, Table
@@ -28,12 +29,12 @@ def verdict_lines(study: WhatIfStudy) -> list[str]:
     best = study.variants[0] if study.variants else None
     ours = study.base.figures.objective
     value = None if best is None else best.outcome.figures.objective
-    if best is None or value is None or ours is None or value >= ours:
+    if best is None or value is None or ours is None or no_less(value, ours):
         lines.append(f"No variant has a lower {study.objective} than the base.")
     else:
         lines.append(
             f"{best.name} has the lowest {study.objective}:"
-            f" {value:.6g}, {_percent(value, ours):+.1f} % compared with the base."
+            f" {value:.6g}, {_change(value, ours)} compared with the base."
         )
     if best is not None:
         waits = best.differences["wait_time"]
@@ -169,8 +170,17 @@ def _in_words(one: Difference) -> str:
     if one.verdict == "within noise" or one.mean is None:
         return "the same as the base's, within noise"
     longer = "shorter" if one.mean < 0 else "longer"
-    return f"{duration_text(round(abs(one.mean)))} {longer} than the base's"
+    seconds = round(abs(one.mean))
+    told = duration_text(seconds) if seconds else "less than 1 s"
+    return f"{told} {longer} than the base's"
 
 
 def _percent(value: float, ours: float) -> float:
-    return 100 * (value / ours - 1)
+    """Return the change of a value in percent; 0 if it is none beyond the rounding of values."""
+    return 0.0 if no_less(value, ours) and no_less(ours, value) else 100 * (value / ours - 1)
+
+
+def _change(value: float, ours: float) -> str:
+    """Return a decrease in percent; a small one is not told as 0."""
+    percent = _percent(value, ours)
+    return f"{percent:+.1f} %" if percent <= -0.05 else "under 0.1 % less"

@@ -7,7 +7,11 @@ from pathlib import Path
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from hpcsched.system.group_limits import LimitedJob
-from hpcsched.workload.job import TracedJob
+from hpcsched.workload.job import Job, TracedJob
+from hpcsched.workload.readers.numbers_seen import NumbersSeen
+
+UNKNOWN_PRECEDING = "unknown_preceding_job"
+"""Count of the account: jobs that wait for nothing, as no job before them has the number."""
 
 
 @dataclass(slots=True)
@@ -41,6 +45,23 @@ def has_dependencies(source: "TraceSource") -> bool:
     Such a source has a true attribute `dependencies`; others need not have it.
     """
     return bool(getattr(source, "dependencies", False))
+
+
+def without_unknown(job: Job, seen: NumbersSeen) -> Job:
+    """Return a job without dependencies on jobs that do not come before it.
+
+    Parameters
+    ----------
+    job
+        The job; itself is returned if nothing changes.
+    seen
+        Numbers of the jobs before it, to which its own is added.
+    """
+    after = tuple(number for number in job.after if number in seen)
+    seen.add(job.job_id)
+    if after == job.after:
+        return job
+    return job._replace(after=after, think_time=job.think_time if after else 0)
 
 
 def limits_of_jobs(source: "TraceSource") -> Mapping[int, LimitedJob]:

@@ -14,6 +14,7 @@ from hpcsched.workload.job import TracedJob
 from hpcsched.workload.readers.numbers_seen import NumbersSeen
 from hpcsched.workload.trace_calendar import moved_comments
 from hpcsched.workload.trace_source import (
+    UNKNOWN_PRECEDING,
     TraceAccount,
     TraceAnswer,
     TraceSource,
@@ -22,6 +23,7 @@ from hpcsched.workload.trace_source import (
     has_dependencies,
     limits_of_jobs,
     recorded_waits,
+    without_unknown,
 )
 from hpcsched.workload.transform import Transform, TransformAccount
 
@@ -161,13 +163,10 @@ class TransformedSource:
         """Yield jobs without dependencies on jobs that do not come before them; count those."""
         seen = NumbersSeen()
         for traced in jobs:
-            job, run_time = traced
-            after = tuple(number for number in job.after if number in seen)
-            if len(after) < len(job.after):
-                self._left_out["unknown_preceding_job"] += 1
-                job = job._replace(after=after, think_time=job.think_time if after else 0)
-            seen.add(job.job_id)
-            yield TracedJob(job, run_time)
+            job = without_unknown(traced.job, seen)
+            if job is not traced.job:
+                self._left_out[UNKNOWN_PRECEDING] += 1
+            yield traced._replace(job=job)
 
     def _comments(self, count: int) -> Sequence[str]:
         """Return the header after the first `count` transforms."""

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hpcsched.metrics.bootstrap import block_length, mean_interval
+from hpcsched.metrics.bootstrap import block_length, mean_interval, paired_interval
 
 
 def test_the_mean_is_that_of_the_values() -> None:
@@ -87,3 +87,23 @@ def test_blocks_are_for_values_that_depend_on_their_neighbours() -> None:
     """Drawn one by one, such values give intervals that are far too narrow; in blocks, less so."""
     assert coverage(0.6, 1) < 0.75
     assert coverage(0.6, None) > 0.85
+
+
+def test_sums_are_exact() -> None:
+    """A block of all values holds each once: their mean is 1/3, whatever their sizes."""
+    interval = mean_interval(np.array([1e16, 1.0, -1e16]), block=3)
+    assert interval == (1 / 3, 1 / 3, 1 / 3)
+    interval = mean_interval(np.array([2.0**60, 2.0**-40, -(2.0**60), -(2.0**-40)]), block=4)
+    assert interval == (0, 0, 0)
+
+
+def test_a_difference_that_is_rounding_is_none() -> None:
+    """Three tenths are a tenth and two tenths, of each job and of all of them together."""
+    tenths = np.full(50, 0.1)
+    assert paired_interval(tenths + 0.2, np.full(50, 0.3)) == (0, 0, 0)
+    together = paired_interval(np.array([0.1, 0.2, 0.0]), np.array([0.0, 0.0, 0.3]), block=3)
+    assert together == (0, 0, 0)
+    # A second among jobs that wait for years is a difference.
+    years = np.full(50, 2.0**32)
+    assert paired_interval(years + 1, years) == (1, 1, 1)
+    assert paired_interval(np.empty(0), np.empty(0)) is None

@@ -51,6 +51,13 @@ def test_half_gain_what_half_lose() -> None:
     assert found.verdict == "within noise"
 
 
+def test_rounding_is_no_difference() -> None:
+    """Of 40 jobs each has 0.1 + 0.2 in one replay and 0.3 in the other."""
+    found = difference(np.full(40, 0.3), np.full(40, 0.1) + 0.2)
+    assert (found.mean, found.interval, found.verdict) == (0, (0, 0, 0), "within noise")
+    assert (found.less, found.more) == (0, 0)
+
+
 def test_no_jobs() -> None:
     """There is nothing to say of them."""
     found = difference(np.empty(0), np.empty(0))

@@ -52,6 +52,10 @@ class Compiled:
         names = _plain_names(function.__module__)
         return FunctionType(function.__code__, names, function.__name__)
 
+    def __deepcopy__(self, _: object) -> "Compiled":
+        # As of any function, there is one.
+        return self
+
     def __call__(self, *arguments: Any) -> Any:
         """Call the machine code."""
         return self.machine(*arguments)

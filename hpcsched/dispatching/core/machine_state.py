@@ -35,9 +35,10 @@ class MachineState:
         Values in the order of `FIELDS`.
     """
 
+    _release: Callable[[int], object] | None = None  # also of an object whose making failed
+
     def __init__(self, *fields: Any) -> None:
         self._fields = fields
-        self._release: Callable[[int], object] | None = None
 
     @cached_property
     def kinds(self) -> str:

@@ -72,6 +72,10 @@ class ProblemState:
         self._links = np.array([-1])
         self._used = 0
 
+    def __getstate__(self) -> dict[str, Any]:
+        # A copy has arrays of its own, of which it makes its own states.
+        return {**self.__dict__, "_states": {}}
+
     def fill(
         self,
         problem: DispatchingProblem,

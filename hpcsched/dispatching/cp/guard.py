@@ -129,6 +129,10 @@ class SolverProcess:
             answer = failed(error)
         return timed(answer, began)
 
+    def __deepcopy__(self, _: object) -> "Solver":
+        # Answers depend on the task alone, so that copies of a dispatcher can share the process.
+        return self
+
     def close(self) -> None:
         """End the process."""
         if self._end is not None:

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hpcsched.metrics.column_sums import FloatColumn
+from hpcsched.metrics.column_sums import FloatColumn, mean_of
 from hpcsched.metrics.percentiles import nearest_rank
 
 
@@ -48,4 +48,4 @@ def spread_of(values: FloatColumn) -> Spread:
     )
     least, largest = float(ascending[0]), float(ascending[-1])
     at_least = float(np.mean(ascending == least))
-    return Spread(least, lower, p50, upper, p90, p99, largest, float(np.mean(values)), at_least)
+    return Spread(least, lower, p50, upper, p90, p99, largest, mean_of(values), at_least)

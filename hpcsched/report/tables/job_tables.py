@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from hpcsched.metrics.bootstrap import mean_interval
+from hpcsched.metrics.bootstrap import paired_interval
 from hpcsched.metrics.classes import NAMES
-from hpcsched.metrics.column_sums import FloatColumn
+from hpcsched.metrics.column_sums import FloatColumn, mean_of, paired_differences
 from hpcsched.metrics.percentiles import nearest_rank
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.studied_runs import StudiedRun
@@ -97,7 +97,9 @@ def paired(compared: ComparedStudy) -> Table:
         # Pairs of one seed: differences of jobs that a seed has drawn differently mean nothing.
         for one, other in compared.pairs():
             mine, its = common_jobs(compared.jobs[one.name], compared.jobs[other.name])
-            differences = (quantity.of(mine) - quantity.of(its))[by_submission(mine)]
+            order = by_submission(mine)
+            ours, theirs = quantity.of(mine)[order], quantity.of(its)[order]
+            differences = paired_differences(ours, theirs)
             count = len(differences)
             alone = (
                 len(compared.jobs[one.name].job_ids) - count,
@@ -110,7 +112,7 @@ def paired(compared: ComparedStudy) -> Table:
             rows.append(
                 (
                     one.name, other.name, name, quantity.unit or "1", count, *alone,
-                    *ends(mean_interval(differences)), _nearest(differences, 50), *shares,
+                    *ends(paired_interval(ours, theirs)), _nearest(differences, 50), *shares,
                 )
             )  # fmt: skip
     columns = (
@@ -182,7 +184,7 @@ def _spread(values: FloatColumn) -> tuple[Cell, ...]:
         return (0, None, *(None for _ in PERCENTS), None)
     ascending = np.sort(values)
     at = [ascending[nearest_rank(percent, len(values))].item() for percent in PERCENTS]
-    return (len(values), float(np.mean(values)), *at, ascending[-1].item())
+    return (len(values), mean_of(values), *at, ascending[-1].item())
 
 
 def _nearest(values: FloatColumn, percent: int) -> float | None:

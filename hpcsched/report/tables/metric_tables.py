@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from hpcsched.metrics.bootstrap import mean_interval
-from hpcsched.metrics.column_sums import FloatColumn
+from hpcsched.metrics.bootstrap import mean_interval, paired_interval
+from hpcsched.metrics.column_sums import FloatColumn, mean_of, paired_differences
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.studied_runs import StudiedRun
 from hpcsched.report.tables.report_table import Cell, Table
@@ -38,16 +38,16 @@ def replicas(compared: ComparedStudy) -> Table:
             if len(runs) < 2:
                 continue
             values = _defined(_metric(one, metric) for one in runs)
-            differences = _defined(
-                _difference(one, baseline_of[one.name], metric)
+            pairs = _pairs(
+                (_metric(one, metric), _metric(baseline_of[one.name], metric))
                 for one in runs
                 if one.name in baseline_of
             )
             rows.append(
                 (
                     configuration, group, metric, unit, len(values),
-                    *ends(mean_interval(values, block=1)), len(differences),
-                    *ends(mean_interval(differences, block=1)),
+                    *ends(mean_interval(values, block=1)), len(pairs),
+                    *ends(paired_interval(pairs[:, 0], pairs[:, 1], block=1)),
                 )
             )  # fmt: skip
     return Table(
@@ -93,7 +93,7 @@ def ranks(compared: ComparedStudy) -> Table:
                 own_ranks[one.configuration].append(rank)
         for configuration in configurations:
             own = own_ranks[configuration]
-            mean = float(np.mean(own)) if own else None
+            mean = mean_of(np.array(own)) if own else None
             firsts = sum(rank == 1 for rank in own)
             rows.append((metric, configuration, len(own), mean, firsts))
     higher = ", ".join(HIGHER_IS_BETTER)
@@ -139,19 +139,19 @@ def _metric(one: StudiedRun, metric: str) -> float | None:
     return None if value is None else float(value)
 
 
-def _difference(one: StudiedRun, other: StudiedRun, metric: str) -> float | None:
-    mine, its = _metric(one, metric), _metric(other, metric)
-    return None if mine is None or its is None else mine - its
-
-
 def _defined(values: Iterable[float | None]) -> FloatColumn:
     """Return the values that are not None."""
     return np.array([value for value in values if value is not None], np.float64)
 
 
+def _pairs(values: Iterable[tuple[float | None, float | None]]) -> FloatColumn:
+    """Return the pairs without a None, `[n, 2]`."""
+    return np.array([pair for pair in values if None not in pair], np.float64).reshape(-1, 2)
+
+
 def _ranks(values: FloatColumn) -> FloatColumn:
     """Return the rank of each value, from 1; equal values share the mean of their ranks."""
     # Pairwise: there are few configurations, and ties need no special case.
-    less = (values[:, None] > values[None, :]).sum(axis=1)
-    equal = (values[:, None] == values[None, :]).sum(axis=1)
+    differences = paired_differences(values[:, None], values[None, :])
+    less, equal = (differences > 0).sum(axis=1), (differences == 0).sum(axis=1)
     return np.asarray(less + (equal + 1) / 2, np.float64)

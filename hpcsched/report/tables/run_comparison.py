@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hpcsched.metrics.column_sums import no_less
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.studied_runs import StudiedRun
 from hpcsched.report.tables.run_account import recorded_starts_text
@@ -86,7 +87,9 @@ class Comparison:
             return frozenset()
         values = self.rows[self.objective].values[: len(self.names) - (self.log is not None)]
         given = [value for value in values if value is not None]
-        return frozenset(k for k, value in enumerate(values) if given and value == min(given))
+        return frozenset(
+            k for k, value in enumerate(values) if value is not None and no_less(min(given), value)
+        )
 
 
 class LogFigures(NamedTuple):

@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from hpcsched.metrics.bootstrap import Interval, mean_interval
+from hpcsched.metrics.bootstrap import Interval, paired_interval
+from hpcsched.metrics.column_sums import no_less
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.studied_runs import StudiedRun
 from hpcsched.report.tables.job_tables import common_jobs
@@ -81,7 +82,12 @@ def _ahead(compared: ComparedStudy) -> Iterator[str]:
         yield from _of_one_case(compared, compared_cases[0], objective, title)
     else:
         labels = compared.study.configuration_labels
-        best = Counter(labels[case[0].configuration] for case in compared_cases)
+        best = Counter(
+            "no single run"
+            if no_less(_value(case[0]) or 0.0, _value(case[1]) or 0.0)
+            else labels[case[0].configuration]
+            for case in compared_cases
+        )
         counted = ", ".join(f"{name} in {count}" for name, count in best.most_common())
         yield (
             f"By the objective, {title}, over {len(compared_cases)} cases (a trace and a seed):"
@@ -122,14 +128,14 @@ def _of_one_case(
     first, second = case[:2]
     labels = compared.study.run_labels
     least, next_one = _value(first) or 0.0, _value(second) or 0.0
-    if least == next_one:
-        same = [labels[one.name] for one in case if _value(one) == least]
+    if no_less(least, next_one):
+        same = [labels[one.name] for one in case if no_less(least, _value(one) or 0.0)]
         yield f"By the objective, {title}, {', '.join(same)} are equal: {least:,.6g}."
         return
     less = 100 * (1 - least / next_one)
     yield (
         f"{labels[first.name]} is ahead by the objective, {title}: {least:,.6g}, which is"
-        f" {less:.1f} % less than {labels[second.name]} with {next_one:,.6g}."
+        f" {_share(less)} less than {labels[second.name]} with {next_one:,.6g}."
     )
     interval = _difference(compared, first, second, objective)
     if interval is None:
@@ -153,7 +159,13 @@ def _difference(
     tau = objective["parameters"].get("tau", mine.tau)
     mine, its = mine._replace(tau=tau), its._replace(tau=tau)
     quantity = QUANTITIES[_MEANS[objective["name"]]]
-    return mean_interval((quantity.of(mine) - quantity.of(its))[by_submission(mine)])
+    order = by_submission(mine)
+    return paired_interval(quantity.of(mine)[order], quantity.of(its)[order])
+
+
+def _share(percent: float) -> str:
+    """Return a percentage; a small one is not told as 0."""
+    return f"{percent:.1f} %" if percent >= 0.05 else "under 0.1 %"
 
 
 def _fallback_line(fallbacks: Mapping[str, int]) -> str:

@@ -159,9 +159,9 @@ class AleaSource(ColumnSource):
             partition if partition >= 0 else None,
         )
         if wanted.rounded:
-            self.account.clipped["fractional_processors"] += 1
+            self.changes.append("fractional_processors")
         if wanted.ignored:
-            self.account.clipped["unknown_property"] += 1
+            self.changes.append("unknown_property")
         if self.keeps_waits:
             self.note_wait(job_id, wait_time(line, self.seconds))
         return TracedJob(job, self.clipped(run_time, requested_time))

@@ -149,7 +149,7 @@ class BatsimSource(RecordSource):
         asked = Request(units, request, shared_requests=self._shared(line))
         job = Job(job_id, submit_time, asked, requested_time)
         if communicates:
-            self.account.clipped["communication"] += 1
+            self.changes.append("communication")
         return TracedJob(job, self.clipped(run_time, requested_time))
 
     def _check_shared(self) -> None:

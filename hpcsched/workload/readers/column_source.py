@@ -7,6 +7,7 @@ of a log are the same jobs with the same account.
 """
 
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -173,6 +174,7 @@ class ColumnSource(RecordSource):
             As in `jobs`, after the jobs before the error.
         """
         self._start()
+        self._records: list[IntArray] = []
         sort = self._policies.unsorted == "sort"
         for batch in self._sorted_columns(numbers) if sort else self._read_columns(numbers):
             self.account.submitted += len(batch.job_id)
@@ -188,14 +190,24 @@ class ColumnSource(RecordSource):
             numbered,
         )
 
-        batches = list(self._read_columns(RequestNumbers()))
+        try:
+            batches = list(self._read_columns(RequestNumbers()))
+        except InputError:
+            self.account.clipped.clear()  # no job has been yielded
+            raise
         if not batches:
+            if self._sorted is not None:
+                self._sorted.complete(self.account, 0)
             return
         whole = joined_columns(batches)
         order, limit = np.argsort(whole.submit_time, kind="stable"), self._policies.jobs
-        if limit is not None and limit < len(order):
-            self.account.skipped["after_first_jobs"] = len(order) - limit
+        if self._sorted is not None:
             order = order[:limit]
+            if len(order) == limit:
+                last = order[-1]
+                record = int(np.concatenate(self._records)[last])
+                self._sorted.last = int(whole.submit_time[last]), record
+            self._sorted.complete(self.account, len(order))
         for first in range(0, len(order), BATCH):
             batch = whole.take(order[first : first + BATCH])
             request = numbered(batch.request, batch.requests, numbers)
@@ -227,7 +239,10 @@ class ColumnSource(RecordSource):
                 lines, doubtful = self._decoded([line for _, line in held])
                 scanned = self.scan(lines)
                 scanned.plain[doubtful] = False
+                before = self.account.read
                 rows, fault = self._taken(held, scanned, left)
+                if self._sorted is not None:
+                    self._records.append(before + 1 + rows)
                 if len(rows):
                     self.finish(lines, scanned, rows)
                     yield scanned.columns(rows, numbers)
@@ -277,16 +292,19 @@ class ColumnSource(RecordSource):
             if not sort:
                 self._earliest = max(self._earliest, int(latest[k]))
             number, line = held[k]
+            self._follow(scanned, plain, k)
+            record = self.account.read + 1 + k
             try:
                 traced = self._parsed(line)
             except UnusableError as problem:
                 try:
-                    self._skip(problem, number)
+                    self._skip(problem, number, record)
                 except InputError as error:
                     fault, end = error, k + 1
                     break
             else:
                 scanned.put(k, traced)
+                self._count_changes(traced.job.submit_time, record)
                 taken[k] = True
                 others += 1
                 if not sort:
@@ -297,10 +315,29 @@ class ColumnSource(RecordSource):
             end = int(rows[-1]) + 1
         if not sort and end:
             self._earliest = max(self._earliest, int(latest[end - 1]))
+        self._follow(scanned, plain, end)
+        self._count_cut(np.flatnonzero((over & plain)[:end]), scanned)
         self.account.read += end
-        if clipped := int((over & plain)[:end].sum()):
-            self.account.clipped["over_requested_time"] += clipped
         return rows, fault
+
+    def _follow(self, scanned: ScannedLines, plain: BoolArray, k: int) -> None:
+        """Note the submission of the line before line `k`, unless `parse` did."""
+        if k and plain[k - 1]:
+            self.note_submission(int(scanned.submit_time[k - 1]))
+
+    def _count_changes(self, submit_time: int, record: int) -> None:
+        """Count the clippings of a job that `parse` returned."""
+        for change in self.changes:
+            self._count_record("clipped", change, (submit_time, record))
+
+    def _count_cut(self, rows: IntArray, scanned: ScannedLines) -> None:
+        """Count the plain lines whose run times were cut."""
+        if self._sorted is None:
+            self.account.clipped += Counter({"over_requested_time": len(rows)})
+            return
+        for k in rows.tolist():
+            place = int(scanned.submit_time[k]), self.account.read + 1 + k
+            self._count_record("clipped", "over_requested_time", place)
 
     def _stand_in(self, scanned: ScannedLines) -> BoolArray:
         """Fill in missing requested times, and cut run times.

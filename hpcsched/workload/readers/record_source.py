@@ -1,6 +1,5 @@
 """Common part of sources that read a log record by record and account for each record."""
 
-import heapq
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -14,6 +13,8 @@ from hpcsched.workload.job import TracedJob
 from hpcsched.workload.readers.numbers_seen import NumbersSeen
 from hpcsched.workload.readers.policies import RecordPolicies, SetAsideError, UnusableError
 from hpcsched.workload.readers.quantities import WholeSeconds
+from hpcsched.workload.readers.sorted_account import Place as RecordPlace
+from hpcsched.workload.readers.sorted_account import ReadJob, SortedAccount
 from hpcsched.workload.readers.swf_lines import SwfLines
 from hpcsched.workload.readers.text_encoding import TextEncoding
 from hpcsched.workload.time_bounds import TimeBounds
@@ -54,7 +55,9 @@ class RecordSource(ABC):
     Every record counts once in the account: submitted, or skipped for the first reason that
     applies. A reason is the name of a policy; or the kind of a record that is no job, in formats
     with other records; or `after_first_jobs` in a log that had to be sorted before its first jobs
-    were known.
+    were known. Every record behind the last of these jobs has this reason, whatever it is: the
+    other counts are those of the sorted log, read as far as that job. A record without a submit
+    time has the place of the record before it.
 
     Parameters
     ----------
@@ -77,6 +80,8 @@ class RecordSource(ABC):
         Reader of times, with the policy for fractions.
     finished
         Whether the last job has been yielded.
+    changes
+        Clippings of the record that is being read, by name; `parse` adds to them.
     """
 
     uniform_request: tuple[int, ...] | None = None
@@ -96,11 +101,14 @@ class RecordSource(ABC):
         self.seconds = WholeSeconds(policies.fractional_seconds)
         self.lines: Records = SwfLines(path, self.encoding) if records is None else records
         self.finished = False
+        self.changes: list[str] = []
         self._policies = policies
         self._seen = NumbersSeen()
         self._earliest = 0
         self._bounds = TimeBounds()
         self._waits: dict[int, int] | None = None
+        self._submitted = 0  # the latest submit time that was read
+        self._sorted: SortedAccount | None = None  # only if the first jobs follow from sorting
 
     @property
     def comments(self) -> Sequence[str]:
@@ -167,18 +175,15 @@ class RecordSource(ABC):
         self._start()
         jobs, limit = self._read(), self._policies.jobs
         if self._policies.unsorted == "sort":
-            # Both are stable: ties keep the order of the log. The first few need no more memory.
-            in_order = (
-                sorted(jobs, key=_submission)
-                if limit is None
-                else heapq.nsmallest(limit, jobs, key=_submission)
-            )
-            left = self.account.read - self.account.skipped.total() - len(in_order)
-            if left:
-                self.account.skipped["after_first_jobs"] = left
-            jobs = iter(in_order)
-        for traced in islice(jobs, limit):
+            if self._sorted is None or limit is None:
+                jobs = iter(sorted(jobs))
+            else:
+                first = self._sorted.first_jobs(jobs, limit)
+                self._sorted.complete(self.account, len(first))
+                jobs = iter(first)
+        for _, _, traced, changes in islice(jobs, limit):
             self.account.submitted += 1
+            self.account.clipped.update(changes)
             yield traced
         self.finished = True
 
@@ -187,10 +192,20 @@ class RecordSource(ABC):
         self.account = TraceAccount()
         self.finished = False
         self._seen, self._earliest, self._bounds = NumbersSeen(), 0, TimeBounds()
+        self._submitted = 0
+        first = self._policies.unsorted == "sort" and self._policies.jobs is not None
+        self._sorted = SortedAccount() if first else None
         if self._waits is not None:
             self._waits.clear()
 
-    def _read(self) -> Iterator[TracedJob]:
+    def _count_record(self, kind: str, reason: str, place: RecordPlace) -> None:
+        """Count a record: `kind` is the counter of the account, `skipped` or `clipped`."""
+        if self._sorted is None:
+            getattr(self.account, kind)[reason] += 1
+        else:
+            self._sorted.note(kind, reason, place)
+
+    def _read(self) -> Iterator[ReadJob]:
         """Yield the usable jobs, in the order of the log."""
         account, sort = self.account, self._policies.unsorted == "sort"
         # The file is closed at an error, even while its traceback keeps this frame.
@@ -200,14 +215,15 @@ class RecordSource(ABC):
                 try:
                     traced = self._parsed(line)
                 except UnusableError as problem:
-                    self._skip(problem, number)
+                    self._skip(problem, number, account.read)
                 else:
                     if not sort:
                         self._earliest = traced.job.submit_time
-                    yield traced
+                    submit_time = traced.job.submit_time
+                    yield ReadJob(submit_time, account.read, traced, self.changes)
 
     def _parsed(self, line: Any) -> TracedJob:
-        """Return the job of a record, and count the policies of text and times that changed it.
+        """Return the job of a record; `changes` has the policies that changed it.
 
         Raises
         ------
@@ -215,6 +231,7 @@ class RecordSource(ABC):
             If the record gives no job; the reason names the policy.
         """
         self.encoding.replaced = self.seconds.rounded = False
+        self.changes = []
         if isinstance(line, bytes):
             line = self.encoding.utf8(line)
         traced = self.parse(line)
@@ -223,9 +240,9 @@ class RecordSource(ABC):
         except ValueError as error:
             raise UnusableError("malformed", str(error)) from None
         if self.encoding.replaced:
-            self.account.clipped["undecodable"] += 1
+            self.changes.append("undecodable")
         if self.seconds.rounded:
-            self.account.clipped["fractional_seconds"] += 1
+            self.changes.append("fractional_seconds")
         return traced
 
     def check_submission(self, job_id: int, submit_time: int) -> None:
@@ -238,11 +255,17 @@ class RecordSource(ABC):
         submit_time
             Submit time in seconds; negative if missing.
         """
+        if submit_time >= 0:
+            self.note_submission(submit_time)
         if job_id < 0 or submit_time < 0:
             raise UnusableError("malformed", "expected a job number and a submit time, found -1")
         if not self._seen.add(job_id):
             raise UnusableError("malformed", f"job number {job_id} was seen before")
         self.check_order(submit_time)
+
+    def note_submission(self, submit_time: int) -> None:
+        """Record the submit time of the present record, which is its place in a sorted log."""
+        self._submitted = submit_time
 
     def check_order(self, submit_time: int) -> None:
         """Raise UnusableError for a submit time before the previous job's."""
@@ -337,12 +360,21 @@ class RecordSource(ABC):
             Seconds.
         """
         if run_time > requested_time and self.clips:
-            self.account.clipped["over_requested_time"] += 1
+            self.changes.append("over_requested_time")
             return requested_time
         return run_time
 
-    def _skip(self, problem: UnusableError, number: int) -> None:
+    def _skip(self, problem: UnusableError, number: int, record: int) -> None:
         """Count a record that gives no job.
+
+        Parameters
+        ----------
+        problem
+            Why it gives none.
+        number
+            Number of its line or row.
+        record
+            Position among all records, from 1.
 
         Raises
         ------
@@ -350,12 +382,9 @@ class RecordSource(ABC):
             If the policy calls the record an error.
         """
         reason = problem.reason
-        if isinstance(problem, SetAsideError):
-            self.account.skipped[reason] += 1
-            return
         # The reason is the policy's field name: a new policy needs no table of reasons.
         policy = getattr(self._policies, reason, None)
-        if policy in (None, "error"):
+        if policy in (None, "error") and not isinstance(problem, SetAsideError):
             hint = f"; the policy {reason!r} of the trace source says what else to do"
             raise InputError(
                 Finding(
@@ -364,8 +393,4 @@ class RecordSource(ABC):
                     Place(str(self.lines.path), number),
                 )
             )
-        self.account.skipped[reason] += 1
-
-
-def _submission(traced: TracedJob) -> int:
-    return traced.job.submit_time
+        self._count_record("skipped", reason, (self._submitted, record))

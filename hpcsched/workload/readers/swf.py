@@ -37,6 +37,7 @@ from hpcsched.workload.readers.policies import UnusableError
 from hpcsched.workload.readers.requested_names import check_draws, check_types
 from hpcsched.workload.readers.swf_lines import DURATIONS, wait_time, whole_numbers
 from hpcsched.workload.readers.swf_params import SwfParams, declared_types, parted, review_swf
+from hpcsched.workload.trace_source import UNKNOWN_PRECEDING, without_unknown
 
 if TYPE_CHECKING:
     from hpcsched.workload.job_batches import JobColumns, RequestNumbers
@@ -108,7 +109,6 @@ class SwfSource(ColumnSource):
         self._used = itemgetter(*self._fields_used)
         further = range(FIELDS, self._number_count) if self._types else ()
         self._columns = (*self._fields_used, *further)
-        self._given = NumbersSeen()
         self._whole_nodes = params.mapping == "whole_nodes"
         if not (self._types or self._whole_nodes or self._uses_memory):
             self.uniform_request = system.request(parted(self._unit, system)[0])
@@ -153,7 +153,9 @@ class SwfSource(ColumnSource):
         if name != NO_NAME:
             job = job._replace(name=_name(name))
         if self.dependencies:
-            job = self._after(job, *more[-2:])
+            preceding, think_time = more[-2:]
+            if preceding > 0:
+                job = job._replace(after=(preceding,), think_time=max(think_time, 0))
         if drawn:
             requests = tuple(
                 (resource, amount * units) for resource, amount in drawn.items() if amount
@@ -167,8 +169,15 @@ class SwfSource(ColumnSource):
 
     def jobs(self) -> Iterator[TracedJob]:
         """Yield the jobs; raises InputError at the first record that a policy calls an error."""
-        self._given = NumbersSeen()
-        return super().jobs()
+        if not self.dependencies:
+            yield from super().jobs()
+            return
+        seen = NumbersSeen()
+        for traced in super().jobs():
+            job = without_unknown(traced.job, seen)
+            if job is not traced.job:
+                self.account.clipped[UNKNOWN_PRECEDING] += 1
+            yield traced._replace(job=job)
 
     def job_columns(self, numbers: "RequestNumbers") -> "Iterator[JobColumns]":
         """Yield the jobs as columns, in batches.
@@ -246,20 +255,6 @@ class SwfSource(ColumnSource):
         units, index, fits = columns
         plain &= fits > 0
         return units, index, [Request(1, request) for request in known]
-
-    def _after(self, job: Job, preceding: int, think_time: int) -> Job:
-        """Return a job with its dependency on a preceding job that was read before and is used.
-
-        A job whose preceding job was skipped, comes later or is missing waits for nothing; the
-        account counts it under `unknown_preceding_job`.
-        """
-        if preceding > 0:
-            if preceding in self._given:
-                job = job._replace(after=(preceding,), think_time=max(think_time, 0))
-            else:
-                self.account.clipped["unknown_preceding_job"] += 1
-        self._given.add(job.job_id)
-        return job
 
     def _has_separators(self, line: bytes) -> bool:
         """Return whether a number contains `_`, which int() accepts as a separator of digits.

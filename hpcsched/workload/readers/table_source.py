@@ -167,7 +167,7 @@ class TableSource(RecordSource):
         )
         self._check_fits(request, found.amounts)
         if found.uneven:
-            self.account.clipped["uneven_units"] += 1
+            self.changes.append("uneven_units")
         if self.keeps_waits and (start_time := self._number(row, "start_time", self._instant)) >= 0:
             self.note_wait(job_id, start_time - submit_time)
         return TracedJob(job, self.clipped(run_time, requested_time))

@@ -29,9 +29,9 @@ def test_replicas(tmp_path: Path) -> None:
 
 
 def test_ranks(tmp_path: Path) -> None:
-    """The least value is first, of utilization the largest; equal ones share their ranks."""
+    """The least value is first, of utilization the largest; those equal up to rounding share it."""
     paths = []
-    values = {"a": (1.0, 5.0), "b": (2.0, 5.0), "c": (3.0, 1.0)}
+    values = {"a": (1.0, 5.0), "b": (2.0, 5.000000000000001), "c": (3.0, 1.0)}
     for name, of_traces in values.items():
         for trace, value in zip(("kth", "ctc"), of_traces, strict=True):
             path = write_studied(tmp_path / name / trace, name=name, trace=trace)

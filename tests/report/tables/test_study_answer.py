@@ -2,6 +2,9 @@
 
 from pathlib import Path
 
+from typer.testing import CliRunner
+
+from hpcsched.cli import app
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.studied_runs import open_study
 from hpcsched.report.tables.study_answer import answer
@@ -86,3 +89,38 @@ def test_an_objective_that_is_no_mean(tmp_path: Path) -> None:
         "two is ahead by the objective, makespan: 80, which is 20.0 % less than one with 100."
     )
     assert noise.startswith("Whether that is beyond noise is not known")
+
+
+def objectives(folder: Path, *values: float) -> list[Path]:
+    """Write runs of the same jobs with these values of the objective, and return their folders."""
+    folders = []
+    for k, value in enumerate(values):
+        folders.append(write_run(folder / f"run{k}", name=f"run{k}").path)
+        tamper_json(
+            folders[-1] / "summary.json",
+            lambda s, v=value: (
+                s["objective"].update(value=v),
+                s["metrics"].update(mean_bounded_slowdown=v),
+            ),
+        )
+    return folders
+
+
+def test_a_difference_that_is_rounding_is_no_lead(tmp_path: Path) -> None:
+    """Sums of 0.1 and 0.2, and 0.3: nobody is ahead, and both are the best of a comparison."""
+    folders = objectives(tmp_path, 0.1 + 0.2, 0.3, 0.4)
+    first, *others = answer(study(*folders), [])
+    assert first == (
+        "By the objective, mean_bounded_slowdown (tau = 10), run1, run0 are equal: 0.3."
+    )
+    assert not any("noise" in line for line in others)
+    result = CliRunner().invoke(app, ["compare", *map(str, folders)])
+    assert result.exit_code == 0, result.output
+    row = next(line for line in result.stdout.splitlines() if "mean_bounded_slowdown" in line)
+    assert row.count("*") == 2
+
+
+def test_a_small_lead_is_not_told_as_none(tmp_path: Path) -> None:
+    """A ten-thousandth less is less."""
+    first, *_ = answer(study(*objectives(tmp_path, 10_000.0, 9_999.0)), [])
+    assert "9,999, which is under 0.1 % less than run0 with 10,000." in first

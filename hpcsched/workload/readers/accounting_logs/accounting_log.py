@@ -1,7 +1,6 @@
 """Common part of the sources of accounting logs: requests by totals, names, repeated records."""
 
 from abc import abstractmethod
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from itertools import chain
@@ -27,6 +26,7 @@ from hpcsched.workload.readers.numbers_seen import NumbersSeen
 from hpcsched.workload.readers.policies import RecordPolicies, UnusableError
 from hpcsched.workload.readers.record_source import RecordSource
 from hpcsched.workload.readers.text_lines import TextLines
+from hpcsched.workload.time_bounds import TimeBounds
 
 
 class NamesSeen:
@@ -86,8 +86,8 @@ class AccountingLogParams(RecordPolicies):
     duplicate: Literal["error", "skip", "last", "keep"] = Field(
         "error",
         description="Policy for several records of a job that was requeued, or that overlapping"
-        " logs have: `skip` takes the first, `last` the last, for which the log is read twice,"
-        " and `keep` takes each as a job of its own.",
+        " logs have: `skip` takes the first that gives a job, `last` the last that ran, for which"
+        " the log is read twice, and `keep` takes each as a job of its own.",
     )
 
 
@@ -98,6 +98,10 @@ class Names(NamedTuple):
     group: NamesSeen
     queue: NamesSeen
     partition: NamesSeen
+
+
+def _no_names() -> Names:
+    return Names(NamesSeen("User"), NamesSeen("Group"), NamesSeen("Queue"), NamesSeen("Partition"))
 
 
 class AccountingLogSource(RecordSource):
@@ -117,16 +121,13 @@ class AccountingLogSource(RecordSource):
         super().__init__(params, lines.path, system, lines, lines.encoding)
         self._batch = params
         self.text_lines = lines
-        self.names = Names(
-            NamesSeen("User"), NamesSeen("Group"), NamesSeen("Queue"), NamesSeen("Partition")
-        )
+        self.names = _no_names()
         self._parts = NumbersSeen()
         self._whole = NumbersSeen()
         self._repeats = 0
-        self._counting = False
-        self._records: Counter[int] = Counter()
+        self._number = 0  # of the present record's job
+        self._last_ran: dict[int, int] | None = None  # position of each job's last record that ran
         self._rooms: dict[tuple[tuple[int, ...], bool], int] = {}
-        self.changes: list[str] = []
 
     @property
     def comments(self) -> list[str]:
@@ -141,26 +142,36 @@ class AccountingLogSource(RecordSource):
     def jobs(self) -> Iterator[TracedJob]:
         """Yield the jobs; raises InputError at the first record that a policy calls an error."""
         self._parts, self._whole, self._repeats = NumbersSeen(), NumbersSeen(), 0
+        self._last_ran = None
         if self._batch.duplicate == "last":
-            self._count_records()
+            self._last_ran = self._find_last()
         self.begin()
         yield from super().jobs()
 
     def begin(self) -> None:
         """Prepare for reading the log from its first record."""
 
-    def _count_records(self) -> None:
-        """Count the records of each job, up to the place where its number is taken."""
-        self._records.clear()
+    def _find_last(self) -> dict[int, int]:
+        """Return the position of the last record of each job that can be used, from 1.
+
+        A record without length counts only if no record of the job has any: a requeued job that was
+        cancelled in the queue ran before.
+        """
         self.begin()
-        self._counting = True
-        try:
-            for _, line in self.text_lines.records():
-                # Records that give no job are told of when they are read for their jobs.
-                with suppress(UnusableError, ValueError):
-                    self.job_of(self.encoding.utf8(line))
-        finally:
-            self._counting = False
+        # Names are numbered when the jobs are read, as without this first reading.
+        names, self.names = self.names, _no_names()
+        last: dict[int, tuple[bool, int]] = {}
+        self._earliest = 0
+        for record, (_, line) in enumerate(self.text_lines.records(), 1):
+            # Records that give no job are told of when they are read for their jobs.
+            self.changes = []
+            with suppress(UnusableError, ValueError):
+                traced = self.job_of(self.encoding.utf8(line))
+                TimeBounds().check(traced)
+                found = traced.run_time > 0, record
+                last[self._number] = max(found, last.get(self._number, found))
+        self.names = names
+        return {number: record for number, (_, record) in last.items()}
 
     @abstractmethod
     def job_of(self, line: bytes) -> TracedJob:
@@ -182,14 +193,17 @@ class AccountingLogSource(RecordSource):
         UnusableError
             If the record gives no job; the reason names the policy.
         """
-        self.changes = []
         try:
             traced = self.job_of(line)
         except NoZoneError as error:
             raise UnusableError("missing_time_zone", str(error)) from None
         except ValueError as error:
             raise UnusableError("malformed", str(error)) from None
-        self.account.clipped.update(self.changes)
+        if self._last_ran is None:
+            seen, key = self._numbers_of(self._number)
+            seen.add(key)
+        elif self._last_ran.get(self._number) != self.account.read:
+            raise UnusableError("duplicate", f"job {self._number} ran before, for longer than 0 s")
         return traced
 
     def number_of(self, number: int) -> int:
@@ -200,18 +214,13 @@ class AccountingLogSource(RecordSource):
         UnusableError
             If the job has a record already and the policy does not keep both.
         """
-        if self._counting:
-            self._records[number] += 1
-            raise UnusableError("duplicate", "counted")
+        self._number = number
         if self._batch.duplicate == "last":
-            self._records[number] -= 1
-            if self._records[number]:
+            if self._last_ran is not None and self.account.read < self._last_ran.get(number, 0):
                 raise UnusableError("duplicate", f"there is a later record of job {number}")
             return number
-        job, part = number % JOBS, number // JOBS
-        # Tasks of an array, and jobs, mostly follow one another: so that they do here.
-        new = self._parts.add(job * JOBS + part) if part else self._whole.add(job)
-        if new:
+        seen, key = self._numbers_of(number)
+        if key not in seen:
             return number
         if self._batch.duplicate == "keep":
             self._repeats += 1
@@ -220,6 +229,12 @@ class AccountingLogSource(RecordSource):
             "duplicate",
             f"there was a record of job {number} before: requeued, or logs that overlap",
         )
+
+    def _numbers_of(self, number: int) -> tuple[NumbersSeen, int]:
+        """Return the set of numbers that a job's number belongs to, and its number there."""
+        job, part = number % JOBS, number // JOBS
+        # Tasks of an array, and jobs, mostly follow one another: so that they do here.
+        return (self._parts, job * JOBS + part) if part else (self._whole, job)
 
     def units_of(self, totals: Mapping[str, int], nodes: int) -> EqualUnits:
         """Return the units of a job from its total request.

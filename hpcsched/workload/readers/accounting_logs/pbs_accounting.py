@@ -10,6 +10,7 @@ Unix times, so that the zone of a site does not matter.
 """
 
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal, Self
 
@@ -124,8 +125,11 @@ class PbsAccountingSource(AccountingLogSource):
         number, said = parse_end(line)
         # PBS writes start=0 for a job that was deleted before its start.
         if said.get("start") == "0":
+            with suppress(UnusableError, ValueError):
+                self.note_submission(self._submitted_at(said))
             raise SetAsideError("never_started", "a job that was not started")
-        submit_time = self._second(said, "ctime" if "ctime" in said else "qtime")
+        submit_time = self._submitted_at(said)
+        self.note_submission(submit_time)
         end_time, start_time = self._second(said, "end"), self._second(said, "start")
         run_time = end_time - start_time
         if run_time < 0:
@@ -211,6 +215,9 @@ class PbsAccountingSource(AccountingLogSource):
         return Chunk(
             count, {name: max(chunk.amounts.get(name, 0) for chunk in chunks) for name in names}
         )
+
+    def _submitted_at(self, said: dict[str, str]) -> int:
+        return self._second(said, "ctime" if "ctime" in said else "qtime")
 
     def _second(self, said: dict[str, str], key: str) -> int:
         """Return a Unix time of the record; raises ValueError without one."""

@@ -11,6 +11,7 @@ Source: the manual page `sacct` of SchedMD; a `core` here is a CPU in Slurm's te
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal, Self
 
@@ -39,7 +40,7 @@ from hpcsched.workload.readers.accounting_logs.accounting_log import (
 from hpcsched.workload.readers.accounting_logs.local_clock import LocalClock, time_zone
 from hpcsched.workload.readers.accounting_logs.sacct_rows import Row, SacctRows
 from hpcsched.workload.readers.accounting_logs.slurm_job_ids import parse_job_id
-from hpcsched.workload.readers.policies import SetAsideError
+from hpcsched.workload.readers.policies import SetAsideError, UnusableError
 from hpcsched.workload.readers.text_encoding import TextEncoding
 from hpcsched.workload.trace_calendar import ZONE_NAME
 
@@ -50,6 +51,7 @@ _COLUMNS = {
     "node": (("allocnodes", "nnodes"), ("reqnodes",)),
 }
 """Columns with the numbers of CPUs and nodes: allocated ones first, then requested ones."""
+_STEP = "job_step"
 _NEEDED = ("JobID", "Submit", "Start", "End")
 
 
@@ -149,7 +151,14 @@ class SlurmSacctSource(AccountingLogSource):
     def job_of(self, line: bytes) -> TracedJob:
         """Return the job of a record; raises UnusableError or ValueError if there is none."""
         row = self._rows.row(line)
-        number = self._ran(row)
+        try:
+            number = self._ran(row)
+        except SetAsideError as other:
+            # A step is not submitted by itself: its place is behind its job.
+            if other.reason != _STEP:
+                with suppress(UnusableError, ValueError):
+                    self.note_submission(self._clock.instant(row["submit"]))
+            raise
         submit_time, start_time, run_time = self._times(row)
         number = self.number_of(number)
         self.check_order(submit_time)
@@ -191,7 +200,7 @@ class SlurmSacctSource(AccountingLogSource):
         """
         found = parse_job_id(row["jobid"])
         if found.is_step:
-            raise SetAsideError("job_step", "a step of a job")
+            raise SetAsideError(_STEP, "a step of a job")
         if found.is_pending:
             raise SetAsideError("pending_array", "tasks of an array that have not started")
         if row["start"].lower() in NOT_GIVEN:
@@ -205,6 +214,7 @@ class SlurmSacctSource(AccountingLogSource):
         clock = self._clock
         before = clock.ambiguous
         submit_time = clock.instant(row["submit"])
+        self.note_submission(submit_time)
         # In this order: in the repeated hour of autumn, a start is read as not before its
         # submission.
         start_time = clock.instant(row["start"], submit_time)

@@ -212,3 +212,31 @@ def test_a_folder_without_files(tmp_path: Path) -> None:
     (tmp_path / "accounting").mkdir()
     with pytest.raises(InputError, match="the folder holds no file"):
         pbs_source(tmp_path / "accounting")
+
+
+@pytest.mark.parametrize("job_id", ["7.srv", "7[3].srv"])
+@pytest.mark.parametrize(
+    ("attributes", "policies", "reason"),
+    [
+        ({"start": "1709285000"}, {}, "zero_run_time"),
+        ({"start": "1709285000"}, {"zero_run_time": "keep"}, "duplicate"),
+        ({"start": "0"}, {}, "never_started"),
+        ({"Resource_List_select": "99:ncpus=16"}, {}, "larger_than_system"),
+        (
+            {"Resource_List_walltime": ""},
+            {"missing_requested_time": "skip"},
+            "missing_requested_time",
+        ),
+        ({"Resource_List_select": "1:ncpus=1+1:ncpus=2"}, {}, "unlike_chunks"),
+        ({"Resource_List_select": "1:ncpus=x"}, {"malformed": "skip"}, "malformed"),
+    ],
+)
+def test_a_rerun_job_whose_last_record_is_no_job(
+    tmp_path: Path, job_id: str, attributes: dict[str, str], policies: dict[str, str], reason: str
+) -> None:
+    """It ran for an hour before, and that record is the last that ran."""
+    last = pbs_record(job_id, **{"end": "1709285000", **attributes})
+    records = [pbs_record(job_id), last, pbs_record("8.srv")]
+    source, jobs = read_pbs(tmp_path, *records, duplicate="last", **policies)
+    assert [traced.run_time for traced in jobs] == [3600, 3600]
+    assert source.account.skipped == {reason: 1}

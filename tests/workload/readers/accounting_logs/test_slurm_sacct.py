@@ -1,10 +1,13 @@
 """What the source `slurm-sacct` makes of each kind of record."""
 
 import gzip
+import json
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from hpcsched.cli import app
 from hpcsched.errors import InputError
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.trace_calendar import calendar_of
@@ -255,6 +258,85 @@ def test_the_last_record_of_a_requeued_job(tmp_path: Path) -> None:
     # A second reading counts anew.
     assert jobs_of(source) == jobs
     assert source.account.skipped == {"duplicate": 1, "never_started": 1}
+
+
+# What a job's second record is, after it ran for an hour, and the policies under which it is one.
+WITHOUT_LENGTH = {"Start": "2024-03-01T11:10:00", "End": "2024-03-01T11:10:00"}
+LATER = {"Start": "2024-03-01T11:10:00", "End": "2024-03-01T11:20:00"}
+NO_JOB: dict[str, tuple[dict[str, str], dict[str, str], str]] = {
+    "cancelled at once": (WITHOUT_LENGTH, {}, "zero_run_time"),
+    "cancelled at once, and kept": (WITHOUT_LENGTH, {"zero_run_time": "keep"}, "duplicate"),
+    "suspended for the whole run": ({**LATER, "Suspended": "00:10:00"}, {}, "zero_run_time"),
+    "larger than the system": ({**LATER, "NCPUS": "200"}, {}, "larger_than_system"),
+    "without a limit": (
+        {**LATER, "Timelimit": "UNLIMITED"},
+        {"missing_requested_time": "skip"},
+        "missing_requested_time",
+    ),
+    "without memory": (
+        {**LATER, "ReqMem": "0n"}, {"missing_memory": "skip"}, "missing_memory",
+    ),
+    "without cores": ({**LATER, "NCPUS": "0"}, {"malformed": "skip"}, "malformed"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("job_id", ["601", "601_4", "601+1", "1234567890"])
+@pytest.mark.parametrize("kind", NO_JOB)
+def test_a_requeued_job_whose_last_record_is_no_job(tmp_path: Path, kind: str, job_id: str) -> None:
+    """It ran for an hour before: `last` is the last record that ran, `skip` the first."""
+    columns, policies, reason = NO_JOB[kind]
+    columns = dict(columns)
+    suspended = columns.pop("Suspended", "")
+    ran = f"{sacct_row(job_id, State='REQUEUED')}|"
+    other = f"{sacct_row(job_id, State='CANCELLED by 7', **columns)}|{suspended}"
+    rows = f"{sacct_row('602')}|"
+    header = f"{HEADER}|Suspended"
+    source, jobs = read_sacct(
+        tmp_path, ran, other, rows, header=header, duplicate="last", **policies
+    )
+    assert [traced.run_time for traced in jobs] == [3600, 3600]
+    assert source.account.skipped == {reason: 1}
+    assert jobs_of(source) == jobs
+    source, jobs = read_sacct(
+        tmp_path, other, ran, rows, header=header, duplicate="skip", zero_run_time="skip",
+        **{name: value for name, value in policies.items() if name != "zero_run_time"},
+    )  # fmt: skip
+    assert [traced.run_time for traced in jobs] == [3600, 3600]
+
+
+def test_a_job_of_which_no_record_has_a_length(tmp_path: Path) -> None:
+    """The last is the job where such jobs are kept; else each has its own fate."""
+    rows = [
+        sacct_row("7", Start=f"2024-03-01T1{hour}:00:00", End=f"2024-03-01T1{hour}:00:00")
+        for hour in (1, 2)
+    ]
+    source, jobs = read_sacct(tmp_path, *rows, duplicate="last", zero_run_time="keep")
+    assert [traced.run_time for traced in jobs] == [0]
+    assert source.account.skipped == {"duplicate": 1}
+    source, jobs = read_sacct(tmp_path, *rows, duplicate="last")
+    assert (jobs, source.account.skipped) == ([], {"zero_run_time": 2})
+
+
+def test_a_requeued_job_that_was_cancelled_at_once_runs_its_hour(tmp_path: Path) -> None:
+    """As `hpcsched run` reads what `sacct --duplicates` prints."""
+    (tmp_path / "jobs.txt").write_text(
+        "JobID|Submit|Start|End|Timelimit|NNodes|NCPUS|State\n"
+        "601|2024-03-01T08:00:00|2024-03-01T08:00:10|2024-03-01T09:00:10|02:00:00|1|1|REQUEUED\n"
+        "601|2024-03-01T08:00:00|2024-03-01T09:10:00|2024-03-01T09:10:00|02:00:00|1|1|CANCELLED\n"
+        "602|2024-03-01T08:00:05|2024-03-01T08:00:10|2024-03-01T08:30:10|02:00:00|1|1|COMPLETED\n"
+    )
+    scenario = tmp_path / "requeued.yaml"
+    scenario.write_text(
+        "name: requeued\n"
+        "system: {groups: [{name: node, count: 1, resources: {core: 4}}]}\n"
+        "trace: {source: slurm-sacct, path: jobs.txt, time_zone: UTC, duplicate: last}\n"
+        "dispatcher: easy\n"
+    )
+    result = CliRunner().invoke(app, ["run", str(scenario), "--out", str(tmp_path / "run")])
+    assert result.exit_code == 0, result.output
+    account = json.loads((tmp_path / "run" / "summary.json").read_text())["jobs"]
+    assert (account["read"], account["submitted"], account["completed"]) == (3, 2, 2)
+    assert account["skipped"] == {"zero_run_time": 1}
 
 
 def test_numbers_do_not_depend_on_other_records(tmp_path: Path) -> None:
