@@ -44,10 +44,14 @@ from hpcsched.errors import DecisionError, HpcschedError, InputError, told_on_co
 from hpcsched.interrupts import raised_as_interrupts
 from hpcsched.paths import too_long
 from hpcsched.plugin_faults import plugin_faults_named
+from hpcsched.terminal import plain_streams
 from hpcsched.version import __version__
 
 DEBUG = "HPCSCHED_DEBUG"
 """Set this environment variable to `1` to see the traceback of an internal or plugin error."""
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
+"""What the system says of a disk, a quota or a file size that is used up."""
 
 app = typer.Typer(
     name="hpcsched",
@@ -125,18 +129,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     int
         0 success, 1 fault in the user's input, 2 usage, 3 internal fault, 130 interrupted.
     """
-    try:
-        given = present_arguments(sys.argv[1:] if arguments is None else arguments)
-        with raised_as_interrupts(), plugin_faults_named():
-            _whole_command()(args=given, prog_name="hpcsched")
-    # Click ends by SystemExit; callers of `main` want a code.
-    except SystemExit as leaving:
-        return leaving.code if isinstance(leaving.code, int) else 0
-    except KeyboardInterrupt:
-        return 130
-    except Exception as error:
-        return _report(error)
-    return 0
+    with plain_streams():
+        try:
+            given = present_arguments(sys.argv[1:] if arguments is None else arguments)
+            with raised_as_interrupts(), plugin_faults_named():
+                _whole_command()(args=given, prog_name="hpcsched")
+        # Click ends by SystemExit; callers of `main` want a code.
+        except SystemExit as leaving:
+            return leaving.code if isinstance(leaving.code, int) else 0
+        except KeyboardInterrupt:
+            return 130
+        except Exception as error:
+            return _report(error)
+        return 0
 
 
 def _report(error: Exception) -> int:
@@ -155,6 +160,11 @@ def _report(error: Exception) -> int:
         # The limit is the file system's, so no check beforehand can know it.
         case OSError(filename=str() | PathLike() as path) if error.errno == errno.ENAMETOOLONG:
             _complain(f"error: {too_long(str(path))}")
+            return 1
+        # Of files in which hpcsched writes while it reads others; those in one piece name the path.
+        case OSError() if error.errno in _FULL:
+            where = f"{error.filename}: " if error.filename else ""
+            _complain(f"error: {where}a file cannot be written: {error.strerror}")
             return 1
     if os.environ.get(DEBUG) == "1":
         traceback.print_exception(error)

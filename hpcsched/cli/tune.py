@@ -48,7 +48,6 @@ def tune(
     The folder keeps the trials, so that a search that was stopped goes on; tuning.json; and
     best.yaml, the scenario with the best values. The format slurm prints lines of slurm.conf.
     """
-    from hpcsched.results.files import write_text
     from hpcsched.scenario.resolved import resolved_yaml
     from hpcsched.tuning.slurm_settings import slurm_lines
     from hpcsched.tuning.tuned_scenario import TunedScenario
@@ -58,6 +57,7 @@ def tune(
         tuning_content,
         verdict_lines,
     )
+    from hpcsched.whole_files import write_text
 
     tuned = TunedScenario(scenario, space, overrides or ())
     folder = out or Path("runs") / tuned.name

@@ -38,7 +38,6 @@ def whatif(
     The folder gets the page whatif.html, the tables as whatif.json, and the outcome of each
     variant; outcomes that are there are kept. Exits with 1 if a variant fails.
     """
-    from hpcsched.results.files import write_text
     from hpcsched.whatif.reading import read_whatif
     from hpcsched.whatif.variant_replays import WhatIfFolder
     from hpcsched.whatif.whatif_page import whatif_page
@@ -49,6 +48,7 @@ def whatif(
         variants_table,
         verdict_lines,
     )
+    from hpcsched.whole_files import write_text
 
     read = read_whatif(scenario, vary, overrides or ())
     folder = WhatIfFolder(out or Path("runs") / read.name)

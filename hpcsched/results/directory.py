@@ -20,7 +20,6 @@ from hpcsched.results.files import (
     SCENARIO,
     SUMMARY,
     TIMING,
-    problem,
     read_json,
 )
 from hpcsched.results.folder_lock import LOCK, FolderLock, HeldError
@@ -28,6 +27,7 @@ from hpcsched.results.former_names import present_summary
 from hpcsched.results.manifest import ON_A_CLUSTER, Manifest, read_manifest
 from hpcsched.results.solver_rounds import SolverRounds, solver_rounds
 from hpcsched.results.tables import ParquetTable
+from hpcsched.whole_files import problem
 from hpcsched.workload.trace_calendar import Calendar, calendar_of
 
 _log = logging.getLogger(__name__)

@@ -18,8 +18,8 @@ from typing import IO, Self
 
 from pydantic import BaseModel, ValidationError
 
-from hpcsched.results.files import problem
 from hpcsched.results.run_process import RunProcess, is_alive, this_process
+from hpcsched.whole_files import problem
 
 LOCK = ".lock"
 """Name of the lock's file in a folder."""

@@ -8,7 +8,6 @@ from hpcsched.audit.declared import Charge, Declared, Definition
 from hpcsched.audit.violations import AuditReport
 from hpcsched.dispatching.hyper.dispatcher import Hyper
 from hpcsched.results.directory import RunDirectory
-from hpcsched.results.files import problem
 from hpcsched.results.kept_answers import keeps_answers
 from hpcsched.results.manifest import ON_A_CLUSTER
 from hpcsched.runs.reassembly import assemble_again
@@ -17,6 +16,7 @@ from hpcsched.runs.runner import replay_into_folder
 from hpcsched.runs.watching import Watching
 from hpcsched.scenario import Scenario
 from hpcsched.scenario.review import not_reproducible
+from hpcsched.whole_files import problem
 
 
 def audit_directory(run: RunDirectory) -> AuditReport:

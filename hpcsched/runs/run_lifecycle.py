@@ -28,6 +28,7 @@ from hpcsched.results.timing import write_timing
 from hpcsched.runs.assembly import Assembly
 from hpcsched.runs.measuring import breakdown_of, capacity_of, chosen_objective
 from hpcsched.scenario import resolved_yaml
+from hpcsched.whole_files import write_text
 from hpcsched.workload.trace_source import TraceAccount, TraceAnswer
 
 
@@ -143,7 +144,7 @@ class Run:
                 not_reproducible_because=not_reproducible_because,
             )
             self._is_running = True
-            (folder / SCENARIO).write_text(resolved_yaml(scenario), encoding="utf-8")
+            write_text(folder / SCENARIO, resolved_yaml(scenario))
             # A program that is asked again may answer otherwise.
             keep_answers(folder, trace_answers)
         except BaseException as error:

@@ -2,10 +2,13 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any
+
+from hpcsched.terminal import visible
 
 MISSING = "–"
 """Text shown for a missing value."""
@@ -128,13 +131,16 @@ class Table:
     @property
     def header(self) -> list[str]:
         """Column names with their units."""
-        return [f"{name} [{unit}]" if unit else name for name, unit in self.columns]
+        return [_one_line(f"{name} [{unit}]" if unit else name) for name, unit in self.columns]
 
     def shown(self) -> list[list[str]]:
         """Return the rows as text for people."""
         labels = [self.labels if name in NAMES_OF_RUNS else {} for name, _ in self.columns]
         return [
-            [own.get(text, text) for own, text in zip(labels, map(shown, row), strict=True)]
+            [
+                _one_line(own.get(text, text))
+                for own, text in zip(labels, map(shown, row), strict=True)
+            ]
             for row in self.rows
         ]
 
@@ -173,16 +179,15 @@ class Table:
         | a | 7 |
         """
         rule = ["---:" if right else "---" for right in self._right()]
-        lines: list[Sequence[str]] = [self.header, rule]
+        lines: list[Sequence[str]] = [[markdown_escaped(name) for name in self.header], rule]
         for section, rows in self._parts():
             if section:
-                lines.append([f"**{section}**", *[""] * (len(self.columns) - 1)])
-            lines += rows
-        body = [
-            "| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines
-        ]
-        title = f"## {self.title}" if self.heading else ""
-        notes = "\n".join(f"- {note}" for note in self.notes)
+                title = f"**{markdown_escaped(section)}**"
+                lines.append([title, *[""] * (len(self.columns) - 1)])
+            lines += [[markdown_escaped(cell) for cell in row] for row in rows]
+        body = ["| " + " | ".join(line) + " |" for line in lines]
+        title = f"## {markdown_escaped(self.title)}" if self.heading else ""
+        notes = "\n".join(f"- {markdown_escaped(note)}" for note in self.notes)
         return "\n\n".join(filter(None, (title, "\n".join(body), notes)))
 
     def as_latex(self) -> str:
@@ -285,7 +290,7 @@ class Table:
         begins = self.sections or ((0, ""),)
         ends = [*(begin for begin, _ in begins[1:]), len(rows)]
         for (begin, section), end in zip(begins, ends, strict=True):
-            yield section, rows[begin:end]
+            yield _one_line(section), rows[begin:end]
 
     def _section_of_rows(self) -> list[str]:
         return [section for section, rows in self._parts() for _ in rows]
@@ -312,7 +317,7 @@ class Table:
             drawn.add_section()
         out = io.StringIO()
         # Names of runs may hold square brackets, which would be taken for markup.
-        Console(file=out, force_terminal=True, width=width, markup=False).print(drawn)
+        Console(file=out, width=width, markup=False, emoji=False, highlight=False).print(drawn)
         return out.getvalue().rstrip("\n")
 
     def _aligned(self) -> str:
@@ -355,14 +360,44 @@ def csv_text(header: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
     header
         Names of the columns.
     rows
-        Values; None becomes an empty cell.
+        Values; None becomes an empty cell. Text that a spreadsheet would take for a formula begins
+        with an apostrophe.
     """
     out = io.StringIO()
     # The module's default is CRLF, unlike every other file of this program.
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
+    writer.writerows(map(_no_formula, line) for line in (header, *rows))
     return out.getvalue().rstrip("\n")
+
+
+_FORMULA = re.compile(r"[-+=@＝＋－＠\t\r\n]")
+_FIGURE = re.compile(r"[-+][-+\d.,:%()*eE ]*")
+
+
+def _no_formula(cell: object) -> object:
+    if isinstance(cell, str) and _FORMULA.match(cell) and not _FIGURE.fullmatch(cell):
+        return f"'{cell}"
+    return cell
+
+
+def _one_line(text: str) -> str:
+    return visible(text).replace("\n", " ").replace("\t", " ")
+
+
+_MARKDOWN = str.maketrans(
+    {"&": "&amp;", "<": "&lt;", ">": "&gt;", **{sign: f"\\{sign}" for sign in "\\|`"}}
+)
+
+
+def markdown_escaped(text: str) -> str:
+    r"""Return text in which Markdown finds no HTML, link or end of a cell.
+
+    Examples
+    --------
+    >>> print(markdown_escaped("<b> a|b [c](d)"))
+    &lt;b&gt; a\|b [c]\(d)
+    """
+    return _one_line(text).translate(_MARKDOWN).replace("](", r"]\(")
 
 
 def _latex_row(cells: Sequence[str]) -> str:
