@@ -85,11 +85,15 @@ class FolderLock:
                 file.close()
                 raise
             file.close()  # its last holder has just taken the file away
-        file.truncate(0)
         since = datetime.now(UTC).isoformat(timespec="seconds")
-        file.write(Holder(process=this_process(), since=since).model_dump_json() + "\n")
-        file.flush()
         self._file = file
+        try:
+            file.truncate(0)
+            file.write(Holder(process=this_process(), since=since).model_dump_json() + "\n")
+            file.flush()
+        except OSError:
+            self.release()
+            raise
         return self
 
     def release(self) -> None:
@@ -98,7 +102,8 @@ class FolderLock:
             # While it is still held: whoever opened the file before looks whether it is there.
             with contextlib.suppress(OSError):
                 self._path.unlink()
-            self._file.close()
+            with contextlib.suppress(OSError):  # a disk that is full was told of before
+                self._file.close()
             self._file = None
 
     def __enter__(self) -> Self:

@@ -1,6 +1,7 @@
 """A Parquet file that grows with a run, row group by row group."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -89,6 +90,9 @@ class RecordFile(Generic[Record]):
             try:
                 self._writer.close()
             except OSError as error:
+                # Without its end it cannot be read.
+                with suppress(OSError):
+                    self._path.unlink()
                 raise cannot_write(self._path, error) from error
 
     def _convert_records(self) -> None:
