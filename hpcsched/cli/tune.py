@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hpcsched.cli.output import json_text
-from hpcsched.cli.shared_options import Overrides, ScenarioFile
+from hpcsched.cli.shared_options import Env, Overrides, ScenarioFile
 
 if TYPE_CHECKING:
     from hpcsched.tuning.trial_log import Trial
@@ -42,6 +42,7 @@ def tune(
         TuningFormat, typer.Option("--format", help="The output format.")
     ] = TuningFormat.TEXT,
     overrides: Overrides = None,
+    _env: Env = None,
 ) -> None:
     """Search parameters on first jobs; judge them on later ones.
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hpcsched.cli.output import TableFormat, TableFormatOption, json_text, tables_text
-from hpcsched.cli.shared_options import ByClass, Overrides, ScenarioFile, class_kinds
+from hpcsched.cli.shared_options import ByClass, Env, Overrides, ScenarioFile, class_kinds
 
 if TYPE_CHECKING:
     from hpcsched.report.tables.report_table import Table
@@ -32,6 +32,7 @@ def whatif(
     by: ByClass = None,
     format_: TableFormatOption = TableFormat.TEXT,
     overrides: Overrides = None,
+    _env: Env = None,
 ) -> None:
     """Compare variants of a scenario on the same log, job by job.
 

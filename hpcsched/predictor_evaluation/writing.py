@@ -7,7 +7,7 @@ from hpcsched.predictor_evaluation.figures import ACCURACIES, ERRORS, PredictorF
 from hpcsched.predictor_evaluation.plots import accuracy_chart, error_chart
 from hpcsched.predictor_evaluation.rendering import values_table
 from hpcsched.report.figures.figure_files import write_figure
-from hpcsched.report.tables.report_table import csv_text
+from hpcsched.report.tables.text_formats import csv_text
 from hpcsched.whole_files import check_target, make_folder, write_text
 
 FIGURES = "predictors.csv"

@@ -1,14 +1,17 @@
 """Tables as text, Markdown, LaTeX, CSV and JSON: one class for every command and page."""
 
-import csv
 import io
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
-from hpcsched.terminal import visible
+from hpcsched.report.tables.text_formats import (
+    csv_text,
+    latex_escaped,
+    markdown_escaped,
+    one_line,
+)
 
 MISSING = "–"
 """Text shown for a missing value."""
@@ -131,14 +134,14 @@ class Table:
     @property
     def header(self) -> list[str]:
         """Column names with their units."""
-        return [_one_line(f"{name} [{unit}]" if unit else name) for name, unit in self.columns]
+        return [one_line(f"{name} [{unit}]" if unit else name) for name, unit in self.columns]
 
     def shown(self) -> list[list[str]]:
         """Return the rows as text for people."""
         labels = [self.labels if name in NAMES_OF_RUNS else {} for name, _ in self.columns]
         return [
             [
-                _one_line(own.get(text, text))
+                one_line(own.get(text, text))
                 for own, text in zip(labels, map(shown, row), strict=True)
             ]
             for row in self.rows
@@ -290,7 +293,7 @@ class Table:
         begins = self.sections or ((0, ""),)
         ends = [*(begin for begin, _ in begins[1:]), len(rows)]
         for (begin, section), end in zip(begins, ends, strict=True):
-            yield _one_line(section), rows[begin:end]
+            yield one_line(section), rows[begin:end]
 
     def _section_of_rows(self) -> list[str]:
         return [section for section, rows in self._parts() for _ in rows]
@@ -352,83 +355,5 @@ def shown(cell: Cell) -> str:
     return f"{cell:.6g}" if isinstance(cell, float) else str(cell)
 
 
-def csv_text(header: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
-    """Return CSV without a line break at its end.
-
-    Parameters
-    ----------
-    header
-        Names of the columns.
-    rows
-        Values; None becomes an empty cell. Text that a spreadsheet would take for a formula begins
-        with an apostrophe.
-    """
-    out = io.StringIO()
-    # The module's default is CRLF, unlike every other file of this program.
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerows(map(_no_formula, line) for line in (header, *rows))
-    return out.getvalue().rstrip("\n")
-
-
-_FORMULA = re.compile(r"[-+=@＝＋－＠\t\r\n]")
-_FIGURE = re.compile(r"[-+][-+\d.,:%()*eE ]*")
-
-
-def _no_formula(cell: object) -> object:
-    if isinstance(cell, str) and _FORMULA.match(cell) and not _FIGURE.fullmatch(cell):
-        return f"'{cell}"
-    return cell
-
-
-def _one_line(text: str) -> str:
-    return visible(text).replace("\n", " ").replace("\t", " ")
-
-
-_MARKDOWN = str.maketrans(
-    {"&": "&amp;", "<": "&lt;", ">": "&gt;", **{sign: f"\\{sign}" for sign in "\\|`"}}
-)
-
-
-def markdown_escaped(text: str) -> str:
-    r"""Return text in which Markdown finds no HTML, link or end of a cell.
-
-    Examples
-    --------
-    >>> print(markdown_escaped("<b> a|b [c](d)"))
-    &lt;b&gt; a\|b [c]\(d)
-    """
-    return _one_line(text).translate(_MARKDOWN).replace("](", r"]\(")
-
-
 def _latex_row(cells: Sequence[str]) -> str:
     return "  " + " & ".join(map(latex_escaped, cells)) + r" \\"
-
-
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "–": "--",
-    "×": r"$\times$",
-    "≥": r"$\geq$",
-    "≤": r"$\leq$",
-    "Σ": r"$\Sigma$",
-    "⌈": r"$\lceil$",
-    "⌉": r"$\rceil$",
-    "√": r"$\sqrt{}$",
-    "█": r"\rule{0.6em}{1.2ex}",
-    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-    # At the start of a row a bracket would be an option of the line break before it.
-    "[": "{[}",
-}
-
-
-def latex_escaped(text: str) -> str:
-    r"""Return text with every LaTeX command character escaped.
-
-    Examples
-    --------
-    >>> print(latex_escaped("a_b & 5 %"))
-    a\_b \& 5 \%
-    """
-    return "".join(_LATEX.get(sign, sign) for sign in text)
