@@ -107,6 +107,8 @@ def _options(
     from hpcsched.cli.logs import show_logs
 
     show_logs(verbose=verbose)
+    # Else click would drop what `plain_streams` is to show.
+    context.color = True
     context.with_resource(told_on_command_line())
 
 
@@ -174,4 +176,4 @@ def _report(error: Exception) -> int:
 
 
 def _complain(line: str) -> None:
-    typer.echo(line, err=True)
+    typer.echo(line, err=True, color=True)
