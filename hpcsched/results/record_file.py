@@ -90,6 +90,8 @@ class RecordFile(Generic[Record]):
             try:
                 self._writer.close()
             except OSError as error:
+                # Its finaliser would try, and complain, once more.
+                self._writer.is_open = False
                 # Without its end it cannot be read.
                 with suppress(OSError):
                     self._path.unlink()

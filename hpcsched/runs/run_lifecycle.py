@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Any, NamedTuple, Protocol, Self
 
-from hpcsched.errors import InputError
+from hpcsched.errors import HpcschedError, InputError
 from hpcsched.interrupts import heeded_signals
 from hpcsched.metrics.metric_tables import DownAmounts
 from hpcsched.monitoring.run_state import remove_state
@@ -148,6 +148,9 @@ class Run:
             # A program that is asked again may answer otherwise.
             keep_answers(folder, trace_answers)
         except BaseException as error:
+            for observer in getattr(self, "observers", ()):
+                with suppress(HpcschedError, OSError):
+                    observer.close()
             self._release(error)
             raise
 
