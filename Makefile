@@ -92,10 +92,10 @@ predictors: $(VENV)/installed ## Replay two logs with every predictor; see docs/
 	$(BIN)/hpcsched experiment experiments/$@.yaml
 	$(BIN)/python experiments/$@.py
 
-changing_log: export CHANGING_LOGS := $(CURDIR)/build/changing_logs
+changing_log: export HPCSCHED_CHANGING_LOGS := $(CURDIR)/build/changing_logs
 changing_log: $(VENV)/installed ## Replay two logs that change in their middle; see docs/hyper.md
-	mkdir -p $(CHANGING_LOGS)
-	$(BIN)/python experiments/$@.py "$(HPCSCHED_TRACES)" $(CHANGING_LOGS)
+	mkdir -p $(HPCSCHED_CHANGING_LOGS)
+	$(BIN)/python experiments/$@.py "$(HPCSCHED_TRACES)" $(HPCSCHED_CHANGING_LOGS)
 	$(BIN)/hpcsched experiment experiments/$@.yaml
 	$(BIN)/hpcsched compare runs/$@
 

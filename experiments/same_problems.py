@@ -14,7 +14,7 @@ from comparisons.same_problems.questions import Answers, ask_all, read_answers
 from comparisons.same_problems.table import Pairings, counts, groups, ratios
 from hpcsched.errors import HpcschedError
 from hpcsched.problems.pairing import Pairing
-from hpcsched.results.files import write_text
+from hpcsched.whole_files import write_text
 
 DOCS = Path(__file__).parents[1] / "docs"
 PROBLEMS = 150

@@ -23,6 +23,7 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
+from hpcsched.path_variables import expand_variables, unset_variables
 from hpcsched.paths import given_path
 
 SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86400, "w": 604800}
@@ -282,32 +283,6 @@ def _resolve_path(text: str, info: ValidationInfo) -> str:
     if unset_variables(expanded):
         return expanded
     return str(given_path(expanded, Path(context.get("folder", ".")).absolute()))
-
-
-_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
-
-
-def expand_variables(text: str, environment: Mapping[str, str]) -> str:
-    """Replace every `${VAR}` in a path by a non-empty value of the environment.
-
-    Parameters
-    ----------
-    text
-        The path.
-    environment
-        Values by variable name; a variable that is unset or empty stays as `${VAR}`.
-
-    Examples
-    --------
-    >>> expand_variables("${HOME}/logs", {"HOME": "/home/ada"})
-    '/home/ada/logs'
-    """
-    return _VARIABLE.sub(lambda match: environment.get(match[1]) or match[0], text)
-
-
-def unset_variables(path: str) -> list[str]:
-    """Return the names of the variables that are still in a path."""
-    return _VARIABLE.findall(path)
 
 
 _DURATION_PATTERN = r"^\s*(\d+\s*(s|min|h|d|w)\s*)+$"

@@ -20,10 +20,8 @@ from hpcsched.parameters import (
     PositiveDuration,
     Selects,
     UnitAmounts,
-    expand_variables,
     parse_amount,
     parse_duration,
-    unset_variables,
 )
 
 
@@ -184,22 +182,20 @@ class Reading(Params):
 
 def test_paths_begin_at_the_scenario(tmp_path: Path) -> None:
     """Variables are filled in; a path with one that is not set stays as it is."""
-    context = {"folder": str(tmp_path), "environment": {"LOGS": "/data", "EMPTY": ""}}
+    context = {
+        "folder": str(tmp_path),
+        "environment": {"HPCSCHED_LOGS": "/data", "HPCSCHED_EMPTY": ""},
+    }
 
     def path_of(text: str) -> str:
         return Reading.model_validate({"path": text}, context=context).path
 
     assert path_of("kth.swf") == str(tmp_path / "kth.swf")
-    assert path_of("${LOGS}/kth.swf") == "/data/kth.swf"
-    assert path_of("${EMPTY}/${NONE}.swf") == "${EMPTY}/${NONE}.swf"
+    assert path_of("${HPCSCHED_LOGS}/kth.swf") == "/data/kth.swf"
+    unset = "${HPCSCHED_EMPTY}/${HPCSCHED_NONE}.swf"
+    assert path_of(unset) == unset
     assert refused(Reading, path="") == "string_too_short"
     assert refused(Reading, path="a\0b") == "value_error"
-
-
-def test_variables() -> None:
-    """Only `${NAME}` is a variable; all that are left are told."""
-    assert expand_variables("$LOGS/${LOGS}/${1}", {"LOGS": "x"}) == "$LOGS/x/${1}"
-    assert unset_variables("${A}/${B_2}/$C/${}") == ["A", "B_2"]
 
 
 class Choosing(Params):

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import NamedTuple
 
-from hpcsched.results.files import problem, write_text
 from hpcsched.scenario.document import read_text
+from hpcsched.whole_files import problem, write_text
 
 
 class Block(NamedTuple):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from comparisons.block import find_block
 from comparisons.finished import Finished, read_finished
 from hpcsched.errors import HpcschedError
-from hpcsched.results.files import write_text
+from hpcsched.whole_files import write_text
 
 FORMATS = {"pdf": 300, "png": 200}
 """In what pictures are drawn beside the runs, with the dots per inch of each."""

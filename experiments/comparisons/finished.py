@@ -9,7 +9,7 @@ from typing import NamedTuple
 from hpcsched.errors import InputError
 from hpcsched.experiment.index import read_index
 from hpcsched.results.directory import RunDirectory
-from hpcsched.results.files import problem
+from hpcsched.whole_files import problem
 
 
 class LabelledRun(NamedTuple):

@@ -7,9 +7,10 @@ import numpy as np
 
 from hpcsched.audit.columns import BoolArray, RunColumns, places_in, whole_numbers
 from hpcsched.results.directory import RunDirectory
-from hpcsched.results.files import INTERRUPTIONS, problem
+from hpcsched.results.files import INTERRUPTIONS
 from hpcsched.results.tables import ParquetTable
 from hpcsched.system.system import IntArray
+from hpcsched.whole_files import problem
 
 
 @dataclass(frozen=True, slots=True)

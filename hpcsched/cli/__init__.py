@@ -44,10 +44,14 @@ from hpcsched.errors import DecisionError, HpcschedError, InputError, told_on_co
 from hpcsched.interrupts import raised_as_interrupts
 from hpcsched.paths import too_long
 from hpcsched.plugin_faults import plugin_faults_named
+from hpcsched.terminal import plain_streams
 from hpcsched.version import __version__
 
 DEBUG = "HPCSCHED_DEBUG"
 """Set this environment variable to `1` to see the traceback of an internal or plugin error."""
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
+"""What the system says of a disk, a quota or a file size that is used up."""
 
 app = typer.Typer(
     name="hpcsched",
@@ -103,6 +107,8 @@ def _options(
     from hpcsched.cli.logs import show_logs
 
     show_logs(verbose=verbose)
+    # Else click would drop what `plain_streams` is to show.
+    context.color = True
     context.with_resource(told_on_command_line())
 
 
@@ -125,20 +131,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     int
         0 success, 1 fault in the user's input, 2 usage, 3 internal fault, 130 interrupted.
     """
-    try:
-        given = present_arguments(sys.argv[1:] if arguments is None else arguments)
-        with raised_as_interrupts(), plugin_faults_named():
-            _whole_command()(args=given, prog_name="hpcsched")
-    # Click ends by SystemExit; callers of `main` want a code.
-    except SystemExit as leaving:
-        if leaving.code is None or isinstance(leaving.code, int):
-            return leaving.code or 0
-        return _report(leaving)
-    except KeyboardInterrupt:
-        return 130
-    except BaseException as error:
-        return _report(error)
-    return 0
+    with plain_streams():
+        try:
+            given = present_arguments(sys.argv[1:] if arguments is None else arguments)
+            with raised_as_interrupts(), plugin_faults_named():
+                _whole_command()(args=given, prog_name="hpcsched")
+        # Click ends by SystemExit; callers of `main` want a code.
+        except SystemExit as leaving:
+            if leaving.code is None or isinstance(leaving.code, int):
+                return leaving.code or 0
+            return _report(leaving)
+        except KeyboardInterrupt:
+            return 130
+        except BaseException as error:
+            return _report(error)
+        return 0
 
 
 def _report(error: BaseException) -> int:
@@ -158,6 +165,11 @@ def _report(error: BaseException) -> int:
         case OSError(filename=str() | PathLike() as path) if error.errno == errno.ENAMETOOLONG:
             _complain(f"error: {too_long(str(path))}")
             return 1
+        # Of files in which hpcsched writes while it reads others; those in one piece name the path.
+        case OSError() if error.errno in _FULL:
+            where = f"{error.filename}: " if error.filename else ""
+            _complain(f"error: {where}a file cannot be written: {error.strerror}")
+            return 1
     if os.environ.get(DEBUG) == "1":
         traceback.print_exception(error)
     what = " ".join(f"{type(error).__name__}: {error}".split())
@@ -166,4 +178,4 @@ def _report(error: BaseException) -> int:
 
 
 def _complain(line: str) -> None:
-    typer.echo(line, err=True)
+    typer.echo(line, err=True, color=True)

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from hpcsched.cli.output import OutFile, emit
-from hpcsched.cli.shared_options import Overrides, ScenarioFile
+from hpcsched.cli.shared_options import Env, Overrides, ScenarioFile
 
 
 def accounts_from(
@@ -29,6 +29,7 @@ def accounts_from(
     ] = None,
     out: OutFile = None,
     overrides: Overrides = None,
+    _env: Env = None,
 ) -> None:
     """Write the accounts of a Slurm site for `multifactor`.
 

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from hpcsched.cli.output import DataFormat, DataFormatOption, OutFile, emit, json_text
-from hpcsched.cli.shared_options import Overrides
+from hpcsched.cli.shared_options import Env, Overrides
 
 
 def diff(
@@ -15,6 +15,7 @@ def diff(
         Path, typer.Argument(metavar="B", help="Another scenario.", show_default=False)
     ],
     overrides: Overrides = None,
+    _env: Env = None,
     *,
     exit_code: Annotated[
         bool, typer.Option("--exit-code", help="Exit with 1 if there is a difference.")

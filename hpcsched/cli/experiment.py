@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hpcsched.cli.option_groups import with_option_groups
-from hpcsched.cli.shared_options import Display, Overrides
+from hpcsched.cli.shared_options import Display, Env, Overrides
 
 if TYPE_CHECKING:
     from hpcsched.experiment.cell import Cell
@@ -63,6 +63,7 @@ def experiment(
         ),
     ] = None,
     overrides: Overrides = None,
+    _env: Env = None,
     choice: CellChoice,
     list_: Annotated[
         bool, typer.Option("--list", help="List the cells and their states; run nothing.")

@@ -81,14 +81,15 @@ def _download(address: str, path: Path, sha256: str | None) -> None:
     """Download a file, and print its size and hash."""
     import sys
 
+    from hpcsched.terminal import can_draw, rewrite_line
     from hpcsched.workload.archive.download import fetch as download
 
     def show(size: int, whole: int | None) -> None:
         of = f" of {whole / 1e6:.1f}" if whole else ""
-        typer.echo(f"\r{size / 1e6:.1f}{of} MB", nl=False, err=True)
+        rewrite_line(f"{size / 1e6:.1f}{of} MB")
 
     # A progress line in a log file would be thousands of carriage returns.
-    shown = show if sys.stderr.isatty() else None
+    shown = show if can_draw(sys.stderr) else None
     fetched = download(address, path, sha256, progress=shown)
     if shown and fetched.received:
         typer.echo(err=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hpcsched.cli.output import DataFormat, DataFormatOption, OutFile, emit, json_text
-from hpcsched.cli.shared_options import Overrides, ScenarioFile
+from hpcsched.cli.shared_options import Env, Overrides, ScenarioFile
 
 if TYPE_CHECKING:
     from hpcsched.forecast.forecasting import Forecast, SupposedJob
@@ -60,6 +60,7 @@ def starts(
     format_: DataFormatOption = DataFormat.TEXT,
     out: ForecastOut = None,
     overrides: Overrides = None,
+    _env: Env = None,
 ) -> None:
     """Forecast when the jobs that wait at a time will start.
 
@@ -96,6 +97,7 @@ def evaluate(
     format_: DataFormatOption = DataFormat.TEXT,
     out: OutFile = None,
     overrides: Overrides = None,
+    _env: Env = None,
 ) -> None:
     """Compare forecasts with real starts and with baselines.
 

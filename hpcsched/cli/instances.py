@@ -7,7 +7,7 @@ import typer
 
 from hpcsched.cli.old_spellings import JsonFlag, table_format
 from hpcsched.cli.output import TableFormat, TableFormatOption
-from hpcsched.cli.shared_options import Force, Overrides, ScenarioFile
+from hpcsched.cli.shared_options import Env, Force, Overrides, ScenarioFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,6 +43,7 @@ def record(
         typer.Option(min=1, help="Save at most this many problems.", show_default=False),
     ] = None,
     overrides: Overrides = None,
+    _env: Env = None,
     force: Force = False,
 ) -> None:
     """Replay a scenario and save its dispatching problems."""
@@ -92,6 +93,7 @@ def solve(
         typer.Option(min=1, help="Solve at most this many problems.", show_default=False),
     ] = None,
     overrides: Overrides = None,
+    _env: Env = None,
     force: Force = False,
 ) -> None:
     """Solve saved problems with the dispatchers of scenarios.

@@ -20,7 +20,7 @@ from hpcsched.cli.forecast import (
 )
 from hpcsched.cli.option_groups import with_option_groups
 from hpcsched.cli.output import DataFormat, DataFormatOption
-from hpcsched.cli.shared_options import Force, OneRun, Overrides, ScenarioFile
+from hpcsched.cli.shared_options import Env, Force, OneRun, Overrides, ScenarioFile
 
 app = typer.Typer(
     name="live", help="Advise on, drive or replay a real cluster.", no_args_is_help=True
@@ -55,6 +55,7 @@ def advise(
     scenario: ScenarioFile,
     out: RunOut = None,
     overrides: Overrides = None,
+    _env: Env = None,
     *,
     ends: Ends,
     force: Force = False,
@@ -72,6 +73,7 @@ def drive(
     scenario: ScenarioFile,
     out: RunOut = None,
     overrides: Overrides = None,
+    _env: Env = None,
     *,
     ends: Ends,
     force: Force = False,
@@ -86,6 +88,7 @@ def replay(
     live_run: OneRun,
     out: RunOut = None,
     overrides: Overrides = None,
+    _env: Env = None,
     *,
     latency: Annotated[
         int, typer.Option(min=0, help="Simulated seconds that each round takes.")
@@ -121,6 +124,7 @@ def forecast(
     format_: DataFormatOption = DataFormat.TEXT,
     out: ForecastOut = None,
     overrides: Overrides = None,
+    _env: Env = None,
 ) -> None:
     """Forecast when the jobs that wait on the cluster will start.
 

@@ -5,10 +5,11 @@ Notes about a wait, such as for the compiler, go to the logger `hpcsched.progres
 """
 
 import logging
-import os
 import sys
 from contextlib import nullcontext
 from shutil import get_terminal_size
+
+from hpcsched.terminal import can_draw, rewrite_line
 
 ROOT = "hpcsched"
 PROGRESS = "hpcsched.progress"
@@ -24,8 +25,7 @@ class _StandardError(logging.Handler):
         with self.lock or nullcontext():
             if text or self._updated:
                 shown = text[: get_terminal_size().columns - 1]
-                sys.stderr.write(f"\r\x1b[K{shown}")
-                sys.stderr.flush()
+                rewrite_line(shown)
             self._updated = bool(text)
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -57,7 +57,7 @@ def show_logs(*, verbose: bool) -> None:
     root.setLevel(logging.INFO if verbose else logging.WARNING)
     logging.getLogger(PROGRESS).setLevel(logging.INFO)
     # Commands without a listener of their own, and threads, tell of compiling as well.
-    in_place = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+    in_place = can_draw(sys.stderr)
     tell_of_compiling(CompileNotes(update=_HANDLER.update if in_place else None))
 
 

@@ -62,13 +62,9 @@ def emit(text: str, out: Path | None = None) -> None:
     if out is None:
         typer.echo(text)
         return
-    from hpcsched.errors import Finding, InputError, Place
+    from hpcsched.whole_files import write_text
 
-    try:
-        out.write_text(f"{text}\n", encoding="utf-8")
-    except OSError as error:
-        message = f"the file cannot be written: {(error.strerror or str(error)).lower()}"
-        raise InputError(Finding("unwritable-file", message, Place(str(out)))) from error
+    write_text(out, f"{text}\n")
 
 
 def tables_text(

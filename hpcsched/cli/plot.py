@@ -202,13 +202,14 @@ def _write(
     kind: "Kind", directories: list[Path], out: Path, *, force: bool, **options: Any
 ) -> None:
     from hpcsched.report.compared_study import ComparedStudy
-    from hpcsched.report.figures.figure_files import check_free, format_of, write_figure
+    from hpcsched.report.figures.figure_files import format_of, write_figure
     from hpcsched.report.studied_runs import open_study
     from hpcsched.runs.studying import figure_of
+    from hpcsched.whole_files import check_target
 
     format_of(out)
     # Before the runs are read: a mistyped name should not cost minutes.
-    check_free(out, force=force)
+    check_target(out, force=force)
     study = open_study(directories)
     write_figure(figure_of(kind, ComparedStudy(study), **options).chart, out, force=force)
     for warning in study.warnings:

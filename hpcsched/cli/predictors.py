@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from hpcsched.cli.output import TableFormat, TableFormatOption
-from hpcsched.cli.shared_options import Force, Overrides
+from hpcsched.cli.shared_options import Env, Force, Overrides
 
 app = typer.Typer(name="predictors", help="Evaluate run-time predictors.", no_args_is_help=True)
 
@@ -40,6 +40,7 @@ def evaluate(
         ),
     ] = None,
     overrides: Overrides = None,
+    _env: Env = None,
     force: Force = False,
 ) -> None:
     """Compare predicted with actual run times on a trace.

@@ -28,19 +28,20 @@ def report(
     figures to zoom, and the verdict of an audit of each run. Metrics by class of jobs are of the
     classes in --by; by default of all that tell jobs apart.
     """
-    from hpcsched.report.figures.figure_files import check_free, write_bytes
     from hpcsched.report.studied_runs import open_study
     from hpcsched.runs.study_comparison import compare_study
     from hpcsched.runs.studying import study_page
+    from hpcsched.whole_files import check_target, make_folder, write_text
 
     # Before the runs are read and audited, which may take minutes.
-    check_free(out, force=force)
+    check_target(out, force=force)
     kinds = class_kinds(by) if by else None
     found = compare_study(
         open_study(directories), baseline=baseline, kinds=kinds, recorded=recorded
     )
     page = study_page(found, title=title, verify=verify)
-    write_bytes(out, page.html.encode())
+    make_folder(out.parent)
+    write_text(out, page.html)
     for warning in page.warnings:
         typer.echo(f"warning: {warning}", err=True)
     if page.not_ok:

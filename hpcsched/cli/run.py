@@ -8,6 +8,7 @@ import typer
 from hpcsched.cli.option_groups import with_option_groups
 from hpcsched.cli.shared_options import (
     Display,
+    Env,
     Force,
     Overrides,
     ScenarioFiles,
@@ -46,6 +47,7 @@ def run(
         ),
     ] = None,
     overrides: Overrides = None,
+    _env: Env = None,
     *,
     force: Force = False,
     explain: Annotated[

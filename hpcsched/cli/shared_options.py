@@ -113,6 +113,28 @@ Overrides = Annotated[
         autocompletion=offered_settings,
     ),
 ]
+
+
+def _allow(context: typer.Context, names: list[str] | None) -> None:
+    """Let the scenarios of a command use variables of the environment."""
+    from hpcsched.path_variables import variables_allowed
+
+    for name in names or ():
+        if not name.isidentifier() or not name.isascii():
+            raise typer.BadParameter(f"expected the name of a variable, found {name!r}")
+    context.with_resource(variables_allowed(names or ()))
+
+
+Env = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--env",
+        metavar="NAME",
+        help="Let paths hold this variable of the environment; can be repeated.",
+        show_default=False,
+        callback=_allow,
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print warnings and errors only.")]
 LivePageFile = Annotated[
     Path | None,

@@ -10,7 +10,7 @@ from hpcsched.cli.fetching import fetch
 from hpcsched.cli.old_spellings import JsonFlag, OutArgument, chosen_path, table_format
 from hpcsched.cli.output import OutFile, TableFormat, TableFormatOption
 from hpcsched.cli.presets import presets
-from hpcsched.cli.shared_options import Force, Overrides, ScenarioFile
+from hpcsched.cli.shared_options import Env, Force, Overrides, ScenarioFile
 from hpcsched.cli.system_from import system_from
 from hpcsched.first_look.log_files import LogSource, is_scenario
 from hpcsched.version import __version__
@@ -50,6 +50,7 @@ def info(
         ),
     ] = None,
     overrides: Overrides = None,
+    _env: Env = None,
     *,
     preset: Annotated[
         str | None,
@@ -118,6 +119,7 @@ def generate(
     jobs: MostJobs = None,
     force: Force = False,
     overrides: Overrides = None,
+    _env: Env = None,
 ) -> None:
     """Write a scenario's trace in the Standard Workload Format."""
     from hpcsched.workload.writers.swf_writing import write_swf
@@ -164,6 +166,7 @@ def convert(  # noqa: PLR0917 (typer makes options of parameters)
     jobs: MostJobs = None,
     force: Force = False,
     overrides: Overrides = None,
+    _env: Env = None,
 ) -> None:
     """Write a trace in another format.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hpcsched.cli.output import json_text
-from hpcsched.cli.shared_options import Overrides, ScenarioFile
+from hpcsched.cli.shared_options import Env, Overrides, ScenarioFile
 
 if TYPE_CHECKING:
     from hpcsched.tuning.trial_log import Trial
@@ -42,13 +42,13 @@ def tune(
         TuningFormat, typer.Option("--format", help="The output format.")
     ] = TuningFormat.TEXT,
     overrides: Overrides = None,
+    _env: Env = None,
 ) -> None:
     """Search parameters on first jobs; judge them on later ones.
 
     The folder keeps the trials, so that a search that was stopped goes on; tuning.json; and
     best.yaml, the scenario with the best values. The format slurm prints lines of slurm.conf.
     """
-    from hpcsched.results.files import write_text
     from hpcsched.scenario.resolved import resolved_yaml
     from hpcsched.tuning.slurm_settings import slurm_lines
     from hpcsched.tuning.tuned_scenario import TunedScenario
@@ -58,6 +58,7 @@ def tune(
         tuning_content,
         verdict_lines,
     )
+    from hpcsched.whole_files import write_text
 
     tuned = TunedScenario(scenario, space, overrides or ())
     folder = out or Path("runs") / tuned.name

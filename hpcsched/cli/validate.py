@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hpcsched.cli.output import OutFile, emit, json_text
-from hpcsched.cli.shared_options import Overrides, scenario_files
+from hpcsched.cli.shared_options import Env, Overrides, scenario_files
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,6 +35,7 @@ def validate(
         ),
     ],
     overrides: Overrides = None,
+    _env: Env = None,
     *,
     vary: Annotated[
         Path | None,

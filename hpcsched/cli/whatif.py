@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hpcsched.cli.output import TableFormat, TableFormatOption, json_text, tables_text
-from hpcsched.cli.shared_options import ByClass, Overrides, ScenarioFile, class_kinds
+from hpcsched.cli.shared_options import ByClass, Env, Overrides, ScenarioFile, class_kinds
 
 if TYPE_CHECKING:
     from hpcsched.report.tables.report_table import Table
@@ -32,13 +32,13 @@ def whatif(
     by: ByClass = None,
     format_: TableFormatOption = TableFormat.TEXT,
     overrides: Overrides = None,
+    _env: Env = None,
 ) -> None:
     """Compare variants of a scenario on the same log, job by job.
 
     The folder gets the page whatif.html, the tables as whatif.json, and the outcome of each
     variant; outcomes that are there are kept. Exits with 1 if a variant fails.
     """
-    from hpcsched.results.files import write_text
     from hpcsched.whatif.reading import read_whatif
     from hpcsched.whatif.variant_replays import WhatIfFolder
     from hpcsched.whatif.whatif_page import whatif_page
@@ -49,6 +49,7 @@ def whatif(
         variants_table,
         verdict_lines,
     )
+    from hpcsched.whole_files import write_text
 
     read = read_whatif(scenario, vary, overrides or ())
     folder = WhatIfFolder(out or Path("runs") / read.name)

@@ -9,6 +9,7 @@ from typing import Any, Protocol, Self, TextIO
 
 from hpcsched.experiment.cell import Cell
 from hpcsched.experiment.execution import Outcome
+from hpcsched.terminal import can_draw
 
 MOST_ROWS = 8
 """Number of running cells that the table shows by name."""
@@ -38,7 +39,7 @@ class Progress(Protocol):
 def make_progress(title: str, cells: int, stream: TextIO | None = None) -> Progress:
     """Return a live table for a terminal, and plain lines for anything else."""
     stream = sys.stderr if stream is None else stream
-    return LiveTable(title, cells, stream) if stream.isatty() else Lines(cells, stream)
+    return LiveTable(title, cells, stream) if can_draw(stream) else Lines(cells, stream)
 
 
 class Lines:
@@ -81,8 +82,9 @@ class LiveTable:
     """Table of counts, rate, remaining time, and running cells."""
 
     def __init__(self, title: str, cells: int, stream: TextIO) -> None:
-        from rich.console import Console  # noqa: PLC0415 (takes its time)
-        from rich.live import Live  # noqa: PLC0415
+        from rich.live import Live  # noqa: PLC0415 (takes its time)
+
+        from hpcsched.monitoring.terminal_console import TerminalConsole  # noqa: PLC0415
 
         self._title = title
         self._cells = cells
@@ -90,7 +92,7 @@ class LiveTable:
         self._running: dict[str, float] = {}
         self._lock = Lock()
         self._began = monotonic()
-        console = Console(file=stream)
+        console = TerminalConsole(stream)
         self._live = Live(
             get_renderable=self._table, console=console, refresh_per_second=4, transient=True
         )

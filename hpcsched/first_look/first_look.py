@@ -32,6 +32,7 @@ from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
 from hpcsched.scenario.document import Document, parse_document, read_text
 from hpcsched.scenario.loading import check_document
+from hpcsched.whole_files import make_folder, write_text
 from hpcsched.workload.log_recognition import (
     SCENARIOS,
     UTF_8,
@@ -202,12 +203,12 @@ def look_lines(look: Look) -> Iterator[str]:
 
 def write_scenarios(look: Look, folder: Path) -> list[tuple[Configuration, Path]]:
     """Write the scenario of each dispatcher into a folder, and return their paths."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     written = []
     for one in look.configurations:
         path = folder / f"{one.label}.yaml"
         text = scenario_text(one, look.log, look.machine, look.objective)
-        path.write_text(text, encoding="utf-8")
+        write_text(path, text)
         written.append((one, path))
     return written
 

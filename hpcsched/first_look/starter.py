@@ -10,8 +10,9 @@ from hpcsched.errors import flag
 from hpcsched.first_look.first_look import look_at, look_lines
 from hpcsched.first_look.trial_scenarios import scenario_text
 from hpcsched.plugins import manager
-from hpcsched.results.files import problem, write_json, write_text
+from hpcsched.results.files import write_json
 from hpcsched.scenario.scenario_schema import scenario_schema
+from hpcsched.whole_files import problem, write_text
 
 KINDS = ("log", "slurm", "site")
 """Kinds of starters: a log on one machine, a site that runs Slurm, a site with all its rules."""

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from hpcsched.results.files import problem, write_text
 from hpcsched.results.folder_lock import FolderLock, HeldError
+from hpcsched.whole_files import problem, write_text
 
 LOCK = "driver.lock"
 HEARTBEAT = "heartbeat.json"

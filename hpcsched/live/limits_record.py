@@ -3,9 +3,10 @@
 from pathlib import Path
 
 from hpcsched.live.site import Site
-from hpcsched.results.files import LIMITS, write_text
+from hpcsched.results.files import LIMITS
 from hpcsched.system.cluster import ClusterState
 from hpcsched.system.group_limits import LimitedJob
+from hpcsched.whole_files import write_text
 from hpcsched.workload.limits_file import SeenLimits, limits_line
 
 

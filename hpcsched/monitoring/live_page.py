@@ -1,7 +1,6 @@
 """The view for browsers: a page in a file, which reads itself again while the run goes on."""
 
 import logging
-import os
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from functools import cache
@@ -10,8 +9,10 @@ from typing import NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
+from hpcsched.errors import InputError
 from hpcsched.monitoring.run_state import RunState
 from hpcsched.monitoring.state_rendering import state_rows
+from hpcsched.whole_files import write_text
 
 INTERVAL = 2.0
 """Real seconds between two pages."""
@@ -104,14 +105,12 @@ class PageFile:
             refresh=round(INTERVAL),
             written=datetime.now(UTC).isoformat(timespec="seconds"),
         )
-        # A browser may read at any time, so it must never meet half a page.
-        half = self._path.with_name(f".{self._path.name}.{os.getpid()}")
         try:
-            half.write_text(text, encoding="utf-8")
-            half.replace(self._path)
-        except OSError as error:
+            # A browser may read at any time, so it must never meet half a page.
+            write_text(self._path, text)
+        except InputError as error:
             if not self._failed:
-                _log.warning("%s: the page cannot be written: %s", self._path, error.strerror)
+                _log.warning("the page goes without updates: %s", error)
             self._failed = True
 
 

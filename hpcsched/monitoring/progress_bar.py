@@ -1,13 +1,15 @@
 """The progress bar on a terminal."""
 
+import sys
 from time import monotonic
 
-from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from hpcsched.monitoring.replay_progress import ReplayProgress
+from hpcsched.monitoring.terminal_console import TerminalConsole
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import JobRecord
+from hpcsched.terminal import can_draw
 
 INTERVAL = 0.2
 """Real seconds between two updates."""
@@ -27,16 +29,16 @@ class ProgressBar(Observer):
     """
 
     def __init__(self, title: str, progress: ReplayProgress) -> None:
-        console = Console(stderr=True)
+        console = TerminalConsole(sys.stderr)
         self._progress = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             TaskProgressColumn(),
             TextColumn("{task.fields[jobs]} jobs, {task.fields[rate]}/s"),
             TimeRemainingColumn(),
             console=console,
             transient=True,
-            disable=not console.is_terminal,
+            disable=not can_draw(sys.stderr),
         )
         self._title = title
         self._task = self._progress.add_task(title, total=None, jobs=0, rate=0)

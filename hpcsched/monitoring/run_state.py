@@ -11,8 +11,9 @@ from typing import Literal
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from hpcsched.errors import InputError
-from hpcsched.results.files import STATE, problem, read_json, write_text
+from hpcsched.results.files import STATE, read_json
 from hpcsched.results.run_process import RunProcess
+from hpcsched.whole_files import problem, write_text
 
 STATE_FORMAT = 1
 """Version of the state file's layout; readers refuse any other."""

@@ -1,6 +1,7 @@
 """New packages with one plugin, written from the templates beside this module."""
 
 import re
+import shutil
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
@@ -72,6 +73,7 @@ def write_package(kind: str, name: str, folder: Path) -> list[Path]:
             target.write_text(text, encoding="utf-8")
             written.append(target)
     except OSError as error:
+        shutil.rmtree(folder, ignore_errors=True)
         message = f"cannot be written: {error.strerror}"
         raise InputError(Finding("cannot-write", message, Place(str(folder)))) from None
     return written

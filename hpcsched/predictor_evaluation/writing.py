@@ -1,15 +1,14 @@
 """Files of an evaluation: figures, distributions, and their plots."""
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from hpcsched.predictor_evaluation.figures import ACCURACIES, ERRORS, PredictorFigures, Shares
 from hpcsched.predictor_evaluation.plots import accuracy_chart, error_chart
 from hpcsched.predictor_evaluation.rendering import values_table
-from hpcsched.problems.whole_files import cannot_write, check_target, make_folder, replacing
 from hpcsched.report.figures.figure_files import write_figure
-from hpcsched.report.tables.report_table import csv_text
+from hpcsched.report.tables.text_formats import csv_text
+from hpcsched.whole_files import check_target, make_folder, write_text
 
 FIGURES = "predictors.csv"
 ACCURACY = "accuracy"
@@ -62,24 +61,13 @@ def write_evaluation(
     charts = {ACCURACY: accuracy_chart, ERROR: error_chart} if shares.accuracy else {}
     make_folder(folder)
     for name, text in texts.items():
-        _write(folder / name, partial(_write_text, text), force=force)
+        check_target(folder / name, force=force)
+        write_text(folder / name, text)
     # Drawn last, since the figures in numbers are there even if a drawing fails.
     plots = [folder / f"{name}.{kind}" for kind in FORMATS for name in charts]
     for path in plots:
         write_figure(charts[path.stem](shares), path, force=force)
     return [*(folder / name for name in texts), *plots]
-
-
-def _write_text(text: str, path: Path) -> None:
-    path.write_text(text, encoding="utf-8")
-
-
-def _write(path: Path, write: Callable[[Path], None], *, force: bool) -> None:
-    with replacing(path, force=force) as unfinished:
-        try:
-            write(unfinished)
-        except OSError as error:
-            raise cannot_write(path, error) from error
 
 
 def _classes() -> Iterable[list[object]]:

@@ -17,13 +17,13 @@ from hpcsched.problems.decoding import Decoder
 from hpcsched.problems.encoding import Encoder, as_line
 from hpcsched.problems.header import Header, parse_header
 from hpcsched.problems.parts import objective_of
-from hpcsched.problems.whole_files import cannot_write, replacing
-from hpcsched.results.files import problem as fault
 from hpcsched.results.manifest import sha256
 from hpcsched.scenario import Scenario
 from hpcsched.scenario.document import parse_document
 from hpcsched.scenario.loading import check_document
 from hpcsched.system.system import System
+from hpcsched.whole_files import cannot_write, replacing
+from hpcsched.whole_files import problem as fault
 
 
 class InstancesWriter:

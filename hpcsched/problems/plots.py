@@ -8,7 +8,6 @@ import altair as alt
 import numpy as np
 
 from hpcsched.problems.pairing import Floats, Pairing
-from hpcsched.problems.whole_files import check_target, make_folder
 from hpcsched.report.figures.chart_parts import (
     Chart,
     chart_of,
@@ -22,6 +21,7 @@ from hpcsched.report.figures.common_charts import distributions
 from hpcsched.report.figures.figure_files import write_figure
 from hpcsched.report.figures.figure_style import PALETTE, Look
 from hpcsched.system.system import IntArray
+from hpcsched.whole_files import check_target, make_folder
 
 FORMATS = ("pdf", "svg")
 GRID = 300

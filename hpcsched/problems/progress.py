@@ -1,13 +1,15 @@
 """Progress bar over the problems of a file."""
 
+import sys
 from collections.abc import Iterator
 
-from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from hpcsched.dispatching.problem import DispatchingProblem
+from hpcsched.monitoring.terminal_console import TerminalConsole
 from hpcsched.problems.files import InstancesFile
 from hpcsched.problems.solving import Problems
+from hpcsched.terminal import can_draw
 
 
 class SolvingProgress:
@@ -21,16 +23,16 @@ class SolvingProgress:
 
     def __call__(self, name: str, problems: Problems) -> Iterator[DispatchingProblem]:
         """Yield the problems, and show the progress as they are asked for."""
-        console = Console(stderr=True)
+        console = TerminalConsole(sys.stderr)
         with Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             TaskProgressColumn(),
             TextColumn("{task.fields[problems]} problems"),
             TimeRemainingColumn(),
             console=console,
             transient=True,
-            disable=not console.is_terminal,
+            disable=not can_draw(sys.stderr),
         ) as progress:
             task = progress.add_task(name, total=1, problems=0)
             for number, problem in enumerate(problems):

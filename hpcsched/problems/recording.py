@@ -11,13 +11,14 @@ from hpcsched.errors import Finding, InputError
 from hpcsched.monitoring.replay_progress import ReplayProgress
 from hpcsched.problems.files import InstancesWriter, write_instances
 from hpcsched.problems.header import Selection, header_of
-from hpcsched.problems.whole_files import check_target
-from hpcsched.results.files import problem as fault
 from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.runs.runner import parts_of
 from hpcsched.scenario import Scenario
 from hpcsched.simulation.engine import Simulation
 from hpcsched.simulation.observer import Observer
+from hpcsched.terminal import can_draw
+from hpcsched.whole_files import check_target
+from hpcsched.whole_files import problem as fault
 
 ALL = Selection()
 """Save every dispatching problem."""
@@ -153,7 +154,7 @@ class _Stopper(Observer):
 
 
 def _followers(assembly: Assembly, *, progress: bool) -> list[Observer]:
-    if not (progress and sys.stderr.isatty()):
+    if not (progress and can_draw(sys.stderr)):
         return []
     from hpcsched.monitoring.progress_bar import ProgressBar  # noqa: PLC0415 (rich takes its time)
 

@@ -24,7 +24,6 @@ from hpcsched.problems.table import (
     Row,
     write_table,
 )
-from hpcsched.problems.whole_files import check_target, make_folder
 from hpcsched.results.manifest import package_versions
 from hpcsched.results.solver_rounds import SolverRounds, solver_rounds
 from hpcsched.runs.assembly import Assembly
@@ -36,6 +35,7 @@ from hpcsched.simulation.check import (
     dispatcher_raised,
     prepare_dispatcher,
 )
+from hpcsched.whole_files import check_target, make_folder
 
 Problems = Iterable[DispatchingProblem]
 Follow = Callable[[str, Problems], Problems]

@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from hpcsched.problems.lines import in_words
-from hpcsched.problems.whole_files import cannot_write, replacing
-from hpcsched.results.files import problem as fault
+from hpcsched.whole_files import cannot_write, replacing
+from hpcsched.whole_files import problem as fault
 
 FORMAT = 2
 """Version of the tables; readers refuse any other."""
@@ -170,18 +170,13 @@ def write_table(path: Path, about: About, *, force: bool) -> Iterator[TableWrite
         If the file exists or cannot be written.
     """
     schema = SCHEMA.with_metadata({KEY: about.model_dump_json()})
-    with replacing(path, force=force) as unfinished:
-        try:
-            parquet = pq.ParquetWriter(unfinished, schema, compression="zstd")
-        except OSError as error:
-            raise cannot_write(path, error) from error
-        try:
-            with parquet:
-                writer = TableWriter(path, parquet)
-                yield writer
-                writer.flush()
-        except OSError as error:
-            raise cannot_write(path, error) from error
+    with (
+        replacing(path, force=force) as unfinished,
+        pq.ParquetWriter(unfinished, schema, compression="zstd") as parquet,
+    ):
+        writer = TableWriter(path, parquet)
+        yield writer
+        writer.flush()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -20,15 +20,14 @@ from hpcsched.results.files import (
     SCENARIO,
     SUMMARY,
     TIMING,
-    problem,
     read_json,
-    unfinished,
 )
 from hpcsched.results.folder_lock import LOCK, FolderLock, HeldError
 from hpcsched.results.former_names import present_summary
 from hpcsched.results.manifest import ON_A_CLUSTER, Manifest, read_manifest
 from hpcsched.results.solver_rounds import SolverRounds, solver_rounds
 from hpcsched.results.tables import ParquetTable
+from hpcsched.whole_files import problem, unfinished_of
 from hpcsched.workload.trace_calendar import Calendar, calendar_of
 
 _log = logging.getLogger(__name__)
@@ -92,7 +91,7 @@ def _unwritable(folder: Path, error: OSError) -> InputError:
 def _is_empty(folder: Path) -> bool:
     """Return True if a folder holds nothing but what a process left that was killed early."""
     return all(
-        path.name in (LOCK, unfinished(path.parent / MANIFEST).name) for path in folder.iterdir()
+        path.name in (LOCK, unfinished_of(path.parent / MANIFEST).name) for path in folder.iterdir()
     )
 
 
@@ -105,7 +104,7 @@ def _make_room(folder: Path, force: bool) -> None:
         _log.warning("%s: replacing the run in it, which %s", folder, why)
     for name in (*KNOWN, *OPTIONAL):
         (folder / name).unlink(missing_ok=True)
-        unfinished(folder / name).unlink(missing_ok=True)
+        unfinished_of(folder / name).unlink(missing_ok=True)
 
 
 def _holds_a_run(folder: Path) -> bool:

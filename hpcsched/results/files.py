@@ -1,11 +1,11 @@
-"""File names of a run directory, and atomic writing."""
+"""File names of a run directory, and its files in JSON."""
 
 import json
 from pathlib import Path
 from typing import Any
 
-from hpcsched.errors import Finding, InputError, Place
 from hpcsched.simulation import event_log
+from hpcsched.whole_files import problem, write_text
 
 SCENARIO = "scenario.yaml"
 MANIFEST = "manifest.json"
@@ -34,39 +34,6 @@ OPTIONAL = (
     *FORMER_FILES.values(),
 )
 """Files that only some runs have, and the state of a run in progress."""
-
-
-def problem(rule: str, path: Path, message: str) -> InputError:
-    """Return the error about a file or directory, with the rule that it breaks."""
-    return InputError(Finding(rule, message, Place(str(path))))
-
-
-def unfinished(path: Path) -> Path:
-    """Return the path beside a file at which it is written before it replaces the old one."""
-    return path.with_name(f".{path.name}.unfinished")
-
-
-NOT_OURS: set[Path] = set()
-"""Absolute paths of folders that the process writes from which this one was forked."""
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a file atomically: a reader sees the whole new text, or the old one.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be written.
-    """
-    if path.parent.absolute() in NOT_OURS:
-        message = "it is written by the process from which this one was forked"
-        raise problem("in-use", path, message)
-    aside = unfinished(path)
-    try:
-        aside.write_text(text, encoding="utf-8")
-        aside.replace(path)
-    except OSError as error:
-        raise problem("cannot-write", path, f"it cannot be written: {error.strerror}") from error
 
 
 def write_json(path: Path, content: dict[str, Any]) -> None:

@@ -19,8 +19,8 @@ from weakref import WeakSet
 
 from pydantic import BaseModel, ValidationError
 
-from hpcsched.results.files import NOT_OURS, problem
 from hpcsched.results.run_process import RunProcess, is_alive, this_process
+from hpcsched.whole_files import NOT_OURS, problem
 
 LOCK = ".lock"
 """Name of the lock's file in a folder."""
@@ -86,12 +86,16 @@ class FolderLock:
                 file.close()
                 raise
             file.close()  # its last holder has just taken the file away
-        file.truncate(0)
         since = datetime.now(UTC).isoformat(timespec="seconds")
-        file.write(Holder(process=this_process(), since=since).model_dump_json() + "\n")
-        file.flush()
         self._file = file
         _held.add(self)
+        try:
+            file.truncate(0)
+            file.write(Holder(process=this_process(), since=since).model_dump_json() + "\n")
+            file.flush()
+        except OSError:
+            self.release()
+            raise
         return self
 
     def release(self) -> None:
@@ -100,7 +104,8 @@ class FolderLock:
             # While it is still held: whoever opened the file before looks whether it is there.
             with contextlib.suppress(OSError):
                 self._path.unlink()
-            self._file.close()
+            with contextlib.suppress(OSError):  # a disk that is full was told of before
+                self._file.close()
             self._file = None
 
     def disown(self) -> None:

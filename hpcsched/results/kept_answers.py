@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, ZipInfo
 
-from hpcsched.results.files import TRACE_ANSWERS, problem, unfinished
+from hpcsched.results.files import TRACE_ANSWERS
 from hpcsched.results.manifest import Manifest
+from hpcsched.whole_files import problem, replacing
 from hpcsched.workload.trace_source import TraceAnswer
 
 _DATE = (1980, 1, 1, 0, 0, 0)
@@ -31,17 +32,12 @@ def keep_answers(folder: Path, answers: Sequence[TraceAnswer]) -> None:
     if not answers:
         return
     path = folder / TRACE_ANSWERS
-    aside = unfinished(path)
-    try:
-        with ZipFile(aside, "w", ZIP_DEFLATED) as file:
-            for k, answer in enumerate(answers, 1):
-                member = ZipInfo(_member(k), _DATE)
-                # Below umask, as other files: a zip says no more than the run directory.
-                member.external_attr = 0o644 << 16
-                file.writestr(member, answer.content, ZIP_DEFLATED)
-        aside.replace(path)
-    except OSError as error:
-        raise problem("cannot-write", path, f"it cannot be written: {error.strerror}") from error
+    with replacing(path) as unfinished, ZipFile(unfinished, "w", ZIP_DEFLATED) as file:
+        for k, answer in enumerate(answers, 1):
+            member = ZipInfo(_member(k), _DATE)
+            # Below umask, as other files: a zip says no more than the run directory.
+            member.external_attr = 0o644 << 16
+            file.writestr(member, answer.content, ZIP_DEFLATED)
 
 
 def keeps_answers(folder: Path) -> bool:

@@ -12,8 +12,9 @@ from typing import Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from hpcsched.errors import HpcschedError, InputError
-from hpcsched.results.files import MANIFEST, STATE, problem, read_json, write_json
+from hpcsched.results.files import MANIFEST, STATE, read_json, write_json
 from hpcsched.version import __version__
+from hpcsched.whole_files import problem
 from hpcsched.workload.trace_source import TraceAnswer
 
 FORMAT = 6

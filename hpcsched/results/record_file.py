@@ -1,6 +1,7 @@
 """A Parquet file that grows with a run, row group by row group."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -10,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hpcsched.arrow_arrays import arrow_array
-from hpcsched.results.files import problem
+from hpcsched.whole_files import cannot_write
 
 BATCH = 4096
 """Number of records that become columns at once, small enough for the processor's cache."""
@@ -63,7 +64,7 @@ class RecordFile(Generic[Record]):
                 column_encoding=dict.fromkeys(_whole_columns(schema), "DELTA_BINARY_PACKED"),
             )
         except OSError as error:
-            raise problem("cannot-write", path, f"it cannot be written: {error}") from error
+            raise cannot_write(path, error) from error
 
     def add(self, record: Record) -> None:
         """Append a record."""
@@ -86,7 +87,15 @@ class RecordFile(Generic[Record]):
                 self._convert_records()
             self._write_groups(least=1)
         finally:
-            self._writer.close()
+            try:
+                self._writer.close()
+            except OSError as error:
+                # Its finaliser would try, and complain, once more.
+                self._writer.is_open = False
+                # Without its end it cannot be read.
+                with suppress(OSError):
+                    self._path.unlink()
+                raise cannot_write(self._path, error) from error
 
     def _convert_records(self) -> None:
         columns = self._convert(self._records, self._schema)
@@ -107,9 +116,7 @@ class RecordFile(Generic[Record]):
             try:
                 self._writer.write_table(_in_chunks(group))
             except OSError as error:
-                raise problem(
-                    "cannot-write", self._path, f"it cannot be written: {error}"
-                ) from error
+                raise cannot_write(self._path, error) from error
 
 
 def _in_chunks(table: pa.Table) -> pa.Table:

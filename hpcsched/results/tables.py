@@ -15,8 +15,9 @@ from hpcsched.dispatching.decision import SOLVED
 from hpcsched.errors import InputError
 from hpcsched.metrics.metric import RunTables
 from hpcsched.metrics.metric_tables import Column, DownAmounts
-from hpcsched.results.files import JOBS, ROUNDS, problem
+from hpcsched.results.files import JOBS, ROUNDS
 from hpcsched.results.former_names import present_table
+from hpcsched.whole_files import problem
 from hpcsched.workload.job_columns import present_names
 
 

@@ -9,7 +9,6 @@ from hpcsched.audit.violations import AuditReport
 from hpcsched.dispatching.hyper.dispatcher import Hyper
 from hpcsched.dispatching.rules.rule_params import SlurmBackfillParams
 from hpcsched.results.directory import RunDirectory
-from hpcsched.results.files import problem
 from hpcsched.results.kept_answers import keeps_answers
 from hpcsched.results.manifest import ON_A_CLUSTER
 from hpcsched.runs.reassembly import assemble_again
@@ -20,6 +19,7 @@ from hpcsched.scenario import Scenario
 from hpcsched.scenario.choices import Choice
 from hpcsched.scenario.review import not_reproducible
 from hpcsched.scenario.walk import blocks
+from hpcsched.whole_files import problem
 
 
 def audit_directory(run: RunDirectory) -> AuditReport:

@@ -15,7 +15,6 @@ from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.job_breakdown import Schedule, read_schedule
 from hpcsched.report.tables.run_comparison import LogColumn, LogFigures
 from hpcsched.results.directory import RunDirectory
-from hpcsched.results.files import problem
 from hpcsched.results.manifest import ON_A_CLUSTER
 from hpcsched.results.outage_records import down_amounts
 from hpcsched.results.summary import measured
@@ -24,6 +23,7 @@ from hpcsched.runs.assembly import Assembly
 from hpcsched.runs.measuring import capacity_of
 from hpcsched.runs.reassembly import assemble_again
 from hpcsched.scenario.recorded import RULE, without_waits
+from hpcsched.whole_files import problem
 from hpcsched.workload.trace_source import recorded_waits
 
 NAME = "recorded"

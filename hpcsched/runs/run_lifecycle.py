@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Any, NamedTuple, Protocol, Self
 
-from hpcsched.errors import InputError, PluginError
+from hpcsched.errors import HpcschedError, InputError, PluginError
 from hpcsched.interrupts import heeded_signals
 from hpcsched.metrics.metric_tables import DownAmounts
 from hpcsched.monitoring.run_state import remove_state
@@ -30,6 +30,7 @@ from hpcsched.results.timing import write_timing
 from hpcsched.runs.assembly import Assembly
 from hpcsched.runs.measuring import breakdown_of, capacity_of, chosen_objective
 from hpcsched.scenario import resolved_yaml
+from hpcsched.whole_files import write_text
 from hpcsched.workload.trace_source import TraceAccount, TraceAnswer
 
 GRACE = 0.5
@@ -148,10 +149,13 @@ class Run:
                 not_reproducible_because=not_reproducible_because,
             )
             self._is_running = True
-            (folder / SCENARIO).write_text(resolved_yaml(scenario), encoding="utf-8")
+            write_text(folder / SCENARIO, resolved_yaml(scenario))
             # A program that is asked again may answer otherwise.
             keep_answers(folder, trace_answers)
         except BaseException as error:
+            for observer in getattr(self, "observers", ()):
+                with suppress(HpcschedError, OSError):
+                    observer.close()
             self._release(error)
             raise
 

@@ -11,6 +11,7 @@ from hpcsched.report.studied_runs import Study, open_study
 from hpcsched.results.directory import RunDirectory
 from hpcsched.runs.runner import RunResult
 from hpcsched.runs.study_comparison import StudyComparison, compare_study
+from hpcsched.whole_files import check_target, make_folder, write_text
 
 if TYPE_CHECKING:
     from hpcsched.report.figures.chart_parts import Chart, Figure
@@ -187,16 +188,15 @@ def write_report(
     InputError
         If a run cannot be read, or the file is there or cannot be written.
     """
-    from hpcsched.report.figures.figure_files import check_free, write_bytes  # noqa: PLC0415
-
     if not isinstance(out, Path | str):
         message = f"expected the HTML file first, found a value of type {type(out).__name__}"
         raise InputError(Finding("bad-value", message))
     path = Path(out)
     # Before the runs are read and audited, which may take minutes.
-    check_free(path, force=force)
+    check_target(path, force=force)
     found = compare_study(_opened(runs), baseline=baseline, kinds=_kinds(by), recorded=recorded)
-    write_bytes(path, study_page(found, title=title, verify=verify).html.encode())
+    make_folder(path.parent)
+    write_text(path, study_page(found, title=title, verify=verify).html)
     return path
 
 

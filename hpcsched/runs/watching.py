@@ -14,6 +14,7 @@ from hpcsched.monitoring.state_file import StateFile
 from hpcsched.monitoring.state_lines import StateLines
 from hpcsched.runs.assembly import Assembly
 from hpcsched.scenario.choices import Transformed
+from hpcsched.terminal import can_draw
 
 if TYPE_CHECKING:
     from hpcsched.monitoring.live_screen import LiveScreen
@@ -46,7 +47,7 @@ class Watching:
         page: Path | None = None,
     ) -> None:
         self._assembly, self._watch, self._page = assembly, watch, page
-        self.with_bar = progress and not watch and sys.stderr.isatty()
+        self.with_bar = progress and not watch and can_draw(sys.stderr)
         self._noting: LiveScreen | ProgressBar | None = None
 
     @property
@@ -64,12 +65,11 @@ class Watching:
             from hpcsched.monitoring.live_page import LivePage  # noqa: PLC0415 (jinja2 takes its time)
 
             views.append(LivePage(self._page, assembly.scenario.name))
-        if self._watch and sys.stderr.isatty():
-            from rich.console import Console  # noqa: PLC0415 (it takes its time)
+        if self._watch and can_draw(sys.stderr):
+            from hpcsched.monitoring.live_screen import LiveScreen  # noqa: PLC0415 (rich takes its time)
+            from hpcsched.monitoring.terminal_console import TerminalConsole  # noqa: PLC0415
 
-            from hpcsched.monitoring.live_screen import LiveScreen  # noqa: PLC0415
-
-            screen = self._noting = LiveScreen(Console(stderr=True))
+            screen = self._noting = LiveScreen(TerminalConsole(sys.stderr))
             views.append(screen)
         elif self._watch:
             views.append(StateLines(sys.stderr))

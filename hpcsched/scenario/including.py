@@ -13,7 +13,7 @@ from typing import Any
 
 import hpcsched
 from hpcsched.errors import Finding, InputError, Place
-from hpcsched.parameters import expand_variables, unset_variables
+from hpcsched.path_variables import expand_variables, unset_variables
 from hpcsched.paths import given_path
 from hpcsched.scenario.document import Document, Mark, parse_document, read_text
 from hpcsched.scenario.key_path import KeyPath, show_key_path
@@ -58,11 +58,10 @@ def include_system(
         root["system"] = None
         yield Finding("bad-value", message, place, show_key_path(key))
         return
-    name = expand_variables(declared[_INCLUDE], environment)
     # Keys beside `include` win, so that a catalogue's system can be varied in one place.
     own = {k: value for k, value in declared.items() if k != _INCLUDE}
     try:
-        path = _path_of(name, folder)
+        path = _path_of(expand_variables(declared[_INCLUDE], environment), folder)
         document = _document(path)
     except ValueError as error:
         root["system"] = None

@@ -12,6 +12,7 @@ import yaml
 from pydantic import ValidationError
 
 from hpcsched.errors import Finding, InputError, Place
+from hpcsched.path_variables import variables_allowed
 from hpcsched.plugins import manager
 from hpcsched.plugins.registry import KINDS, Registry
 from hpcsched.scenario.choices import Chooser, tag_of
@@ -87,6 +88,8 @@ def load_scenario(
     path: str | os.PathLike[str] | Mapping[str, Any],
     overrides: Sequence[Override] | Mapping[str, Any] = (),
     registry: Registry | None = None,
+    *,
+    env: Iterable[str] = (),
 ) -> Scenario:
     """Return the scenario in a YAML file or an equivalent dictionary.
 
@@ -99,6 +102,8 @@ def load_scenario(
         applied in order.
     registry
         Plugins; the installed ones by default.
+    env
+        Variables of the environment that paths may hold, beside those that begin with `HPCSCHED_`.
 
     Raises
     ------
@@ -107,14 +112,16 @@ def load_scenario(
     """
     listed = _listed(overrides)
     if isinstance(path, Mapping):
-        return check_document(_document_of(path), DICTIONARY, listed, registry).scenario
+        with variables_allowed(env):
+            return check_document(_document_of(path), DICTIONARY, listed, registry).scenario
     if not isinstance(path, str | os.PathLike):
         message = (
             "expected the path of a scenario, or a dictionary; found a value of type"
             f" {type(path).__name__}"
         )
         raise InputError(Finding("bad-value", message))
-    return read_scenario(path, listed, registry).scenario
+    with variables_allowed(env):
+        return read_scenario(path, listed, registry).scenario
 
 
 def _listed(overrides: Sequence[Override] | Mapping[str, Any]) -> Sequence[Override]:

@@ -6,12 +6,12 @@ from typing import Any
 
 import yaml
 
-from hpcsched.results.files import problem
 from hpcsched.scenario.models import Scenario
 from hpcsched.scenario.partitions import PartitionDeclaration, build_partitions
 from hpcsched.scenario.system import SystemDeclaration
 from hpcsched.scenario.yaml_core import StrictDumper
 from hpcsched.system.system import System
+from hpcsched.whole_files import problem
 from hpcsched.workload.site_partitions import Partitions
 
 

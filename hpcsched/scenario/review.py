@@ -10,7 +10,8 @@ from pydantic import BaseModel
 
 from hpcsched.dispatching.cp.cp_params import PlanAllParams
 from hpcsched.errors import Finding, PluginError
-from hpcsched.parameters import InputFile, unset_variables
+from hpcsched.parameters import InputFile
+from hpcsched.path_variables import unset_variables
 from hpcsched.paths import unreadable
 from hpcsched.plugin_faults import FAULTS, raised
 from hpcsched.plugins.registry import SEES_RUN_TIME, Installed

@@ -7,6 +7,7 @@ RULES = MappingProxyType(
     {
         "bad-override": "A `--set` is malformed, or its key path does not exist.",
         "bad-value": "The value is not one that the key accepts.",
+        "cannot-write": "The file cannot be written.",
         "changed-trace": "The trace changed while the run went on.",
         "duplicate-key": "A mapping has the same key twice.",
         "duplicate-name": "Two things of one kind have the same name.",
@@ -46,7 +47,6 @@ RULES = MappingProxyType(
         "unknown-resource-type": "No node group has this resource type.",
         "unknown-system": "No system of this name is found.",
         "unreadable-file": "The file cannot be opened, or is not UTF-8 text.",
-        "unwritable-file": "The file cannot be written.",
     }
 )
 """One sentence a rule. Plugins add rules of their own in their cautions."""

@@ -10,6 +10,7 @@ from hpcsched.parameters import Params
 from hpcsched.registration import builtin
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import Interruption, JobRecord, RoundRecord
+from hpcsched.whole_files import cannot_write
 
 FILE_NAME = "events.jsonl"
 
@@ -24,7 +25,8 @@ class EventLog(Observer):
         return cls(context.folder)
 
     def __init__(self, folder: Path) -> None:
-        self._file = (folder / FILE_NAME).open("w", encoding="utf-8")
+        self._path = folder / FILE_NAME
+        self._file = self._path.open("w", encoding="utf-8")
 
     def job_submitted(self, job: WaitingJob) -> None:
         """Write a submission, with the predicted run time."""
@@ -70,7 +72,13 @@ class EventLog(Observer):
 
     def close(self) -> None:
         """Close the file."""
-        self._file.close()
+        try:
+            self._file.close()
+        except OSError as error:
+            raise cannot_write(self._path, error) from error
 
     def _write(self, event: str, time: int, **details: object) -> None:
-        print(json.dumps({"time": time, "event": event, **details}), file=self._file)
+        try:
+            print(json.dumps({"time": time, "event": event, **details}), file=self._file)
+        except OSError as error:
+            raise cannot_write(self._path, error) from error

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hpcsched.results.files import problem, write_text
+from hpcsched.whole_files import problem, write_text
 
 
 class Trial(NamedTuple):

@@ -12,11 +12,11 @@ import pyarrow.parquet as pq
 from hpcsched.experiment.cell import Cell
 from hpcsched.report.job_classes import OF_JOBS, SITE_PARTITION, JobAttributes, site_partitions
 from hpcsched.report.tables.job_times import JobTimes
-from hpcsched.results.files import problem
 from hpcsched.results.summary import DEFAULT_TAU
 from hpcsched.runs.replaying import Replay, Workload
 from hpcsched.scenario import Scenario
 from hpcsched.scenario.partitions import build_partitions
+from hpcsched.whole_files import replacing
 
 _TIMES = ("job_id", "submit_time", "start_time", "end_time")
 _KEY = b"hpcsched"
@@ -114,12 +114,8 @@ def write_outcome(path: Path, table: pa.Table) -> None:
     InputError
         It cannot be written.
     """
-    unfinished = path.with_name(f".{path.name}.unfinished")
-    try:
+    with replacing(path) as unfinished:
         pq.write_table(table, unfinished, compression="zstd")
-        unfinished.replace(path)
-    except OSError as error:
-        raise problem("cannot-write", path, f"it cannot be written: {error.strerror}") from error
 
 
 def read_outcome(path: Path, cell: Cell) -> ReplayOutcome | None:

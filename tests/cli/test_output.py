@@ -54,5 +54,5 @@ def test_printed_or_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 
 def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
     """It is named, with the reason."""
-    with pytest.raises(InputError, match=r"none/out: error: the file cannot be written: no such"):
+    with pytest.raises(InputError, match=r"none/out: error: it cannot be written: No such"):
         emit("text", tmp_path / "none" / "out")

@@ -28,6 +28,5 @@ def test_a_folder_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
     """A file that cannot be written is one line."""
     assert cli.main(["schema", "--out", "none/schema.json"]) == 1
     assert capsys.readouterr().err == (
-        "none/schema.json: error: the file cannot be written: no such file or directory"
-        " [unwritable-file]\n"
+        "none/schema.json: error: it cannot be written: No such file or directory [cannot-write]\n"
     )

@@ -11,6 +11,7 @@ from hpcsched.errors import InputError
 from hpcsched.experiment import cell as cell_module
 from hpcsched.experiment.cell import make_cell, replica_seed
 from hpcsched.experiment.reading import is_experiment, read_experiment
+from hpcsched.path_variables import variables_allowed
 from hpcsched.plugins.manager import registry
 from hpcsched.scenario import load_scenario
 from tests.experiment.samples import EXPERIMENT, JOBS, read_sample, write_sample
@@ -46,6 +47,19 @@ def test_an_override_of_what_an_axis_varies_is_refused(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="bad-override"):
             read_experiment(path, [text])
     assert len(read_experiment(path, ["trace.zero_run_time=keep"]).cells) == 4
+
+
+def test_variables_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An axis cannot show a variable of the environment that nobody named."""
+    monkeypatch.setenv("TOKEN", "secret")
+    path = write_sample(
+        tmp_path, "name: e\nscenario: base.yaml\nmatrix: [{system: ['${TOKEN}', eurora]}]\n"
+    )
+    with pytest.raises(InputError, match="or that --env TOKEN allows") as caught:
+        read_experiment(path)
+    assert "secret" not in str(caught.value)
+    with variables_allowed(["TOKEN"]), pytest.raises(InputError, match="no system 'secret'"):
+        read_experiment(path)
 
 
 def test_replicas_have_spawned_seeds(tmp_path: Path) -> None:

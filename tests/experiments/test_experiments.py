@@ -40,7 +40,7 @@ def read(tmp_path, monkeypatch):
         (tmp_path / log).touch()
     (tmp_path / "CERIT-SC-2013.machines").touch()
     monkeypatch.setenv("HPCSCHED_TRACES", str(tmp_path))
-    monkeypatch.setenv("CHANGING_LOGS", str(tmp_path))
+    monkeypatch.setenv("HPCSCHED_CHANGING_LOGS", str(tmp_path))
 
     def read_it(name: str, without: str = "") -> Experiment:
         text = (FOLDER / f"{name}.yaml").read_text(encoding="utf-8")

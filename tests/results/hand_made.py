@@ -17,7 +17,7 @@ from hpcsched.dispatching.objectives import BoundedSlowdown
 from hpcsched.metrics import summary_figures as figures
 from hpcsched.parameters import Params
 from hpcsched.results.directory import RunDirectory, create
-from hpcsched.results.files import MANIFEST, write_text
+from hpcsched.results.files import MANIFEST
 from hpcsched.results.manifest import Status, file_hashes, finish_manifest, start_manifest
 from hpcsched.results.recorder import RunRecorder
 from hpcsched.results.summary import (
@@ -33,6 +33,7 @@ from hpcsched.simulation.records import JobRecord, RoundRecord
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing.audit import run_columns
+from hpcsched.whole_files import write_text
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.trace_source import TraceAccount
 from tests.builders import traced

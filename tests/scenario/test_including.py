@@ -97,12 +97,12 @@ def test_the_scenario_s_folder_counts(
 def test_absolute_paths_and_variables(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Paths may be absolute, and `${VAR}` and `~` are filled in."""
     assert shape(load(folder, f"{folder}/systems/mine.yaml")) == THIN_AND_FAT
-    monkeypatch.setenv("MY_SYSTEMS", str(folder / "systems"))
-    assert shape(load(folder, "${MY_SYSTEMS}/mine.yaml")) == THIN_AND_FAT
-    monkeypatch.setenv("MY_SYSTEMS", "systems")
-    assert shape(load(folder, "'${MY_SYSTEMS}/mine.yaml'")) == THIN_AND_FAT
-    monkeypatch.setenv("WHICH", "mine")
-    assert shape(load(folder, "${WHICH}")) == THIN_AND_FAT
+    monkeypatch.setenv("HPCSCHED_SYSTEMS", str(folder / "systems"))
+    assert shape(load(folder, "${HPCSCHED_SYSTEMS}/mine.yaml")) == THIN_AND_FAT
+    monkeypatch.setenv("HPCSCHED_SYSTEMS", "systems")
+    assert shape(load(folder, "'${HPCSCHED_SYSTEMS}/mine.yaml'")) == THIN_AND_FAT
+    monkeypatch.setenv("HPCSCHED_WHICH", "mine")
+    assert shape(load(folder, "${HPCSCHED_WHICH}")) == THIN_AND_FAT
     monkeypatch.setenv("HOME", str(folder))
     assert shape(load(folder, "~/systems/mine.yaml")) == THIN_AND_FAT
 
@@ -231,8 +231,8 @@ def test_places(folder: Path) -> None:
         ("systems/none.yaml", "there is no file "),
         ("none.machines", "there is no file "),
         ("systems/mine.yaml/x.yaml", "there is no file "),
-        ("${NOT_SET}/mine.yaml", "the environment variable NOT_SET is not set"),
-        ("${NOT_SET}", "the environment variable NOT_SET is not set"),
+        ("${HPCSCHED_NOT_SET}/mine.yaml", "the environment variable HPCSCHED_NOT_SET is not set"),
+        ("${HPCSCHED_NOT_SET}", "the environment variable HPCSCHED_NOT_SET is not set"),
         ("~nosuchuser/mine.yaml", "there is no user 'nosuchuser'"),
         ("'a\u0085b'", "there is no system "),
         ('"a\\0b"', "there is no system "),
@@ -247,7 +247,7 @@ def test_systems_that_are_not_there(
     form: str, system: str, message: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The one finding stands at the name in the scenario."""
-    monkeypatch.delenv("NOT_SET", raising=False)
+    monkeypatch.delenv("HPCSCHED_NOT_SET", raising=False)
     (folder / "mine.yaml.d").mkdir()
     text, column = (system, 9) if form == "name" else (f"{{include: {system}}}", 19)
     if form == "include" and "${" in system:

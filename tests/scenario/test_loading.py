@@ -63,12 +63,12 @@ def test_places(tmp_path: Path) -> None:
 
 def test_paths_start_at_the_scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Relative paths start at the scenario's folder; set variables are filled in."""
-    monkeypatch.setenv("TRACES", "/traces")
-    monkeypatch.delenv("NOT_SET", raising=False)
+    monkeypatch.setenv("HPCSCHED_LOGS", "/traces")
+    monkeypatch.delenv("HPCSCHED_NOT_SET", raising=False)
     for written, resolved in [
         ("../a.swf", str(tmp_path.parent / "a.swf")),
-        ("${TRACES}/a.swf", "/traces/a.swf"),
-        ("${NOT_SET}/a.swf", "${NOT_SET}/a.swf"),
+        ("${HPCSCHED_LOGS}/a.swf", "/traces/a.swf"),
+        ("${HPCSCHED_NOT_SET}/a.swf", "${HPCSCHED_NOT_SET}/a.swf"),
     ]:
         text = GOOD.replace(
             "source: synthetic\n  length: 30min", f"source: file\n  path: {written}"

@@ -138,10 +138,11 @@ def test_the_home_of_nobody_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 def test_a_path_in_a_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a variable stands for is looked at too."""
-    monkeypatch.setenv("LOGS", "~nosuchuser")
+    monkeypatch.setenv("HPCSCHED_LOGS", "~nosuchuser")
     path = tmp_path / "scenario.yaml"
     path.write_text(
-        f"name: p\nsystem: {SYSTEM}\ntrace: {{source: swf, path: '${{LOGS}}/x'}}\ndispatcher: easy"
+        f"name: p\nsystem: {SYSTEM}\ntrace: {{source: swf, path: '${{HPCSCHED_LOGS}}/x'}}\n"
+        "dispatcher: easy"
     )
     (finding,) = findings_of(path)
     assert "there is no user 'nosuchuser'" in finding.message

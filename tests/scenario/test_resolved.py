@@ -62,7 +62,9 @@ traces = st.one_of(
     st.fixed_dictionaries(
         {
             "source": st.just("file"),
-            "path": st.sampled_from(["a.swf", "/b/c d.swf", "${NOT_SET}/x", "../ü.gz", "010"]),
+            "path": st.sampled_from(
+                ["a.swf", "/b/c d.swf", "${HPCSCHED_NOT_SET}/x", "../ü.gz", "010"]
+            ),
             "unit": st.just({"core": 1}),
         }
     ),

@@ -62,11 +62,11 @@ def test_the_default_of_what_is_not_reproducible_is_fine(tmp_path: Path) -> None
 
 def test_unset_variables_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A path with a variable that is not set names the variable; a run makes it an error."""
-    monkeypatch.delenv("NOT_SET", raising=False)
-    override = "trace={source: file, path: '${NOT_SET}/a.swf', unit: {core: 1}}"
+    monkeypatch.delenv("HPCSCHED_NOT_SET", raising=False)
+    override = "trace={source: file, path: '${HPCSCHED_NOT_SET}/a.swf', unit: {core: 1}}"
     loaded = read_scenario(write(tmp_path), [override], fake_registry())
     (finding,) = missing_inputs(loaded, "error")
-    assert finding.message == "the environment variable NOT_SET is not set"
+    assert finding.message == "the environment variable HPCSCHED_NOT_SET is not set"
     assert (finding.severity, str(finding.place)) == ("error", f"--set {override}")
 
 

@@ -97,13 +97,15 @@ def test_a_variable_that_is_not_set_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The message names the variable."""
-    monkeypatch.delenv("NO_SUCH_FOLDER", raising=False)
+    monkeypatch.delenv("HPCSCHED_NO_SUCH_FOLDER", raising=False)
     scenario = tmp_path / "scenario.yaml"
     scenario.write_text(
-        SCENARIO.format(settings="").replace("path: trace.swf", "path: '${NO_SUCH_FOLDER}/x.swf'")
+        SCENARIO.format(settings="").replace(
+            "path: trace.swf", "path: '${HPCSCHED_NO_SUCH_FOLDER}/x.swf'"
+        )
     )
     assert main(["run", str(scenario), "--out", str(tmp_path / "out")]) == 1
-    assert "NO_SUCH_FOLDER is not set" in capsys.readouterr().err
+    assert "HPCSCHED_NO_SUCH_FOLDER is not set" in capsys.readouterr().err
 
 
 def test_a_unit_that_asks_for_nothing_is_refused(

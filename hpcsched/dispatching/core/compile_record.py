@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from tempfile import NamedTemporaryFile
+
+from hpcsched.whole_files import share_bytes
 
 _log = logging.getLogger(__name__)
 
@@ -137,10 +138,7 @@ def record_seconds(names: Sequence[str], seconds: float) -> None:
     for folder in cache_folders():
         record = _read(folder / RECORD) | {_key(names): round(seconds, 1)}
         with suppress(OSError):
-            folder.mkdir(parents=True, exist_ok=True)
-            with NamedTemporaryFile("w", dir=folder, delete=False, encoding="utf-8") as file:
-                json.dump(record, file)
-            Path(file.name).replace(folder / RECORD)
+            share_bytes(folder / RECORD, json.dumps(record).encode())
             return
 
 

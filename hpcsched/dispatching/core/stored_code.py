@@ -9,7 +9,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from llvmlite import binding
 
 from hpcsched.dispatching.core.code_stamp import stamp_of
 from hpcsched.dispatching.core.compile_record import cache_folders, not_kept
+from hpcsched.whole_files import share_bytes
 
 _MAKERS = (
     "code_call_types.py",
@@ -83,11 +83,7 @@ def keep(function: Callable[..., object], kinds: str, made: ObjectCode) -> None:
     content = packed(function, made)
     for folder in cache_folders(inspect.getfile(function)):
         with suppress(OSError):
-            folder.mkdir(parents=True, exist_ok=True)
-            with NamedTemporaryFile(dir=folder, delete=False) as file:
-                file.write(content)
-            # Another process may be reading it, or writing the same.
-            Path(file.name).replace(folder / _name(function, kinds))
+            share_bytes(folder / _name(function, kinds), content)
             return
     not_kept()
 

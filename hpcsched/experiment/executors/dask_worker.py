@@ -6,10 +6,8 @@ memory does not end the worker. It ends with the worker, through its standard in
 
 import hashlib
 import json
-import os
 import shutil
 import socket
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
@@ -20,6 +18,7 @@ from distributed import get_worker
 from hpcsched.experiment.executors.attempt import carry_out, new_attempt
 from hpcsched.experiment.executors.executor import Task
 from hpcsched.experiment.executors.packing import pack
+from hpcsched.whole_files import share_bytes
 
 RUNNING = ("executing", "long-running")
 """States of Dask in which a client still waits for the task."""
@@ -86,12 +85,8 @@ def _copy(base: Path, name: str, content: bytes) -> Path:
     """Return a file with this content, named by its SHA-256, written unless it exists."""
     path = base / "hpcsched-files" / hashlib.sha256(content).hexdigest() / name
     if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # By a rename: workers of one machine share the folder and may write the same file at once.
-        descriptor, unfinished = tempfile.mkstemp(dir=path.parent)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-        Path(unfinished).replace(path)
+        # Workers of one machine share the folder.
+        share_bytes(path, content)
     return path
 
 

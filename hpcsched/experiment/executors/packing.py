@@ -8,6 +8,7 @@ from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile
 
 from hpcsched.experiment.executors.attempt import LOG, RUN
+from hpcsched.whole_files import write_bytes, write_text
 
 _MANIFEST = "manifest.json"
 _RESOLVED = "scenario.yaml"
@@ -51,7 +52,7 @@ def put_back_paths(run: Path, scenario: str, paths: Mapping[str, str]) -> None:
         Path of each trace file on this machine, by its path there.
     """
     resolved = scenario.encode()
-    (run / _RESOLVED).write_bytes(resolved)
+    write_bytes(run / _RESOLVED, resolved)
     manifest = run / _MANIFEST
     content = json.loads(manifest.read_text(encoding="utf-8"))
     if content["files"]:  # not while the run was killed before its end
@@ -59,4 +60,4 @@ def put_back_paths(run: Path, scenario: str, paths: Mapping[str, str]) -> None:
     for file in content["trace_files"]:
         file["path"] = paths.get(file["path"], file["path"])
     text = json.dumps(content, indent=2, ensure_ascii=False)
-    manifest.write_text(f"{text}\n", encoding="utf-8")
+    write_text(manifest, f"{text}\n")

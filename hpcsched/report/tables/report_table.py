@@ -1,11 +1,17 @@
 """Tables as text, Markdown, LaTeX, CSV and JSON: one class for every command and page."""
 
-import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any
+
+from hpcsched.report.tables.text_formats import (
+    csv_text,
+    latex_escaped,
+    markdown_escaped,
+    one_line,
+)
 
 MISSING = "–"
 """Text shown for a missing value."""
@@ -128,13 +134,16 @@ class Table:
     @property
     def header(self) -> list[str]:
         """Column names with their units."""
-        return [f"{name} [{unit}]" if unit else name for name, unit in self.columns]
+        return [one_line(f"{name} [{unit}]" if unit else name) for name, unit in self.columns]
 
     def shown(self) -> list[list[str]]:
         """Return the rows as text for people."""
         labels = [self.labels if name in NAMES_OF_RUNS else {} for name, _ in self.columns]
         return [
-            [own.get(text, text) for own, text in zip(labels, map(shown, row), strict=True)]
+            [
+                one_line(own.get(text, text))
+                for own, text in zip(labels, map(shown, row), strict=True)
+            ]
             for row in self.rows
         ]
 
@@ -173,16 +182,15 @@ class Table:
         | a | 7 |
         """
         rule = ["---:" if right else "---" for right in self._right()]
-        lines: list[Sequence[str]] = [self.header, rule]
+        lines: list[Sequence[str]] = [[markdown_escaped(name) for name in self.header], rule]
         for section, rows in self._parts():
             if section:
-                lines.append([f"**{section}**", *[""] * (len(self.columns) - 1)])
-            lines += rows
-        body = [
-            "| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines
-        ]
-        title = f"## {self.title}" if self.heading else ""
-        notes = "\n".join(f"- {note}" for note in self.notes)
+                title = f"**{markdown_escaped(section)}**"
+                lines.append([title, *[""] * (len(self.columns) - 1)])
+            lines += [[markdown_escaped(cell) for cell in row] for row in rows]
+        body = ["| " + " | ".join(line) + " |" for line in lines]
+        title = f"## {markdown_escaped(self.title)}" if self.heading else ""
+        notes = "\n".join(f"- {markdown_escaped(note)}" for note in self.notes)
         return "\n\n".join(filter(None, (title, "\n".join(body), notes)))
 
     def as_latex(self) -> str:
@@ -285,7 +293,7 @@ class Table:
         begins = self.sections or ((0, ""),)
         ends = [*(begin for begin, _ in begins[1:]), len(rows)]
         for (begin, section), end in zip(begins, ends, strict=True):
-            yield section, rows[begin:end]
+            yield one_line(section), rows[begin:end]
 
     def _section_of_rows(self) -> list[str]:
         return [section for section, rows in self._parts() for _ in rows]
@@ -312,7 +320,7 @@ class Table:
             drawn.add_section()
         out = io.StringIO()
         # Names of runs may hold square brackets, which would be taken for markup.
-        Console(file=out, force_terminal=True, width=width, markup=False).print(drawn)
+        Console(file=out, width=width, markup=False, emoji=False, highlight=False).print(drawn)
         return out.getvalue().rstrip("\n")
 
     def _aligned(self) -> str:
@@ -347,53 +355,5 @@ def shown(cell: Cell) -> str:
     return f"{cell:.6g}" if isinstance(cell, float) else str(cell)
 
 
-def csv_text(header: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
-    """Return CSV without a line break at its end.
-
-    Parameters
-    ----------
-    header
-        Names of the columns.
-    rows
-        Values; None becomes an empty cell.
-    """
-    out = io.StringIO()
-    # The module's default is CRLF, unlike every other file of this program.
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    return out.getvalue().rstrip("\n")
-
-
 def _latex_row(cells: Sequence[str]) -> str:
     return "  " + " & ".join(map(latex_escaped, cells)) + r" \\"
-
-
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "–": "--",
-    "×": r"$\times$",
-    "≥": r"$\geq$",
-    "≤": r"$\leq$",
-    "Σ": r"$\Sigma$",
-    "⌈": r"$\lceil$",
-    "⌉": r"$\rceil$",
-    "√": r"$\sqrt{}$",
-    "█": r"\rule{0.6em}{1.2ex}",
-    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-    # At the start of a row a bracket would be an option of the line break before it.
-    "[": "{[}",
-}
-
-
-def latex_escaped(text: str) -> str:
-    r"""Return text with every LaTeX command character escaped.
-
-    Examples
-    --------
-    >>> print(latex_escaped("a_b & 5 %"))
-    a\_b \& 5 \%
-    """
-    return "".join(_LATEX.get(sign, sign) for sign in text)

@@ -12,9 +12,9 @@ from hpcsched.workload.writers.trace_writing import (
     WAITS,
     Losses,
     Written,
-    check_target,
+    check_trace_target,
     kept_waits,
-    replacing,
+    opened,
 )
 
 
@@ -53,12 +53,12 @@ def write_batsim(
     InputError
         If the file exists or cannot be written, or the trace cannot be used.
     """
-    check_target(path, source, force=force)
+    check_trace_target(path, source, force=force)
     count = largest = 0
     waits = kept_waits(source)
     losses = Losses(())
     run_times: set[int] = set()
-    with replacing(path) as file:
+    with opened(path) as file:
         file.write(b'{"jobs": [')
         for traced in islice(source.jobs(), limit):
             job, run_time = traced

@@ -19,9 +19,9 @@ from hpcsched.workload.writers.trace_writing import (
     REQUESTS,
     Losses,
     Written,
-    check_target,
+    check_trace_target,
     kept_waits,
-    replacing,
+    opened,
 )
 
 __all__ = ["Written", "write_swf"]
@@ -74,13 +74,13 @@ def write_swf(
     InputError
         If the file exists or cannot be written, or the trace cannot be used.
     """
-    check_target(path, source, force=force)
+    check_trace_target(path, source, force=force)
     waits = kept_waits(source)
     jobs = islice(source.jobs(), limit)
     first = next(jobs, None)  # the header has been read then
     named = first is not None and first.job.name is not None
     count, losses = 0, Losses((NAMES, NUMBERS, REQUESTS, AFTER))
-    with replacing(path) as file:
+    with opened(path) as file:
         for comment in _header(source.comments, system, note, named=named, kept=keep_comments):
             file.write(f"; {comment}\n".encode())
         for traced in chain([] if first is None else [first], jobs):

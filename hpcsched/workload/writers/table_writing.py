@@ -26,9 +26,9 @@ from hpcsched.workload.writers.trace_writing import (
     WAITS,
     Losses,
     Written,
-    check_target,
+    check_trace_target,
     kept_waits,
-    replacing,
+    opened,
 )
 
 _BATCH = 10_000
@@ -71,7 +71,7 @@ def write_table(
     InputError
         If the file exists or cannot be written, or the trace cannot be used.
     """
-    check_target(path, source, force=force)
+    check_trace_target(path, source, force=force)
     count, waits = 0, kept_waits(source)
     losses = Losses((BOUND, NAMES, QUEUE_NAMES, NUMBERS, REQUESTS))
     jobs = islice(source.jobs(), limit)
@@ -81,7 +81,7 @@ def write_table(
     # A column of nothing would be there for logs that record no waits.
     started = bool(waits)
     schema = _schema(system, source.comments, note, started=started)
-    with replacing(path) as file, pq.ParquetWriter(file, schema) as writer:
+    with opened(path) as file, pq.ParquetWriter(file, schema) as writer:
         for batch in _with_first(first, batches):
             writer.write_table(_table(batch, system, schema, waits))
             count += len(batch)

@@ -3,13 +3,13 @@
 import gzip
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, cast
 
-from hpcsched.errors import Finding, InputError, Place, flag
 from hpcsched.system.request import is_constrained
+from hpcsched.whole_files import check_target, problem, replacing
 from hpcsched.workload.job import Job
 from hpcsched.workload.trace_source import TraceSource, recorded_waits
 
@@ -96,7 +96,7 @@ def kept_waits(source: TraceSource) -> Mapping[int, int]:
     return {} if waits is None else waits
 
 
-def check_target(path: Path, source: TraceSource, *, force: bool) -> None:
+def check_trace_target(path: Path, source: TraceSource, *, force: bool) -> None:
     """Raise InputError if a trace must not be written there: over its source, or an existing file.
 
     Parameters
@@ -108,16 +108,13 @@ def check_target(path: Path, source: TraceSource, *, force: bool) -> None:
     force
         Allow an existing file.
     """
-    if path.is_dir():
-        raise problem("cannot-write", path, "it is a directory")
     if any(path.resolve() == file.resolve() for file in source.files):
         raise problem("cannot-write", path, "it is the trace that is to be read")
-    if path.exists() and not force:
-        raise problem("file-exists", path, f"it is there already; {flag('force')} replaces it")
+    check_target(path, force=force)
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[IO[bytes]]:
+def opened(path: Path) -> Iterator[IO[bytes]]:
     """Open a file that replaces the target once all of it is written.
 
     Parameters
@@ -130,26 +127,10 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
     InputError
         If the file cannot be written; the target is unchanged then.
     """
-    # In the same folder, so that the final rename stays within a file system and is atomic.
-    unfinished = path.with_name(f".{path.name}.unfinished")
-    try:
-        with unfinished.open("wb") as raw:
-            if path.suffix == ".gz":
-                # Neither name nor time in its header: the same jobs give the same bytes.
-                with gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:
-                    yield cast("IO[bytes]", packed)
-            else:
-                yield raw
-        unfinished.replace(path)
-    except OSError as error:
-        raise problem(
-            "cannot-write", path, f"it cannot be written: {error.strerror or error}"
-        ) from error
-    finally:
-        with suppress(OSError):  # it is in place, or was never there
-            unfinished.unlink()
-
-
-def problem(rule: str, path: Path, message: str) -> InputError:
-    """Return an error about a file."""
-    return InputError(Finding(rule, message, Place(str(path))))
+    with replacing(path) as unfinished, unfinished.open("wb") as raw:
+        if path.suffix == ".gz":
+            # Neither name nor time in its header: the same jobs give the same bytes.
+            with gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:
+                yield cast("IO[bytes]", packed)
+        else:
+            yield raw

@@ -6,7 +6,7 @@ import socketserver
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
@@ -176,6 +176,66 @@ def test_a_silent_slurmrestd(tmp_path: Path) -> None:
         slurm = make_slurm(params.model_copy(update={"timeout": 1}))
         with pytest.raises(UnavailableError, match=r"GET /openapi/v3: no answer within 1 s; check"):
             slurm.read()
+
+
+@pytest.mark.parametrize("head", [b"HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\n", b""])
+def test_a_slurmrestd_that_trickles(tmp_path: Path, head: bytes) -> None:
+    """An answer has one deadline, also where each of its bytes comes in time."""
+    with serving(tmp_path) as (_, params):
+        pass
+    (tmp_path / "s").unlink()
+    with socket.socket(socket.AF_UNIX) as slow:
+        slow.bind(str(tmp_path / "s"))
+        slow.listen()
+
+        def trickle() -> None:
+            connection, _ = slow.accept()
+            with connection, suppress(OSError):
+                connection.sendall(head)
+                while True:
+                    connection.sendall(b"H")
+                    time.sleep(0.05)
+
+        threading.Thread(target=trickle, daemon=True).start()
+        rest = Rest(params)
+        rest._params = params.model_copy(update={"timeout": 0.3})
+        began = time.monotonic()
+        with pytest.raises(UnavailableError, match=r"GET /openapi/v3: no answer within 0\.3 s"):
+            rest.jobs()
+        assert time.monotonic() - began < 5
+
+
+def test_an_answer_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that is longer than any of Slurm is not read to its end."""
+    monkeypatch.setattr("hpcsched_slurm.rest.MOST_BYTES", 5000)
+    with serving(tmp_path) as (server, params):
+        server.content = b" " * 5001
+        with pytest.raises(UnavailableError, match="jobs: the answer is longer than 5000 bytes"):
+            Rest(params).jobs()
+        server.content = b"[" * 5000
+        with pytest.raises(UnavailableError, match="not JSON"):
+            Rest(params).jobs()
+
+
+@pytest.mark.parametrize(
+    ("listed", "told"),
+    [
+        (
+            '[{"total": 1e999}]',
+            r"licenses\.0\.total: expected a number of at most 64 bits, found inf",
+        ),
+        ('[{}, {"total": [NaN]}]', r"licenses\.1\.total\.0: expected .*, found nan"),
+        (f'[{{"total": {2**64}}}]', r"licenses\.0\.total: .* found 18446744073709551616"),
+        ("{}", "the answer has no list of licenses"),
+    ],
+)
+def test_odd_numbers(tmp_path: Path, listed: str, told: str) -> None:
+    """A number that no field of Slurm has is told with its place."""
+    with serving(tmp_path) as (server, params):
+        meta = json.dumps(json.loads(server.content)["meta"])
+        server.content = f'{{"meta": {meta}, "licenses": {listed}}}'.encode()
+        with pytest.raises(UnavailableError, match=f"slurmrestd: .*{told}"):
+            Rest(params).licenses()
 
 
 def test_tokens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,11 +1,15 @@
 """What Slurm says becomes a cluster."""
 
-import pytest
-from recorded import MIB, NOW, read, said
+import json
 
+import pytest
+from recorded import FOLDER, MIB, NOW, read, said
+
+from hpcsched.system.cluster import state_fault
 from hpcsched_slurm.arrays import first_array_number, task_ranges
 from hpcsched_slurm.reading import cluster_of
 from hpcsched_slurm.reading_jobs import Terms
+from hpcsched_slurm.versions import plain_jobs, plain_nodes
 
 
 def test_nodes() -> None:
@@ -191,14 +195,47 @@ def test_nodes_that_are_not_understood() -> None:
         cluster_of([], nodes[:1], Terms("hpcsched", 1000), NOW)
 
 
+def number_fields() -> list[tuple[str, str]]:
+    """Return the fields of the recorded jobs and nodes that hold whole numbers."""
+    return sorted(
+        {
+            (what, field)
+            for what in ("jobs", "nodes")
+            for one in json.loads((FOLDER / f"{what}.json").read_text())[what]
+            for field, value in one.items()
+            if type(value) is int
+        }
+    )
+
+
+@pytest.mark.parametrize("value", [-1, 2**70, 1e308, float("inf"), float("nan"), "x", [[]], {}])
+@pytest.mark.parametrize(("what", "field"), number_fields())
+def test_odd_values(what: str, field: str, value: object) -> None:
+    """One odd field is told by its name, or of no matter; the cluster is read all the same."""
+    lists = {
+        name: json.loads((FOLDER / f"{name}.json").read_text())[name] for name in ("jobs", "nodes")
+    }
+    lists[what][0][field] = value
+    found = cluster_of(
+        plain_jobs(38, lists["jobs"]), plain_nodes(38, lists["nodes"]), Terms("x", 1000), NOW
+    )
+    assert state_fault(found) is None
+    told = [warning for warning in found.warnings if "not understood" in warning]
+    assert all(field in warning for warning in told)
+    if (what, field) in {("jobs", "cpus"), ("jobs", "submit_time"), ("nodes", "real_memory")}:
+        assert len(told) == 1
+
+
 def test_jobs_that_are_not_understood() -> None:
     """A warning names the first; one that waits is left to Slurm, one that runs keeps its nodes."""
     change = {"job_state": "PENDING", "priority": 0, "admin_comment": "hpcsched", "nodes": ""}
     state, jobs = read(**change, cpus="many")
     assert jobs["1"].held
-    assert jobs["1"].unknown.startswith("something that is not understood: invalid literal")
+    assert jobs["1"].unknown.startswith("something that is not understood: field cpus: ")
     assert len(jobs) == len(read()[1])
-    assert state.warnings[0].startswith("jobs such as 1 are not understood, and left to Slurm: inv")
+    assert state.warnings[0].startswith(
+        "jobs such as 1 are not understood, and left to Slurm: field cpus"
+    )
     for change in ({"job_state": "RUNNING"}, {"job_state": None}):
         job = read(**change, cpus="many", nodes="c[1-2],x")[1]["1"]
         assert (job.phase, job.held) == ("running", False)

@@ -10,10 +10,11 @@ from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.figures.chart_parts import Figure
 from hpcsched.report.figures.decision_time_figure import decision_time_figure
 from hpcsched.report.figures.distribution_figures import box_figure, distribution_figure
-from hpcsched.report.figures.figure_files import check_free, format_of, write_figure
+from hpcsched.report.figures.figure_files import format_of, write_figure
 from hpcsched.report.figures.gantt_figure import gantt_figure
 from hpcsched.report.figures.load_figure import load_figure
 from hpcsched.report.figures.metric_figure import metric_figure
+from hpcsched.whole_files import check_target
 from tests.report.figures.described import texts
 from tests.report.studies import pair, tables_of
 
@@ -67,4 +68,4 @@ def test_a_file_that_is_there_stays(tmp_path: Path) -> None:
     write_figure(figure.chart, out, force=True)
     assert out.read_text().startswith("<svg")
     with pytest.raises(InputError, match="it is a directory"):
-        check_free(tmp_path, force=True)
+        check_target(tmp_path, force=True)

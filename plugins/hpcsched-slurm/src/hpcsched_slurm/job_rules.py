@@ -11,6 +11,7 @@ from hpcsched_slurm.partition_limits import NO_PARTITIONS, Asker, PartitionLimit
 from hpcsched_slurm.policies import Policies
 from hpcsched_slurm.policy_reading import LICENSE, tres_amounts
 from hpcsched_slurm.policy_records import JOBS, Holder
+from hpcsched_slurm.versions import whole
 
 _ENDING = "COMPLETING"
 _MEBIBYTE = 2**20
@@ -68,7 +69,7 @@ class Rules(NamedTuple):
             units,
             amounts["core"],
             amounts["mem"] // _MEBIBYTE,
-            None if job["time_limit"] is None else int(job["time_limit"]) * 60,
+            None if job["time_limit"] is None else whole(job, "time_limit") * 60,
             str(job.get("user_name") or job["user_id"]) if job["user_id"] else "",
             above is not None,
         )
@@ -118,7 +119,7 @@ class Rules(NamedTuple):
         if found.phase == "running":
             return found
         found = found._replace(limits=rules.limits)
-        why = rules.refusal(usage, found.units, int(job["time_limit"] or 0) * 60)
+        why = rules.refusal(usage, found.units, whole(job, "time_limit") * 60)
         if found.phase == "waiting" and why and not _told_to_start(found):
             return found._replace(phase="blocked", held=False, why=why)
         return found
@@ -163,7 +164,7 @@ def _usage(
 
 def _minutes(job: Mapping[str, Any]) -> int:
     """Return the time limit in minutes; a job without one counts as it does in Slurm."""
-    return _UNLIMITED_MINUTES if job["time_limit"] is None else int(job["time_limit"])
+    return _UNLIMITED_MINUTES if job["time_limit"] is None else whole(job, "time_limit")
 
 
 def _told_to_start(job: ClusterJob) -> bool:

@@ -51,7 +51,7 @@ def cluster_of(
     running_tasks: dict[int, int] = {}
     for job in jobs:
         array = job.get("array_job_id")
-        if array and str(job.get("job_state")) in RUNNING:
+        if array and isinstance(array, int) and str(job.get("job_state")) in RUNNING:
             running_tasks[array] = running_tasks.get(array, 0) + 1
         found += reader.read(job)
     within = tuple(_within_limits(found, reader.most_tasks, running_tasks))

@@ -15,7 +15,7 @@ from hpcsched.system.cluster import ClusterJob, Ending, Phase
 from hpcsched_slurm.arrays import first_array_number, task_ranges
 from hpcsched_slurm.job_rules import NO_CLUSTER_RULES, Rules
 from hpcsched_slurm.reading_nodes import MEBIBYTE, Node, resources_of
-from hpcsched_slurm.versions import FAULT, FAULTS, fault_in_words
+from hpcsched_slurm.versions import FAULT, FAULTS, fault_in_words, whole
 
 RUNNING = frozenset(
     [
@@ -97,9 +97,11 @@ class JobReader:
             names = ()
         # Without a state, the nodes of a job are taken to be in use.
         running = state in RUNNING or (job.get("job_state") is None and bool(names))
-        if not isinstance(number, int) or not (running or state in _PENDING):
+        placed = {n: self._whole[n] for n in names if n in self._whole}
+        if not isinstance(number, int) or not (placed if running else state in _PENDING):
             return
         array, task = job.get("array_job_id"), job.get("array_task_id")
+        array = array if isinstance(array, int) else None
         one = array and isinstance(task, int)
         yield ClusterJob(
             f"{array}_{task}" if one else str(array or number),
@@ -113,17 +115,20 @@ class JobReader:
             held=state in _PENDING
             and job.get("priority") == 0
             and job.get("admin_comment") == self._terms.mark,
-            placed={n: self._whole[n] for n in names if n in self._whole},
+            start_time=int(self._now) if running else None,
+            placed=placed,
             unknown=f"something that is not understood: {fault}",
         )
 
     def _read(self, job: Mapping[str, Any]) -> Iterator[ClusterJob]:
-        array, task = job["array_job_id"] or 0, job["array_task_id"]
+        array, task = whole(job, "array_job_id"), job["array_task_id"]
         # Every task tells it: the record of those that wait together ends with the last of them.
         if array and job.get("array_max_tasks"):
-            self.most_tasks[array] = job["array_max_tasks"]
+            self.most_tasks[array] = whole(job, "array_max_tasks")
         if array and task is not None:
-            yield self._job(job, f"{array}_{task}", first_array_number(array) + int(task))
+            yield self._job(
+                job, f"{array}_{task}", first_array_number(array) + whole(job, "array_task_id")
+            )
         elif array and job["array_task_string"]:
             tasks, most = task_ranges(str(job["array_task_string"]))
             if most is not None:
@@ -134,7 +139,7 @@ class JobReader:
                     key=f"{array}_{number}", job_id=first_array_number(array) + number
                 )
         else:
-            yield self._job(job, str(job["job_id"]), int(job["job_id"]))
+            yield self._job(job, str(job["job_id"]), whole(job, "job_id"))
 
     def _job(self, job: Mapping[str, Any], key: str, number: int) -> ClusterJob:
         units, amounts, asked, whole_memory = self._request(job)
@@ -146,6 +151,8 @@ class JobReader:
             phase, why = "blocked", refusal
         alone = job["shared"] == "none" or self._rules.exclusive(admitting)
         started = phase in {"running", "ended"} and bool(job["nodes"])
+        if phase == "running" and not started:
+            raise ValueError("field nodes: expected those of a running job, found none")
         limit = job["time_limit"]
         partitions = str(job["partition"]).split(",")
         allowed = self._allowed(job, asked, units, admitting or tuple(partitions))
@@ -154,8 +161,8 @@ class JobReader:
             number,
             phase,
             partitions[0],
-            int(job["submit_time"]),
-            self._terms.no_limit if limit is None else max(1, int(limit) * 60),
+            whole(job, "submit_time"),
+            self._terms.no_limit if limit is None else max(1, whole(job, "time_limit") * 60),
             units,
             amounts,
             one_unit_per_node=units > 1,
@@ -164,12 +171,12 @@ class JobReader:
             held=phase == "waiting" and self._marked(job),
             why=why,
             wanted=expand(str(job["required_nodes"] or "")),
-            start_time=int(job["start_time"]) if started else None,
-            end_time=int(job["end_time"]) if phase == "ended" else None,
+            start_time=whole(job, "start_time") if started else None,
+            end_time=whole(job, "end_time") if phase == "ended" else None,
             ending=_ending(job, started=started) if phase == "ended" else None,
             placed=_placed(job, amounts, self._threads_of) if started else {},
-            user=int(job["user_id"]),
-            group=int(job["group_id"]),
+            user=whole(job, "user_id"),
+            group=whole(job, "group_id"),
             application=number_of(str(job["name"])),
             partition_number=number_of(partitions[0]),
             name=str(job["name"]),
@@ -201,7 +208,7 @@ class JobReader:
             return "ended", ""
         if job["dependency"]:
             return "blocked", f"waits for {job['dependency']}"
-        if (job["eligible_time"] or 0) > self._now:
+        if whole(job, "eligible_time") > self._now:
             return "blocked", "may not begin yet"
         if not job["priority"] and not self._marked(job):
             return "blocked", f"is held: {reason}"
@@ -215,17 +222,17 @@ class JobReader:
         A job has a unit on each of its nodes. Where it asks for more CPUs than a node has, it
         needs as many nodes as hold them.
         """
-        cpus = int(job["cpus"] or 1)
-        units = max(1, int(job["node_count"] or 1), -(-cpus // self._most_cpus))
+        cpus = whole(job, "cpus") or 1
+        units = max(1, whole(job, "node_count"), -(-cpus // self._most_cpus))
         # Whole cores: Slurm gives no two jobs threads of one core.
         each = -(-cpus // (units * self._threads)) * self._threads
         asked = _gres_per_unit(job, units)
-        per_core, per_node = job["memory_per_cpu"], job["memory_per_node"]
+        per_core, per_node = whole(job, "memory_per_cpu"), whole(job, "memory_per_node")
         memory = 0
         if per_core:
-            memory = int(per_core) * each
+            memory = per_core * each
         elif per_node:
-            memory = int(per_node)
+            memory = per_node
         counted = {n: amount for n, amount in totals(asked).items() if n not in self._shared}
         amounts = {"core": each, "mem": memory * MEBIBYTE, **counted}
         return units, amounts, asked, not memory
@@ -302,7 +309,7 @@ def _ending(job: Mapping[str, Any], *, started: bool) -> Ending:
 
 def _gres_per_unit(job: Mapping[str, Any], units: int) -> tuple[Gres, ...]:
     """Return the generic resources that a job asks for on each of its nodes."""
-    tasks = max(1, int(job["tasks"] or 1))
+    tasks = max(1, whole(job, "tasks"))
     found: list[Gres] = []
     shares = dict(zip(_TRES, (1.0, 1 / units, 1.0, tasks / units), strict=True))
     for field, share in shares.items():
@@ -326,7 +333,7 @@ def _placed(
         held = dict(amounts)
         if share is not None:
             cpus = _cores(share) * threads.get(name, 1)
-            held = {"core": cpus, "mem": int(share["memory_allocated"]) * MEBIBYTE}
+            held = {"core": cpus, "mem": whole(share, "memory_allocated") * MEBIBYTE}
             held |= totals(read_gres(str(gres[k])).resources) if len(gres) == len(names) else others
         # Slurm gives the CPUs of a suspended job to others; it keeps memory and devices.
         placed[name] = held | {"core": 0} if job["job_state"] == "SUSPENDED" else held

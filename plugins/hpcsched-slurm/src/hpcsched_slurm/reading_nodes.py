@@ -13,7 +13,7 @@ from hpcsched.slurm.resource_types import renamed, totals
 from hpcsched.system.cluster import ClusterNode, ClusterOutage
 from hpcsched_slurm.reservations import ONLY_RESERVED, expected_back
 from hpcsched_slurm.site_entries import node_pairs
-from hpcsched_slurm.versions import FAULT, FAULTS, fault_in_words
+from hpcsched_slurm.versions import FAULT, FAULTS, fault_in_words, whole
 
 MEBIBYTE = 2**20
 _USABLE = frozenset({"idle", "mixed", "allocated"})
@@ -132,6 +132,8 @@ def warnings_of(nodes: Iterable[Node]) -> tuple[str, ...]:
 
 def node_of(node: Mapping[str, Any]) -> Node:
     """Return the properties of a node that decide which jobs may use it."""
+    for field in ("cpus", "real_memory"):
+        whole(node, field)
     pairs = node_pairs(node)
     gres, not_understood = read_gres(str(node["gres"]))
     return Node(
@@ -140,7 +142,7 @@ def node_of(node: Mapping[str, Any]) -> Node:
         frozenset(part for part in str(node["active_features"]).split(",") if part),
         gres,
         usable_cpus(pairs),
-        max(1, int(node["threads"])),
+        max(1, whole(node, "threads")),
         usable_memory(pairs) * MEBIBYTE,
         not_understood,
     )

@@ -1,13 +1,16 @@
 """Slurm through slurmrestd, over a UNIX socket or the loopback interface."""
 
+import errno
 import getpass
 import http.client
 import json
 import logging
 import re
 import socket
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 from hpcsched import Finding, InputError
@@ -30,6 +33,7 @@ from hpcsched_slurm.versions import (
     best_version,
     check_version,
     newer_warning,
+    odd_number,
     plain_jobs,
     plain_nodes,
     plain_partitions,
@@ -40,6 +44,9 @@ from hpcsched_slurm.versions import (
 
 IN_FULL = 10.0
 """Seconds after which a list is read again though Slurm says that nothing has changed."""
+
+MOST_BYTES = 2**29
+"""Largest length of an answer: about 100,000 jobs of slurmdbd, a tenth of which is usual."""
 
 _OFFERED = re.compile(r"/slurm/v0\.0\.(\d+)/jobs/?")
 _DOCUMENTS = ("/openapi/v3", "/openapi")
@@ -156,11 +163,14 @@ class Rest:
         UnavailableError
             If there is no answer, or one without associations: Slurm may have no accounting.
         """
-        return self._of_database("associations", "associations")
+        found = self._of_database("associations", "associations")
+        _check_numbers("associations", found["associations"])
+        return found
 
     def qos_list(self) -> list[Mapping[str, Any]]:
         """Return slurmdbd's objects of all QOS; raises UnavailableError without an answer."""
         found: list[Mapping[str, Any]] = self._of_database("qos", "qos")["qos"]
+        _check_numbers("qos", found)
         return found
 
     def _of_database(self, query: str, what: str) -> Mapping[str, Any]:
@@ -250,6 +260,8 @@ class Rest:
         found = content.get(what)
         if not isinstance(found, list):
             raise UnavailableError(f"slurmrestd: {what}: the answer has no list of {what}")
+        if what not in {"jobs", "nodes"}:
+            _check_numbers(what, found)
         self._known[what] = _Known(began, found)
         return found
 
@@ -283,7 +295,7 @@ class Rest:
             raise unknown_version(f"slurmrestd does not offer /{family}/{version}")
         try:
             content = json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise UnavailableError(f"slurmrestd: {status}: not JSON") from error
         if not isinstance(content, dict):
             raise UnavailableError(f"slurmrestd: {status}: not an object")
@@ -302,9 +314,10 @@ class Rest:
         }
         try:
             data = None if body is None else json.dumps(body)
-            connection.request(method, path, data, headers)
-            answer = connection.getresponse()
-            text = answer.read().decode(errors="replace")
+            with _deadline(connection, self._params.timeout):
+                connection.request(method, path, data, headers)
+                answer = connection.getresponse()
+                text = _whole_text(answer)
         except (OSError, http.client.HTTPException) as error:
             why = error.strerror if isinstance(error, OSError) else None
             why = why or f"{type(error).__name__}: {error}"
@@ -327,6 +340,55 @@ class Rest:
             return _UnixConnection(socket_path, self._params.timeout)
         assert address is not None  # the parameters were checked
         return http.client.HTTPConnection(*address, timeout=self._params.timeout)
+
+
+@contextmanager
+def _deadline(connection: http.client.HTTPConnection, seconds: float) -> Iterator[None]:
+    """Connect, and end the connection after a time, however busy it is.
+
+    Raises
+    ------
+    TimeoutError
+        If the block did not end in time.
+    """
+    began, over = time.monotonic(), threading.Event()
+    connection.connect()
+    used = connection.sock
+
+    def end() -> None:
+        over.set()
+        with suppress(OSError):
+            used.shutdown(socket.SHUT_RDWR)
+
+    timer = threading.Timer(max(0.0, began + seconds - time.monotonic()), end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    except (OSError, http.client.HTTPException):
+        if not over.is_set():
+            raise
+    finally:
+        timer.cancel()
+    if over.is_set():  # what was read until then may look like an answer
+        raise TimeoutError
+
+
+def _whole_text(answer: http.client.HTTPResponse) -> str:
+    pieces, size = [], 0
+    while piece := answer.read(2**20):
+        pieces.append(piece)
+        size += len(piece)
+        if size > MOST_BYTES:
+            raise OSError(errno.EFBIG, f"the answer is longer than {MOST_BYTES} bytes")
+    return b"".join(pieces).decode(errors="replace")
+
+
+def _check_numbers(what: str, content: object) -> None:
+    """Raise UnavailableError for a number that is none; of jobs and nodes their readers tell it."""
+    odd = odd_number(content, what)
+    if odd is not None:
+        raise UnavailableError(f"slurmrestd: {odd}")
 
 
 def _offered(document: str) -> Iterator[int]:

@@ -21,8 +21,11 @@ NEWER = range(41, 46)
 
 FAULT = "fault"
 """Key of an object that could not be brought into the common form: the reason, in words."""
-FAULTS = (AttributeError, LookupError, TypeError, ValueError)
+FAULTS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 """Errors of objects that are not as known."""
+
+MOST = 2**43
+"""Largest number in a field of a job or a node: of MiB, so many bytes fit into 64 bits."""
 
 AS_OLDEST = frozenset({37, OLDEST})
 """Commands of Slurm 22.05 say that they are of v0.0.37, and print the same as v0.0.38."""
@@ -117,6 +120,38 @@ def newer_warning(number: int) -> str | None:
         return None
     newest = version_name(NEWER[-1])
     return f"version {version_name(number)} of Slurm is not known here; it is read as {newest}"
+
+
+def whole(one: Mapping[str, Any], field: str) -> int:
+    """Return the whole number in a field; 0 where it is empty.
+
+    Raises
+    ------
+    ValueError
+        If it is none from 0 to `MOST`, with the name of the field.
+    """
+    value = one[field]
+    if isinstance(value, str) and value.isdecimal():
+        value = int(value)
+    if value is None or value == "":
+        return 0
+    if not isinstance(value, int | float) or not 0 <= value <= MOST or value % 1:
+        raise ValueError(
+            f"field {field}: expected a whole number from 0 to {MOST}, found {value!r}"
+        )
+    return int(value)
+
+
+def odd_number(content: Any, path: str) -> str | None:
+    """Return where a number is that is infinite, none or of more than 64 bits; None if nowhere."""
+    if isinstance(content, Mapping):
+        parts = content.items()
+    elif isinstance(content, list):
+        parts = enumerate(content)
+    else:
+        odd = isinstance(content, int | float) and not abs(content) < 2**64
+        return f"{path}: expected a number of at most 64 bits, found {content!r}" if odd else None
+    return next(filter(None, (odd_number(part, f"{path}.{key}") for key, part in parts)), None)
 
 
 def fault_in_words(error: Exception) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hpcsched.errors import InputError
-from hpcsched.problems.whole_files import cannot_write, check_target, make_folder, replacing
+from hpcsched.whole_files import cannot_write, check_target, make_folder, replacing
 
 
 def write(path: Path, text: str, *, force: bool = False) -> None:
