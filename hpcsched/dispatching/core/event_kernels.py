@@ -300,6 +300,8 @@ def _advance(state: State, by_node: ByNode, seconds: float) -> int:
             else:
                 counters[PHASE] = NEXT_INSTANT
         if counters[PHASE] == FLIGHT and counters[NOW] < counters[DUE]:
+            if not write_level(state, state.shared_drawn):
+                return OUTPUT_FULL
             if over > until or _is_to_pause(seconds, counters):
                 return PAUSED
             if counters[NEXT] == submitted and not state.batch_last:
