@@ -431,3 +431,22 @@ def test_power_that_is_not_drawn_goes_to_who_waits():
         node-2 ...............DDDDDDDDDDDDDDDDD
         """,
     )
+
+
+@pytest.mark.parametrize("dispatcher", ["easy", "conservative", "slack", "list", "order-search"])
+def test_a_job_that_waits_for_the_end_of_maintenance_is_passed(dispatcher):
+    """The example of the documentation: node 2 is serviced from 8 to 12, and A needs all nodes.
+
+    A would run into maintenance and is held back, so that B and C start, which run beyond 12.
+    """
+    expect(
+        alike(3, core=1),
+        dispatcher,
+        (job("A", 0, 3, 10), job("B", 1, 1, 12), job("C", 4, 1, 12), job("D", 12, 1, 2)),
+        """
+        node-0 .BBBBBBBBBBBB...AAAAAAAAAA
+        node-1 ....CCCCCCCCCCCCAAAAAAAAAA
+        node-2 ............DD..AAAAAAAAAA
+        """,
+        outages=Outages((Outage(8, 12, (2,), "maintenance"),)),
+    )
