@@ -33,6 +33,7 @@ def outage_tables(outages: Outages, system: System) -> OutageTables:
         change_nodes=change_nodes,
         down=np.zeros(count, dtype=np.int64),
         closed=np.zeros(count, dtype=np.bool_),
+        missed=np.zeros(count, dtype=np.bool_),
         # Before the first instant they are worked out.
         clear_until=np.full(count, -1, dtype=np.int64),
         limits=np.zeros(count, dtype=np.int64),

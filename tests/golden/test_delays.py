@@ -3,7 +3,9 @@
 import pytest
 
 from hpcsched.prediction.requested_time import RequestedTime
-from hpcsched.system.system import System
+from hpcsched.system.node_outages import Outage, Outages
+from hpcsched.system.shared_resources import Draw, SharedResource
+from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing import make_problem
 from hpcsched.workload.job import TracedJob
 from tests.builders import Told, alike, replay
@@ -11,6 +13,7 @@ from tests.golden.declared import declared
 from tests.golden.pictures import check, job
 from tests.golden.test_rules import KEPT, PASSED, PROMISED_JOBS
 
+EACH_WITH_PROMISES = pytest.mark.parametrize("dispatcher", ["conservative", "slack"])
 SLOTS_AND_NODES = pytest.mark.parametrize("request_of_all", [(1,), None], ids=["slots", "nodes"])
 
 
@@ -336,3 +339,114 @@ def test_broken_promises_are_moved_later_and_then_compressed(aggregated):
         )
     assert times[0] == {3: 4, 4: 8, 5: 10, 6: 11, 7: 10}
     assert times[1] == {3: 6, 4: 10, 5: 8, 6: 13, 7: 9}
+
+
+# Room that nobody foresaw: who gets it.
+
+
+@EACH_WITH_PROMISES
+@SLOTS_AND_NODES
+@pytest.mark.parametrize("submitted", [5, 6])
+def test_room_of_a_job_that_ends_early_goes_to_who_waits(dispatcher, submitted, request_of_all):
+    """At 5 A ends, which asked for 10 s. B is promised 10, and is moved to 5 before C is admitted.
+
+    C is promised 15, whether it is submitted in that very second or in the next.
+    """
+    expect(
+        alike(2, core=1),
+        dispatcher,
+        (
+            job("A", 0, 2, 5, requested_time=10),
+            job("B", 1, 2, 10),
+            job("C", submitted, 1, 5),
+        ),
+        """
+        node-0 AAAAABBBBBBBBBBCCCCC
+        node-1 AAAAABBBBBBBBBB.....
+        """,
+        uniform_request=request_of_all,
+    )
+
+
+@EACH_WITH_PROMISES
+@pytest.mark.parametrize("kind", ["failure", "maintenance"])
+def test_a_node_that_is_back_goes_to_who_waits(dispatcher, kind):
+    """Node 2 is out of service until 10. B is promised 20, when A ends, and is moved to 10.
+
+    C is submitted in that second, and is promised 15.
+    """
+    expect(
+        alike(3, core=1),
+        dispatcher,
+        (job("A", 0, 2, 20), job("B", 1, 1, 5), job("C", 10, 1, 5)),
+        """
+        node-0 AAAAAAAAAAAAAAAAAAAA
+        node-1 AAAAAAAAAAAAAAAAAAAA
+        node-2 ..........BBBBBCCCCC
+        """,
+        outages=Outages((Outage(0, 10, (2,), kind),)),
+    )
+
+
+@EACH_WITH_PROMISES
+def test_a_reservation_that_is_lost_leaves_its_room_to_who_waits(dispatcher):
+    """Node 1 is serviced from 20 to 22. B, of 10 s on both nodes, is promised 22, and C 32.
+
+    At 11 B could not run to its end, and is held back until 22. C takes its room: it is moved to
+    12, when A ends. Then D, which is submitted at 11 and is too long for node 1, is promised 22
+    there. At 22 B is promised a start anew: 52, when C ends.
+    """
+    expect(
+        alike(2, core=1),
+        dispatcher,
+        (job("A", 0, 2, 12), job("B", 8, 2, 10), job("C", 9, 1, 40), job("D", 11, 1, 12)),
+        """
+        node-0 AAAAAAAAAAAACCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCBBBBBBBBBB
+        node-1 AAAAAAAAAAAA..........DDDDDDDDDDDD..................BBBBBBBBBB
+        """,
+        outages=Outages((Outage(20, 22, (1,), "maintenance"),)),
+    )
+
+
+def test_power_that_is_not_drawn_goes_to_who_waits():
+    """There are 40 W, and a node that is on draws 10 W; a job is reserved what it may draw at most.
+
+    A and B may each use two nodes, 20 W, and start at 0 on one, 10 W. C may draw 30 W. It is
+    promised 20, when B ends; once A and B have started it can be had at 15, when A ends. D is
+    submitted at 3 and has 20 W until 15, and 0 W from then on: it is promised 20, when C ends. At
+    15 C draws 20 W, so that D starts.
+    """
+    power = SharedResource("power", 40, Draw(per_node=10))
+    system = System((NodeGroup("node", 3, {"core": 2}),), {}, (power,))
+    expect(
+        system,
+        "conservative",
+        (job("A", 0, 2, 15), job("B", 0, 2, 20), job("C", 0, 3, 5), job("D", 3, 1, 17)),
+        """
+        node-0 AAAAAAAAAAAAAAACCCCC............
+        node-0 AAAAAAAAAAAAAAACCCCC............
+        node-1 BBBBBBBBBBBBBBBBBBBB............
+        node-1 BBBBBBBBBBBBBBBBBBBB............
+        node-2 ...............CCCCC............
+        node-2 ...............DDDDDDDDDDDDDDDDD
+        """,
+    )
+
+
+@pytest.mark.parametrize("dispatcher", ["easy", "conservative", "slack", "list", "order-search"])
+def test_a_job_that_waits_for_the_end_of_maintenance_is_passed(dispatcher):
+    """The example of the documentation: node 2 is serviced from 8 to 12, and A needs all nodes.
+
+    A would run into maintenance and is held back, so that B and C start, which run beyond 12.
+    """
+    expect(
+        alike(3, core=1),
+        dispatcher,
+        (job("A", 0, 3, 10), job("B", 1, 1, 12), job("C", 4, 1, 12), job("D", 12, 1, 2)),
+        """
+        node-0 .BBBBBBBBBBBB...AAAAAAAAAA
+        node-1 ....CCCCCCCCCCCCAAAAAAAAAA
+        node-2 ............DD..AAAAAAAAAA
+        """,
+        outages=Outages((Outage(8, 12, (2,), "maintenance"),)),
+    )

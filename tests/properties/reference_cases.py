@@ -131,7 +131,7 @@ def cases(
     if feature in ("outages", "both"):
         settings["outages"] = draw(outages(system, draw(st.sampled_from([12, 20, 40]))))
         around = around._replace(outages=settings["outages"])
-    elif draw(st.booleans()) if feature == "held back" else feature == "late":
+    if feature == "late" or (feature != "none" and draw(st.booleans())):
         seconds = st.sampled_from([Fraction(0), Fraction(2, 5), Fraction(1), Fraction(3)])
         base, per_job = draw(seconds), draw(seconds)
         settings["latency"] = Latency(base, per_job)
@@ -140,7 +140,7 @@ def cases(
 
 
 FEATURES = ("none", "outages", "held back", "late", "both")
-"""What may be around a rule: outages, what holds jobs back, both, and decisions that take time."""
+"""What may be around a rule: outages, what holds jobs back, both; decisions take time, or may."""
 
 
 def allocator_of(rule: Rule) -> Allocator:

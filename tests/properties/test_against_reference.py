@@ -26,6 +26,7 @@ from tests.properties.reference_cases import (
 )
 from tests.reference.events import Around, Replay
 from tests.reference.rules import Rule, Why
+from tests.reference.timeline import SECOND, TimelineReplay
 from tests.strategies import tries
 
 CLOSING = Outages((Outage(13, 14, (1,), "maintenance"),))
@@ -90,8 +91,23 @@ def test_each_rule(name: str, alike: bool, data: st.DataObject) -> None:
 @tries(250)
 @given(data=st.data())
 def test_each_feature(feature: str, data: st.DataObject) -> None:
-    """Any rule with outages, with jobs that are held back, with both, or with late decisions."""
+    """Any rule with outages, with jobs that are held back, with both, and with late decisions."""
     check(data.draw(cases(rules(), feature=feature)))
+
+
+@pytest.mark.parametrize("name", sorted(SECOND))
+@tries(250)
+@given(data=st.data())
+def test_both_references(name: str, data: st.DataObject) -> None:
+    """A table of seconds and a list of changes make the same of each rule, on unlike nodes too."""
+    first_fit = rules(name).map(lambda rule: rule._replace(allocator="first-fit"))
+    case = data.draw(cases(first_fit))
+    one, other = (kind(case.system, case.rule, case.around) for kind in (Replay, TimelineReplay))
+    one.run(case.jobs)
+    other.run(case.jobs)
+    assert (one.found, one.refused, one.lost, one.rounds) == (
+        other.found, other.refused, other.lost, other.rounds
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("alike", [True, False])

@@ -1,7 +1,7 @@
 """The loop of events: one for all rules, with outages, held back jobs and decisions that take time.
 
-Told or learnt predictions, jobs that wait for others, limits of users and outages go together; so
-do all but outages with decisions that take time.
+Told or learnt predictions, jobs that wait for others, limits of users, outages and decisions that
+take time go together.
 """
 
 from collections.abc import Mapping, Sequence
@@ -253,6 +253,7 @@ class Replay:
         started, told = self.decided(able, closed, frozenset(down))
         seconds = self.charge(len(able))
         changed = self.pass_seconds(seconds)
+        started = [held for held in started if not self.is_shut(held)]
 
         names = {held.job.job_id for held in started}
         of_name = {job.job_id: job for job in self.queue}
@@ -277,6 +278,12 @@ class Replay:
         asked = Asked(self.now, able, seen, self.predicted, closed, down)
         held_round = PromiseRound(self.system, self.rule, asked, self.memory)
         return held_round.decide(), held_round.reasons()
+
+    def is_shut(self, held: Allocated) -> bool:
+        """Say whether a node of a job to start is out of service, or will be before its end."""
+        end = self.now + self.predicted[held.job.job_id]
+        ahead = {node for out in self.ahead() if out.start < end for node in out.nodes}
+        return bool((self.nodes_down() | ahead) & set(held.placed))
 
     def charge(self, shown: int) -> int:
         """Return the whole seconds that a round takes; what is left is charged to the next."""

@@ -10,7 +10,7 @@ from tests.reference.rules import Asked, Round, Rule, Why
 
 
 class Memory:
-    """What is kept: first promises, reservations, and when jobs that ran were to end.
+    """First promises, reservations, ends of what ran, and nodes out of service, of the last round.
 
     Committed lists promise a job something when they choose it: the start that it may expect.
     """
@@ -19,6 +19,7 @@ class Memory:
         self.promised: dict[int, int] = {}
         self.reserved: dict[int, tuple[int, Placed]] = {}
         self.ends: dict[int, int] = {}
+        self.down: frozenset[int] = frozenset()
 
 
 class PromiseRound(Round):
@@ -104,16 +105,20 @@ class PromiseRound(Round):
             if not self.hold_again(job, max(start, self.now), placed):
                 self.reserve(job, max(start, self.now))
                 moved = True
+        # Room that was not foreseen is for those that wait already.
+        runs = {held.job.job_id for held in self.before}
+        ended = any(e > self.now and n not in runs for n, e in self.memory.ends.items())
+        held_back = self.memory.reserved.keys() - names
+        if moved or ended or held_back or self.memory.down - self.down:
+            self.compress()
         for job in self.queue:
             if job.job_id not in reserved:
                 self.memory.promised[job.job_id] = self.reserve(job, self.now)
-        runs = {held.job.job_id for held in self.before}
-        if moved or any(e > self.now and n not in runs for n, e in self.memory.ends.items()):
-            self.compress()
         while self.start_some():
             pass
         self.memory.reserved = {n: (held.start, held.placed) for n, held in self.kept.items()}
         self.memory.ends = {held.job.job_id: held.end for held in self.holding}
+        self.memory.down = self.down
 
     def start_some(self) -> bool:
         """Start what may start; return whether anything does."""

@@ -93,6 +93,28 @@ def test_what_is_drawn(scenario: Path, tmp_path: Path) -> None:
     assert audit_directory(RunDirectory.open(tmp_path / "run")).ok
 
 
+def test_what_is_drawn_while_a_decision_is_pending(scenario: Path, tmp_path: Path) -> None:
+    """Job 1 ends at 9, between the round of 6, which is for job 2, and its decision at 11."""
+    write(tmp_path, [record(1, 0, 4, 1, 4), record(2, 6, 10, 1, 10)])
+    latency = "simulation.dispatch_latency={fixed: 5}"
+    result = run(load_scenario(scenario, [latency]), tmp_path / "run")
+    levels = pq.read_table(tmp_path / "run" / "shared_resources.parquet").to_pylist()
+    power = [(row["time"], row["drawn"]["power"], row["offered"]["power"]) for row in levels]
+    assert power == [(0, 0, 60), (5, 15, 60), (9, 0, 60), (10, 0, 30), (11, 15, 30), (21, 0, 30)]
+    assert result.summary["shared_resources"]["power"]["energy"] == 15 * 4 + 15 * 10
+    assert audit_directory(RunDirectory.open(tmp_path / "run")).ok
+
+
+@pytest.mark.slow
+def test_energy_of_a_thousand_jobs_with_dispatch_latency(tmp_path: Path) -> None:
+    """It is what the starts and ends of the jobs come to, which `verify` adds up again."""
+    path = Path(__file__).parents[2] / "scenarios" / "small-power.yaml"
+    changes = "trace.jobs=1000", "simulation.dispatch_latency={fixed: 600}"
+    result = run(load_scenario(path, changes), tmp_path / "run")
+    assert result.summary["shared_resources"]["power"]["energy"] == 2_897_096_855
+    assert audit_directory(RunDirectory.open(tmp_path / "run")).ok
+
+
 def test_what_an_audit_finds(scenario: Path, tmp_path: Path) -> None:
     """A start that overdraws a shared resource, and figures that are not right."""
     folder = tmp_path / "run"

@@ -511,6 +511,45 @@ def test_loss_of_capacity_by_hand(tmp_path: Path) -> None:
     assert loss_of_capacity(tables) == result.summary["metrics"]["loss_of_capacity"]
 
 
+@pytest.mark.parametrize("observers", ["[]", "[reasons]"])
+@pytest.mark.parametrize("dispatcher", ["list", "easy", "conservative"])
+def test_a_round_in_which_all_jobs_are_held_back(
+    dispatcher: str, observers: str, tmp_path: Path
+) -> None:
+    """It is charged nothing and takes no time, and the audit agrees.
+
+    Maintenance from 13 to 17 holds back job 1, of 14, and at 17 there is a decision to wait for
+    until 19. Job 2 waits for job 3, which runs from 26 to 28, and a second more.
+    """
+    jobs = (
+        "1 14 -1 5 1 -1 -1 1 5 -1 1 1 1 1 1 1 -1 -1",
+        "3 24 -1 2 1 -1 -1 1 2 -1 1 1 1 1 1 1 -1 -1",
+        "2 25 -1 3 1 -1 -1 1 3 -1 1 1 1 1 1 1 3 1",
+    )
+    (tmp_path / "trace.swf").write_text("\n".join(jobs))
+    path = tmp_path / "held.yaml"
+    path.write_text(f"""\
+name: held
+system: {{groups: [{{name: node, count: 1, resources: {{core: 1}}}}]}}
+outages: {{maintenance: [{{name: m, start: 13, duration: 4}}]}}
+trace: {{source: swf, path: trace.swf, unit: {{core: 1}}, dependencies: honour}}
+dispatcher: {dispatcher}
+observers: {observers}
+simulation: {{dispatch_latency: {{fixed: 2}}}}
+""")
+    result = run(path, tmp_path / "out")
+    starts = {row["job_id"]: row["start_time"] for row in result.jobs.to_pylist()}
+    assert starts == {1: 19, 3: 26, 2: 31}
+    rounds = pq.read_table(tmp_path / "out" / "rounds.parquet").to_pylist()
+    held = [row for row in rounds if row["now"] in (14, 26, 28)]
+    assert [(row["now"], row["latency"], row["decision_time"]) for row in held] == [
+        (14, 0, 0.0),
+        (26, 0, 0.0),
+        (28, 0, 0.0),
+    ]
+    assert main(["verify", str(tmp_path / "out")]) == 0
+
+
 @pytest.mark.parametrize(
     ("latencies", "message"),
     [

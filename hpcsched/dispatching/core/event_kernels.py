@@ -166,11 +166,13 @@ def _hold_round(
     queued, running, event = counters[QUEUED], counters[RUNNING], counters[LAST_EVENT]
     began = read_clock(state.clock)
     hold_back(state)
+    # Where all jobs are held back nothing is decided, and that takes no time.
+    is_shown = counters[QUEUED] > 0
     note_asked(state, state.events)
     call_code(state.decides, state, counters[NOW])
     if lost is not None:
         over = read_clock(state.clock)
-        state.decision_seconds[0] = over - began
+        state.decision_seconds[0] = over - began if is_shown else 0.0
         take_back(queued, running, state, by_node)
         # A start that is taken back is no event. If it were one, jobs whose starts are always too
         # late for what shared resources offer would be tried for ever.
@@ -180,7 +182,7 @@ def _hold_round(
     if counters[STARTED] or counters[HELD_BACK]:
         leave_queue(state)
     over = read_clock(state.clock)
-    write_round(over - began, queued, running, state)
+    write_round(over - began if is_shown else 0.0, queued, running, state)
     note_round(state, by_node, state.events)
     counters[PHASE] = LOOKS
     return over
@@ -300,6 +302,8 @@ def _advance(state: State, by_node: ByNode, seconds: float) -> int:
             else:
                 counters[PHASE] = NEXT_INSTANT
         if counters[PHASE] == FLIGHT and counters[NOW] < counters[DUE]:
+            if not write_level(state, state.shared_drawn):
+                return OUTPUT_FULL
             if over > until or _is_to_pause(seconds, counters):
                 return PAUSED
             if counters[NEXT] == submitted and not state.batch_last:

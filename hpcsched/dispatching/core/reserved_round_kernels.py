@@ -43,7 +43,7 @@ from hpcsched.dispatching.core.reservation_kernels import (
     steps_of_round,
     take_reserved,
 )
-from hpcsched.dispatching.core.shared_resource_kernels import open_shared
+from hpcsched.dispatching.core.shared_resource_kernels import draws_less, open_shared
 from hpcsched.dispatching.core.slack_kernels import push_aside
 from hpcsched.dispatching.core.start_kernels import fits_now, note_shared_resource, pressure_on
 from hpcsched.dispatching.core.state import ByNode, Explains, FloatArray
@@ -60,11 +60,12 @@ def keep_promises(now: int, state: State, by_node: ByNode, explains: Explains) -
     count = counters[QUEUED]
     if count == 0:
         return
+    freed = counters[FREED_UNTIL] > now or _any_back(state, state.down)
     for k in range(count, count + counters[HELD_BACK]):
         # A job that a round is not shown loses its reservation, and is promised a start anew.
+        freed |= jobs[queue[k], RESERVED] != NEVER
         jobs[queue[k], RESERVED] = NEVER
         drop_places(queue[k], state)
-    freed = counters[FREED_UNTIL] > now
     counters[FREED_UNTIL] = 0
     counters[LAST_ASKED] = now
     pressure = pressure_on(state)
@@ -88,6 +89,17 @@ def keep_promises(now: int, state: State, by_node: ByNode, explains: Explains) -
 
 
 @compiled()
+def _any_back(state: State, down: IntArray | None) -> bool:
+    """Check whether a node is back in service since the last round, and note those that are out."""
+    found = False
+    if down is not None:
+        for node in range(len(down)):
+            found |= state.missed[node] and not state.closed[node]
+            state.missed[node] = state.closed[node]
+    return found
+
+
+@compiled()
 def _hold_round(
     now: int,
     freed: bool,
@@ -97,20 +109,25 @@ def _hold_round(
     by_node: ByNode,
     pressure: FloatArray,
 ) -> None:
-    """Restore all reservations, then start jobs; `freed` means that jobs have ended early."""
+    """Restore all reservations, make those of new jobs, then start jobs.
+
+    Parameters
+    ----------
+    freed
+        Whether there is room that the last round did not foresee. Reservations are moved up into it
+        before new jobs get theirs.
+    """
     counters, jobs, queue = state.counters, state.jobs, state.queue
     count = counters[QUEUED]
     counters[FIRST_MADE] = counters[LAST_MADE] = -1
-    if _take_up(now, steps, profile, state):
-        freed = True
+    if _take_up(now, steps, profile, state) or freed:
+        _compress(now, steps, profile, state)
     for k in range(count):
         row = queue[k]
         if jobs[row, RESERVED] == NEVER:
             begin = reserve(row, now, NEVER, now, steps, profile, state)
             if begin != NEVER:
                 jobs[row, PROMISE] = begin
-    if freed:
-        _compress(now, steps, profile, state)
     again = True
     while again:
         again = left_room = False
@@ -121,8 +138,8 @@ def _hold_round(
             reserved = jobs[row, RESERVED]
             if _start(row, now, steps, profile, state, by_node, pressure):
                 again = True
-                left_room |= reserved > now
-        # Only a job that starts before its reservation leaves room where that one was.
+                left_room |= reserved > now or draws_less(row, state, state.shared_free)
+        # A job that starts before its reservation leaves room where that one was.
         if left_room:
             _compress(now, steps, profile, state)
 
@@ -227,7 +244,7 @@ def _compress(now: int, steps: Steps | None, profile: Profile | None, state: Sta
     waiting = numbers(count)
     found = 0
     for k in range(count):
-        if jobs[queue[k], WAITS]:
+        if jobs[queue[k], WAITS] and jobs[queue[k], RESERVED] != NEVER:
             waiting[found] = queue[k]
             found += 1
     if state.compression == BY_RESERVATION:

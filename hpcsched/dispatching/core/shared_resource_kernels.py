@@ -312,6 +312,24 @@ def draw_for_start(
 
 
 @compiled()
+def draws_less(row: int, state: State, shared_free: IntArray | None) -> bool:
+    """Check whether a job that has started draws less than was reserved for it.
+
+    It does if it shares nodes with other jobs, or is on fewer nodes than it might have taken.
+    """
+    if shared_free is None:
+        return False
+    if not state.shared_node.any():
+        return False
+    nodes, cell = 0, state.jobs[row, CELL]
+    while cell != -1:
+        if state.shared_jobs_on[state.cells[cell, 0]] == 1:
+            nodes += 1
+        cell = state.cells[cell, 2]
+    return bool(nodes < min(state.jobs[row, UNITS], state.shared_nodes[state.jobs[row, SHAPE]]))
+
+
+@compiled()
 def overdraws(row: int, now: int, state: State, drawn: IntArray | None) -> bool:
     """Check whether a pending job on the nodes in its cells draws more than is free now.
 

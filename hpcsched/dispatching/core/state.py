@@ -192,8 +192,9 @@ class OutageTables(NamedTuple):
     is on `outage_nodes` from `outage_first[k]` to before `outage_first[k + 1]`. Likewise
     `change_nodes` go out of service (`change_sign` 1) or come back (-1) at `change_time`; these are
     announced or not. `down`, `[N]`, counts the current outages of each node, and `closed` marks the
-    nodes without free capacity for that reason. `clear_until`, `[N]`, is the begin of the node's
-    next announced outage, and `limits` are these times, each once, ascending.
+    nodes without free capacity for that reason; `missed` are those of the last round that made
+    reservations. `clear_until`, `[N]`, is the begin of the node's next announced outage, and
+    `limits` are these times, each once, ascending.
 
     Shapes on fewer nodes follow those of submitted jobs. `kind`, `[S]`, is the same for requests
     that differ in their allowed nodes only, `may_use`, `[S, N]`, marks the allowed nodes. `room`,
@@ -211,6 +212,7 @@ class OutageTables(NamedTuple):
     change_nodes: IntArray | None = None
     down: IntArray | None = None
     closed: BoolArray | None = None
+    missed: BoolArray | None = None
     clear_until: IntArray | None = None
     limits: IntArray | None = None
     requeue: bool | None = None

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+import numpy as np
+
 from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.core.problem_state import ProblemState
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
@@ -78,19 +80,27 @@ class CarriedReservations:
         self.promised: dict[int, int] = {}
         self._starts: dict[int, int] = {}
         self._places: dict[int, Allocation] = {}
-        # Predicted ends of the jobs that ran after the last round: a job that is gone before
-        # its end has freed room, so that the schedule is compressed.
+        # Predicted ends of the jobs that ran after the last round, and the nodes that were out of
+        # service: a job that is gone before its end, or a node that is back, has freed room, so
+        # that the schedule is compressed.
         self._ends: dict[int, int] = {}
+        self._missed: frozenset[int] = frozenset()
 
     def write(
         self, filled: ProblemState, problem: DispatchingProblem, queue: Sequence[WaitingJob]
     ) -> None:
-        """Write the reservations, and whether a job has ended before its predicted end."""
+        """Write the reservations, and whether there is room that they were made without."""
         filled.set_promises(queue, self.promised)
         filled.set_reservations(queue, self._starts, self._places)
         running = {job.job_id for job in problem.running}
         now, ends = problem.now, self._ends.items()
         freed = any(end > now and name not in running for name, end in ends)
+        # So has a job that is held back, which has lost its reservation.
+        waiting = {job.job_id for job in queue}
+        freed = freed or any(name not in waiting for name in self._starts)
+        missing = _out_of_service(problem)
+        freed = freed or bool(self._missed - missing)
+        self._missed = missing
         filled.tables.counters[codes.FREED_UNTIL] = now + 1 if freed else 0
 
     def read(
@@ -106,3 +116,13 @@ class CarriedReservations:
             self._starts.pop(job.job_id, None)
             self._ends[job.job_id] = problem.now + job.predicted_run_time
         self._places = filled.reserved_places(queue)
+
+
+def _out_of_service(problem: DispatchingProblem) -> frozenset[int]:
+    """Return the nodes on which nothing is free and nothing runs."""
+    if problem.free_slots is not None:
+        return frozenset()
+    free = problem.free_amounts
+    full = ~(problem.availability.any(axis=1) if free is None else free.any(axis=0))
+    used = (job.allocation.nodes for job in problem.running)
+    return frozenset(np.flatnonzero(full).tolist()).difference(*used)

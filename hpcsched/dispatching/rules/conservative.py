@@ -34,9 +34,10 @@ class Conservative:
 
     Each job gets the earliest reservation that respects all earlier ones, and keeps it from round
     to round, with its nodes where nodes matter. A job starts as soon as its start moves no
-    reservation. When jobs have ended early, the schedule is compressed: each reservation in turn is
-    moved to the earliest time that respects the others, never to a later one. `compression` selects
-    the order of turns: arrival, or start of the reservations.
+    reservation. When jobs have ended early, nodes are back, or reservations were lost, the schedule
+    is compressed before new jobs get reservations: each reservation in turn is moved to the
+    earliest time that respects the others, never to a later one. `compression` selects the order of
+    turns: arrival, or start of the reservations.
 
     If jobs outlive their predictions, or start late because decisions take time, some promises
     cannot be kept. Reservations are then moved later, in order of their starts and no more than
