@@ -7,6 +7,7 @@ from itertools import chain
 from pathlib import Path
 
 from hpcsched.errors import Finding, InputError, Place
+from hpcsched.paths import MOST_TEXT
 from hpcsched.scenario.document import read_text
 from hpcsched.slurm.slurm_lines import (
     configuration_lines,
@@ -98,7 +99,7 @@ def _entries(path: Path, folder: Path, seen: set[str]) -> Iterator[Entry]:
     seen
         Names of the files that were read, which grows.
     """
-    text = read_text(path)
+    text = read_text(path, MOST_TEXT)
     if "\0" in text:
         raise InputError(Finding("no-text", "expected text, found a NUL byte", Place(str(path))))
     if is_state(text):
