@@ -2,7 +2,19 @@
 
 import errno
 import os
+import stat
 from pathlib import Path
+from typing import IO
+
+_OTHER_FILES = {
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFSOCK: "a socket",
+}
+MIB = 2**20
+MOST_TEXT = 256
+"""Maximum size in MiB of a text file that is held in memory as a whole."""
 
 
 def given_path(text: str, folder: Path) -> Path:
@@ -74,6 +86,43 @@ def unreadable(path: str) -> str | None:
     except OSError as error:
         return f"the file cannot be read: {(error.strerror or str(error)).lower()}: {path}"
     return None
+
+
+def open_file(path: Path) -> IO[bytes]:
+    """Open a file for reading.
+
+    Raises
+    ------
+    OSError
+        If it cannot be read, or is a pipe or a device: inputs are read more than once, and these
+        may have no end.
+    """
+    kind = _OTHER_FILES.get(stat.S_IFMT(path.stat().st_mode))
+    if kind is not None:
+        raise OSError(errno.EINVAL, f"expected a file, found {kind}; write its content into a file")
+    return path.open("rb")
+
+
+def read_file(path: Path, most: int = MOST_TEXT) -> bytes:
+    """Return the content of a file.
+
+    Parameters
+    ----------
+    path
+        The file.
+    most
+        Maximum size in MiB.
+
+    Raises
+    ------
+    OSError
+        If it cannot be read, is no file, or is larger.
+    """
+    with open_file(path) as file:
+        content = file.read(most * MIB + 1)
+    if len(content) > most * MIB:
+        raise OSError(errno.EFBIG, f"expected at most {most} MiB, found more")
+    return content
 
 
 def _check_characters(path: str) -> None:

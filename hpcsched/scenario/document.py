@@ -7,8 +7,12 @@ from typing import Any, NamedTuple
 import yaml
 
 from hpcsched.errors import Finding, InputError, Place
+from hpcsched.paths import read_file
 from hpcsched.scenario.key_path import KeyPath
 from hpcsched.scenario.yaml_core import MAP, SEQ, StrictLoader, scalar_value
+
+MOST_YAML = 8
+"""Maximum size of a YAML file in MiB: far above any use, and read in bounded time and memory."""
 
 _MOST_REPEATED = 10_000
 """Largest number of values repeated by aliases: beyond any use, and far below the memory."""
@@ -54,20 +58,28 @@ class Document:
     refused: set[KeyPath] = field(default_factory=set)
 
 
-def read_text(path: Path) -> str:
+def read_text(path: Path, most: int = MOST_YAML) -> str:
     """Return the text of a file.
+
+    Parameters
+    ----------
+    path
+        The file.
+    most
+        Maximum size in MiB.
 
     Raises
     ------
     InputError
-        If it cannot be read or is not UTF-8.
+        If it cannot be read, is too large or is not UTF-8.
     """
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        return read_file(path, most).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         message = f"the file is not UTF-8 text: byte {error.start} cannot be decoded"
     except OSError as error:
-        message = f"the file cannot be read: {(error.strerror or str(error)).lower()}"
+        reason = error.strerror or str(error)
+        message = f"the file cannot be read: {reason[:1].lower()}{reason[1:]}"
     raise InputError(Finding("unreadable-file", message, Place(str(path))))
 
 

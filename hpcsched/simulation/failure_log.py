@@ -1,14 +1,17 @@
 """Failures of nodes from a CSV file with node, begin and end."""
 
 import csv
+import io
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import LARGEST
+from hpcsched.paths import open_file
 from hpcsched.system.node_outages import Outage, node_numbers
 from hpcsched.system.system import System
+from hpcsched.workload.readers.text_lines import LONGEST
 
 COLUMNS = ("node", "from", "until")
 
@@ -26,9 +29,10 @@ def read_failures(path: Path, system: System) -> Iterator[Outage]:
     """
     numbers = node_numbers(system)
     try:
-        with path.open(encoding="utf-8") as file:
+        with open_file(path) as raw, io.TextIOWrapper(raw, encoding="utf-8") as file:
             header = True
-            for number, line in enumerate(file, 1):
+            # Bounded: a file without line ends would fill the memory, and is no CSV.
+            for number, line in enumerate(iter(lambda: file.readline(LONGEST), ""), 1):
                 if not line.strip() or line.startswith("#"):
                     continue
                 fields = [field.strip() for field in next(csv.reader([line]))]

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 _PAIR = re.compile(r'([A-Za-z][A-Za-z0-9_]*)=("[^"]*"|\S*)')
+_CONFIGURED = re.compile(r'(?<!\S)([A-Za-z0-9_.]+)\s*[-+*/]?=\s*("[^"]*"|\S+)(?!\S)')
+"""Pair of a configuration: blanks may be around the sign, and Slurm reads `+=` as `=`."""
 _COMMENT = re.compile(r"(?<!\\)#.*")
 _STATE = re.compile(r"\bCPUAlloc=")
 _SETTINGS = "Configuration data as of"
@@ -31,16 +33,21 @@ def is_state(text: str) -> bool:
 
 
 def configuration_lines(text: str) -> Iterator[Line]:
-    """Yield the lines of a configuration without comments; a backslash continues a line."""
-    begun, before = 0, ""
+    """Yield the lines of a configuration without comments.
+
+    A backslash continues a line with the next one, without a blank between them.
+    """
+    begun, parts = 0, []
     for number, line in enumerate([*text.splitlines(), ""], 1):
-        said = before + _COMMENT.sub("", line)
+        said = _COMMENT.sub("", line)
         begun = begun or number
-        if said.rstrip().endswith("\\"):
-            before = said.rstrip()[:-1] + " "
+        kept = said.rstrip()
+        # Slurm counts: two backslashes are one that is written, and continue nothing.
+        if (len(kept) - len(kept.rstrip("\\"))) % 2:
+            parts.append(kept[:-1])
             continue
-        yield Line(begun, said)
-        begun, before = 0, ""
+        yield Line(begun, "".join((*parts, said)))
+        begun, parts = 0, []
 
 
 def state_blocks(text: str) -> Iterator[Line]:
@@ -72,8 +79,23 @@ def shown_settings(text: str) -> Iterator[Line]:
             yield Line(number, f"{found[1]}={found[2]}")
 
 
+def configured_pairs(text: str) -> tuple[dict[str, str], str]:
+    """Return the values of a line of a configuration by key in lower case, and the rest of it.
+
+    The last value of a repeated key counts, as for Slurm. The rest is text without `=`, which
+    Slurm refuses.
+
+    Examples
+    --------
+    >>> configured_pairs("NodeName = c[1-2] CPUs+=4 idle")
+    ({'nodename': 'c[1-2]', 'cpus': '4'}, 'idle')
+    """
+    pairs = {key.lower(): value.strip('"') for key, value in _CONFIGURED.findall(text)}
+    return pairs, " ".join(_CONFIGURED.sub("", text).split())
+
+
 def pairs_of(text: str) -> dict[str, str]:
-    """Return the values of a line by key in lower case, in their order, without quotes.
+    """Return the values of a line of a state by key in lower case, in their order, without quotes.
 
     The first value of a repeated key counts: free text, such as the reason why a node is down,
     comes last and may look like pairs.

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import LARGEST
+from hpcsched.paths import read_file
 
 _FIELDS = ("number", "cluster", "nodes", "cores per node", "speed", "memory per node in KiB")
 _AMOUNTS = {2: 10_000_000, 3: LARGEST, 5: LARGEST // 1024}
@@ -52,7 +53,7 @@ def read_machines(path: Path) -> Sequence[Cluster]:
     """
     try:
         # With the signature variant, since editors on Windows begin files with a byte order mark.
-        lines = path.read_bytes().decode("utf-8-sig").split("\n")
+        lines = read_file(path).decode("utf-8-sig").split("\n")
     except OSError as error:
         message = f"the file cannot be read: {(error.strerror or str(error)).lower()}"
         raise InputError(Finding("unreadable-file", message, Place(str(path)))) from None

@@ -10,6 +10,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import InputPath, Params
+from hpcsched.paths import read_file
 from hpcsched.registration import builtin
 from hpcsched.system.cluster import ClusterJob, ClusterState, RefusedError
 
@@ -47,7 +48,7 @@ class StateFile:
             If the file cannot be read or is damaged.
         """
         try:
-            return _STATE.validate_json(self._path.read_bytes())
+            return _STATE.validate_json(read_file(self._path))
         except OSError as error:
             message = f"it cannot be read: {error.strerror}"
             raise InputError(Finding("missing-file", message, Place(str(self._path)))) from error

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hpcsched.errors import Finding, InputError, Place
+from hpcsched.paths import read_file
 from hpcsched.system.cluster import ClusterLimit
 from hpcsched.system.group_limits import LimitedJob
 
@@ -38,7 +39,7 @@ def read_limits(path: Path) -> dict[int, SeenLimits]:
         If the file cannot be read or is damaged.
     """
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = read_file(path).decode().splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise _fault(path, f"it cannot be read: {error}") from error
     found = {}

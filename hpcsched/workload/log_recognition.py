@@ -3,12 +3,14 @@
 import codecs
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 from hpcsched.errors import Finding, InputError, Place
+from hpcsched.paths import open_file
 from hpcsched.slurm.sacct_header import parse_header, what_it_is
 from hpcsched.workload.presets.preset_catalogue import Preset, find_preset, preset_for
 from hpcsched.workload.readers import alea_lines
@@ -30,6 +32,9 @@ _NUMBER = re.compile(r"[-+]?\d+(\.\d*)?([eE][-+]?\d+)?")
 _SWF_FIELDS = 18
 _JOB_NAMES = ["JobNames:", "last"]
 _SEPARATORS = ",", ";", "\t"
+_SWF_HEADER = re.compile(r";\s*(Version|Computer|Max(Jobs|Records|Nodes|Procs)|UnixStartTime):")
+_JUDGED = 100
+"""Number of records that decide on the format: one odd record decides nothing."""
 _NEEDED = {"submit_time", "run_time", "units"}
 """Columns that the source `table` needs, by the names that it finds without further keys."""
 _TAR, _TAR_AT = b"ustar", 257
@@ -84,6 +89,8 @@ def recognised(path: Path) -> LogFormat | None:
     beginning = _beginning(path)
     if beginning.startswith(_PARQUET):
         return _known_table(path)
+    if beginning[_TAR_AT:].startswith(_TAR):
+        return None
     lines = _lines_of(beginning)
     found = next((one for one, fits in _FITS.items() if lines and fits(lines)), None)
     return _known_table(path) if found is TABLE else found
@@ -105,9 +112,11 @@ def _first_file(path: Path) -> Path:
 
 
 def _lines_of(beginning: bytes) -> list[str]:
-    """Return the lines of the beginning of a text that are not blank."""
+    """Return the whole lines of the beginning of a text that are not blank."""
     text = beginning.decode(_encoding(beginning), errors="replace").removeprefix("\ufeff")
-    return [line for line in text.splitlines() if line.strip()]
+    lines = [line for line in text.splitlines() if line.strip()]
+    # What is looked at may end within a line.
+    return lines[:-1] if len(beginning) >= _LOOKED_AT and len(lines) > 1 else lines
 
 
 def _known_table(path: Path) -> LogFormat:
@@ -174,6 +183,8 @@ def _unknown(path: Path) -> str:
         return f"expected a log of a known format: {known}; the file is empty"
     if beginning[_TAR_AT:].startswith(_TAR):
         return f"expected a log of a known format: {known}; it is a tar archive, unpack it first"
+    if beginning.startswith(b"\0"):
+        return f"expected a log of a known format: {known}; it begins with zero bytes, not text"
     message = f"expected a log of a known format: {known}; it is none of these"
     cause = what_it_is(next(iter(_lines_of(beginning)), ""))
     return f"{message}: {cause}" if cause else message
@@ -231,7 +242,7 @@ def refuse_log(path: Path) -> None:
 
 def _beginning(path: Path) -> bytes:
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             return unpacked(file).read(_LOOKED_AT)
     except (OSError, *DAMAGE) as error:
         reason = getattr(error, "strerror", None) or str(error)
@@ -258,8 +269,15 @@ def _is_sacct(lines: Sequence[str]) -> bool:
     return "jobid" in names and ("|" in lines[0] or {"submit", "start", "end"} <= names)
 
 
+def _most(lines: Iterable[str], fits: Callable[[str], object]) -> bool:
+    """Return whether at least half of the first records fit, comments left out."""
+    records = (line for line in lines if not line.lstrip().startswith(";"))
+    found = [bool(fits(line)) for line in islice(records, _JUDGED)]
+    return bool(found) and 2 * sum(found) >= len(found)
+
+
 def _is_pbs(lines: Sequence[str]) -> bool:
-    return _PBS.match(lines[0]) is not None
+    return _most(lines, _PBS.match)
 
 
 def _is_batsim(lines: Sequence[str]) -> bool:
@@ -275,15 +293,18 @@ def _is_batsim(lines: Sequence[str]) -> bool:
 
 
 def _is_swf(lines: Sequence[str]) -> bool:
+    comments = [line for line in lines if line.lstrip().startswith(";")]
     # Comments of an archive's log may be longer than what is looked at.
-    record = next((line for line in lines if not line.lstrip().startswith(";")), None)
-    if record is None:
+    if len(comments) == len(lines):
         return True
-    fields = record.split()
-    if any(line.split()[1:] == _JOB_NAMES for line in lines if line.startswith(";")):
-        fields = fields[:-1]
-    # More where the header announces amounts by resource type.
-    return len(fields) >= _SWF_FIELDS and all(map(_NUMBER.fullmatch, fields))
+    named = any(line[1:].split() == _JOB_NAMES for line in comments)
+
+    def fits(line: str) -> bool:
+        fields = line.split()[:-1] if named else line.split()
+        # More where the header announces amounts by resource type.
+        return len(fields) >= _SWF_FIELDS and all(map(_NUMBER.fullmatch, fields))
+
+    return _most(lines, fits) or (any(map(_SWF_HEADER.match, comments)) and not _is_alea(lines))
 
 
 def _is_philly(lines: Sequence[str]) -> bool:
@@ -296,12 +317,15 @@ def _is_eurora(lines: Sequence[str]) -> bool:
 
 
 def _is_alea(lines: Sequence[str]) -> bool:
-    fields = lines[0].split()
-    return (
-        len(fields) == alea_lines.FIELDS
-        and all(map(_NUMBER.fullmatch, fields[:_SWF_FIELDS]))
-        and alea_lines.is_list_of_nodes(fields[alea_lines.NODES].encode())
-    )
+    def fits(line: str) -> bool:
+        fields = line.split()
+        return (
+            len(fields) == alea_lines.FIELDS
+            and all(map(_NUMBER.fullmatch, fields[:_SWF_FIELDS]))
+            and alea_lines.is_list_of_nodes(fields[alea_lines.NODES].encode())
+        )
+
+    return _most(lines, fits)
 
 
 def _is_table(lines: Sequence[str]) -> bool:

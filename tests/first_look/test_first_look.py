@@ -1,10 +1,12 @@
 """A log is replayed without a scenario; each run is audited."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 import hpcsched
+from hpcsched import cli
 from hpcsched.errors import InputError
 from hpcsched.first_look.first_look import (
     document_of,
@@ -36,6 +38,20 @@ def test_logs_of_several_formats(tmp_path: Path, text: str, machine: tuple[int, 
     jobs = tried.directory.summary["jobs"]
     assert jobs["completed"] == jobs["submitted"] > 0
     assert tried.audit.ok
+
+
+@pytest.mark.parametrize(
+    "odd", ["1 - - 60 2", "a remark", "1 0 nan 60 2 - - 2 - - - - - - - - - -"]
+)
+def test_an_odd_first_record(tmp_path: Path, odd: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The log is known all the same, with its header; the record is counted as malformed."""
+    log = samples.written(tmp_path, f"{odd}\n{samples.SWF}")
+    if len(odd.split()) < 18:
+        assert look_at(log, ["easy"]).machine[:2] == (4, 2)
+    assert cli.main(["trace", "info", str(log)]) == 0
+    out, err = capsys.readouterr()
+    assert "log: Standard Workload Format" in err
+    assert re.search(r"malformed +1\n", out)
 
 
 def test_the_scenarios_do_the_same(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hpcsched.slurm.slurm_lines import (
     Line,
     configuration_lines,
+    configured_pairs,
     is_state,
     pairs_of,
     state_blocks,
@@ -31,11 +32,27 @@ def test_pairs(text: str, pairs: dict[str, str]) -> None:
     assert pairs_of(text) == pairs
 
 
+@pytest.mark.parametrize(
+    ("text", "pairs", "rest"),
+    [
+        ("", {}, ""),
+        ("A = 1 B+=2\tC -= 3", {"a": "1", "b": "2", "c": "3"}, ""),
+        ('A = "x y"  idle', {"a": "x y"}, "idle"),
+        ("A=1 a=2", {"a": "2"}, ""),
+        ("A = b=c,d=e", {"a": "b=c,d=e"}, ""),
+        ("NodeName c1 CPUs=4", {"cpus": "4"}, "NodeName c1"),
+    ],
+)
+def test_configured_pairs(text: str, pairs: dict[str, str], rest: str) -> None:
+    """Blanks around the sign are legal, `+=` is `=`, and the last value counts, as for Slurm."""
+    assert configured_pairs(text) == (pairs, rest)
+
+
 def test_configuration() -> None:
     """Comments are gone, a line goes on after a backslash, and begins where it began."""
     text = "# first\nA=1 \\\n  B=2 # more\nC=3\\#4\n"
     found = [line for line in configuration_lines(text) if line.text.strip()]
-    assert found == [Line(2, "A=1    B=2 "), Line(4, "C=3\\#4")]
+    assert found == [Line(2, "A=1   B=2 "), Line(4, "C=3\\#4")]
 
 
 def test_state() -> None:

@@ -43,6 +43,44 @@ def test_by_content(
     assert found.recognised(samples.written(tmp_path, text, packed=packed)) == expected
 
 
+ODD = {
+    "dashes": "1 - - 60 2 - - 2 90 - 1 1 1 1 1 1 - -",
+    "nan": "1 0 nan 60 2 -1 -1 2 nan -1 1 1 1 1 1 1 -1 -1",
+    "five fields": "1 0 0 60 2",
+    "a remark": "this log was cut by hand, see below",
+    "a row of names": "job submit wait run procs cpu mem reqprocs reqtime",
+    "a name": "1 0 0 60 2 -1 -1 2 90 -1 1 1 1 1 1 1 -1 -1 my_job",
+    "a cut line": "60 2 -1 -1 2 90 -1 1 1 1 1 1 1 -1 -1",
+}
+
+
+@pytest.mark.parametrize("odd", ODD.values(), ids=ODD)
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (samples.RECORDS, found.SWF),
+        (samples.SWF, found.SWF),
+        (samples.HEADER + samples.RECORDS.splitlines()[0] + "\n", found.SWF),
+        (samples.PBS, found.PBS),
+        (samples.ALEA * 3, found.ALEA),
+        (samples.HEADER + samples.ALEA * 3, found.ALEA),
+    ],
+)
+def test_one_odd_record(tmp_path: Path, odd: str, text: str, expected: found.LogFormat) -> None:
+    """The header and most of the first records decide, not the first."""
+    comments = "".join(line for line in text.splitlines(True) if line.startswith(";"))
+    log = f"{comments}{odd}\n{text.removeprefix(comments)}"
+    assert found.recognised(samples.written(tmp_path, log)) == expected
+    assert found.recognised(samples.written(tmp_path, f"{odd}\n{text}")) == expected
+
+
+def test_a_header_above_odd_records(tmp_path: Path) -> None:
+    """The names of the Standard Workload Format decide where no record does."""
+    log = samples.written(tmp_path, samples.HEADER + "1 0 x\n2 0 y\n3 0 z\n")
+    assert found.recognised(log) == found.SWF
+    assert found.recognised(samples.written(tmp_path, "; a remark\n1 0 x\n2 0 y\n")) is None
+
+
 @pytest.mark.parametrize(
     ("encoding", "found_encoding"),
     [("utf-8", "utf-8"), ("utf-8-sig", "utf-8"), ("latin-1", "latin-1"), ("utf-16", "utf-16")],

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from hpcsched.dispatching.rules.multifactor_params import MultifactorParams
 from hpcsched.errors import Finding, InputError, Place
+from hpcsched.paths import MOST_TEXT
 from hpcsched.scenario.document import parse_document, read_text
 from hpcsched.scenario.slurm.yaml_text import one_line, scalar
 from hpcsched.scenario.wording import sentence
@@ -67,7 +68,7 @@ def read_associations(path: Path) -> Associations:
         If it cannot be read or is in no known form.
     """
     try:
-        return parse_associations(read_text(path))
+        return parse_associations(read_text(path, MOST_TEXT))
     except AssociationsError as error:
         raise _fault(str(error), path, error.line) from None
 
@@ -81,7 +82,7 @@ def read_qos_priorities(path: Path) -> dict[str, int]:
         If it cannot be read or is in no known form.
     """
     try:
-        return parse_qos_priorities(read_text(path))
+        return parse_qos_priorities(read_text(path, MOST_TEXT))
     except QosError as error:
         raise _fault(str(error), path, error.line) from None
 

@@ -118,7 +118,7 @@ def read_site(entries: Sequence[Entry]) -> SlurmSite:
     said_by_nodes: dict[str, list[str]] = {}
     waiting: list[Entry] = []
     for entry in entries:
-        if _add_setting(site, entry):
+        if _add_setting(site, entry) or not _has_name(site, entry):
             continue
         if entry.kind == "nodeset":
             sets[entry.name] = entry
@@ -159,6 +159,17 @@ def _add_setting(site: SlurmSite, entry: Entry) -> bool:
     return True
 
 
+def _has_name(site: SlurmSite, entry: Entry) -> bool:
+    """Return whether an entry names something, with a warning about text that is no pair."""
+    if not entry.name:
+        expected = f"expected a line that begins with {entry.kind}=NAME"
+        site.warnings.append(entry.warning(f"left out: {expected}, found {entry.rest!r}"))
+    elif entry.rest:
+        told = f"expected KEY=VALUE, found {entry.rest!r}, which is left out"
+        site.warnings.append(entry.warning(told))
+    return bool(entry.name)
+
+
 def _names_changed(nodes: Iterable[SlurmNode], place: Place) -> list[Finding]:
     names = [one.name for node in nodes for one in node.gres]
     return [Finding("renamed", told, place, severity="warning") for told in renamed(names)]
@@ -174,6 +185,7 @@ def _add_nodes(site: SlurmSite, entry: Entry, said_by_nodes: dict[str, list[str]
         return
     if entry.pairs.get("state", "").lower().startswith(_NOT_THERE):
         site.left_out.update(names)
+        site.warnings.append(entry.warning(f"left out: State={entry.pairs['state']}"))
         return
     try:
         cpus, memory = usable_cpus(entry.pairs), usable_memory(entry.pairs)
@@ -284,8 +296,9 @@ def _add_partition(
         site.partitions[entry.name] = SlurmPartition(
             entry.name, frozenset(nodes), max_time, priority, _not_declared(entry.pairs)
         )
-    else:  # a partition that has no nodes yet runs no job
+    else:
         said.pop(entry.name, None)
+        site.warnings.append(entry.warning("left out: a partition without nodes runs no job"))
 
 
 def _not_declared(pairs: Mapping[str, str]) -> tuple[str, ...]:

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from hpcsched.errors import Finding, InputError, Place
-from hpcsched.workload.readers.compressed_files import DAMAGE
+from hpcsched.paths import open_file
+from hpcsched.workload.readers.compressed_files import DAMAGE, whole_text
 from hpcsched.workload.readers.policies import UnusableError
 from hpcsched.workload.readers.text_encoding import MARK, TextEncoding
 
@@ -100,8 +101,8 @@ class BatsimFile:
 
     def _read(self) -> str:
         try:
-            with self.path.open("rb") as raw:
-                data = self._encoding.stream(raw).read()
+            with open_file(self.path) as raw:
+                data = whole_text(self._encoding.stream(raw), b"{", str(self.path))
         except DAMAGE as error:
             message = f"expected a whole compressed file, found damage: {error}"
             raise self._problem("damaged-trace", message) from None

@@ -1,6 +1,7 @@
 """Unpacking of logs: gzip, xz, bzip2 and Zstandard, recognised by content."""
 
 import bz2
+import codecs
 import gzip
 import io
 import lzma
@@ -9,10 +10,15 @@ from collections.abc import Callable, Mapping
 from typing import IO
 
 from hpcsched.errors import Finding, InputError, Place
+from hpcsched.paths import MIB
 
 DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError)
 """What the reader of a compressed file raises where the file is cut off or damaged."""
 
+_MOST_WHOLE = 512
+"""Maximum size in MiB, unpacked, of a log that is held in memory as a whole."""
+
+_LOOKED_AT = 8192
 _ZIP = b"PK\x03\x04"
 
 
@@ -89,3 +95,32 @@ def unpacked(raw: IO[bytes]) -> io.BufferedIOBase:
         if beginning.startswith(magic):
             return reader(raw)
     return raw  # type: ignore[return-value]
+
+
+def whole_text(stream: io.BufferedIOBase, first: bytes, path: str) -> bytes:
+    """Return all bytes of a text that is held in memory as a whole.
+
+    Parameters
+    ----------
+    stream
+        The text, unpacked.
+    first
+        First character of the text that is not blank.
+    path
+        The file, for messages.
+
+    Raises
+    ------
+    InputError
+        If the text begins otherwise, or has more than 512 MiB.
+    """
+    # The beginning alone tells a file of zeros, without the memory for all of it.
+    begun = stream.read(_LOOKED_AT)
+    if begun and not begun.removeprefix(codecs.BOM_UTF8).lstrip().startswith(first):
+        message = f"expected JSON that begins with {first.decode()}, found another beginning"
+        raise InputError(Finding("malformed", message, Place(path, 1)))
+    text = begun + stream.read(_MOST_WHOLE * MIB + 1 - len(begun))
+    if len(text) > _MOST_WHOLE * MIB:
+        message = f"expected at most {_MOST_WHOLE} MiB of JSON, found more"
+        raise InputError(Finding("too-large", message, Place(path)))
+    return text

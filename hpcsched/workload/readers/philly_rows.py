@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from hpcsched.errors import Finding, InputError, Place
-from hpcsched.workload.readers.compressed_files import DAMAGE, unpacked
+from hpcsched.paths import open_file
+from hpcsched.workload.readers.compressed_files import DAMAGE, unpacked, whole_text
 from hpcsched.workload.readers.policies import UnusableError
 
 NAMES = (
@@ -84,8 +85,8 @@ class PhillyRows:
 
     def _loaded(self) -> list[Any]:
         try:
-            with self.path.open("rb") as raw:
-                jobs = json.loads(unpacked(raw).read())
+            with open_file(self.path) as raw:
+                jobs = json.loads(whole_text(unpacked(raw), b"[", str(self.path)))
         except DAMAGE as error:
             message = f"expected a whole compressed file, found damage: {error}"
             raise self._problem("damaged-trace", message) from None

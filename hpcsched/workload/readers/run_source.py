@@ -15,6 +15,7 @@ from pydantic import Field
 from hpcsched.context import Context
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import Duration, OneInputFile, Params
+from hpcsched.paths import open_file
 from hpcsched.registration import RECORDS_WAITS, builtin
 from hpcsched.system.group_limits import LimitedJob
 from hpcsched.system.system import System
@@ -102,7 +103,7 @@ class RunSource:
     def _check_file(self) -> None:
         """Check that the file is a table of Parquet; its jobs are read later."""
         try:
-            with self._path.open("rb") as file:
+            with open_file(self._path) as file:
                 beginning = file.read(len(_PARQUET))
         except OSError as error:
             raise self._fault(f"it cannot be read: {error.strerror}") from error

@@ -35,8 +35,9 @@ from hpcsched.workload.readers.number_fields import BoolArray, distinct, number_
 from hpcsched.workload.readers.numbers_seen import NumbersSeen
 from hpcsched.workload.readers.policies import UnusableError
 from hpcsched.workload.readers.requested_names import check_draws, check_types
-from hpcsched.workload.readers.swf_lines import DURATIONS, wait_time, whole_numbers
+from hpcsched.workload.readers.swf_lines import DURATIONS, SwfLines, wait_time, whole_numbers
 from hpcsched.workload.readers.swf_params import SwfParams, declared_types, parted, review_swf
+from hpcsched.workload.readers.text_encoding import TextEncoding
 from hpcsched.workload.trace_source import UNKNOWN_PRECEDING, without_unknown
 
 if TYPE_CHECKING:
@@ -89,9 +90,11 @@ class SwfSource(ColumnSource):
         return cls(params, context.system)
 
     def __init__(self, params: SwfParams, system: System) -> None:
-        super().__init__(params, Path(params.path), system)
+        encoding = TextEncoding(params.encoding, params.undecodable)
+        lines = SwfLines(Path(params.path), encoding)
+        super().__init__(params, lines.path, system, lines, encoding)
         self._params = params
-        next(self.lines.records(), None)  # reads the header
+        lines.read_header()
         declared = declared_types(self.comments)
         self._named = [JOB_NAMES, "last"] in map(str.split, self.comments)
         self._number_count = FIELDS + len(declared)

@@ -2,19 +2,33 @@
 
 import io
 from collections.abc import Container, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO
 
 from hpcsched.errors import Finding, InputError, Place
+from hpcsched.paths import MIB, open_file
 from hpcsched.workload.readers.compressed_files import DAMAGE
 from hpcsched.workload.readers.policies import UnusableError
 from hpcsched.workload.readers.quantities import WholeSeconds
 from hpcsched.workload.readers.text_encoding import PIECE, TextEncoding
+from hpcsched.workload.readers.text_lines import LONGEST
 
 SUBMIT_TIME = 1
 DURATIONS = (3, 8)
 """Fields of the run time and of the requested time, from 0."""
+
+_MOST_COMMENTS = 4 * MIB
+"""Maximum size of the header comments of a log in bytes."""
+
+_FIELDS = 18
+_MOST_ODD = 100
+"""Maximum number of odd lines in a header."""
+
+
+class _LongLineError(Exception):
+    """Line without an end in the first `LONGEST` bytes."""
 
 
 class SwfLines:
@@ -30,7 +44,8 @@ class SwfLines:
     Attributes
     ----------
     comments
-        Header comments: `;` lines before the first record.
+        Header comments: `;` lines before the first record. Up to 100 lines with too few fields
+        for a record do not end the header.
     """
 
     def __init__(self, path: Path, encoding: TextEncoding | None = None) -> None:
@@ -39,6 +54,7 @@ class SwfLines:
         self.comments: list[str] = []
         self._raw: IO[bytes] | None = None
         self._size = 0
+        self._in_header = True
 
     @property
     def fraction_read(self) -> float:
@@ -46,6 +62,12 @@ class SwfLines:
         if self._raw is None or not self._size:
             return 0.0
         return 1.0 if self._raw.closed else self._raw.tell() / self._size
+
+    def read_header(self) -> None:
+        """Read as far as the first record; raises InputError if the file cannot be read."""
+        with closing(self.records()) as records:
+            while self._in_header and next(records, None) is not None:
+                pass
 
     def records(self) -> Generator[tuple[int, bytes], None, None]:
         """Yield the number and text of every line that is neither blank nor a comment.
@@ -57,22 +79,32 @@ class SwfLines:
         InputError
             If the file cannot be read or is damaged.
         """
-        number = 0
-        in_header = True
+        number = commented = odd = 0
+        self._in_header = True
         self.comments = []
         try:
-            with self.path.open("rb") as raw:
+            with open_file(self.path) as raw:
                 self._raw, self._size = raw, self.path.stat().st_size
                 lines = _lines(self._encoding.stream(raw))
                 marked = (self._encoding.without_mark(line, self.path) for line in islice(lines, 1))
                 for number, line in enumerate(chain(marked, lines), 1):
                     # Comments behind the first record are remarks on records, not the header.
                     if line[:1] == b";":
-                        if in_header:
+                        if self._in_header:
+                            commented += len(line)
+                            if commented > _MOST_COMMENTS:
+                                most = f"at most {_MOST_COMMENTS // MIB} MiB of header comments"
+                                raise self._no_text(number, f"expected {most}, found more")
                             self.comments.append(self._encoding.comment(line[1:]))
                     elif line.strip():
-                        in_header = False
+                        if self._in_header:
+                            odd += 1
+                            is_odd = len(line.split(None, _FIELDS - 1)) < _FIELDS
+                            self._in_header = is_odd and odd < _MOST_ODD
                         yield number, line
+        except _LongLineError:
+            message = f"expected lines of text, found a line of {LONGEST} bytes or more"
+            raise self._no_text(number + 1, message) from None
         except DAMAGE as error:
             raise InputError(
                 Finding(
@@ -90,9 +122,12 @@ class SwfLines:
                 )
             ) from None
 
+    def _no_text(self, number: int, message: str) -> InputError:
+        return InputError(Finding("no-text", message, Place(str(self.path), number)))
+
 
 def _lines(stream: io.BufferedIOBase) -> Iterator[bytes]:
-    """Yield the lines of a stream, without their ends."""
+    """Yield the lines of a stream, without their ends; raises _LongLineError."""
     begun: list[bytes] = []
     while piece := stream.read1(PIECE):
         before, end, after = piece.rpartition(b"\n")
@@ -100,6 +135,9 @@ def _lines(stream: io.BufferedIOBase) -> Iterator[bytes]:
             yield from b"".join((*begun, before)).split(b"\n")
             begun = []
         begun.append(after)
+        # Counted in pieces of at most this size: a file without line ends must not fill the memory.
+        if len(begun) * PIECE > LONGEST and sum(map(len, begun)) >= LONGEST:
+            raise _LongLineError
     if last := b"".join(begun):
         yield last
 

@@ -1,7 +1,7 @@
 """Parameters of the trace source `swf`, and the resource types that a log announces."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
@@ -116,8 +116,8 @@ def header_of(path: Path, encoding: TextEncoding | None = None) -> list[str]:
     """
     lines = SwfLines(path, encoding)
     # The run will say what is wrong.
-    with suppress(InputError), closing(lines.records()) as records:
-        next(records, None)
+    with suppress(InputError):
+        lines.read_header()
     return lines.comments
 
 

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hpcsched.errors import Finding, InputError, Place
+from hpcsched.paths import open_file
 from hpcsched.workload.readers.iso_times import InSeconds, WallTime
 from hpcsched.workload.readers.policies import UnusableError
 from hpcsched.workload.readers.quantities import exact_seconds
@@ -99,7 +100,7 @@ def open_rows(
         If the file cannot be read or is no table.
     """
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             start = file.read(4)
     except OSError as error:
         message = f"the trace cannot be read: {error.strerror or error}"

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import IO
 
 from hpcsched.errors import Finding, InputError, Place
+from hpcsched.paths import open_file
 from hpcsched.workload.readers.compressed_files import DAMAGE
 from hpcsched.workload.readers.text_encoding import TextEncoding
 
@@ -88,7 +89,7 @@ class TextLines:
     def _records_of(self, file: Path) -> Iterator[tuple[int, bytes]]:
         number = 0
         try:
-            with file.open("rb") as raw:
+            with open_file(file) as raw:
                 self._raw = raw
                 lines = self.encoding.stream(raw)
                 # Bounded, since iteration over a file without line ends would read all of it at

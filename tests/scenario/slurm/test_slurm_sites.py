@@ -33,6 +33,8 @@ PartitionName=empty State=UP
 """
 FROM_CONFIGURATION = """\
 # From slurm.conf: 9 nodes.
+# nodename later[1-99]: left out: State=FUTURE
+# partitionname empty: left out: a partition without nodes runs no job
 system:
   groups:
     - {name: c, count: 3, resources: {core: 16, mem: 64000MiB}}  # c[1-3]
@@ -127,11 +129,80 @@ def test_state_on_one_line_each(tmp_path: Path) -> None:
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """It writes the blocks to its output, and nothing else."""
+    """It writes the blocks to its output, and warns of lines that give nothing."""
     path = tmp_path / "slurm.conf"
     path.write_text(CONFIGURATION)
     assert cli.main(["trace", "system-from", str(path)]) == 0
-    assert capsys.readouterr() == (FROM_CONFIGURATION, "")
+    out, err = capsys.readouterr()
+    assert out == FROM_CONFIGURATION
+    assert err == (
+        f"{path}:8: warning: nodename later[1-99]: left out: State=FUTURE [bad-entry]\n"
+        f"{path}:14: warning: partitionname empty: left out: a partition without nodes runs no job"
+        " [bad-entry]\n"
+    )
+
+
+def test_lines_that_go_on_are_joined_directly(tmp_path: Path) -> None:
+    """Slurm puts no blank between them: three nodes, and a partition with two of them."""
+    text = "NodeName=c1,\\\nc2,\\  \nc3 CPUs=4\nPartitionName=p Nodes=\\\nc[1-2]\n"
+    assert written(tmp_path, text) == (
+        "# From slurm.conf: 3 nodes.\nsystem:\n  groups:\n"
+        "    - {name: c, count: 2, resources: {core: 4}}  # c[1-2]\n"
+        "    - {name: c-2, count: 1, resources: {core: 4}}  # c3\n"
+        "partitions:\n  - {name: p, jobs: {partition: [p]}, groups: [c]}\n"
+    )
+
+
+def test_blanks_around_the_sign(tmp_path: Path) -> None:
+    """Cores, devices and partitions are the same with blanks around `=`, and with `+=`."""
+    plain = "NodeName=a[1-2] CPUs=4 Gres=gpu:2\nPartitionName=p Nodes=a1\nLicenses=x:2\n"
+    assert written(tmp_path, plain.replace("=", " = ")) == written(tmp_path, plain)
+    assert written(tmp_path, plain.replace("=", "\t+=")) == written(tmp_path, plain)
+
+
+def test_included_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file beside the first is read in the place of its name; messages name it."""
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "nodes.conf").write_text("NodeName=DEFAULT CPUs=4\ninclude parts/more.conf\n")
+    (tmp_path / "parts" / "more.conf").write_text("\nNodeName=c[1-2]\nNodeName=g CPUs=x\n")
+    text = "Include /etc/slurm/nodes.conf\nPartitionName=p Nodes=ALL\n"
+    assert "- {name: c, count: 2, resources: {core: 4}}" in written(tmp_path, text)
+    assert cli.main(["trace", "system-from", str(tmp_path / "slurm.conf")]) == 0
+    assert f"{tmp_path / 'parts' / 'more.conf'}:3: warning: nodename g:" in capsys.readouterr().err
+    (tmp_path / "nodes.conf").write_text("NodeName=c1\n\nInclude slurm.conf\n")
+    assert cli.main(["trace", "system-from", str(tmp_path / "slurm.conf")]) == 1
+    told = f"{tmp_path / 'nodes.conf'}:3: error: the file slurm.conf was read before [include]\n"
+    assert capsys.readouterr().err == told
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("PartitionName=p", "partitionname p: left out: a partition without nodes runs no job"),
+        ("PartitionName=p Nodes=(null)", "partitionname p: left out: a partition without nodes"),
+        ("PartitionName=p Nodes=b", "partitionname p: left out: there is no node b"),
+        ("PartitionName = p, Nodes a", "partitionname p,: expected KEY=VALUE, found 'Nodes a'"),
+        ("PartitionName p Nodes=a", "partitionname : left out: expected a line that begins with"),
+        ("Nodes=a PartitionName=p", "partitionname : left out: expected a line that begins with"),
+        (
+            "NodeName b CPUs=4",
+            "nodename : left out: expected a line that begins with nodename=",
+        ),
+        ("NodeName=b, c CPUs=4", "nodename b,: expected KEY=VALUE, found 'c', which is left out"),
+        ("NodeName=b State=FUTURE", "nodename b: left out: State=FUTURE"),
+        ("NodeName= CPUs=4", "nodename CPUs=4: left out: expected hosts such as c1 or c[1-3]"),
+    ],
+)
+def test_lines_that_give_nothing_are_told(
+    line: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A line about nodes or a partition that adds none always gives a warning."""
+    path = tmp_path / "slurm.conf"
+    path.write_text(f'NodeName=a\n# NodeName x\nDownNodes=a Reason="NodeName z"\n{line}\n')
+    assert cli.main(["trace", "system-from", str(path)]) == 0
+    err = capsys.readouterr().err
+    assert f"{path}:4: warning: {told}" in err
+    assert "NodeName z" not in err
 
 
 @pytest.mark.parametrize(
@@ -141,7 +212,8 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         (b"NodeName=c1 \0", None, "no-text", "found a NUL byte"),
         ("NodeName=größe CPUs=1".encode("latin-1"), None, "unreadable-file", "not UTF-8 text"),
         ("NodeName=c1".encode("utf-16"), None, "unreadable-file", "not UTF-8 text"),
-        (b"\nInclude nodes.conf\nNodeName=a", 2, "include", "the file nodes.conf is not read"),
+        (b"\nInclude nodes.conf\nNodeName=a", 2, "include", "expected the file nodes.conf in"),
+        (b"Include ../nodes.conf", 1, "include", "expected the file ../nodes.conf in the folder"),
         (b"NodeName=c[1-3", 1, "bad-entry", "expected ']' in the list of hosts"),
         (b"NodeName=c1]", 1, "bad-entry", "expected hosts such as c[1-3,5]"),
         (b"NodeName=c[a-b]", 1, "bad-entry", "expected numbers such as 1-3,5 in brackets"),
@@ -153,7 +225,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         (b"NodeName=a CPUs=many", 1, "bad-entry", "expected a number of cpus, found 'many'"),
         (b"NodeName=a CPUs=4 CoreSpecCount=4", 1, "bad-entry", "expected CPUs for jobs, found 0"),
         (b"NodeName=a MemSpecLimit=4", 1, "bad-entry", "expected more RealMemory than MemSpec"),
-        (b"NodeName=a State=FUTURE", 1, "bad-entry", "expected nodes that are there"),
+        (b"NodeName=a State=FUTURE", 1, "bad-entry", "left out: State=FUTURE"),
         (
             b"NodeName=a\nPartitionName=p Nodes=a MaxTime=9999999-00:00:00 PriorityJobFactor="
             b"999999999", None, "", "",

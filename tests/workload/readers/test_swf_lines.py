@@ -14,10 +14,11 @@ from hpcsched.workload.readers.swf_lines import PIECE, SwfLines, wait_time
 def test_comments_and_records(tmp_path: Path) -> None:
     """Lines keep their numbers; only comments before the first record belong to the header."""
     path = tmp_path / "log.swf"
-    path.write_bytes(b"; A: 1\n\n;B\n1 2\n; later\n3 4")
+    record = b"1 " * 18
+    path.write_bytes(b"; A: 1\n\n;B\n%b\n; later\n3 4" % record)
     lines = SwfLines(path)
     assert lines.fraction_read == 0
-    assert list(lines.records()) == [(4, b"1 2"), (6, b"3 4")]
+    assert list(lines.records()) == [(4, record), (6, b"3 4")]
     assert lines.comments == ["A: 1", "B"]
     assert lines.fraction_read == 1
 
