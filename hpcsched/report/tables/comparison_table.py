@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
+from hpcsched.report.tables.log_column import LogColumn
 from hpcsched.report.tables.report_table import MISSING, Table
-from hpcsched.report.tables.run_comparison import Comparison, LogColumn, Row
+from hpcsched.report.tables.run_comparison import Comparison, Row
 from hpcsched.results.solver_rounds import MARK, in_words
 
 BEST = "*"

@@ -9,7 +9,8 @@ from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.studied_runs import StudiedRun
 from hpcsched.report.tables.job_tables import common_jobs
 from hpcsched.report.tables.job_times import QUANTITIES, by_submission
-from hpcsched.report.tables.run_comparison import Comparison, LogColumn, shared_objective
+from hpcsched.report.tables.log_column import LogColumn
+from hpcsched.report.tables.run_comparison import Comparison, shared_objective
 
 _MEANS = {
     "mean_wait_time": "wait_time",
@@ -131,21 +132,36 @@ def _of_one_case(
         f"{labels[first.name]} is ahead by the objective, {title}: {least:,.6g}, which is"
         f" {less:.1f} % less than {labels[second.name]} with {next_one:,.6g}."
     )
-    interval = _difference(compared, first, second, objective)
+    interval = difference(compared, first, second, objective)
     if interval is None:
         yield "Whether that is beyond noise is not known: the objective is no mean of job values."
         return
-    beyond = "beyond noise" if interval.lower > 0 or interval.upper < 0 else "within noise"
+    beyond = "beyond noise" if interval.beyond_noise else "within noise"
     yield (
         f"The difference is {beyond}: over the same jobs its mean is {interval.mean:,.4g}, with a"
         f" 95 % interval from {interval.lower:,.4g} to {interval.upper:,.4g}."
     )
 
 
-def _difference(
+def difference(
     compared: ComparedStudy, one: StudiedRun, other: StudiedRun, objective: Mapping[str, Any]
 ) -> Interval | None:
-    """Return the mean difference over the jobs of both runs; None if there is no such mean."""
+    """Return the mean difference of an objective over the jobs of both runs, with its interval.
+
+    Parameters
+    ----------
+    compared
+        A study with both runs.
+    one, other
+        The runs.
+    objective
+        Name and parameters of their objective.
+
+    Returns
+    -------
+    Interval or None
+        None if the objective is no mean of a value of each job.
+    """
     if objective["name"] not in _MEANS:
         return None
     mine, its = common_jobs(compared.jobs[one.name], compared.jobs[other.name])
