@@ -11,7 +11,9 @@ from hpcsched.report.tables.job_tables import common_jobs
 from hpcsched.report.tables.job_times import QUANTITIES, by_submission
 from hpcsched.report.tables.log_column import LogColumn
 from hpcsched.report.tables.run_comparison import Comparison, shared_objective
+from hpcsched.report.tables.table_parts import duration_text
 
+_MINUTE = 60
 _MEANS = {
     "mean_wait_time": "wait_time",
     "mean_response_time": "response_time",
@@ -112,6 +114,15 @@ def _ranked(case: Sequence[StudiedRun]) -> list[StudiedRun]:
     )
 
 
+def _in_words(one: StudiedRun, value: float) -> str:
+    """Return a value of the objective, a time also in hours or days."""
+    summary = one.run.summary
+    about = summary.get("definitions", {}).get(summary["objective"]["name"], {})
+    if about.get("unit") != "s" or value < _MINUTE:
+        return f"{value:,.6g}"
+    return f"{value:,.6g} s ({duration_text(round(value))})"
+
+
 def _value(one: StudiedRun) -> float | None:
     value: float | None = one.run.summary["objective"]["value"]
     return value
@@ -125,12 +136,13 @@ def _of_one_case(
     least, next_one = _value(first) or 0.0, _value(second) or 0.0
     if least == next_one:
         same = [labels[one.name] for one in case if _value(one) == least]
-        yield f"By the objective, {title}, {', '.join(same)} are equal: {least:,.6g}."
+        value = _in_words(first, least)
+        yield f"By the objective, {title}, {', '.join(same)} are equal: {value}."
         return
     less = 100 * (1 - least / next_one)
     yield (
-        f"{labels[first.name]} is ahead by the objective, {title}: {least:,.6g}, which is"
-        f" {less:.1f} % less than {labels[second.name]} with {next_one:,.6g}."
+        f"{labels[first.name]} is ahead by the objective, {title}: {_in_words(first, least)}, which"
+        f" is {less:.1f} % less than {labels[second.name]} with {_in_words(second, next_one)}."
     )
     interval = difference(compared, first, second, objective)
     if interval is None:
