@@ -37,6 +37,9 @@ class LogReading:
             show_default=False,
         ),
     ] = None
+    busiest: Annotated[
+        bool, typer.Option("--busiest", help="Replay the busiest jobs, not the first ones.")
+    ] = False
 
 
 @with_option_groups
@@ -54,6 +57,9 @@ def try_log(
         typer.Option(help="The objective; bounded_slowdown by default.", show_default=False),
     ] = None,
     reading: LogReading,
+    recorded: Annotated[
+        bool, typer.Option("--recorded", help="Add the log's own schedule.")
+    ] = False,
     save: Annotated[
         Path | None,
         typer.Option(help="Write scenarios and runs into this folder.", show_default=False),
@@ -69,17 +75,26 @@ def try_log(
     is audited. Exits with 1 if an audit finds a violation.
     """
     from hpcsched.first_look.first_look import (
+        busiest_jobs,
         look_at,
         look_lines,
         try_scenarios,
         write_scenarios,
     )
-    from hpcsched.first_look.first_look_text import account_text, content_of, tried_table
+    from hpcsched.first_look.first_look_text import (
+        account_text,
+        busier_text,
+        content_of,
+        standing_of,
+        tried_table,
+    )
     from hpcsched.first_look.log_files import example_log
     from hpcsched.report.tables.audit_lines import check_lines
 
     if (log is None) == (not example):
         raise typer.BadParameter("expected a log, or --example")
+    if reading.busiest and not reading.jobs:
+        raise typer.BadParameter("--jobs 0 replays all jobs", param_hint="--busiest")
     names = [name.strip() for name in dispatchers.split(",") if name.strip()]
     path = example_log() if log is None else log
     look = look_at(
@@ -89,6 +104,7 @@ def try_log(
         jobs=reading.jobs or None,
         machine=_machine(reading.nodes),
         preset=reading.preset,
+        busiest=reading.busiest,
     )
     # What is told on the way is no part of a table that another program reads.
     for line in look_lines(look):
@@ -106,13 +122,18 @@ def try_log(
             for line in account_text(tried):
                 typer.echo(line)
             typer.echo()
-        table = tried_table(tried)
-        typer.echo(tables_text([table], format_, lambda: content_of(look, tried)))
+        standing = standing_of(tried, recorded=recorded)
+        table = tried_table(tried, standing)
+        typer.echo(tables_text([table], format_, lambda: content_of(look, tried, standing)))
+    for warning in standing.comparison.warnings:
+        typer.echo(f"warning: {warning}", err=True)
     bad = [one for one in tried if not one.audit.ok]
     for one in bad:
         for line in check_lines(one.audit):
             typer.echo(f"{one.label}: {line}", err=True)
     if format_ is TableFormat.TEXT:
+        if standing.alike:
+            typer.echo(busier_text(look, busiest_jobs(look)))
         _tell_next(save, names)
     if bad:
         raise typer.Exit(1)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from hpcsched.audit.violations import AuditReport
 from hpcsched.errors import Finding, InputError, Place
+from hpcsched.first_look.busiest_jobs import BusyPart, busiest_part
 from hpcsched.first_look.machine import (
     Machine,
     Needs,
@@ -24,14 +25,15 @@ from hpcsched.first_look.trial_scenarios import (
 )
 from hpcsched.parameters import LARGEST
 from hpcsched.plugins import manager
+from hpcsched.report.tables.table_parts import duration_text
 from hpcsched.results.directory import RunDirectory
-from hpcsched.runs.assembly import assemble
+from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.runs.auditing import audit_directory
 from hpcsched.runs.refused_records import all_refused_told
 from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
 from hpcsched.scenario.document import Document, parse_document, read_text
-from hpcsched.scenario.loading import check_document
+from hpcsched.scenario.loading import LoadedScenario, check_document
 from hpcsched.whole_files import make_folder, write_text
 from hpcsched.workload.log_recognition import (
     SCENARIOS,
@@ -57,12 +59,15 @@ class Look(NamedTuple):
         The dispatchers.
     objective
         Name of the objective; None: the default.
+    busiest
+        The busiest jobs of the log, if these are replayed; else None.
     """
 
     log: TrialLog
     machine: Machine
     configurations: Sequence[Configuration]
     objective: str | None
+    busiest: BusyPart | None = None
 
 
 class Tried(NamedTuple):
@@ -102,6 +107,7 @@ def look_at(
     jobs: int | None = None,
     machine: tuple[int, int | None] | None = None,
     preset: str | None = None,
+    busiest: bool = False,
 ) -> Look:
     """Return the look at a log that is to be taken.
 
@@ -120,6 +126,8 @@ def look_at(
         of cores keeps it.
     preset
         Name of the preset that reads the log; None: the content tells the format.
+    busiest
+        Whether the jobs are the busiest ones, where the log has more than `jobs`; else the first.
 
     Raises
     ------
@@ -138,7 +146,25 @@ def look_at(
     found = _machine(log)
     if machine is not None:
         found = given_machine(*machine, found)
-    return Look(log, found, chosen, objective)
+    look = Look(log, found, chosen, objective)
+    part = busiest_jobs(look) if busiest else None
+    if part is None:
+        return look
+    return look._replace(log=log._replace(skip=part.skip), busiest=part)
+
+
+def busiest_jobs(look: Look) -> BusyPart | None:
+    """Return the busiest jobs of a log, as many as are replayed; None if these are all."""
+    if look.log.jobs is None:
+        return None
+    loaded, assembly = _with_room(look.log._replace(jobs=None, skip=0))
+    totals = dict.fromkeys(assembly.system.resource_types, 0)
+    for _, count, amounts in look.machine.groups:
+        for name, amount in amounts.items():
+            if name in totals:
+                totals[name] += count * amount
+    with all_refused_told(loaded):
+        return busiest_part(assembly.source.jobs(), list(totals.values()), look.log.jobs)
 
 
 def document_of(
@@ -196,9 +222,22 @@ def look_lines(look: Look) -> Iterator[str]:
         yield f"encoding: {look.log.encoding}, as it is not UTF-8"
     more = "".join(f", {amount} {name}" for name, amount in machine.others)
     each = f"{machine.cores} {cores}{more} each"
+    if machine.larger:
+        each += f" and one more on {machine.larger} of them"
     yield f"machine: {machine.nodes} {nodes} with {each}, {machine.basis}"
-    if look.log.jobs is not None:
+    if look.busiest is not None:
+        yield f"jobs: {busiest_text(look.busiest, look.log.jobs)}"
+    elif look.log.jobs is not None:
         yield f"jobs: at most the first {look.log.jobs}"
+
+
+def busiest_text(part: BusyPart, jobs: int | None) -> str:
+    """Return the busiest jobs of a log in words."""
+    return (
+        f"the busiest {jobs} of the log, those after the first {part.skip}: submitted within"
+        f" {duration_text(part.span)}, {100 * part.crowded:.0f} % of them would find the machine"
+        f" full if none ever waited (of the first {jobs}: {100 * part.first_crowded:.0f} %)"
+    )
 
 
 def write_scenarios(look: Look, folder: Path) -> list[tuple[Configuration, Path]]:
@@ -254,6 +293,19 @@ def _machine(log: TrialLog) -> Machine:
 
 def _needs(log: TrialLog) -> tuple[Needs, Sequence[str]]:
     """Return the needs of the jobs of a log, and the comments of its header."""
+    loaded, assembly = _with_room(log)
+    source = assembly.source
+    waits = recorded_waits(source)
+    # All flaws at once: the user mends a log in one pass.
+    with all_refused_told(loaded):
+        needs = need_of(source.jobs(), waits, assembly.system.resource_types)
+    if not any(need.job for need in needs.by_type.values()):
+        raise InputError(Finding("no-jobs", _no_jobs(source.account), Place(str(log.path))))
+    return needs, source.comments
+
+
+def _with_room(log: TrialLog) -> tuple[LoadedScenario, Assembly]:
+    """Return the parts of a scenario with a log as its trace and room for every job."""
     asked = [] if log.format.preset is None else find_preset(log.format.preset).resource_types
     resources = dict.fromkeys(["core", *asked], LARGEST)
     enough: dict[str, Any] = {"name": "node", "count": 1000, "resources": resources}
@@ -264,15 +316,7 @@ def _needs(log: TrialLog) -> tuple[Needs, Sequence[str]]:
         "dispatcher": "reject",
     }
     loaded = check_document(Document(values), log.path)
-    assembly = assemble(loaded.scenario)
-    source = assembly.source
-    waits = recorded_waits(source)
-    # All flaws at once: the user mends a log in one pass.
-    with all_refused_told(loaded):
-        needs = need_of(source.jobs(), waits, assembly.system.resource_types)
-    if not any(need.job for need in needs.by_type.values()):
-        raise InputError(Finding("no-jobs", _no_jobs(source.account), Place(str(log.path))))
-    return needs, source.comments
+    return loaded, assemble(loaded.scenario)
 
 
 def _no_jobs(account: TraceAccount) -> str:

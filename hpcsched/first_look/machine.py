@@ -1,7 +1,7 @@
 """Machine for a log: from its header, or from the requests of its jobs."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from hpcsched.workload.job import TracedJob
@@ -9,29 +9,39 @@ from hpcsched.workload.readers.header_machine import header_machine
 
 
 class Machine(NamedTuple):
-    """Nodes of equal size.
+    """Nodes of equal size, some of which may have a core more.
 
     Attributes
     ----------
     nodes
         Number of nodes.
     cores
-        Cores of each node.
+        Cores of each node, of the smaller ones if there are two sizes.
     basis
         Where this is from, in words.
     others
         Amounts of other resource types of each node.
+    larger
+        Number of nodes that have one core more.
     """
 
     nodes: int
     cores: int
     basis: str
     others: tuple[tuple[str, int], ...] = ()
+    larger: int = 0
 
     @property
     def resources(self) -> dict[str, int]:
         """Amounts of each node by resource type, cores first."""
         return {"core": self.cores, **dict(self.others)}
+
+    @property
+    def groups(self) -> Iterator[tuple[str, int, dict[str, int]]]:
+        """Name, number of nodes, and amounts of each, of nodes of one size."""
+        yield "node", self.nodes - self.larger, self.resources
+        if self.larger:
+            yield "larger", self.larger, {**self.resources, "core": self.cores + 1}
 
 
 class Need(NamedTuple):
@@ -115,8 +125,10 @@ def machine_from_header(comments: Sequence[str]) -> Machine | None:
     if not (nodes or processors):
         return None
     basis = f"from the log's header ({stated.told})"
-    if nodes and processors and processors % nodes == 0:
-        return Machine(nodes, processors // nodes, basis)
+    if nodes and processors >= nodes:
+        cores, larger = divmod(processors, nodes)
+        return Machine(nodes, cores, basis, larger=larger)
+    # A header with fewer processors than nodes has one of them wrong.
     return Machine(processors or nodes, 1, basis)
 
 

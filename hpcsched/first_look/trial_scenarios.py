@@ -56,12 +56,25 @@ class TrialLog(NamedTuple):
         Largest number of jobs; None is all.
     encoding
         Encoding of its text.
+    skip
+        Number of jobs before those that are replayed.
     """
 
     path: Path
     format: LogFormat
     jobs: int | None
     encoding: str = UTF_8
+    skip: int = 0
+
+    @property
+    def part(self) -> dict[str, Any]:
+        """Keys of a trace that select the jobs, with their values."""
+        if self.jobs is None:
+            return {}
+        if self.skip:
+            first = {"name": "first", "jobs": self.jobs, "skip": self.skip}
+            return {"transforms": [first]}
+        return {"jobs": self.jobs}
 
 
 class Configuration(NamedTuple):
@@ -111,8 +124,7 @@ def configurations(names: Sequence[str], registry: Registry) -> list[Configurati
 def trace_values(log: TrialLog) -> dict[str, Any]:
     """Return the trace of a log, with policies that pass over its flaws, as plain values."""
     values: dict[str, Any] = {"source": log.format.source, "path": str(log.path.absolute())}
-    if log.jobs is not None:
-        values["jobs"] = log.jobs
+    values |= log.part
     for key, (value, _) in _policies(log).items():
         values[key] = {"core": 1} if key == "unit" else value
     return values
@@ -145,8 +157,12 @@ def scenario_text(
         Name of the objective; None: the default.
     """
     stem = log.path.name.partition(".")[0]
-    resources = ", ".join(f"{name}: {amount}" for name, amount in machine.resources.items())
-    jobs = [] if log.jobs is None else [f"  jobs: {log.jobs}"]
+    groups = [
+        f"    - {{name: {name}, count: {count}, resources: {{{_flow(amounts)}}}}}"
+        for name, count, amounts in machine.groups
+    ]
+    # YAML's flow style is JSON's; these plain words need no quotes.
+    part = [f"  {key}: {json.dumps(value)}".replace('"', "") for key, value in log.part.items()]
     policies = [
         f"  {key}: {value}  # {meaning}" for key, (value, meaning) in _policies(log).items()
     ]
@@ -156,15 +172,19 @@ def scenario_text(
         "system:",
         f"  # {machine.basis}",
         "  groups:",
-        f"    - {{name: node, count: {machine.nodes}, resources: {{{resources}}}}}",
+        *groups,
         "trace:",
         f"  source: {log.format.source}",
         # JSON's quotes are YAML's, whatever a path has in it.
         f"  path: {json.dumps(str(log.path.absolute()), ensure_ascii=False)}",
-        *jobs,
+        *part,
         *policies,
         "predictor: requested-time  # what users ask for",
         f"dispatcher: {configuration.declared}",
         *([] if objective is None else [f"objective: {objective}"]),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _flow(amounts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name}: {amount}" for name, amount in amounts.items())

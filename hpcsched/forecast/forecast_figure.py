@@ -35,16 +35,17 @@ def forecast_figure(found: Forecast, width: int = PAPER_WIDTH) -> Figure:
     names = ["supposed" if job.job_id is None else str(job.job_id) for job in shown]
     count = len(found.quantiles)
     bands = []
+    shades: dict[str, str] = {}
     # From the outermost pair of quantiles inwards, so that inner ones are on top.
     for depth in range(count // 2):
         low, high = depth, count - 1 - depth
-        share = found.quantiles[high] - found.quantiles[low]
+        interval = f"{100 * (found.quantiles[high] - found.quantiles[low]):g} %"
+        shades[interval] = lighter(PALETTE["blue"], 0.75 - 0.5 * depth / max(count // 2 - 1, 1))
         bands += rows(
             job=names,
             begin=[(job.starts[low] - found.now) / unit for job in shown],
             end=[(job.starts[high] - found.now) / unit for job in shown],
-            colour=lighter(PALETTE["blue"], 0.75 - 0.5 * depth / max(count // 2 - 1, 1)),
-            interval=f"{100 * share:g} %",
+            interval=interval,
         )
     middle = rows(job=names, begin=[(job.starts[count // 2] - found.now) / unit for job in shown])
     y = alt.Y("job:N", sort=names, axis=alt.Axis(title="job", grid=False))
@@ -56,7 +57,11 @@ def forecast_figure(found: Forecast, width: int = PAPER_WIDTH) -> Figure:
             x=x,
             x2="end:Q",
             y=y,
-            color=alt.Color("colour:N", scale=None),
+            color=alt.Color(
+                "interval:N",
+                scale=alt.Scale(domain=list(shades), range=list(shades.values())),
+                legend=alt.Legend(title="start within, line: median", symbolType="square"),
+            ),
             tooltip=["job:N", "interval:N", "begin:Q", "end:Q"],
         ),
         chart_of(middle).mark_tick(color=INK, thickness=1.5).encode(x=x, y=y),

@@ -43,6 +43,11 @@ class Interval(NamedTuple):
     lower: float
     upper: float
 
+    @property
+    def beyond_noise(self) -> bool:
+        """Whether the interval of a difference does not hold 0."""
+        return self.lower > 0 or self.upper < 0
+
 
 def block_length(count: int) -> int:
     """Return ⌈√n⌉ for n values: both the length and the number of blocks grow with n."""

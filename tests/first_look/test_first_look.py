@@ -15,7 +15,12 @@ from hpcsched.first_look.first_look import (
     try_scenarios,
     write_scenarios,
 )
-from hpcsched.first_look.first_look_text import account_text, content_of, tried_table
+from hpcsched.first_look.first_look_text import (
+    account_text,
+    content_of,
+    standing_of,
+    tried_table,
+)
 from hpcsched.scenario.loading import check_document
 from tests.first_look import samples
 from tests.workload.presets.samples import WRITERS
@@ -61,11 +66,11 @@ def test_the_scenarios_do_the_same(tmp_path: Path) -> None:
     tried = list(try_scenarios(scenarios, tmp_path / "runs"))
     for (_, path), one in zip(scenarios, tried, strict=True):
         assert hpcsched.replay(hpcsched.load_scenario(path)).objective == one.objective
-    table = tried_table(tried)
+    standing = standing_of(tried)
+    table = tried_table(tried, standing)
     values = [row[2] for row in table.rows]
     assert values == sorted(values, key=float)
-    assert [row[0] for row in table.rows] == ["*", "", ""]
-    assert content_of(look, tried)["machine"]["nodes"] == 4
+    assert content_of(look, tried, standing)["machine"]["nodes"] == 4
     assert next(account_text(tried)).startswith("80 records read, 80 jobs submitted")
 
 
@@ -120,4 +125,4 @@ def test_known_data_sets(tmp_path: Path) -> None:
     (tried,) = try_scenarios(write_scenarios(look, tmp_path / "made"), tmp_path / "runs")
     assert tried.directory.summary["jobs"]["completed"] == 2
     assert tried.audit.ok
-    assert content_of(look, [tried])["machine"]["others"] == {"gpu": 8}
+    assert content_of(look, [tried], standing_of([tried]))["machine"]["others"] == {"gpu": 8}

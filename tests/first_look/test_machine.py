@@ -22,7 +22,7 @@ from hpcsched.workload.job import Job, TracedJob
         (["MaxNodes: 144", "MaxProcs: 1152"], 144, 8),
         (["MaxProcs: 430"], 430, 1),
         (["MaxNodes: 16"], 16, 1),
-        (["MaxNodes: 3", "MaxProcs: 8"], 8, 1),
+        (["MaxNodes: 8", "MaxProcs: 3"], 3, 1),
     ],
 )
 def test_from_a_header(comments: list[str], nodes: int, cores: int) -> None:
@@ -31,6 +31,13 @@ def test_from_a_header(comments: list[str], nodes: int, cores: int) -> None:
     assert machine is not None
     assert machine[:2] == (nodes, cores)
     assert comments[0] in machine.basis
+
+
+def test_processors_that_nodes_do_not_share_evenly() -> None:
+    """Curie has 93,312 = 936 × 16 + 4,608 × 17 processors on 5,544 nodes."""
+    machine = machine_from_header(["MaxNodes: 5544", "MaxProcs: 93312"])
+    assert machine is not None
+    assert list(machine.groups) == [("node", 936, {"core": 16}), ("larger", 4608, {"core": 17})]
 
 
 def test_a_header_without_a_machine() -> None:

@@ -41,14 +41,84 @@ def test_the_machine_is_large_enough_for_jobs_that_are_not_replayed(tmp_path: Pa
     assert "larger_than_system" not in text
 
 
+def crowded_log(folder: Path) -> Path:
+    """Write a log of two cores: ten jobs alone, then twenty of 60 s and 10 s a second apart."""
+    times = [(100 * k, 60) for k in range(10)]
+    times += [(5000 + k, 10 if k % 2 else 60) for k in range(20)]
+    rest = "-1 1 1 1 1 1 1 -1 -1"
+    records = "".join(
+        f"{number} {submit} {500 if number <= 10 else 3} {run} 1 -1 -1 1 {run} {rest}\n"
+        for number, (submit, run) in enumerate(times, 1)
+    )
+    return samples.written(folder, "; MaxProcs: 2\n" + records, "log.swf")
+
+
+def test_a_log_on_which_nothing_waits(tmp_path: Path) -> None:
+    """None is the best; the busiest ten jobs, of which eight find no room, are offered."""
+    log = crowded_log(tmp_path)
+    text = asked("try", str(log), "--dispatchers", "easy,sjf", "--jobs", "10")
+    assert "*" not in text
+    assert "These jobs cannot tell the dispatchers apart" in text
+    assert "0.0 % of the jobs wait, and the machine is used at 31 %." in text
+    assert (
+        "add --busiest to replay the busiest 10 of the log, those after the first 10: submitted"
+        " within 9 s, 80 % of them would find the machine full if none ever waited (of the first"
+        " 10: 0 %)" in text
+    )
+
+
+def test_the_busiest_jobs(tmp_path: Path) -> None:
+    """They are replayed, and the scenarios that are saved do the same."""
+    log, save = crowded_log(tmp_path), tmp_path / "saved"
+    options = ["--dispatchers", "easy,sjf", "--jobs", "10", "--busiest", "--save", str(save)]
+    text = asked("try", str(log), *options)
+    assert "jobs: the busiest 10 of the log, those after the first 10: submitted within 9 s" in text
+    assert "10 jobs submitted: 10 completed\n" in text
+    assert "10 skipped: before_first_jobs\n" in text
+    assert "10 skipped: after_first_jobs\n" in text
+    assert "  transforms: [{name: first, jobs: 10, skip: 10}]\n" in (save / "easy.yaml").read_text()
+    asked("try", str(log), "--busiest", "--jobs", "0", code=2)
+
+
+def test_a_winner_is_ahead_of_all(tmp_path: Path) -> None:
+    """The order of two jobs makes LJF the worst; SJF and order search are equal, so unmarked."""
+    log = crowded_log(tmp_path)
+    text = asked("try", str(log), "--dispatchers", "sjf,ljf", "--jobs", "0")
+    assert "\n*  sjf " in text
+    text = asked(
+        "try", str(log), "--dispatchers", "sjf,{},ljf".format("order-search"), "--jobs", "0"
+    )
+    content = json.loads(
+        asked(
+            "try", str(log), "--dispatchers", "sjf,order-search,ljf", "--jobs", "0",
+            "--format", "json",
+        )
+    )  # fmt: skip
+    assert content["best"] is None
+    assert content["within_noise_of_least"] == ["order-search"]
+
+
+def test_the_logs_own_schedule(tmp_path: Path) -> None:
+    """Each of the first ten jobs waited for 500 s in the log, and for none in the replay."""
+    result = CliRunner().invoke(
+        app,
+        ["try", str(crowded_log(tmp_path)), "--dispatchers", "easy", "--jobs", "10", "--recorded"],
+    )
+    assert "recorded: the log's own schedule, not a replay" in result.stdout
+    assert (
+        "replay and log are far apart: the mean wait is 500 s in recorded and 0 s in the nearest"
+        " run" in result.stderr
+    )
+
+
 def test_nothing_is_the_best_where_no_job_waited(tmp_path: Path) -> None:
     """Two jobs on a thousand cores: all dispatchers are equal, and the reader is told why."""
     log = samples.written(tmp_path, samples.SWF, "log.swf")
     text = asked("try", str(log), "--dispatchers", "easy,sjf", "--nodes", "1000", "--jobs", "2")
     assert "*" not in text
-    assert "it is equal under all dispatchers" in text
-    assert "No job waited: the machine has room for all of them" in text
-    assert "--nodes" in text
+    assert "cannot tell the dispatchers apart" in text
+    assert "0.0 % of the jobs wait" in text
+    assert "a smaller machine (--nodes)" in text
 
 
 def test_a_log_that_is_not_utf_8(tmp_path: Path) -> None:

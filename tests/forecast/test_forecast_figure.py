@@ -13,6 +13,8 @@ def test_bands_by_hand() -> None:
     assert [(row["interval"], row["begin"], row["end"]) for row in bands.rows] == [
         ("90 %", 1, 6), ("50 %", 2, 4),
     ]  # fmt: skip
+    assert bands.encoding["color"]["scale"]["domain"] == ["90 %", "50 %"]
+    assert bands.encoding["color"]["legend"]["title"] == "start within, line: median"
     assert middle.column("begin") == [3]
     assert middle.axis_title("x") == "hours until the start"
 

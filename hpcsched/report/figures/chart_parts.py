@@ -14,6 +14,7 @@ import numpy as np
 
 from hpcsched.metrics.column_sums import FloatColumn
 from hpcsched.report.figures.figure_style import PAPER_WIDTH, Look
+from hpcsched.report.tables.table_parts import duration_text
 from hpcsched.system.system import IntArray
 
 Chart: TypeAlias = alt.Chart | alt.LayerChart | alt.ConcatChart | alt.VConcatChart
@@ -24,6 +25,10 @@ Values: TypeAlias = Sequence[Any] | FloatColumn | IntArray
 
 _NUMBER = "format(datum.value, datum.value > 0 && datum.value < 0.001 ? '~e' : ',~r')"
 """Expression for the numbers of an axis: in full, but 1e-6 of very small ones."""
+_COARSE = (1, 10, 60, 600, 3600, 36_000, 86_400, 864_000, 8_640_000)
+_FINE = (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 18_000, 36_000, 86_400,
+         172_800, 432_000, 864_000, 1_728_000, 4_320_000, 8_640_000)  # fmt: skip
+"""Durations at which an axis is marked, in seconds; the fine ones where there are few marks."""
 STEPS = 400
 """Number of points of a curve; more could not be told apart."""
 BESIDE = 3
@@ -129,7 +134,7 @@ def sized(chart: ChartT, size: tuple[int, int], title: str = "") -> ChartT:
 
 
 def value_scale(
-    values: Iterable[FloatColumn], linear: float = 1.0
+    values: Iterable[FloatColumn], linear: float = 1.0, *, seconds: bool = False
 ) -> tuple[alt.Scale, list[float]]:
     """Return a logarithmic scale, which is linear near 0 where there are values of 0.
 
@@ -139,6 +144,8 @@ def value_scale(
         Columns of the values that are drawn.
     linear
         Value below which it is linear where there are values of 0.
+    seconds
+        Whether the values are durations, marked at seconds, minutes, hours and days.
 
     Returns
     -------
@@ -146,6 +153,7 @@ def value_scale(
         The scale, and the values of its marks: powers of ten; with few of them also twice and
         five times these.
     """
+    marks = _durations if seconds else _powers
     parts = [part for part in values if len(part)]
     if not parts:
         return alt.Scale(type="linear"), []
@@ -154,10 +162,19 @@ def value_scale(
     if low <= 0:
         high = max(high, linear)
         scale = alt.Scale(type="symlog", constant=linear, domain=[0, high], nice=False)
-        return scale, [0.0, *_powers(linear, high)]
+        return scale, [0.0, *marks(linear, high)]
     # A scale of a single value would have no width.
     high = max(high, 1.01 * low)
-    return alt.Scale(type="log", domain=[low, high], nice=False), _powers(low, high)
+    return alt.Scale(type="log", domain=[low, high], nice=False), marks(low, high)
+
+
+def _durations(low: float, high: float) -> list[float]:
+    """Return durations within bounds at which clocks are read, few enough to be written."""
+    for durations in (_COARSE, _FINE):
+        inside = [float(one) for one in durations if low <= one <= high]
+        if len(inside) >= 3:
+            return inside
+    return _powers(low, high)
 
 
 def _powers(low: float, high: float) -> list[float]:
@@ -171,7 +188,7 @@ def _powers(low: float, high: float) -> list[float]:
     return inside
 
 
-def value_axis(title: str, marks: Sequence[float] = ()) -> alt.Axis:
+def value_axis(title: str, marks: Sequence[float] = (), *, seconds: bool = False) -> alt.Axis:
     """Return an axis of values.
 
     Parameters
@@ -180,9 +197,16 @@ def value_axis(title: str, marks: Sequence[float] = ()) -> alt.Axis:
         Its title.
     marks
         Values of its marks; empty: as it suits.
+    seconds
+        Whether these are durations, written as 2 h and not as 7,200.
     """
     if not marks:
         return alt.Axis(title=title)
+    if seconds:
+        written = [
+            duration_text(round(mark)) if mark == round(mark) else f"{mark:g} s" for mark in marks
+        ]
+        return alt.Axis(title=title, values=list(marks), labelExpr=texts_at(marks, written))
     # As a format of the axis, Vega would write 1e+2 on logarithmic scales.
     return alt.Axis(title=title, values=list(marks), labelExpr=_NUMBER)
 
@@ -244,6 +268,12 @@ def label_expression(drawn: Mapping[str, Look]) -> str:
     labels = {name: look.label or name for name, look in drawn.items()}
     # Vega-Lite evaluates it for each label; texts of JSON are texts there.
     return f"{json.dumps(labels, ensure_ascii=False)}[datum.value]"
+
+
+def texts_at(places: Sequence[float], texts: Sequence[str]) -> str:
+    """Return the expression of an axis that shows texts at places."""
+    # Vega-Lite evaluates the expression for each mark; texts of JSON are texts there.
+    return f"{json.dumps(texts, ensure_ascii=False)}[indexof({json.dumps(places)}, datum.value)]"
 
 
 def plot_width(width: int, beside: int = 1) -> int:

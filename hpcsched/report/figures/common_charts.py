@@ -75,6 +75,8 @@ def survivals(
     drawn: Mapping[str, Look],
     titles: tuple[str, str],
     width: int = PAPER_WIDTH,
+    *,
+    seconds: bool = False,
 ) -> alt.Chart:
     """Return the chart of survival functions on logarithmic scales: percentages above each value.
 
@@ -88,6 +90,8 @@ def survivals(
         Titles of the axes of values and of percentages.
     width
         Width of the whole figure, whose legend this is, in points.
+    seconds
+        Whether the values are durations.
     """
     data = []
     least = 10.0
@@ -97,13 +101,13 @@ def survivals(
             x, y = survival(own)
             least = min(least, float(y[-1]))
             data += rows(configuration=configuration, value=x, percent=y)
-    scale, marks = value_scale(values.values())
+    scale, marks = value_scale(values.values(), seconds=seconds)
     shares, percents = value_scale([np.array([least, 100.0])])
     chart: alt.Chart = (
         chart_of(data)
         .mark_line(interpolate="step-after", strokeWidth=1.4, clip=True)
         .encode(
-            x=alt.X("value:Q", scale=scale, axis=value_axis(titles[0], marks)),
+            x=alt.X("value:Q", scale=scale, axis=value_axis(titles[0], marks, seconds=seconds)),
             y=alt.Y("percent:Q", scale=shares, axis=value_axis(titles[1], percents)),
             color=colours(drawn, width),
             strokeDash=dashes(drawn, width),
@@ -119,6 +123,8 @@ def distributions(
     titles: tuple[str, str],
     width: int = PAPER_WIDTH,
     linear: float = 1.0,
+    *,
+    seconds: bool = False,
 ) -> alt.Chart:
     """Return the chart of distribution functions: percentages of values up to each value.
 
@@ -134,6 +140,8 @@ def distributions(
         Width of the whole figure, whose legend this is, in points.
     linear
         Value below which the scale is linear where there are values of 0.
+    seconds
+        Whether the values are durations.
     """
     data = []
     for configuration in drawn:
@@ -141,12 +149,12 @@ def distributions(
         if own is not None and len(own):
             x, y = distribution(own)
             data += rows(configuration=configuration, value=x, percent=y)
-    scale, marks = value_scale(values.values(), linear)
+    scale, marks = value_scale(values.values(), linear, seconds=seconds)
     chart: alt.Chart = (
         chart_of(data)
         .mark_line(interpolate="step-after", strokeWidth=1.4, clip=True)
         .encode(
-            x=alt.X("value:Q", scale=scale, axis=value_axis(titles[0], marks)),
+            x=alt.X("value:Q", scale=scale, axis=value_axis(titles[0], marks, seconds=seconds)),
             y=alt.Y("percent:Q", scale=alt.Scale(domain=[0, 101]), axis=alt.Axis(title=titles[1])),
             color=colours(drawn, width),
             strokeDash=dashes(drawn, width),

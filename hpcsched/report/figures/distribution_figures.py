@@ -11,7 +11,12 @@ from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.figures.chart_parts import BESIDE, Figure, panels, plot_width, sized
 from hpcsched.report.figures.common_charts import distributions, survivals
 from hpcsched.report.figures.figure_style import PAPER_WIDTH, configuration_looks
-from hpcsched.report.figures.job_quantities import QUEUE_SIZE, quantity_title, quantity_values
+from hpcsched.report.figures.job_quantities import (
+    QUEUE_SIZE,
+    is_duration,
+    quantity_title,
+    quantity_values,
+)
 from hpcsched.report.figures.row_charts import spread_panels
 from hpcsched.report.figures.spreads import spread_of
 
@@ -37,7 +42,14 @@ def box_figure(compared: ComparedStudy, quantity: str, width: int = PAPER_WIDTH)
     # Rows are in the order of what they show, in the first trace.
     means = {one: spread.mean for (one, group), spread in found.items() if group == groups[0]}
     order = sorted(drawn, key=lambda one: means.get(one, float("inf")))
-    chart = spread_panels(found, groups, {one: drawn[one] for one in order}, title, width)
+    chart = spread_panels(
+        found,
+        groups,
+        {one: drawn[one] for one in order},
+        title,
+        width,
+        seconds=is_duration(quantity),
+    )
     caption = (
         "By ascending mean. Bars reach from the 25th to the 75th percentile, and thinner to the"
         " 90th and the 99th; the line from the least to the largest value. On the right: the"
@@ -101,7 +113,8 @@ def _curves(
     charts = []
     for group in groups:
         of_group = {configuration: own for (configuration, g), own in values.items() if g == group}
-        charts.append(sized(draw(of_group, drawn, (title, counted), width), size, group))
+        curves = draw(of_group, drawn, (title, counted), width, seconds=is_duration(quantity))
+        charts.append(sized(curves, size, group))
     return Figure(f"{kind}-{quantity}", f"{_heading(quantity)}: {kind}", caption, panels(charts))
 
 

@@ -62,11 +62,14 @@ class Look(NamedTuple):
         Number of the style, which distinguishes configurations of one colour.
     label
         Label of the configuration; empty: its name.
+    own
+        Whether no other configuration has the colour.
     """
 
     colour: str
     style: int
     label: str = ""
+    own: bool = False
 
     @property
     def dash(self) -> Sequence[int]:
@@ -76,7 +79,7 @@ class Look(NamedTuple):
     @property
     def fill(self) -> str:
         """Colour of areas, lighter for each further configuration of the colour."""
-        return lighter(self.colour, _TINTS[self.style])
+        return self.colour if self.own else lighter(self.colour, _TINTS[self.style])
 
 
 def lighter(colour: str, white: float) -> str:
@@ -163,6 +166,8 @@ def chart_config(font_size: int = FONT_SIZE) -> dict[str, Any]:
             "domainColor": INK,
             "tickColor": INK,
             "tickSize": 3,
+            # Vega would move the outermost labels inwards, beside their ticks.
+            "labelFlush": False,
         },
         "legend": {**text, "title": None, "orient": "bottom", "symbolStrokeWidth": 2},
         "title": {"fontSize": font_size, "fontWeight": "normal", "color": INK},
@@ -199,16 +204,25 @@ def looks(dispatchers: Mapping[str, str]) -> dict[str, Look]:
     Parameters
     ----------
     dispatchers
-        Dispatcher by configuration. Those of one colour differ by line and tint, in this order.
+        Dispatcher by configuration. The first of each dispatcher has its colour; further ones have
+        colours of their own if there are enough, else they differ by line and tint.
     """
     colours = colours_of(dispatchers.values())
+    further = len(dispatchers) - len(colours)
+    free = [PALETTE[name] for name in _OTHERS if PALETTE[name] not in colours.values()]
+    own = 0
     drawn: dict[str, Look] = {}
     used: dict[str, int] = {}
     for name, dispatcher in dispatchers.items():
         colour = colours[dispatcher]
         number = used.setdefault(colour, 0)
         used[colour] += 1
-        drawn[name] = Look(colour, number % len(DASHES))
+        if number and further <= len(free):
+            # Dashed all the same: two lines may lie on each other.
+            drawn[name] = Look(free[own], number % len(DASHES), own=True)
+            own += 1
+        else:
+            drawn[name] = Look(colour, number % len(DASHES))
     return drawn
 
 

@@ -1,7 +1,7 @@
 """Data of a Gantt chart: the rectangles of jobs on nodes in a window of time."""
 
 from bisect import insort
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
 from typing import NamedTuple, NoReturn
 
@@ -47,19 +47,22 @@ class JobRectangle(NamedTuple):
 
 
 class NodeOutage(NamedTuple):
-    """Outage of a node.
+    """Outage of a node, or of neighbouring nodes at once.
 
     Attributes
     ----------
     node
-        Number of the node.
+        Number of the first node.
     begin, end
         Simulated seconds.
+    nodes
+        Number of nodes.
     """
 
     node: int
     begin: int
     end: int
+    nodes: int = 1
 
 
 class MarkedSpan(NamedTuple):
@@ -135,12 +138,37 @@ def gantt_window(
     nodes = tuple(node for node, amount in enumerate(amounts) if amount)
     placed = _jobs_in_window(one, resource, begin, end)
     found = _rectangles(placed, amounts, system.group_of.tolist(), begin, end)
-    down = tuple(there for there in _down(one, begin, end) if there.node in nodes)
+    down = _together(there for there in _down(one, begin, end) if amounts[there.node])
     # Axes without any data have no size.
     if not found and not down:
         _refuse_empty(one, resource, begin, end)
     jobs = {job.job_id: job.about for job in placed}
     return resource, Window(begin, end, system, found, nodes, down, jobs)
+
+
+def shared_bounds(
+    runs: Sequence[StudiedRun], begin: int | str | None, end: int | str | None
+) -> list[tuple[int | str, int | str]]:
+    """Return the bounds of the window of each run, which runs of one trace share.
+
+    Parameters
+    ----------
+    runs
+        The runs.
+    begin, end
+        Bounds, as in `simulated_second`; None is the first start or the last end of all.
+    """
+    spans = [(one.group, *_span(one)) for one in runs]
+    found: list[tuple[int | str, int | str]] = []
+    for one in runs:
+        same = [(first, last) for group, first, last in spans if group == one.group]
+        found.append(
+            (
+                min(first for first, _ in same) if begin is None else begin,
+                max(last for _, last in same) if end is None else end,
+            )
+        )
+    return found
 
 
 def marked_spans(
@@ -213,6 +241,19 @@ def _down(one: StudiedRun, begin: int, end: int) -> Iterator[NodeOutage]:
     for node, start, over in zip(*(column.tolist() for column in down), strict=True):
         if start < end and over > begin:
             yield NodeOutage(node, max(start, begin), min(over, end))
+
+
+def _together(down: Iterable[NodeOutage]) -> tuple[NodeOutage, ...]:
+    """Return the outages, those of neighbouring nodes at the same time as one."""
+    found: list[NodeOutage] = []
+    for one in sorted(down, key=lambda outage: (outage.begin, outage.end, outage.node)):
+        last = found[-1] if found else None
+        same = last is not None and (last.begin, last.end) == (one.begin, one.end)
+        if last is not None and same and one.node == last.node + last.nodes:
+            found[-1] = last._replace(nodes=last.nodes + 1)
+        else:
+            found.append(one)
+    return tuple(found)
 
 
 def _span(one: StudiedRun) -> tuple[int, int]:

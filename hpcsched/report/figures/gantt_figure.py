@@ -3,7 +3,6 @@
 Above each is a strip with the use of the resource type over the same time.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -22,6 +21,7 @@ from hpcsched.report.figures.chart_parts import (
     plot_width,
     rows,
     sized,
+    texts_at,
 )
 from hpcsched.report.figures.figure_style import PAPER_WIDTH, ink_on, job_colour
 from hpcsched.report.figures.gantt import (
@@ -30,7 +30,9 @@ from hpcsched.report.figures.gantt import (
     Window,
     gantt_window,
     marked_spans,
+    shared_bounds,
 )
+from hpcsched.report.figures.gantt_raster import MergedRectangle, merged
 from hpcsched.report.figures.job_categories import (
     By,
     category_colours,
@@ -52,10 +54,12 @@ _LEGIBLE, _TALL = 0.02, 6.0
 """Least width, as a share of the window, and height, in points, for a number."""
 _NAMED = 24
 """Largest number of nodes named one by one; of more, only their groups are."""
+_EDGED = 3.0
+"""Least width and height of a rectangle with an edge, in points; it would cover smaller ones."""
 _MANY = 3000
-"""Number of rectangles from which on their edges are left out, which would cover them."""
-_ROW, _LEAST, _MOST = 15, 108, 440
-"""Height of a node's row, and least and largest height of a panel, in points."""
+"""Number of rectangles of a panel from which on they are merged by category, a point a cell."""
+_ROW, _LEAST, _MOST, _ALL = 15, 60, 440, 900
+"""Height of a node's row, least and largest height of a panel, and of all panels, in points."""
 _STRIP = 36
 """Height of the strip of the use of the resource type, in points."""
 
@@ -110,26 +114,33 @@ def gantt_figure(
     """
     wanted: Sequence[str | None] = [*resources] or [None]
     found = [
-        _Panel(one, *gantt_window(one, resource, begin, end))
-        for one in study.runs
+        _Panel(one, *gantt_window(one, resource, *bounds))
+        for one, bounds in zip(study.runs, shared_bounds(study.runs, begin, end), strict=True)
         for resource in wanted
     ]
     colours = _colours(found, by)
     labels = study.run_labels
     charts: list[Chart] = []
-    for panel in found:
+    for place, panel in enumerate(found):
+        # The axis of the last panel is that of all above it that have the same trace.
+        last = place + 1 == len(found) or found[place + 1].run.group != panel.run.group
+        height = _height(panel.window, len(found))
         title = labels[panel.run.name] if len(study.runs) > 1 else ""
         time = time_axis(panel.window.begin, panel.window.end, panel.run.run.calendar)
         marked = marked_spans(panel.run, panel.window, marks)
         strip = _with_marks([_strip(panel, time)], marked, time)
-        nodes = _with_marks(_nodes(panel, time, colours), marked, time)
-        charts += [
-            sized(strip, (plot_width(width), _STRIP), title),
-            sized(nodes, (plot_width(width), _height(panel.window))),
-        ]
+        size = plot_width(width), height
+        nodes = _with_marks(_nodes(panel, time, colours, size, labelled=last), marked, time)
+        charts += [sized(strip, (plot_width(width), _STRIP), title), sized(nodes, size)]
     caption = (
         "A rectangle for each job on its nodes, as high as its share of a node; dark grey where a"
         " node is out of service. Above: use of the resource type, in percent of all nodes."
+        + (
+            " Where there are more jobs than can be told apart, each place has the colour of those"
+            " that take most of it."
+            if any(len(panel.window.rectangles) > _MANY for panel in found)
+            else ""
+        )
         + (" Shaded: the marked spans of time." if marks else "")
     )
     return Figure("gantt", "Jobs on nodes", caption, panels(charts, columns=1))
@@ -201,28 +212,21 @@ def _strip(panel: _Panel, time: TimeAxis) -> alt.Chart:
     return chart
 
 
-def _nodes(panel: _Panel, time: TimeAxis, colours: _Colours) -> list[alt.Chart]:
+def _nodes(
+    panel: _Panel, time: TimeAxis, colours: _Colours, size: tuple[int, int], *, labelled: bool
+) -> list[alt.Chart]:
     """Return the rectangles of jobs and outages on the nodes."""
-    window, jobs = panel.window, panel.window.rectangles
+    window = panel.window
     row_of = {node: row for row, node in enumerate(window.nodes)}
-    categories = [colours.of_job[panel.run.name, job.job_id] for job in jobs]
-    data = rows(
-        job=[job.job_id for job in jobs],
-        node=[_nodes_text(window, job) for job in jobs],
-        begin=time.places(job.begin for job in jobs),
-        end=time.places(job.end for job in jobs),
-        top=[row_of[job.node] + job.low for job in jobs],
-        bottom=[row_of[job.node] + job.high for job in jobs],
-        category=categories,
-        colour=[_fill(colours, job, one) for job, one in zip(jobs, categories, strict=True)],
-    )
+    many = len(window.rectangles) > _MANY
+    data = (_merged_jobs if many else _single_jobs)(panel, time, colours, size)
     down = rows(
         category=_OUT,
         colour=_DOWN,
         begin=time.places(one.begin for one in window.down),
         end=time.places(one.end for one in window.down),
         top=[row_of[one.node] for one in window.down],
-        bottom=[row_of[one.node] + 1 for one in window.down],
+        bottom=[row_of[one.node] + one.nodes for one in window.down],
     )
     axis = _node_axis(panel)
 
@@ -231,21 +235,24 @@ def _nodes(panel: _Panel, time: TimeAxis, colours: _Colours) -> list[alt.Chart]:
         # Layers merge their axes: one without this would thin out its labels.
         return alt.Y(f"{field}:Q", scale=scale, axis=axis)
 
-    places: dict[str, Any] = {"x": time.x("begin"), "x2": "end", "y": y("top"), "y2": "bottom:Q"}
-    edge = 0.3 if len(jobs) <= _MANY else 0.0
+    x = time.x("begin", labelled=labelled)
+    places: dict[str, Any] = {"x": x, "x2": "end", "y": y("top"), "y2": "bottom:Q"}
+    told = ["category:N", time.tooltip("begin"), time.tooltip("end")]
     found = [
-        chart_of(down).mark_rect(clip=True).encode(**places, color=_colour(colours)),
+        chart_of(down).mark_rect(clip=True, aria=False).encode(**places, color=_colour(colours)),
         chart_of(data)
-        .mark_rect(stroke="white", strokeWidth=edge, clip=True)
+        # Descriptions for screen readers would be most of a file, one for each rectangle.
+        .mark_rect(stroke=None if many else "white", clip=True, aria=False)
         .encode(
             **places,
+            **({} if many else {"strokeWidth": alt.StrokeWidth("edge:Q", scale=None, legend=None)}),
             color=_colour(colours),
-            tooltip=["job:Q", "category:N", "node:N", time.tooltip("begin"), time.tooltip("end")],
+            tooltip=told if many else ["job:Q", "node:N", *told],
         ),
         chart_of(rows(row=_borders(window))).mark_rule(strokeWidth=0.5).encode(y=y("row")),
     ]
-    if len(jobs) <= _NUMBERED:
-        shown = [job for job in jobs if _has_room(job, window)]
+    if len(window.rectangles) <= _NUMBERED:
+        shown = [job for job in window.rectangles if _has_room(job, window, size[1])]
         numbers = rows(
             job=[str(job.job_id) for job in shown],
             x=time.places((job.begin + job.end) / 2 for job in shown),
@@ -258,9 +265,68 @@ def _nodes(panel: _Panel, time: TimeAxis, colours: _Colours) -> list[alt.Chart]:
         found.append(
             chart_of(numbers)
             .mark_text(fontSize=6, clip=True)
-            .encode(x=time.x("x"), y=y("y"), text="job:N", color=alt.Color("ink:N", scale=None))
+            .encode(
+                x=time.x("x", labelled=labelled),
+                y=y("y"),
+                text="job:N",
+                color=alt.Color("ink:N", scale=None),
+            )
         )
     return found
+
+
+def _single_jobs(
+    panel: _Panel, time: TimeAxis, colours: _Colours, size: tuple[int, int]
+) -> list[dict[str, Any]]:
+    """Return a row of data for each rectangle."""
+    window, jobs = panel.window, panel.window.rectangles
+    row_of = {node: row for row, node in enumerate(window.nodes)}
+    categories = [colours.of_job[panel.run.name, job.job_id] for job in jobs]
+    across, down = size[0] / (window.end - window.begin), size[1] / len(window.nodes)
+    return rows(
+        job=[job.job_id for job in jobs],
+        node=[_nodes_text(window, job) for job in jobs],
+        begin=time.places(job.begin for job in jobs),
+        end=time.places(job.end for job in jobs),
+        top=[row_of[job.node] + job.low for job in jobs],
+        bottom=[row_of[job.node] + job.high for job in jobs],
+        category=categories,
+        colour=[_fill(colours, job, one) for job, one in zip(jobs, categories, strict=True)],
+        edge=[
+            0.3
+            if min((job.end - job.begin) * across, (job.high - job.low) * down) >= _EDGED
+            else 0.0
+            for job in jobs
+        ],
+    )
+
+
+def _merged_jobs(
+    panel: _Panel, time: TimeAxis, colours: _Colours, size: tuple[int, int]
+) -> list[dict[str, Any]]:
+    """Return a row of data for each rectangle of jobs of one colour."""
+    window = panel.window
+    row_of = {node: row for row, node in enumerate(window.nodes)}
+    by_job = colours.by == "job"
+    rectangles = [
+        MergedRectangle(
+            job.begin,
+            job.end,
+            row_of[job.node] + job.low,
+            row_of[job.node] + job.high,
+            job_colour(job.job_id) if by_job else colours.of_job[panel.run.name, job.job_id],
+        )
+        for job in window.rectangles
+    ]
+    found = merged(rectangles, (window.begin, window.end, len(window.nodes)), size)
+    return rows(
+        begin=time.places(one.begin for one in found),
+        end=time.places(one.end for one in found),
+        top=[one.top for one in found],
+        bottom=[one.bottom for one in found],
+        category=[one.category for one in found],
+        colour=[one.category if by_job else colours.of_category[one.category] for one in found],
+    )
 
 
 def _fill(colours: _Colours, job: JobRectangle, category: str) -> str:
@@ -276,15 +342,16 @@ def _colour(colours: _Colours) -> alt.Color:
     return alt.Color("category:N", scale=scale, legend=legend)
 
 
-def _height(window: Window) -> int:
+def _height(window: Window, panels_drawn: int) -> int:
     """Return the height of the panel of nodes, in points."""
-    return min(max(_ROW * len(window.nodes), _LEAST), _MOST)
+    most = min(_MOST, _ALL // panels_drawn)
+    return max(min(_ROW * len(window.nodes), most), _LEAST)
 
 
-def _has_room(job: JobRectangle, window: Window) -> bool:
+def _has_room(job: JobRectangle, window: Window, height: int) -> bool:
     """Return whether a rectangle has room for the number of its job."""
     wide = job.end - job.begin > _LEGIBLE * (window.end - window.begin)
-    return wide and (job.high - job.low) * _height(window) / len(window.nodes) >= _TALL
+    return wide and (job.high - job.low) * height / len(window.nodes) >= _TALL
 
 
 def _nodes_text(window: Window, job: JobRectangle) -> str:
@@ -313,11 +380,10 @@ def _node_axis(panel: _Panel) -> alt.Axis:
         spans = list(pairwise(bounds))
         places = [(low + high) / 2 for low, high in spans]
         names = [f"{_group_name(window, low)} × {high - low}" for low, high in spans]
-    # Vega-Lite evaluates the expression for each mark; texts of JSON are texts there.
-    label = f"{json.dumps(names, ensure_ascii=False)}[indexof({json.dumps(places)}, datum.value)]"
     return alt.Axis(
-        title=f"nodes, by share of {panel.resource}", values=places, labelExpr=label,
-        labelFontSize=size, labelOverlap=False, ticks=False, grid=False,
+        title=f"nodes, by share of {panel.resource}", values=places,
+        labelExpr=texts_at(places, names), labelFontSize=size, labelOverlap=False,
+        ticks=False, grid=False,
     )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ QUEUE_SIZE = "queue_size"
 
 
 def quantity_title(compared: ComparedStudy, quantity: str) -> str:
-    """Return the label of the axis of a quantity: title, bound and unit.
+    """Return the label of the axis of a quantity: title and bound.
 
     Parameters
     ----------
@@ -31,7 +31,13 @@ def quantity_title(compared: ComparedStudy, quantity: str) -> str:
     if quantity == "bounded_slowdown":
         taus = sorted({jobs.tau for jobs in compared.jobs.values()})
         bound = f", τ = {', '.join(map(str, taus))} s"
-    return f"{about.title}{bound}" + (f" [{about.unit}]" if about.unit else "")
+    # The marks of durations have units of their own.
+    return f"{about.title}{bound}"
+
+
+def is_duration(quantity: str) -> bool:
+    """Return whether a quantity is a time, by its name."""
+    return quantity != QUEUE_SIZE and QUANTITIES[quantity].unit == "s"
 
 
 def quantity_values(

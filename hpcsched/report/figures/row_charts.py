@@ -141,6 +141,8 @@ def spread_panels(
     drawn: Mapping[str, Look],
     title: str,
     width: int,
+    *,
+    seconds: bool = False,
 ) -> Chart:
     """Return the chart of spreads on a logarithmic scale, linear near 0 where there are zeros.
 
@@ -156,14 +158,15 @@ def spread_panels(
         Title of the axis of values.
     width
         Width of the figure, in points.
+    seconds
+        Whether the values are durations.
     """
-    scale, ticks = value_scale(
-        np.array([spread.least, spread.largest, spread.mean]) for spread in found.values()
-    )
+    values = (np.array([spread.least, spread.largest, spread.mean]) for spread in found.values())
+    scale, ticks = value_scale(values, seconds=seconds)
     charts: list[Chart] = []
     for group in groups:
         own = {one: found[one, group] for one in drawn if (one, group) in found}
-        axis = value_axis(title if group == groups[-1] else "", ticks)
+        axis = value_axis(title if group == groups[-1] else "", ticks, seconds=seconds)
         panel = _spreads(own, drawn, scale, axis)
         # Right of the panel stand shares of values at the least one.
         size = _size(drawn, width - _SHARES)

@@ -18,6 +18,8 @@ _STEPS = {
     "days": (1, 2, 7, 14, 28),
 }
 """Distances of the marks of an axis, in its unit; above the last one, Vega chooses."""
+_LATE = 5 * _DAY
+"""End of a window from which on clock times are easier to read than large numbers, in seconds."""
 _MARKS = 9
 """Largest number of marks whose distances are chosen here."""
 
@@ -37,6 +39,9 @@ class TimeAxis(NamedTuple):
         Name of the unit in the plural; empty if the axis has dates.
     clock
         What the clocks of the trace show at its second 0, as seconds since 1970; None: no dates.
+    late
+        Whether labels have days and clock times since the origin, and places are seconds: a window
+        of hours after weeks.
     """
 
     begin: int
@@ -45,9 +50,13 @@ class TimeAxis(NamedTuple):
     unit: int
     unit_name: str
     clock: int | None
+    late: bool = False
 
     def places(self, seconds: Iterable[float]) -> list[float]:
         """Return the places of simulated times: milliseconds of a date, or the unit's multiples."""
+        if self.late:
+            # Whole numbers are not rounded to six digits.
+            return [round(second) for second in seconds]
         if self.clock is None:
             return [second / self.unit for second in seconds]
         # Vega counts milliseconds; whole numbers are not rounded to six digits.
@@ -78,7 +87,8 @@ class TimeAxis(NamedTuple):
     def tooltip(self, field: str) -> alt.Tooltip:
         """Return the text of a place when a mark is pointed at."""
         if self.clock is None:
-            return alt.Tooltip(f"{field}:Q", title=f"{field} [{self.unit_name}]")
+            unit = "seconds" if self.late else self.unit_name
+            return alt.Tooltip(f"{field}:Q", title=f"{field} [{unit}]")
         return alt.Tooltip(
             f"{field}:T",
             timeUnit="utcyearmonthdatehoursminutesseconds",
@@ -90,11 +100,8 @@ class TimeAxis(NamedTuple):
         if self.clock is None:
             marks = self._marks() if marked else []
             # In full: as a format of the axis, Vega would write 8.3 for 8.25.
-            return alt.Axis(
-                title=self.title,
-                values=marks or alt.Undefined,
-                labelExpr="format(datum.value, '~g')",
-            )
+            label = self._clock_label() if self.late else "format(datum.value, '~g')"
+            return alt.Axis(title=self.title, values=marks or alt.Undefined, labelExpr=label)
         months = self.end - self.begin > 400 * _DAY
         midnight = "utchours(datum.value) + utcminutes(datum.value) + utcseconds(datum.value) == 0"
         day = "%b %Y" if months else "%-d %b"
@@ -104,12 +111,23 @@ class TimeAxis(NamedTuple):
 
     def _marks(self) -> list[float]:
         """Return the multiples of a step at which the clock is read, such as 6 hours."""
-        low, high = self.places((self.begin, self.end))
+        size = self.unit if self.late else 1
+        low, high = (place / size for place in self.places((self.begin, self.end)))
         for step in _STEPS[self.unit_name]:
             first, last = math.ceil(low / step), math.floor(high / step)
             if last - first < _MARKS:
-                return [step * k for k in range(first, last + 1)]
+                return [size * step * k for k in range(first, last + 1)]
         return []
+
+    def _clock_label(self) -> str:
+        """Return the expression of a label such as 9 d 18:00."""
+        parts = [
+            f"floor(datum.value / {_DAY}) + ' d ' + format(floor(datum.value / 3600) % 24, '02')"
+        ]
+        parts.append("format(floor(datum.value / 60) % 60, '02')")
+        if self.unit == 1:
+            parts.append("format(datum.value % 60, '02')")
+        return " + ':' + ".join(parts)
 
 
 def time_axis(begin: int, end: int, calendar: Calendar | None = None) -> TimeAxis:
@@ -132,6 +150,9 @@ def time_axis(begin: int, end: int, calendar: Calendar | None = None) -> TimeAxi
     # A day more: the clocks at the begin may show a later date than those at the end.
     if calendar is None or first is None or calendar.date(end + _DAY) is None:
         unit, name = time_unit(end - begin)
+        if name != "days" and end >= _LATE:
+            title = "days and hours since the trace's origin"
+            return TimeAxis(begin, end, title, unit, name, None, late=True)
         # A short window late in the trace: 8.5 hours rather than 510 minutes.
         if name == "minutes" and end > 3 * 3600:
             unit, name = 3600, "hours"

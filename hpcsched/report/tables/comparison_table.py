@@ -1,13 +1,17 @@
 """The table of metrics of a comparison of runs, and its content for CSV and JSON."""
 
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
+from hpcsched.report.tables.log_column import LogColumn
 from hpcsched.report.tables.report_table import MISSING, Table
-from hpcsched.report.tables.run_comparison import Comparison, LogColumn, Row
+from hpcsched.report.tables.run_comparison import Comparison, Row
 from hpcsched.results.solver_rounds import MARK, in_words
 
+_UNITS = {"h": "hours", "d": "days"}
+_LONG = 100_000
+"""Least value of a row that is shown in hours or days, in seconds."""
 BEST = "*"
 """Mark of the best run."""
 
@@ -121,9 +125,19 @@ def _cells(comparison: Comparison) -> list[list[str]]:
                 + (f" {BEST}" if number == comparison.objective and k in comparison.best else "")
                 for k, (value, percent) in enumerate(zip(row.values, row.percent, strict=True))
             ]
-            for number, row in enumerate(comparison.rows)
+            for number, row in enumerate(map(_readable, comparison.rows))
         ),
     ]
+
+
+def _readable(row: Row) -> Row:
+    """Return a row with long times in hours or days, which nobody can read in seconds."""
+    most = max((abs(value) for value in row.values if value is not None), default=0)
+    if row.unit != "s" or most < _LONG:
+        return row
+    seconds, unit = (3600, "h") if most < 10 * 86_400 else (86_400, "d")
+    values = (None if value is None else value / seconds for value in row.values)
+    return replace(row, unit=unit, values=tuple(values))
 
 
 def _marked(comparison: Comparison) -> Iterator[str]:
@@ -157,13 +171,15 @@ def _notes(comparison: Comparison) -> list[str]:
     for row in comparison.rows:
         over.setdefault(row.population or "population not stated", []).append(row.metric)
     baseline = comparison.labels[comparison.baseline]
+    used = {_readable(row).unit for row in comparison.rows}
+    long = "".join(f"; {unit}: {name}" for unit, name in _UNITS.items() if unit in used)
     by_objective = []
     if comparison.objective is not None:
         objective = comparison.rows[comparison.objective]
         by_objective = [f"By the objective, {_title(objective)}; {BEST} is the best."]
     return [
         *by_objective,
-        f"In brackets: percent of {baseline}. Unit s: seconds; unit 1: a ratio.",
+        f"In brackets: percent of {baseline}. Unit s: seconds{long}; unit 1: a ratio.",
         *(f"Over {population}: {', '.join(metrics)}." for population, metrics in over.items()),
         *(
             f"{name}: {in_words(rounds)}."

@@ -4,11 +4,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from hpcsched.metrics.column_sums import no_less
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.studied_runs import StudiedRun
+from hpcsched.report.tables.log_column import LogColumn, LogFigures
 from hpcsched.report.tables.run_account import recorded_starts_text
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.files import JOBS
@@ -78,7 +79,7 @@ class Comparison:
     warnings: tuple[str, ...]
     solver: tuple[SolverRounds, ...]
     recorded: tuple[str | None, ...]
-    log: "LogColumn | None" = None
+    log: LogColumn | None = None
 
     @property
     def best(self) -> frozenset[int]:
@@ -89,51 +90,6 @@ class Comparison:
         given = [value for value in values if value is not None]
         return frozenset(
             k for k, value in enumerate(values) if value is not None and no_less(min(given), value)
-        )
-
-
-class LogFigures(NamedTuple):
-    """Metrics by name, and the objective, over some jobs; None where there is no value."""
-
-    metrics: Mapping[str, float | None]
-    objective: float | None
-
-
-class LogColumn(NamedTuple):
-    """The column of the log's own schedule in a comparison.
-
-    Attributes
-    ----------
-    name, source
-        Name of the column, and the log.
-    figures
-        Its metrics and its objective.
-    same_jobs
-        Figures of runs that ran other jobs as well, over the jobs of the column, by run.
-    ran
-        Number of jobs that ran in the baseline.
-    without_start
-        Number of these of which the log records no start; the column is over the others.
-    """
-
-    name: str
-    source: Path
-    figures: LogFigures
-    same_jobs: Mapping[str, LogFigures]
-    ran: int
-    without_start: int
-
-    def in_words(self) -> str:
-        """Return the origin of the column, and its jobs."""
-        missing = (
-            f"; {self.without_start} of the {self.ran} jobs that ran have no recorded start, and"
-            " are left out"
-            if self.without_start
-            else f", for all {self.ran} jobs that ran"
-        )
-        return (
-            "the log's own schedule, not a replay: each job starts when the log says that it did"
-            f"{missing}"
         )
 
 
@@ -185,13 +141,15 @@ def _with_log(comparison: Comparison, log: LogColumn, log_is_baseline: bool) -> 
         percent = of_log if log_is_baseline else of_run
         return replace(row, values=values, percent=percent, percent_of_log=of_log)
 
+    compared = tuple(row_with_log(k, row) for k, row in enumerate(comparison.rows))
     return replace(
         comparison,
         names=(*names, log.name),
         labels=(*comparison.labels, log.name),
         directories=(*comparison.directories, log.source),
         baseline=base,
-        rows=tuple(row_with_log(k, row) for k, row in enumerate(comparison.rows)),
+        rows=compared,
+        warnings=(*comparison.warnings, *_far_from_log(compared, log)),
         solver=(*comparison.solver, solver_rounds({})),
         recorded=(
             *comparison.recorded,
@@ -199,6 +157,12 @@ def _with_log(comparison: Comparison, log: LogColumn, log_is_baseline: bool) -> 
         ),
         log=log,
     )
+
+
+def _far_from_log(rows: Sequence[Row], log: LogColumn) -> Iterator[str]:
+    for row in rows:
+        if row.metric == "mean_wait_time":
+            yield from log.far_apart(row.values, row.percent_of_log)
 
 
 def _compare_runs(compared: ComparedStudy) -> Comparison:

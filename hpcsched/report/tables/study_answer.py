@@ -10,8 +10,11 @@ from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.studied_runs import StudiedRun
 from hpcsched.report.tables.job_tables import common_jobs
 from hpcsched.report.tables.job_times import QUANTITIES, by_submission
-from hpcsched.report.tables.run_comparison import Comparison, LogColumn, shared_objective
+from hpcsched.report.tables.log_column import LogColumn
+from hpcsched.report.tables.run_comparison import Comparison, shared_objective
+from hpcsched.report.tables.table_parts import duration_text
 
+_MINUTE = 60
 _MEANS = {
     "mean_wait_time": "wait_time",
     "mean_response_time": "response_time",
@@ -117,6 +120,15 @@ def _ranked(case: Sequence[StudiedRun]) -> list[StudiedRun]:
     )
 
 
+def _in_words(one: StudiedRun, value: float) -> str:
+    """Return a value of the objective, a time also in hours or days."""
+    summary = one.run.summary
+    about = summary.get("definitions", {}).get(summary["objective"]["name"], {})
+    if about.get("unit") != "s" or value < _MINUTE:
+        return f"{value:,.6g}"
+    return f"{value:,.6g} s ({duration_text(round(value))})"
+
+
 def _value(one: StudiedRun) -> float | None:
     value: float | None = one.run.summary["objective"]["value"]
     return value
@@ -130,28 +142,44 @@ def _of_one_case(
     least, next_one = _value(first) or 0.0, _value(second) or 0.0
     if no_less(least, next_one):
         same = [labels[one.name] for one in case if no_less(least, _value(one) or 0.0)]
-        yield f"By the objective, {title}, {', '.join(same)} are equal: {least:,.6g}."
+        value = _in_words(first, least)
+        yield f"By the objective, {title}, {', '.join(same)} are equal: {value}."
         return
     less = 100 * (1 - least / next_one)
     yield (
-        f"{labels[first.name]} is ahead by the objective, {title}: {least:,.6g}, which is"
-        f" {_share(less)} less than {labels[second.name]} with {next_one:,.6g}."
+        f"{labels[first.name]} is ahead by the objective, {title}: {_in_words(first, least)}, which"
+        f" is {_share(less)} less than {labels[second.name]} with {_in_words(second, next_one)}."
     )
-    interval = _difference(compared, first, second, objective)
+    interval = difference(compared, first, second, objective)
     if interval is None:
         yield "Whether that is beyond noise is not known: the objective is no mean of job values."
         return
-    beyond = "beyond noise" if interval.lower > 0 or interval.upper < 0 else "within noise"
+    beyond = "beyond noise" if interval.beyond_noise else "within noise"
     yield (
         f"The difference is {beyond}: over the same jobs its mean is {interval.mean:,.4g}, with a"
         f" 95 % interval from {interval.lower:,.4g} to {interval.upper:,.4g}."
     )
 
 
-def _difference(
+def difference(
     compared: ComparedStudy, one: StudiedRun, other: StudiedRun, objective: Mapping[str, Any]
 ) -> Interval | None:
-    """Return the mean difference over the jobs of both runs; None if there is no such mean."""
+    """Return the mean difference of an objective over the jobs of both runs, with its interval.
+
+    Parameters
+    ----------
+    compared
+        A study with both runs.
+    one, other
+        The runs.
+    objective
+        Name and parameters of their objective.
+
+    Returns
+    -------
+    Interval or None
+        None if the objective is no mean of a value of each job.
+    """
     if objective["name"] not in _MEANS:
         return None
     mine, its = common_jobs(compared.jobs[one.name], compared.jobs[other.name])

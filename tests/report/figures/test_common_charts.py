@@ -1,12 +1,20 @@
 """Distribution and survival functions, by hand and thinned."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from hpcsched.report.figures.chart_parts import STEPS
-from hpcsched.report.figures.common_charts import distribution, survival, survivals
+from hpcsched.report.figures.common_charts import (
+    distribution,
+    distributions,
+    survival,
+    survivals,
+)
+from hpcsched.report.figures.figure_files import drawn
 from hpcsched.report.figures.figure_style import Look
-from tests.report.figures.described import unit
+from tests.report.figures.described import texts, unit
 
 LOOKS = {"a": Look("#0072B2", 0), "b": Look("#0072B2", 1)}
 
@@ -57,3 +65,12 @@ def test_scales_of_survival_functions() -> None:
     assert line.encoding["x"]["scale"]["type"] == "symlog"
     assert line.encoding["y"]["scale"]["type"] == "log"
     assert line.encoding["y"]["scale"]["domain"] == [10, 100]
+
+
+def test_durations_as_clocks_have_them(tmp_path: Path) -> None:
+    """Waits up to two days are marked at minutes, hours and days, not at 100,000 s."""
+    values = {"a": np.array([0.0, 30, 7200, 172_800])}
+    out = tmp_path / "waits.svg"
+    chart = distributions(values, LOOKS, ("wait time", "at or below"), seconds=True)
+    out.write_bytes(drawn(chart, "svg"))
+    assert texts(out)[:7] == ["0 s", "1 s", "10 s", "1 min", "10 min", "1 h", "10 h"]

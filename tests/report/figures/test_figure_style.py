@@ -5,14 +5,26 @@ import re
 from hpcsched.report.figures.figure_style import colours_of, lighter, looks
 
 
-def test_a_dispatcher_has_one_colour_everywhere() -> None:
-    """It does not depend on what else is drawn; configurations that share it differ otherwise."""
-    everything = looks({"a": "easy", "b": "list", "c": "easy"})
-    assert everything["a"].colour == everything["c"].colour == colours_of(["easy"])["easy"]
-    assert everything["a"].dash != everything["c"].dash
-    assert everything["a"].fill == everything["a"].colour != everything["c"].fill
+def test_further_configurations_of_a_dispatcher() -> None:
+    """Each has a colour of its own while there are enough; of more, lines and tints differ."""
+    three = looks({"a": "easy", "b": "list", "c": "easy"})
+    assert three["a"].colour == colours_of(["easy"])["easy"]
+    assert three["b"].colour == colours_of(["list"])["list"]
+    assert len({look.colour for look in three.values()}) == 3
+    assert three["c"].fill == three["c"].colour
+    assert three["a"].dash != three["c"].dash
     six = looks(dict.fromkeys("abcdef", "easy")).values()
-    assert len({look.fill for look in six}) == len({str(look.dash) for look in six}) == 6
+    assert len({look.colour for look in six}) == 6
+    twelve = [*dict.fromkeys("abcdef", "easy").items(), *dict.fromkeys("ghijkl", "list").items()]
+    by_name = looks(dict(twelve))
+    for names in ("abcdef", "ghijkl"):
+        same = [by_name[name] for name in names]
+        assert len({look.colour for look in same}) == 1
+        assert len({look.fill for look in same}) == len({str(look.dash) for look in same}) == 6
+
+
+def test_a_dispatcher_has_one_colour_everywhere() -> None:
+    """The first run of a dispatcher has it, whatever else is drawn."""
     assert looks({"c": "easy"})["c"].colour == colours_of(["easy"])["easy"]
     seen = ["easy", "of-a-plugin", "prb", "conservative", "of-another", "slack"]
     colours = colours_of(seen)

@@ -1,5 +1,6 @@
 """Gantt charts of runs made by hand."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,8 @@ from hpcsched.report.studied_runs import Study
 from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
 from tests.report.figures.described import Unit, texts, unit, units
-from tests.report.studies import pair, tables_of
+from tests.report.studies import pair, tables_of, write_studied
+from tests.results.hand_made import JOBS
 
 
 def test_panels(tmp_path: Path) -> None:
@@ -26,8 +28,10 @@ def test_panels(tmp_path: Path) -> None:
     rectangles = [(row["begin"], row["end"], row["top"], row["bottom"]) for row in jobs.rows]
     assert sorted(rectangles) == [(0, 40, 0, 3), (0, 40, 3, 3.5)]
     assert jobs.column("node") == ["thin-0 to thin-2", "fat-0"]
-    assert jobs.axis_title("x") == "seconds since the trace's origin"
     assert jobs.axis_title("y") == "nodes, by share of core"
+    # Only the lowest panel has labels of time, which all share.
+    times = [one.axis_title("x") for one in found if one.mark == "rect" and one.rows]
+    assert times == [None, None, None, "seconds since the trace's origin"]
 
 
 def test_the_strip(tmp_path: Path) -> None:
@@ -48,6 +52,67 @@ def test_names_and_numbers(tmp_path: Path) -> None:
     assert sorted(set(numbers.column("job"))) == ["1", "2"]
     # Another group of nodes begins below the third.
     assert unit(chart, "rule").column("row") == [3]
+
+
+def test_one_axis_of_time(tmp_path: Path) -> None:
+    """Runs that end at different times have one window, from the first start to the last end."""
+    short = [job for job in JOBS if job.start is not None and job.end < 20_100]
+    folders = [write_studied(tmp_path / "long"), write_studied(tmp_path / "short", short)]
+    found = units(gantt_figure(tables_of(folders).study).chart)
+    rectangles = [one for one in found if one.mark == "rect"]
+    assert {tuple(one.encoding["x"]["scale"]["domain"]) for one in rectangles} == {
+        (0.0, 20_100 / 3600)
+    }
+
+
+def test_edges_of_large_rectangles_alone(tmp_path: Path) -> None:
+    """A job of an hour in ten days is 2 points wide: its white edges would hide it."""
+    study = tables_of([_wide(tmp_path / "log")]).study
+    jobs = next(one for one in units(gantt_figure(study).chart) if one.mark == "rect" and one.rows)
+    assert set(jobs.column("edge")) == {0.0}
+    day = gantt_figure(study, (), "1d", "48h").chart
+    jobs = next(one for one in units(day) if one.mark == "rect" and one.rows)
+    assert set(jobs.column("edge")) == {0.3}
+
+
+def _many(folder: Path, nodes: int) -> Path:
+    """Replay 4,000 jobs of one node and 100 s, one user's and another's by turns."""
+    folder.mkdir()
+    jobs = [
+        f"{job} {job // nodes * 100} -1 100 1 -1 -1 1 100 -1 1 {1 + job // 2000} 1 1 1 1 -1 -1\n"
+        for job in range(4000)
+    ]
+    (folder / "jobs.swf").write_text("".join(jobs))
+    scenario = SCENARIO.replace("count: 30", f"count: {nodes - 10}")
+    (folder / "wide.yaml").write_text(scenario)
+    return run(load_scenario(folder / "wide.yaml"), folder / "run").directory.path
+
+
+def test_many_jobs_are_merged(tmp_path: Path) -> None:
+    """Two users fill the machine one after the other: two rectangles, not 4,000, one panel high."""
+    study = tables_of([_many(tmp_path / "log", 100)]).study
+    figure = gantt_figure(study)
+    found = units(figure.chart)
+    jobs = next(one for one in found if one.mark == "rect" and one.rows)
+    places = [[row[key] for key in ("begin", "end", "top", "bottom")] for row in jobs.rows]
+    # 100 jobs at a time, for 20 × 100 s each user.
+    assert places == [
+        [0, pytest.approx(2000 / 60, abs=0.2), 0, pytest.approx(100)],
+        [pytest.approx(2000 / 60, abs=0.2), pytest.approx(4000 / 60), 0, pytest.approx(100)],
+    ]
+    assert jobs.column("category") == ["user 1", "user 2"]
+    assert "more jobs than can be told apart" in figure.caption
+    assert len(drawn(figure.chart, "svg")) < 30_000
+
+
+def test_ten_runs_are_not_ten_times_as_high(tmp_path: Path) -> None:
+    """Panels share a height of 900 points, and have 60 at least."""
+    study = tables_of([_many(tmp_path / "log", 40)]).study
+    runs = tuple(replace(study.runs[0], name=f"run {k}") for k in range(10))
+    heights = [
+        view["height"] for view in gantt_figure(replace(study, runs=runs)).chart.to_dict()["concat"]
+    ]
+    assert heights == [36, 90] * 10
 
 
 SCENARIO = """\

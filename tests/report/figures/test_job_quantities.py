@@ -10,7 +10,7 @@ def test_titles(tmp_path: Path) -> None:
     """They have the bound of the bounded slowdown, and the unit."""
     tables = tables_of(pair(tmp_path))
     assert quantity_title(tables, "bounded_slowdown") == "bounded slowdown, τ = 10 s"
-    assert quantity_title(tables, "wait_time") == "wait time [s]"
+    assert quantity_title(tables, "wait_time") == "wait time"
     assert quantity_title(tables, "queue_size") == "jobs in the queue before a round"
 
 

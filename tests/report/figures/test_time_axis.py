@@ -44,6 +44,24 @@ def test_a_short_window_late_in_the_trace(tmp_path: Path) -> None:
     assert texts(out)[:5] == ["8", "8.25", "8.5", "8.75", "9"]
 
 
+@pytest.mark.parametrize(
+    ("hours", "written"),
+    [
+        (1, ["10 d 00:00", "10 d 00:10", "10 d 00:20", "10 d 00:30"]),
+        (24, ["10 d 00:00", "10 d 03:00", "10 d 06:00", "10 d 09:00"]),
+    ],
+)
+def test_hours_after_days(tmp_path: Path, hours: int, written: list[str]) -> None:
+    """A short window ten days after the origin has clock times, not 864,000 s or 240 hours."""
+    axis = time_axis(10 * DAY, 10 * DAY + 3600 * hours, UNKNOWN)
+    assert axis.title == "days and hours since the trace's origin"
+    places = axis.places([10 * DAY, 10 * DAY + 3600 * hours])
+    chart = chart_of(rows(time=places)).mark_tick().encode(x=axis.x("time"))
+    out = tmp_path / "axis.svg"
+    out.write_bytes(drawn(chart, "svg"))
+    assert texts(out)[:4] == written
+
+
 def test_dates() -> None:
     """A short span has its days in the title, a long one its years."""
     day = time_axis(0, DAY, STOCKHOLM)

@@ -218,3 +218,19 @@ def test_missing_metric(tmp_path: Path) -> None:
     (row,) = [row for row in comparison.rows if row.metric == "makespan"]
     assert row.values[1] is row.percent[1] is None
     assert "–" in comparison_table(comparison).as_text()
+
+
+def test_long_times_in_hours_and_days(tmp_path: Path) -> None:
+    """Up to ten days of which one is 100,000 s or more are hours; above, days; CSV has seconds."""
+    for name, wait, span in (("one", 180_000.0, 1_728_000), ("two", 3600.0, 864_000)):
+        folder = write_run(tmp_path / name, name=name).path
+        metrics = {"mean_wait_time": wait, "makespan": span}
+        tamper_json(folder / "summary.json", lambda s, m=metrics: s["metrics"].update(m))
+    comparison = compare_runs([RunDirectory.open(tmp_path / name) for name in ("one", "two")])
+    table = comparison_table(comparison)
+    rows = {row[0]: row[1:] for row in table.rows}
+    assert rows["mean_wait_time"] == ("h", "50", "1 (2.0 %)")
+    assert rows["makespan"] == ("d", "20", "10 (50.0 %)")
+    assert "Unit s: seconds; h: hours; d: days; unit 1: a ratio." in " ".join(table.notes)
+    exact = {(row[0], row[4]): row[6] for row in values_table(comparison).rows}
+    assert exact["mean_wait_time", "one"] == 180_000.0

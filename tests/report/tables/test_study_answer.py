@@ -80,13 +80,14 @@ def test_different_objectives(tmp_path: Path) -> None:
 def test_an_objective_that_is_no_mean(tmp_path: Path) -> None:
     """Of the makespan there is no value for each job, so nothing is said of noise."""
     folders = []
-    for name, value in (("one", 100.0), ("two", 80.0)):
+    for name, value in (("one", 900_000.0), ("two", 720_000.0)):
         folders.append(write_run(tmp_path / name, name=name).path)
         objective = {"name": "makespan", "parameters": {}, "value": value}
         tamper_json(folders[-1] / "summary.json", lambda s, o=objective: s.update(objective=o))
     first, noise, *_ = answer(study(*folders), [])
     assert first == (
-        "two is ahead by the objective, makespan: 80, which is 20.0 % less than one with 100."
+        "two is ahead by the objective, makespan: 720,000 s (8 d 8 h), which is 20.0 % less than"
+        " one with 900,000 s (10 d 10 h)."
     )
     assert noise.startswith("Whether that is beyond noise is not known")
 
