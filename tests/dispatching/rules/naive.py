@@ -30,6 +30,9 @@ class NaiveConservative:
             start = self._earliest(job, max(now, before[job.job_id]), fixed, jobs, slots)
             compress |= start > before[job.job_id]
             self._planned[job.job_id] = start
+        if compress:
+            self._compress(now, fixed, jobs, slots)
+            compress = False
         for job in queue:
             if job.job_id not in before:
                 self._planned[job.job_id] = self._earliest(job, now, fixed, jobs, slots)
