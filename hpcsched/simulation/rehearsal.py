@@ -73,6 +73,10 @@ class Rehearsals:
         self._jobs = self._admitted = NO_JOBS
         self._replayed = 0
 
+    def __deepcopy__(self, _: object) -> "Rehearsals":
+        # What is kept only saves time, and a scenario's parts may hold what cannot be copied.
+        return Rehearsals(self._context)
+
     def is_compiled(self, choice: Any) -> bool:
         """Say whether a dispatcher is replayed in compiled code, without Python at each round."""
         known = self._compiled.get(id(choice))
