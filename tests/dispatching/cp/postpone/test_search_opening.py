@@ -7,7 +7,6 @@ import numpy as np
 
 from hpcsched.dispatching.cp.postpone.search_opening import in_order
 
-
 NONE: list[list[int]] = [[], [], [], []]
 
 
