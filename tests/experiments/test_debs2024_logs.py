@@ -94,7 +94,7 @@ def test_halves(shown):
 def test_the_baseline_in_full(shown):
     """What is 100 % stands in a table of its own."""
     assert shown[2][1] == ["run times known in advance", "KTH-SP2", "10.0000", "400.0", "–", "–"]
-    assert shown[2][6][:3] == ["run times as requested", "CTC-SP2", "20.0000"]
+    assert shown[2][7][:3] == ["run times as requested", "CTC-SP2", "20.0000"]
 
 
 def test_without_the_last_job(shown):
