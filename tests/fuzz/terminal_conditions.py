@@ -99,7 +99,7 @@ def write_inputs(folder: Path) -> None:
         "bad.yaml": SCENARIO.replace("predictor:", '"pre\\e[2J\\u202ei":'),
         "experiment.yaml": "name: e\nscenario: s.yaml\nmatrix: [{dispatcher: [easy, list]}]\n",
         "vary.yaml": "variants: [{name: list, set: {dispatcher: list}}]\n",
-        "space.yaml": "parameters: {dispatcher.depth: {low: 1, high: 4}}\n",
+        "space.yaml": "parameters: {dispatcher.order: {values: [fcfs, sjf]}}\n",
         "accounts.txt": "\x1b[2J\x9b31m\n",
     }
     for name, text in texts.items():
