@@ -36,6 +36,11 @@ class SacctHeader(NamedTuple):
         """True if a column holds lists with commas."""
         return any("tres" in name or "gres" in name for name in self.names)
 
+    @property
+    def separators(self) -> int:
+        """Number of separators in a line."""
+        return len(self.names) - 1 + self.has_end
+
     def values_of(self, line: str) -> dict[str, str]:
         """Return the values of a line by column, without spaces around them.
 

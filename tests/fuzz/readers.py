@@ -7,6 +7,8 @@ from pathlib import Path
 
 from hpcsched.errors import InputError
 from hpcsched.system.system import NodeGroup, System
+from hpcsched.workload.checked_source import CheckedSource, account_fault
+from hpcsched.workload.job_batches import batches_of
 from hpcsched.workload.readers.accounting_logs.pbs_accounting import (
     PbsAccountingParams,
     PbsAccountingSource,
@@ -42,6 +44,18 @@ READERS: Mapping[str, Opens] = {
             times="iso",
             time_zone="Europe/Paris",
             named=("queue",),
+        ),
+        SYSTEM,
+    ),
+    "philly": lambda path: TableSource(
+        TableParams(
+            path=path,
+            preset="philly",
+            malformed="skip",
+            unsorted="skip",
+            missing_requested_time="run_time",
+            missing_request="zero",
+            missing_units="skip",
         ),
         SYSTEM,
     ),
@@ -86,17 +100,38 @@ READERS: Mapping[str, Opens] = {
 
 
 def read(source: str, data: bytes) -> None:
-    """Read bytes as a log of a source; raises whatever is neither jobs nor an InputError."""
+    """Read bytes as a log of a source, by records and by columns.
+
+    Raises whatever is neither jobs nor an InputError. Every job is checked, every record is in the
+    account, and both ways of reading end alike.
+    """
     descriptor, path = tempfile.mkstemp(dir="/dev/shm" if Path("/dev/shm").is_dir() else None)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
-        opened = READERS[source](path)
-        jobs = sum(1 for _ in opened.jobs())
-    except InputError:
-        return
+        ends = [_read(source, path, how) for how in (_by_records, _by_columns)]
     finally:
         Path(path).unlink()
+    if ends[0] != ends[1]:
+        raise AssertionError(f"records and columns differ: {ends}")
+
+
+def _read(source: str, path: str, how: Callable[[RecordSource], int]) -> object:
+    """Return the account of a log, or the error."""
+    try:
+        opened = READERS[source](path)
+        jobs = how(opened)
+    except InputError as error:
+        return str(error)
     account = opened.account
-    if not account.submitted == jobs == account.read - sum(account.skipped.values()):
-        raise AssertionError(f"the account does not balance: {account}")
+    if fault := account_fault(account, jobs):
+        raise AssertionError(fault)
+    return account
+
+
+def _by_records(opened: RecordSource) -> int:
+    return sum(1 for _ in CheckedSource(opened, SYSTEM).jobs())
+
+
+def _by_columns(opened: RecordSource) -> int:
+    return sum(len(batch.job_id) for batch in batches_of(opened))

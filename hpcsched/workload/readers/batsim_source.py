@@ -2,7 +2,8 @@
 
 A workload has `jobs`, each with `id`, `subtime` (when it is submitted), `res` (how many resources
 it asks for), maybe `walltime`, and the name of a profile; and `profiles`, of which those of type
-`delay` (`DelayProfile` in later versions) say how long a job runs. Homogeneous parallel tasks say
+`delay` (`DelayProfile` in later versions) say how long a job runs, and sequences of profiles
+(`composed`: `seq`, `repeat` times) as long as their parts. Homogeneous parallel tasks say
 it for machines of a declared speed. Other keys are amounts of shared resources, if a scenario says
 so, and are not used otherwise.
 
@@ -13,9 +14,10 @@ Simulator*, JSSPP 2016.
 
 import json
 import re
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeVar
 
 from pydantic import Field
 
@@ -34,7 +36,7 @@ from hpcsched.workload.readers.policies import (
     RecordPolicies,
     UnusableError,
 )
-from hpcsched.workload.readers.quantities import whole_number
+from hpcsched.workload.readers.quantities import exact_number, whole_number
 from hpcsched.workload.readers.record_source import RecordSource
 from hpcsched.workload.readers.requested_names import check_draws, check_types
 from hpcsched.workload.readers.text_encoding import TextEncoding
@@ -43,8 +45,17 @@ DELAY = "delay"
 _DELAYS = (DELAY, "DelayProfile")
 _TASKS = ("parallel_homogeneous", "ParallelTaskHomogeneousProfile")
 _TOTAL_TASK = "parallel_homogeneous_total"
+_SEQUENCES = ("composed", "SequentialCompositionProfile")
+_DEEPEST = 50
+"""Maximum depth of sequences within sequences."""
 _SPREAD = "DefinedAmountsSpreadUniformly"
 _NUMBER_IN_ID = re.compile(r"(?:.*!)?([0-9]{1,18})", re.DOTALL)
+
+
+_Number = TypeVar("_Number", int, int | Fraction)
+
+_Lasting = tuple[int | Fraction, bool]
+"""Exact run time of a profile in seconds, negative if not given; and whether it communicates."""
 
 
 class BatsimParams(RecordPolicies):
@@ -68,7 +79,7 @@ class BatsimParams(RecordPolicies):
     other_profile: Literal["skip", "error"] = Field(
         "skip",
         description="Policy for a job with a profile that gives no run time: neither a delay nor,"
-        " with a speed, a homogeneous parallel task.",
+        " with a speed, a homogeneous parallel task, nor a sequence of these.",
     )
     speed: float | None = Field(
         None,
@@ -120,6 +131,8 @@ class BatsimSource(RecordSource):
         self._room = room_for(system, self.uniform_request)
         self._check_shared()
         self._profiles: dict[str, Any] = self._file.header["profiles"]
+        # A few nested sequences can stand for billions of parts.
+        self._sequences: dict[tuple[str, int], _Lasting] = {}
 
     def parse(self, line: Any) -> TracedJob:
         """Return the job of an object under `jobs`.
@@ -221,33 +234,57 @@ class BatsimSource(RecordSource):
         # Numbers are accepted as names, since JSON keys are texts and jobs may name profile 5 as 5.
         if not isinstance(name, str | int) or isinstance(name, bool):
             raise UnusableError("malformed", "profile: expected the name of a profile")
-        profile = self._profiles.get(str(name))
+        lasting, communicates = self._lasting(str(name), units, ())
+        return _value({"run time": lasting}, "run time", self.seconds.duration), communicates
+
+    def _lasting(self, name: str, units: int, within: tuple[str, ...]) -> _Lasting:
+        """Return the run time of a profile, in the sequences that name it."""
+        profile = self._profiles.get(name)
         if not isinstance(profile, dict):
-            raise UnusableError("malformed", f"profile: there is no profile {str(name)[:40]!r}")
+            raise UnusableError("malformed", f"profile: there is no profile {name[:40]!r}")
         kind = profile.get("type")
+        if kind in _SEQUENCES:
+            return self._lasting_in_sequence(name, units, within)
         total = kind == _TOTAL_TASK or profile.get("generation_strategy") == _SPREAD
         if self._params.speed is not None and kind in (*_TASKS, _TOTAL_TASK):
             per_second = Fraction(self._params.speed) * (units if total else 1)
-            run_time = _value(
-                profile, "cpu", lambda amount: self.seconds.duration(amount, 1 / per_second)
-            )
-            return run_time, bool(profile.get("com"))
+            return _value(profile, "cpu", exact_number) / per_second, bool(profile.get("com"))
         if kind not in _DELAYS:
             raise UnusableError(
                 "other_profile",
-                f"the profile {str(name)[:40]!r} is of type {str(kind)[:40]!r}, from which no run"
-                " time follows",
+                f"the profile {name[:40]!r} is of type {str(kind)[:40]!r}, from which no run time"
+                " follows",
             )
-        delay = _value(profile, "delay", self.seconds.duration) if "delay" in profile else -1
-        return delay, False
+        return (_value(profile, "delay", exact_number) if "delay" in profile else -1), False
+
+    def _lasting_in_sequence(self, name: str, units: int, within: tuple[str, ...]) -> _Lasting:
+        """Return the run time of a sequence: that of its parts, as often as it repeats them."""
+        if name in within or len(within) >= _DEEPEST:
+            raise UnusableError("malformed", f"profile: the sequence {name[:40]!r} has no end")
+        known = self._sequences.get((name, units))
+        if known is not None:
+            return known
+        profile = self._profiles[name]
+        parts = profile.get("seq")
+        if not isinstance(parts, list) or not all(isinstance(part, str | int) for part in parts):
+            raise UnusableError("malformed", "seq: expected a list of names of profiles")
+        lasting = [self._lasting(str(part), units, (*within, name)) for part in parts]
+        times = max(_value({"repeat": 1, **profile}, "repeat", whole_number), 0)
+        # A part without a run time leaves the whole without one.
+        seconds = times * sum(part for part, _ in lasting)
+        found = (
+            min([seconds, *(part for part, _ in lasting if part < 0)]),
+            any(communicates for _, communicates in lasting),
+        )
+        self._sequences[name, units] = found
+        return found
 
 
-def _value(record: dict[str, Any], key: str, read: Any) -> int:
+def _value(record: dict[str, Any], key: str, read: Callable[[Any], _Number]) -> _Number:
     """Return the number under a key; raises UnusableError if it is missing or no number."""
     if key not in record:
         raise UnusableError("malformed", f"the key {key!r} is missing")
     try:
-        number: int = read(record[key])
+        return read(record[key])
     except ValueError as error:
         raise UnusableError("malformed", f"{key}: {error}") from None
-    return number

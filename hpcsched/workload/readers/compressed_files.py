@@ -100,6 +100,9 @@ def unpacked(raw: IO[bytes]) -> io.BufferedIOBase:
 def whole_text(stream: io.BufferedIOBase, first: bytes, path: str) -> bytes:
     """Return all bytes of a text that is held in memory as a whole.
 
+    Of a text that begins otherwise, only the beginning is returned: enough for the error of its
+    reader, without the memory for a file of zeros.
+
     Parameters
     ----------
     stream
@@ -112,13 +115,11 @@ def whole_text(stream: io.BufferedIOBase, first: bytes, path: str) -> bytes:
     Raises
     ------
     InputError
-        If the text begins otherwise, or has more than 512 MiB.
+        If the text has more than 512 MiB.
     """
-    # The beginning alone tells a file of zeros, without the memory for all of it.
     begun = stream.read(_LOOKED_AT)
-    if begun and not begun.removeprefix(codecs.BOM_UTF8).lstrip().startswith(first):
-        message = f"expected JSON that begins with {first.decode()}, found another beginning"
-        raise InputError(Finding("malformed", message, Place(path, 1)))
+    if not begun.removeprefix(codecs.BOM_UTF8).lstrip().startswith(first):
+        return begun
     text = begun + stream.read(_MOST_WHOLE * MIB + 1 - len(begun))
     if len(text) > _MOST_WHOLE * MIB:
         message = f"expected at most {_MOST_WHOLE} MiB of JSON, found more"

@@ -138,6 +138,23 @@ def scaled(value: object, factor: Fraction) -> int:
     return _bounded(-1 if number < 0 else math.ceil(Fraction(number) * factor))
 
 
+def exact_number(value: object) -> int | Fraction:
+    """Return a number as it is written, so that sums of decimals are exact.
+
+    Raises
+    ------
+    ValueError
+        If the value is no finite number.
+
+    Examples
+    --------
+    >>> exact_number("0.1") + exact_number(0.2)
+    Fraction(3, 10)
+    """
+    number = _number(value)
+    return Fraction(repr(number)) if isinstance(number, float) else number
+
+
 def exact_seconds(count: int, per_second: int) -> int | Fraction:
     """Return a number of parts of a second in seconds.
 

@@ -58,7 +58,7 @@ class TextEncoding:
         self._is_utf_8 = codecs.lookup(self._of_lines).name == _UTF_8
 
     def stream(self, raw: IO[bytes]) -> io.BufferedIOBase:
-        """Return the bytes of a file, plain or compressed.
+        """Return the bytes of a file, plain or compressed, with line feeds as the ends of lines.
 
         The bytes are UTF-8 if the encoding does not extend ASCII, as UTF-16 does not.
 
@@ -74,7 +74,13 @@ class TextEncoding:
         """
         stream = unpacked(raw)
         if self._recodes:
-            return io.BufferedReader(_Recoded(stream, self._name, getattr(raw, "name", "the log")))
+            name = getattr(raw, "name", "the log")
+            stream = io.BufferedReader(_Recoded(stream, self._name, name))
+        # Every kind of stream that is unpacked can be looked into, which Python's types do not say.
+        beginning: bytes = stream.peek(PIECE)  # type: ignore[attr-defined]
+        # The last byte left out: a line feed may follow it.
+        if b"\r" in beginning[:-1] and b"\n" not in beginning:
+            return io.BufferedReader(_WithLineFeeds(stream))
         return stream
 
     def without_mark(self, line: bytes, path: Path) -> bytes:
@@ -168,6 +174,24 @@ class TextEncoding:
     def marked(self, text: bytes) -> str:
         """Return the text of a whole stream, with `MARK` in place of undecodable bytes."""
         return text.decode(self._of_lines, _MARKING).removeprefix("\ufeff")
+
+
+class _WithLineFeeds(io.RawIOBase):
+    """Stream with line feeds in place of the carriage returns that end the lines of another."""
+
+    def __init__(self, stream: io.BufferedIOBase) -> None:
+        super().__init__()
+        self._stream = stream
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer: "memoryview") -> int:  # type: ignore[override]
+        """Fill a buffer, and return the number of bytes; 0 at the end."""
+        piece = self._stream.read(len(buffer)).replace(b"\r", b"\n")
+        buffer[: len(piece)] = piece
+        return len(piece)
 
 
 class _Recoded(io.RawIOBase):

@@ -294,6 +294,54 @@ def test_tasks_at_a_speed(tmp_path: Path) -> None:
     assert "cpu" in fault(write(tmp_path, workload(job(1, profile="none"), **TASKS)), speed=1)
 
 
+SEQUENCES = {
+    "tenth": {"type": "delay", "delay": 0.1},
+    "ten": {"type": "composed", "repeat": 10, "seq": ["tenth"]},
+    "mixed": {"type": "composed", "seq": ["ten", "d", "ten"]},
+    "later": {"type": "SequentialCompositionProfile", "repeat": 2, "seq": ["d"]},
+    "tasks": {"type": "composed", "repeat": 2, "seq": ["tenth", "total"]},
+    "total": {"type": "parallel_homogeneous_total", "cpu": 12, "com": 1},
+    "open": {"type": "composed", "seq": ["d", "untold"]},
+    "untold": {"type": "delay"},
+    "endless": {"type": "composed", "seq": ["d", "endless"]},
+    "lacking": {"type": "composed", "seq": ["none"]},
+    "odd": {"type": "composed", "seq": "d"},
+    "none at all": {"type": "composed", "seq": []},
+}
+
+
+def test_sequences(tmp_path: Path) -> None:
+    """Ten times 0.1 s are one second; 1 + 60 + 1; 2 × 60; and 2 × (0.1 + 12 / (2 × 3)) = 4.2 s."""
+    names = ("ten", "mixed", "later", "tasks", "open", "none at all")
+    jobs = [job(n, profile=name, res=2) for n, name in enumerate(names, 1)]
+    path = write(tmp_path, workload(*jobs, **SEQUENCES))
+    source, found = read(path, speed=3, over_requested_time="keep")
+    assert [(traced.job.job_id, traced.run_time) for traced in found] == [
+        (1, 1), (2, 62), (3, 120), (4, 5),
+    ]  # fmt: skip
+    assert source.account.skipped == {"missing_run_time": 1, "zero_run_time": 1}
+    assert source.account.clipped == {"communication": 1, "fractional_seconds": 1}
+    source, found = read(path)
+    assert [traced.job.job_id for traced in found] == [1, 2, 3]
+    assert source.account.skipped["other_profile"] == 1
+    for name, told in (
+        ("endless", "the sequence 'endless' has no end"),
+        ("lacking", "there is no profile 'none'"),
+        ("odd", "seq: expected a list of names of profiles"),
+    ):
+        assert told in fault(write(tmp_path, workload(job(1, profile=name), **SEQUENCES)))
+
+
+def test_many_nested_sequences(tmp_path: Path) -> None:
+    """2²⁶ parts are counted at once; sequences that are nested more deeply are refused."""
+    nested = {
+        f"s{n}": {"type": "composed", "seq": [f"s{n - 1}"] * 2 if n else ["d"]} for n in range(60)
+    }
+    path = write(tmp_path, workload(job(1, profile="s26", walltime=2**32), **nested))
+    assert read(path)[1][0].run_time == 60 * 2**26
+    assert "has no end" in fault(write(tmp_path, workload(job(1, profile="s59"), **nested)))
+
+
 def test_shared_requests(tmp_path: Path) -> None:
     """From keys of a job and of its extra data, for the job as a whole; without a key, nothing."""
     jobs = [

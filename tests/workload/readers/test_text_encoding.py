@@ -1,8 +1,11 @@
 """Encodings of logs, in every reader of text alike."""
 
+import bz2
 import gzip
 import io
 import json
+import lzma
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,6 +14,7 @@ from pydantic import ValidationError
 import hpcsched
 from hpcsched import cli
 from hpcsched.workload.readers.policies import RecordPolicies, UnusableError
+from hpcsched.workload.readers.swf_lines import SwfLines
 from hpcsched.workload.readers.text_encoding import MARK, TextEncoding
 from tests.workload.readers.accounting_logs.accounting_log_files import pbs_record
 
@@ -159,3 +163,18 @@ def test_a_mark_in_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     content = {"jobs": [job], "profiles": {"d": {"type": "delay", "delay": 60}}}
     assert run(scenario(tmp_path, "batsim", json.dumps(content).encode())) == 0
     assert "1 jobs submitted" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress, lzma.compress])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_carriage_returns_end_lines(
+    tmp_path: Path, pack: Callable[[bytes], bytes], encoding: str
+) -> None:
+    """A file of an old system has its lines, and their numbers; other returns are no line ends."""
+    path = tmp_path / "log"
+    path.write_bytes(pack("; A: 1\r\r1 2\r3 4".encode(encoding)))
+    lines = SwfLines(path, TextEncoding(encoding))
+    assert list(lines.records()) == [(3, b"1 2"), (4, b"3 4")]
+    assert lines.comments == ["A: 1"]
+    path.write_bytes(pack("1 2\r\n3\r4".encode(encoding)))
+    assert list(SwfLines(path, TextEncoding(encoding)).records()) == [(1, b"1 2\r"), (2, b"3\r4")]

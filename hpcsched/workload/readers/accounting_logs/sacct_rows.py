@@ -1,13 +1,19 @@
 """Reader of the output of `sacct --parsable2` or `--parsable`, by the columns of its header."""
 
-from collections.abc import Generator
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.slurm.sacct_header import parse_header, what_it_is
 from hpcsched.workload.readers.policies import UnusableError
 from hpcsched.workload.readers.text_encoding import TextEncoding
-from hpcsched.workload.readers.text_lines import TextLines
+from hpcsched.workload.readers.text_lines import LONGEST, TextLines
+
+_JOB = re.compile(rb"[0-9]+[0-9_+.\[\]%,-]*[a-z]*")
+"""First column of a row that begins with the job id."""
+
+_NUMBER, _NAME = "jobid", "jobname"
 
 Row = dict[str, str]
 """Values of a row, by column in lower case."""
@@ -33,7 +39,9 @@ class SacctRows(TextLines):
 
     def __init__(self, path: Path, encoding: TextEncoding | None = None) -> None:
         super().__init__(path, encoding)
-        number, line = next(super().records(), (1, b""))
+        lines = TextLines(path, self.encoding)
+        number, line = next(lines.records(), (1, b""))
+        self.path = lines.path
         self.header_line = number
         self._first = line.strip()
         try:
@@ -47,18 +55,48 @@ class SacctRows(TextLines):
             # A list in the middle would pass for several columns, and JobName take up the rest.
             raise self._no_header(what_it_is(self.header))
         self.columns = frozenset(self._columns.names)
+        self._ends_in_name = self._columns.names[-1] == _NAME and not self._columns.has_end
 
-    def records(self) -> Generator[tuple[int, bytes], None, None]:
-        """Yield the number and text of every line that is neither blank nor the header.
+    def _records_of(self, file: Path) -> Iterator[tuple[int, bytes]]:
+        """Yield the number and text of every row of a file, but not the header.
 
-        Raises
-        ------
-        InputError
-            If a file cannot be read or is damaged.
+        A row that a line end in a name broke is one: lines are joined until the number of columns
+        fits, unless the next one begins with a job id.
         """
-        for number, line in super().records():
-            if line.strip() != self._first:
-                yield number, line
+        begun: tuple[int, bytes] | None = None
+        try:
+            for number, line in super()._records_of(file):
+                if line.strip() == self._first:
+                    continue
+                joined = None if begun is None else self._joined(begun[1], line)
+                if begun is not None and joined is not None:
+                    begun = begun[0], joined
+                    continue
+                if begun is not None:
+                    yield begun
+                begun = number, line
+        except InputError:  # the rows before it still count
+            if begun is not None:
+                yield begun
+            raise
+        if begun is not None:
+            yield begun
+
+    def _joined(self, begun: bytes, line: bytes) -> bytes | None:
+        """Return a row that goes on in the next line; None if that is a row of its own."""
+        separator = self._columns.separator.encode()
+        lacking = self._columns.separators - begun.count(separator)
+        more = line.count(separator)
+        # A name in the last column may lack a part although no column does.
+        goes_on = more <= lacking if lacking > 0 else not (lacking or more) and self._ends_in_name
+        if not goes_on or len(begun) + len(line) > LONGEST or b"\0" in line:
+            return None
+        if self._columns.names[0] == _NUMBER:
+            is_row = _JOB.fullmatch(line.partition(separator)[0].strip()) is not None
+            # A job id has no line ends.
+            if is_row or separator not in begun:
+                return None
+        return begun.rstrip(b"\r\n") + b" " + line
 
     def row(self, line: bytes) -> Row:
         """Return the values of a line by column.

@@ -27,11 +27,11 @@ from hpcsched.slurm.tres import GRES, counted_in_total, parse_tres
 from hpcsched.slurm.values import (
     NOT_GIVEN,
     parse_requested_memory,
+    parse_scaled_count,
     parse_time_limit,
 )
 from hpcsched.system.request import Request
 from hpcsched.system.system import System
-from hpcsched.whole_numbers import parse_count
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.readers.accounting_logs.accounting_log import (
     AccountingLogParams,
@@ -258,8 +258,10 @@ class SlurmSacctSource(AccountingLogSource):
                 return amounts[what]
             for column in columns:
                 text = row.get(column, "")
-                if text.lower() not in NOT_GIVEN and (count := parse_count(text, column)):
-                    return count
+                if text.lower() not in NOT_GIVEN:
+                    count = parse_scaled_count(text, column)
+                    if count:
+                        return count
         return None
 
     def _as_declared(self, tres: Mapping[str, int]) -> dict[str, int]:

@@ -48,6 +48,29 @@ def test_a_name_in_the_last_column_may_have_separators(tmp_path: Path) -> None:
         rows.row(b"a|b|7")
 
 
+def joined(tmp_path: Path, header: str, *lines: str) -> list[tuple[int, str]]:
+    """Return the rows of a dump, with the numbers of their first lines."""
+    return [(n, row.decode().strip()) for n, row in rows_of(tmp_path, header, *lines).records()]
+
+
+def test_rows_that_a_name_broke(tmp_path: Path) -> None:
+    """Lines are joined until the number of columns fits, but not with a row of its own."""
+    header = "JobID|JobName|State"
+    broken = ("7|a", "b", "", "c|OK", "8|d|OK")
+    assert joined(tmp_path, header, *broken) == [(2, "7|a b c|OK"), (6, "8|d|OK")]
+    assert joined(tmp_path, f"{header}|", "7|a\r", "b|OK|", "8|d|OK|") == [
+        (2, "7|a b|OK|"),
+        (4, "8|d|OK|"),
+    ]
+    # A row that was cut stays alone, and so does a line that would be too much.
+    assert joined(tmp_path, header, "7|a", "8|d|OK", "9_1.batch|", "9", "b|c|d") == [
+        (2, "7|a"), (3, "8|d|OK"), (4, "9_1.batch|"), (5, "9"), (6, "b|c|d"),
+    ]  # fmt: skip
+    assert joined(tmp_path, "JobID|State|JobName", "7|OK|a", "b", "8|OK|d|e", "9") == [
+        (2, "7|OK|a b"), (4, "8|OK|d|e"), (5, "9"),
+    ]  # fmt: skip
+
+
 def test_no_header(tmp_path: Path) -> None:
     """An empty file names the columns that are expected, and its first line."""
     with pytest.raises(InputError) as caught:

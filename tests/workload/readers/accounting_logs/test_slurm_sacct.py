@@ -533,3 +533,18 @@ def test_other_forms_of_times(tmp_path: Path) -> None:
     for submit in ("10:00:00", "01/03/2024 10:00:00", "1 Mar 10:00"):
         with pytest.raises(InputError, match="SLURM_TIME_FORMAT: unset it for sacct"):
             read_sacct(tmp_path, sacct_row("7", Submit=submit))
+
+
+def test_counts_with_a_suffix(tmp_path: Path) -> None:
+    """`sacct` writes 4096 CPUs as 4K, with 1024 to a K."""
+    system = System((NodeGroup("cpu", 2048, {"core": 16, "mem": 64 * GIB}),))
+    row = sacct_row("1", NNodes="1K", NCPUS="4K", ReqMem="1024G")
+    (found,) = read_sacct(tmp_path, row, system=system)[1]
+    assert (found.job.units, found.job.unit_request) == (1024, (4, GIB))
+
+
+def test_a_name_with_a_line_end(tmp_path: Path) -> None:
+    """The job is read; its name has a blank there."""
+    row = sacct_row("1", JobName="my\njob")
+    found, _ = read_sacct(tmp_path, row, sacct_row("2", JobName="b"))[1]
+    assert found.job.name == "my job"
