@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from hpcsched.cli.output import OutFile, emit
-from hpcsched.cli.shared_options import Overrides, ScenarioFile
+from hpcsched.cli.shared_options import Force, Overrides, ScenarioFile
 
 
 def accounts_from(
@@ -27,7 +27,9 @@ def accounts_from(
             show_default=False,
         ),
     ] = None,
+    *,
     out: OutFile = None,
+    force: Force = False,
     overrides: Overrides = None,
 ) -> None:
     """Write the accounts of a Slurm site for `multifactor`.
@@ -52,6 +54,6 @@ def accounts_from(
     for _ in source.jobs():
         pass
     block = accounts_block(associations, TraceNames.of_comments(source.comments), file)
-    emit(block.text.rstrip("\n"), out)
+    emit(block.text.rstrip("\n"), out, force=force)
     for text in block.left_out:
         typer.echo(f"warning: left out: {text}", err=True)

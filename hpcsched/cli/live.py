@@ -120,6 +120,7 @@ def forecast(
     samples: Samples = 200,
     format_: DataFormatOption = DataFormat.TEXT,
     out: ForecastOut = None,
+    force: Force = False,
     overrides: Overrides = None,
 ) -> None:
     """Forecast when the jobs that wait on the cluster will start.
@@ -136,7 +137,7 @@ def forecast(
         quantiles=quantiles_of(quantiles),
         samples=samples,
     )
-    show_forecast(found, format_, out)
+    show_forecast(found, format_, out, force=force)
 
 
 def _run(

@@ -30,9 +30,25 @@ class DataFormat(StrEnum):
 
 TableFormatOption = Annotated[TableFormat, typer.Option("--format", help="The output format.")]
 DataFormatOption = Annotated[DataFormat, typer.Option("--format", help="The output format.")]
+
+
+def free(context: typer.Context, out: Path | None) -> Path | None:
+    """Refuse a file that is there without --force, before work that may take minutes."""
+    if out is not None:
+        from hpcsched.results.files import check_free
+
+        check_free(out, force=bool(context.params.get("force")))
+    return out
+
+
 OutFile = Annotated[
     Path | None,
-    typer.Option("--out", help="Write to this file instead of printing.", show_default=False),
+    typer.Option(
+        "--out",
+        help="Write to this file instead of printing.",
+        show_default=False,
+        callback=free,
+    ),
 ]
 
 
@@ -51,24 +67,22 @@ def terminal_width() -> int | None:
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
-def emit(text: str, out: Path | None = None) -> None:
-    """Print text, or write it to a file.
+def emit(text: str, out: Path | None = None, *, force: bool = False) -> None:
+    """Print text, or write it to a file and say so.
 
     Raises
     ------
     InputError
-        The file cannot be written.
+        The file is there already and is not to be replaced, or cannot be written.
     """
     if out is None:
         typer.echo(text)
         return
-    from hpcsched.errors import Finding, InputError, Place
+    from hpcsched.results.files import check_free, write_text
 
-    try:
-        out.write_text(f"{text}\n", encoding="utf-8")
-    except OSError as error:
-        message = f"the file cannot be written: {(error.strerror or str(error)).lower()}"
-        raise InputError(Finding("unwritable-file", message, Place(str(out)))) from error
+    check_free(out, force=force)
+    write_text(out, f"{text}\n")
+    typer.echo(f"wrote {out}")
 
 
 def tables_text(

@@ -202,8 +202,9 @@ def _write(
     kind: "Kind", directories: list[Path], out: Path, *, force: bool, **options: Any
 ) -> None:
     from hpcsched.report.compared_study import ComparedStudy
-    from hpcsched.report.figures.figure_files import check_free, format_of, write_figure
+    from hpcsched.report.figures.figure_files import format_of, write_figure
     from hpcsched.report.studied_runs import open_study
+    from hpcsched.results.files import check_free
     from hpcsched.runs.studying import figure_of
 
     format_of(out)

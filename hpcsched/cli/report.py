@@ -28,8 +28,9 @@ def report(
     figures to zoom, and the verdict of an audit of each run. Metrics by class of jobs are of the
     classes in --by; by default of all that tell jobs apart.
     """
-    from hpcsched.report.figures.figure_files import check_free, write_bytes
+    from hpcsched.report.figures.figure_files import write_bytes
     from hpcsched.report.studied_runs import open_study
+    from hpcsched.results.files import check_free
     from hpcsched.runs.study_comparison import compare_study
     from hpcsched.runs.studying import study_page
 

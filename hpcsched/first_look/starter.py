@@ -6,11 +6,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from hpcsched.errors import flag
 from hpcsched.first_look.first_look import look_at, look_lines
 from hpcsched.first_look.trial_scenarios import scenario_text
 from hpcsched.plugins import manager
-from hpcsched.results.files import problem, write_json, write_text
+from hpcsched.results.files import check_free, write_json, write_text
 from hpcsched.scenario.scenario_schema import scenario_schema
 
 KINDS = ("log", "slurm", "site")
@@ -79,8 +78,7 @@ def write_starter(
     # The schema of an earlier scenario in the folder is the same file.
     written = [out] if _holds(schema, content) else [out, schema]
     for path in written:
-        if path.exists() and not force:
-            raise problem("file-exists", path, f"it is there already; {flag('force')} replaces it")
+        check_free(path, force=force)
     write_text(out, starter_text(kind) if log is None else log_starter_text(log, tell))
     if schema in written:
         write_json(schema, content)

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from hpcsched.errors import Finding, InputError, Place
+from hpcsched.errors import Finding, InputError, Place, flag
 from hpcsched.simulation.event_log import FILE_NAME as EVENTS
 
 SCENARIO = "scenario.yaml"
@@ -87,3 +87,24 @@ def read_json(path: Path) -> dict[str, Any]:
         found = type(content).__name__
         raise problem("damaged-file", path, f"it is damaged: expected an object, found {found}")
     return content
+
+
+def check_free(path: Path, *, force: bool) -> None:
+    """Check that a path may be written to.
+
+    Parameters
+    ----------
+    path
+        File to write.
+    force
+        Whether an existing file may be replaced.
+
+    Raises
+    ------
+    InputError
+        Something is there that may not be replaced.
+    """
+    if path.is_dir():
+        raise problem("cannot-write", path, "it is a directory")
+    if path.exists() and not force:
+        raise problem("file-exists", path, f"it is there already; {flag('force')} replaces it")

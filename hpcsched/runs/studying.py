@@ -187,7 +187,8 @@ def write_report(
     InputError
         If a run cannot be read, or the file is there or cannot be written.
     """
-    from hpcsched.report.figures.figure_files import check_free, write_bytes  # noqa: PLC0415
+    from hpcsched.report.figures.figure_files import write_bytes  # noqa: PLC0415
+    from hpcsched.results.files import check_free  # noqa: PLC0415
 
     if not isinstance(out, Path | str):
         message = f"expected the HTML file first, found a value of type {type(out).__name__}"

@@ -4,9 +4,9 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hpcsched.errors import Finding, InputError, flag
+from hpcsched.errors import Finding, InputError
 from hpcsched.report.figures.figure_style import FONT_SIZE, chart_config
-from hpcsched.results.files import problem
+from hpcsched.results.files import check_free, problem
 
 if TYPE_CHECKING:
     from hpcsched.report.figures.chart_parts import Chart
@@ -29,27 +29,6 @@ def format_of(path: Path) -> str:
         there = ", ".join(f".{name}" for name in FORMATS)
         raise InputError(Finding("unknown-format", f"{path} does not end in one of {there}"))
     return kind
-
-
-def check_free(path: Path, *, force: bool) -> None:
-    """Check that a path may be written to.
-
-    Parameters
-    ----------
-    path
-        File to write.
-    force
-        Whether an existing file may be replaced.
-
-    Raises
-    ------
-    InputError
-        Something is there that may not be replaced.
-    """
-    if path.is_dir():
-        raise problem("cannot-write", path, "it is a directory")
-    if path.exists() and not force:
-        raise problem("file-exists", path, f"it is there already; {flag('force')} replaces it")
 
 
 def description(chart: "Chart", font_size: int = FONT_SIZE) -> dict[str, Any]:
