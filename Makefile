@@ -110,11 +110,11 @@ release: $(VENV)/installed-dev ## Build wheels and sdists of all distributions i
 	HPCSCHED_DIST=$(CURDIR)/dist $(BIN)/pytest -m "" tests/release
 
 schema: $(VENV)/installed-dev ## Write the JSON Schemas anew
-	HPCSCHED_EXTERNAL_PLUGINS=0 $(BIN)/hpcsched schema --out schemas/scenario.schema.json
-	HPCSCHED_EXTERNAL_PLUGINS=0 $(BIN)/hpcsched schema --of experiment \
+	HPCSCHED_EXTERNAL_PLUGINS=0 $(BIN)/hpcsched schema --force --out schemas/scenario.schema.json
+	HPCSCHED_EXTERNAL_PLUGINS=0 $(BIN)/hpcsched schema --force --of experiment \
 	  --out schemas/experiment.schema.json
-	HPCSCHED_EXTERNAL_PLUGINS=0 $(BIN)/hpcsched schema --of whatif --out schemas/whatif.schema.json
-	HPCSCHED_EXTERNAL_PLUGINS=0 $(BIN)/hpcsched schema --of tuning --out schemas/tuning.schema.json
+	HPCSCHED_EXTERNAL_PLUGINS=0 $(BIN)/hpcsched schema --force --of whatif --out schemas/whatif.schema.json
+	HPCSCHED_EXTERNAL_PLUGINS=0 $(BIN)/hpcsched schema --force --of tuning --out schemas/tuning.schema.json
 
 docs: $(VENV)/installed-dev ## Make the documentation as a site, in build/docs
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet docs build/docs

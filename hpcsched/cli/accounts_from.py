@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from hpcsched.cli.output import OutFile, emit
-from hpcsched.cli.shared_options import Env, Overrides, ScenarioFile
+from hpcsched.cli.shared_options import Env, Force, Overrides, ScenarioFile
 
 
 def accounts_from(
@@ -27,7 +27,9 @@ def accounts_from(
             show_default=False,
         ),
     ] = None,
+    *,
     out: OutFile = None,
+    force: Force = False,
     overrides: Overrides = None,
     _env: Env = None,
 ) -> None:
@@ -53,6 +55,6 @@ def accounts_from(
     for _ in source.jobs():
         pass
     block = accounts_block(associations, TraceNames.of_comments(source.comments), file)
-    emit(block.text.rstrip("\n"), out)
+    emit(block.text.rstrip("\n"), out, force=force)
     for text in block.left_out:
         typer.echo(f"warning: left out: {text}", err=True)

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from hpcsched.cli.output import OutFile, TableFormat, TableFormatOption
-from hpcsched.cli.shared_options import Baseline, ByClass, Recorded, SeveralRuns, class_kinds
+from hpcsched.cli.shared_options import Baseline, ByClass, Force, Recorded, SeveralRuns, class_kinds
 
 
 class Shown(StrEnum):
@@ -39,6 +39,7 @@ def compare(
     baseline: Baseline = None,
     format_: TableFormatOption = TableFormat.TEXT,
     out: OutFile = None,
+    force: Force = False,
 ) -> None:
     """Compare runs: metrics, distributions, ranks, load.
 
@@ -71,6 +72,6 @@ def compare(
     broken_down = breakdown_values if exact else breakdown_table
     by_class = [broken_down(one) for one in found.breakdowns.values()]
     tables = [*first, *others, *by_class]
-    emit(tables_text(tables, format_, lambda: found.content(others), out=out), out)
+    emit(tables_text(tables, format_, lambda: found.content(others), out=out), out, force=force)
     for warning in found.warnings:
         typer.echo(f"warning: {warning}", err=True)

@@ -90,7 +90,7 @@ def convert_trace(
 
 
 def _account_lines(written: Written, account: TraceAccount) -> Iterator[str]:
-    yield f"{written.path}: {written.jobs} jobs, {written.size} bytes"
+    yield f"wrote {written.path}: {written.jobs} jobs, {written.size} bytes"
     yield f"{account.read} records read"
     for what, counts in (("skipped", account.skipped), ("clipped", account.clipped)):
         for reason, count in counts.items():

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from hpcsched.cli.output import DataFormat, DataFormatOption, OutFile, emit, json_text
-from hpcsched.cli.shared_options import Env, Overrides
+from hpcsched.cli.output import OutFile, TableFormat, TableFormatOption, emit, tables_text
+from hpcsched.cli.shared_options import Env, Force, Overrides
 
 
 def diff(
@@ -20,14 +20,17 @@ def diff(
     exit_code: Annotated[
         bool, typer.Option("--exit-code", help="Exit with 1 if there is a difference.")
     ] = False,
-    format_: DataFormatOption = DataFormat.TEXT,
+    format_: TableFormatOption = TableFormat.TEXT,
     out: OutFile = None,
+    force: Force = False,
 ) -> None:
     """Show the differences between two scenarios.
 
-    Defaults are filled in and units are numbers; the order of keys does not count.
+    Defaults are filled in and units are numbers; the order of keys does not count. Exits with 0,
+    or with --exit-code with 1 if there is a difference.
     """
     from hpcsched.errors import Finding, InputError
+    from hpcsched.report.tables.report_table import Table
     from hpcsched.scenario.difference import differences
     from hpcsched.scenario.loading import load_scenario
 
@@ -41,9 +44,19 @@ def diff(
     if findings:
         raise InputError(findings)
     changes = differences(*scenarios)
-    if format_ is DataFormat.JSON:
-        emit(json_text([change.content() for change in changes]), out)
+    none = "no difference in meaning"
+    if format_ is TableFormat.TEXT:
+        text = "\n".join(map(str, changes)) or none
     else:
-        emit("\n".join(map(str, changes)) or "no difference in meaning", out)
+        table = Table.formatted(
+            ("key", *map(str, (first, second))),
+            [change.cells for change in changes],
+            words=3,
+            name="differences",
+            notes=() if changes else (none,),
+        )
+        content = [change.content() for change in changes]
+        text = tables_text([table], format_, lambda: content, out=out)
+    emit(text, out, force=force)
     if exit_code and changes:
         raise typer.Exit(1)

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from hpcsched.cli.output import DataFormat, DataFormatOption, OutFile, emit, json_text
-from hpcsched.cli.shared_options import OneRun
+from hpcsched.cli.shared_options import Force, OneRun
 
 
 def explain(
@@ -20,6 +20,7 @@ def explain(
     ],
     format_: DataFormatOption = DataFormat.TEXT,
     out: OutFile = None,
+    force: Force = False,
 ) -> None:
     """Explain why a job started when it did.
 
@@ -34,9 +35,9 @@ def explain(
     run = RunDirectory.open(one_run_folder(directory))
     explanation = explain_run(run, _number_of(job))
     if format_ is DataFormat.JSON:
-        emit(json_text(explanation_content(explanation)), out)
+        emit(json_text(explanation_content(explanation)), out, force=force)
     else:
-        emit(explanation_text(explanation), out)
+        emit(explanation_text(explanation), out, force=force)
 
 
 def _number_of(text: str) -> int:

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hpcsched.cli.output import DataFormat, DataFormatOption, OutFile, emit, json_text
-from hpcsched.cli.shared_options import Env, Overrides, ScenarioFile
+from hpcsched.cli.output import DataFormat, DataFormatOption, OutFile, emit, free, json_text
+from hpcsched.cli.shared_options import Env, Force, Overrides, ScenarioFile
 
 if TYPE_CHECKING:
     from hpcsched.forecast.forecasting import Forecast, SupposedJob
@@ -33,6 +33,7 @@ ForecastOut = Annotated[
         "--out",
         help="Write to this file; a figure if it ends in .pdf, .svg or .png.",
         show_default=False,
+        callback=free,
     ),
 ]
 Samples = Annotated[int, typer.Option(min=1, help="The number of sampled futures.")]
@@ -59,6 +60,7 @@ def starts(
     samples: Samples = 200,
     format_: DataFormatOption = DataFormat.TEXT,
     out: ForecastOut = None,
+    force: Force = False,
     overrides: Overrides = None,
     _env: Env = None,
 ) -> None:
@@ -85,7 +87,7 @@ def starts(
             seed=prepared.scenario.seed,
             ended=progress,
         )
-    show_forecast(found, format_, out)
+    show_forecast(found, format_, out, force=force)
 
 
 @app.command()
@@ -96,6 +98,7 @@ def evaluate(
     samples: Samples = 200,
     format_: DataFormatOption = DataFormat.TEXT,
     out: OutFile = None,
+    force: Force = False,
     overrides: Overrides = None,
     _env: Env = None,
 ) -> None:
@@ -115,12 +118,12 @@ def evaluate(
             prepared, jobs=jobs, samples=samples, seed=prepared.scenario.seed, ended=progress
         )
     if format_ is DataFormat.JSON:
-        emit(json_text(evaluation_content(found)), out)
+        emit(json_text(evaluation_content(found)), out, force=force)
     else:
-        emit(evaluation_table(found).as_text(), out)
+        emit(evaluation_table(found).as_text(), out, force=force)
 
 
-def show_forecast(found: "Forecast", format_: DataFormat, out: Path | None) -> None:
+def show_forecast(found: "Forecast", format_: DataFormat, out: Path | None, *, force: bool) -> None:
     """Print a forecast, or write it to a file: a figure by the ending of its name."""
     from hpcsched.forecast.forecast_text import forecast_content, forecast_table
     from hpcsched.report.figures.figure_files import FORMATS
@@ -129,11 +132,12 @@ def show_forecast(found: "Forecast", format_: DataFormat, out: Path | None) -> N
         from hpcsched.forecast.forecast_figure import forecast_figure
         from hpcsched.report.figures.figure_files import write_figure
 
-        write_figure(forecast_figure(found).chart, out, force=True)
+        write_figure(forecast_figure(found).chart, out, force=force)
+        typer.echo(f"wrote {out}")
     elif format_ is DataFormat.JSON:
-        emit(json_text(forecast_content(found)), out)
+        emit(json_text(forecast_content(found)), out, force=force)
     else:
-        emit(forecast_table(found).as_text(), out)
+        emit(forecast_table(found).as_text(), out, force=force)
 
 
 def quantiles_of(text: str) -> tuple[float, ...]:

@@ -47,5 +47,5 @@ def init(
         typer.echo(line, err=True)
 
     for path in write_starter(kind, out, log=log, tell=tell, force=force):
-        typer.echo(f"written: {path}")
+        typer.echo(f"wrote {path}")
     typer.echo(f"edit it, then: hpcsched validate {out}")

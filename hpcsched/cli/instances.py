@@ -62,7 +62,7 @@ def record(
     selection = Selection(every=every, min_queued=min_queued, max_queued=max_queued, limit=limit)
     done = record_problems(loaded.scenario, out, selection, force=force, progress=True)
     typer.echo(
-        f"{done.path}: {done.saved} of {done.matching} matching dispatching problems saved,"
+        f"wrote {done.path}: {done.saved} of {done.matching} matching dispatching problems saved,"
         f" {done.rounds} rounds seen, {done.size} bytes"
     )
 
@@ -127,7 +127,7 @@ def solve(
         force=force,
         follow=SolvingProgress(instances),
     ):
-        typer.echo(f"{done.path}: {done.problems} dispatching problems solved by {done.name}")
+        typer.echo(f"wrote {done.path}: {done.problems} dispatching problems solved by {done.name}")
         if done.solver.asked:
             typer.echo(f"  {in_words(done.solver, 'problems')}")
         warned = warning(done.solver, "problems")
@@ -188,7 +188,7 @@ def compare(
         emit(rendering.head(comparison) + "\n")
     emit(tables_text(tables, format_, lambda: rendering.comparison_content(comparison)))
     if drawn and format_ is TableFormat.TEXT:
-        typer.echo("\n" + "\n".join(f"drawn: {path}" for path in drawn))
+        typer.echo("\n" + "\n".join(f"wrote {path}" for path in drawn))
     for warning in (*comparison.warnings, *(f"not drawn: {what}" for what in missing)):
         typer.echo(f"warning: {warning}", err=True)
 

@@ -123,6 +123,7 @@ def forecast(
     samples: Samples = 200,
     format_: DataFormatOption = DataFormat.TEXT,
     out: ForecastOut = None,
+    force: Force = False,
     overrides: Overrides = None,
     _env: Env = None,
 ) -> None:
@@ -141,7 +142,7 @@ def forecast(
         found = forecast_cluster(
             loaded, supposed=job, quantiles=shares, samples=samples, ended=progress
         )
-    show_forecast(found, format_, out)
+    show_forecast(found, format_, out, force=force)
 
 
 def _run(

@@ -30,9 +30,25 @@ class DataFormat(StrEnum):
 
 TableFormatOption = Annotated[TableFormat, typer.Option("--format", help="The output format.")]
 DataFormatOption = Annotated[DataFormat, typer.Option("--format", help="The output format.")]
+
+
+def free(context: typer.Context, out: Path | None) -> Path | None:
+    """Refuse a file that is there without --force, before work that may take minutes."""
+    if out is not None:
+        from hpcsched.whole_files import check_target
+
+        check_target(out, force=bool(context.params.get("force")))
+    return out
+
+
 OutFile = Annotated[
     Path | None,
-    typer.Option("--out", help="Write to this file instead of printing.", show_default=False),
+    typer.Option(
+        "--out",
+        help="Write to this file instead of printing.",
+        show_default=False,
+        callback=free,
+    ),
 ]
 
 
@@ -51,20 +67,22 @@ def terminal_width() -> int | None:
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
-def emit(text: str, out: Path | None = None) -> None:
-    """Print text, or write it to a file.
+def emit(text: str, out: Path | None = None, *, force: bool = False) -> None:
+    """Print text, or write it to a file and say so.
 
     Raises
     ------
     InputError
-        The file cannot be written.
+        The file is there already and is not to be replaced, or cannot be written.
     """
     if out is None:
         typer.echo(text)
         return
-    from hpcsched.whole_files import write_text
+    from hpcsched.whole_files import check_target, write_text
 
+    check_target(out, force=force)
     write_text(out, f"{text}\n")
+    typer.echo(f"wrote {out}")
 
 
 def tables_text(

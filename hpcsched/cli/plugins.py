@@ -13,6 +13,7 @@ from hpcsched.cli.output import (
     TableFormat,
     TableFormatOption,
 )
+from hpcsched.cli.shared_options import Force
 
 app = typer.Typer(
     name="plugins", help="Show the installed plugins, and begin new ones.", no_args_is_help=True
@@ -30,6 +31,7 @@ def _plugins() -> None:
 def list_plugins(
     format_: TableFormatOption = TableFormat.TEXT,
     out: OutFile = None,
+    force: Force = False,
 ) -> None:
     """List plugins: kind, name, distribution and purpose."""
     from hpcsched.cli.output import emit, tables_text
@@ -42,7 +44,7 @@ def list_plugins(
     def content() -> list[dict[str, str]]:
         return [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
 
-    emit(tables_text([table], format_, content, out=out), out)
+    emit(tables_text([table], format_, content, out=out), out, force=force)
 
 
 @app.command("show")
@@ -67,6 +69,7 @@ def show(
     ],
     format_: DataFormatOption = DataFormat.TEXT,
     out: OutFile = None,
+    force: Force = False,
 ) -> None:
     """Show a plugin: its distribution, and its parameters."""
     from hpcsched.cli.output import emit, json_text
@@ -84,9 +87,9 @@ def show(
     except KeyError as error:
         raise InputError(Finding("unknown-plugin", str(error.args[0]))) from None
     if format_ is DataFormat.JSON:
-        emit(json_text(description(installed)), out)
+        emit(json_text(description(installed)), out, force=force)
     else:
-        emit("\n".join(description_lines(installed)), out)
+        emit("\n".join(description_lines(installed)), out, force=force)
 
 
 @app.command("new")
@@ -123,5 +126,5 @@ def new(
 
     folder = Path(f"hpcsched-{name}") if out is None else out
     for path in write_package(kind, name, folder):
-        typer.echo(path)
+        typer.echo(f"wrote {path}")
     typer.echo(f"Next: pip install -e '{folder}[testing]', then pytest in {folder}.")

@@ -77,4 +77,4 @@ def evaluate(
 
     emit(tables_text([table(figures)], format_, content))
     if written and format_ is TableFormat.TEXT:
-        typer.echo("\n" + "\n".join(f"written: {path}" for path in written))
+        typer.echo("\n" + "\n".join(f"wrote {path}" for path in written))

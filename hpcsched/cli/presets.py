@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hpcsched.cli.output import OutFile, TableFormat, TableFormatOption
+from hpcsched.cli.shared_options import Force
 
 if TYPE_CHECKING:
     from hpcsched.workload.presets.preset_catalogue import Preset
@@ -21,6 +22,7 @@ def presets(
     ] = None,
     format_: TableFormatOption = TableFormat.TEXT,
     out: OutFile = None,
+    force: Force = False,
 ) -> None:
     """List known data sets, or show how to get and read one.
 
@@ -40,14 +42,18 @@ def presets(
         except ValueError as error:
             raise InputError(Finding("unknown-preset", str(error))) from None
         if format_ is TableFormat.JSON:
-            emit(_json(_content(preset)), out)
+            emit(_json(_content(preset)), out, force=force)
         else:
-            emit("\n".join(_lines(preset)), out)
+            emit("\n".join(_lines(preset)), out, force=force)
         return
     found = list(read_presets().values())
     rows = [(one.name, one.about, "yes" if one.files else "no", one.licence) for one in found]
     table = Table.formatted(_COLUMNS, rows, words=len(_COLUMNS), name="presets")
-    emit(tables_text([table], format_, lambda: [_content(one) for one in found], out=out), out)
+    emit(
+        tables_text([table], format_, lambda: [_content(one) for one in found], out=out),
+        out,
+        force=force,
+    )
 
 
 def _content(preset: "Preset") -> dict[str, Any]:

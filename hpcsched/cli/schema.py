@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from hpcsched.cli.output import OutFile, emit, json_text
+from hpcsched.cli.shared_options import Force
 
 
 class Of(StrEnum):
@@ -19,6 +20,7 @@ class Of(StrEnum):
 
 def schema(
     out: OutFile = None,
+    force: Force = False,
     of: Annotated[Of, typer.Option("--of", help="The kind of file.")] = Of.SCENARIO,
 ) -> None:
     """Print the JSON Schema of scenarios or other files.
@@ -37,4 +39,4 @@ def schema(
         Of.WHATIF: variation_schema,
         Of.TUNING: tuning_schema,
     }[of]
-    emit(json_text(make(manager.registry())), out)
+    emit(json_text(make(manager.registry())), out, force=force)

@@ -152,7 +152,8 @@ class Display:
     quiet: Quiet = False
 
 
-Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
+# Eager: `--out` looks at it, wherever it stands.
+Force = Annotated[bool, typer.Option("--force", help="Replace existing files.", is_eager=True)]
 Baseline = Annotated[
     str | None,
     typer.Option(

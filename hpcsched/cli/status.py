@@ -1,13 +1,14 @@
 """`hpcsched status`: the progress or the outcome of a run or an experiment."""
 
 from hpcsched.cli.output import DataFormat, DataFormatOption, OutFile, emit, json_text
-from hpcsched.cli.shared_options import OneRun
+from hpcsched.cli.shared_options import Force, OneRun
 
 
 def status(
     directory: OneRun,
     format_: DataFormatOption = DataFormat.TEXT,
     out: OutFile = None,
+    force: Force = False,
 ) -> None:
     """Show the progress or the outcome of a run or an experiment.
 
@@ -27,7 +28,7 @@ def status(
 
         of_all = experiment_status(folder)
         text = experiment_status_text(of_all)
-        emit(json_text(experiment_status_content(of_all)) if as_json else text, out)
+        emit(json_text(experiment_status_content(of_all)) if as_json else text, out, force=force)
         return
     found = status_of(one_run_folder(folder))
-    emit(json_text(status_content(found)) if as_json else status_text(found), out)
+    emit(json_text(status_content(found)) if as_json else status_text(found), out, force=force)

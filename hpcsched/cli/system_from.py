@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from hpcsched.cli.output import OutFile, emit
+from hpcsched.cli.shared_options import Force
 
 
 def system_from(
@@ -18,6 +19,7 @@ def system_from(
         ),
     ],
     out: OutFile = None,
+    force: Force = False,
 ) -> None:
     """Write the system of a Slurm site for a scenario.
 
@@ -29,6 +31,6 @@ def system_from(
     from hpcsched.scenario.slurm.writing import as_yaml
 
     site = read_site(read_entries(file))
-    emit(as_yaml(site, file).rstrip("\n"), out)
+    emit(as_yaml(site, file).rstrip("\n"), out, force=force)
     for warning in site.warnings:
         typer.echo(warning, err=True)

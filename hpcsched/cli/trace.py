@@ -40,8 +40,10 @@ def info(
         list[Path],
         typer.Argument(metavar="TRACE", help="Scenarios, or logs.", show_default=False),
     ],
+    *,
     format_: TableFormatOption = TableFormat.TEXT,
     out: OutFile = None,
+    force: Force = False,
     waits: Annotated[
         WaitClass | None,
         typer.Option(
@@ -51,7 +53,6 @@ def info(
     ] = None,
     overrides: Overrides = None,
     _env: Env = None,
-    *,
     preset: Annotated[
         str | None,
         typer.Option(
@@ -84,7 +85,7 @@ def info(
             _recorded_waits(path, assembled(path, overrides, preset), waits, json=as_json)
             for path in scenarios
         ]
-        emit("\n".join(shown), out)
+        emit("\n".join(shown), out, force=force)
         return
     traces = []
     all_loaded = [_loaded(path, overrides, preset) for path in scenarios]
@@ -106,7 +107,7 @@ def info(
     def content() -> list[dict[str, Any]]:
         return list(map(trace_content, infos))
 
-    emit(tables_text([trace_table(infos)], format_, content, out=out), out)
+    emit(tables_text([trace_table(infos)], format_, content, out=out), out, force=force)
 
 
 @app.command()
@@ -130,7 +131,7 @@ def generate(
         f" seed {parts.scenario.seed}"
     )
     written = write_swf(out, parts.source, parts.system, note=note, limit=jobs, force=force)
-    typer.echo(f"{written.path}: {written.jobs} jobs, {written.size} bytes")
+    typer.echo(f"wrote {written.path}: {written.jobs} jobs, {written.size} bytes")
     if written.bound:
         typer.echo(
             f"warning: {written.bound} jobs are bound to nodes, exclusive or with one unit per"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hpcsched.cli.output import OutFile, emit, json_text
-from hpcsched.cli.shared_options import Env, Overrides, scenario_files
+from hpcsched.cli.shared_options import Env, Force, Overrides, scenario_files
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,6 +54,7 @@ def validate(
     ] = Format.TEXT,
     strict: Annotated[bool, typer.Option("--strict", help="Fail on warnings too.")] = False,
     out: OutFile = None,
+    force: Force = False,
 ) -> None:
     """Check scenarios and experiments for errors and warnings.
 
@@ -85,7 +86,7 @@ def validate(
         case Format.SARIF:
             text = json_text(sarif_content(found))
     if text or out is not None:
-        emit(text, out)
+        emit(text, out, force=force)
     if any(strict or finding.severity == "error" for finding in found):
         raise typer.Exit(1)
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hpcsched.cli.output import DataFormat, DataFormatOption, OutFile, emit, json_text
-from hpcsched.cli.shared_options import OneRun
+from hpcsched.cli.shared_options import Force, OneRun
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,6 +21,7 @@ def verify(
     ] = False,
     format_: DataFormatOption = DataFormat.TEXT,
     out: OutFile = None,
+    force: Force = False,
 ) -> None:
     """Audit a run against its trace, system and records.
 
@@ -48,12 +49,12 @@ def verify(
             content["replay"] = {"not_replayed": again}
         elif again is not None:
             content["replay"] = {"checks": _checks(again)}
-        emit(json_text(content), out)
+        emit(json_text(content), out, force=force)
     else:
         lines = [*check_lines(report), *_replay_lines(again), "ok" if ok else "not ok"]
         if run.partial:
             lines.insert(0, f"partial: the run was {run.manifest.status}; its records are checked")
-        emit("\n".join(lines), out)
+        emit("\n".join(lines), out, force=force)
     if not ok:
         raise typer.Exit(1)
 

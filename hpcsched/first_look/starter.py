@@ -6,13 +6,12 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from hpcsched.errors import flag
 from hpcsched.first_look.first_look import look_at, look_lines
 from hpcsched.first_look.trial_scenarios import scenario_text
 from hpcsched.plugins import manager
 from hpcsched.results.files import write_json
 from hpcsched.scenario.scenario_schema import scenario_schema
-from hpcsched.whole_files import problem, write_text
+from hpcsched.whole_files import check_target, write_text
 
 KINDS = ("log", "slurm", "site")
 """Kinds of starters: a log on one machine, a site that runs Slurm, a site with all its rules."""
@@ -80,8 +79,7 @@ def write_starter(
     # The schema of an earlier scenario in the folder is the same file.
     written = [out] if _holds(schema, content) else [out, schema]
     for path in written:
-        if path.exists() and not force:
-            raise problem("file-exists", path, f"it is there already; {flag('force')} replaces it")
+        check_target(path, force=force)
     write_text(out, starter_text(kind) if log is None else log_starter_text(log, tell))
     if schema in written:
         write_json(schema, content)

@@ -20,8 +20,13 @@ class Change:
     first: Any
     second: Any
 
+    @property
+    def cells(self) -> tuple[str, str, str]:
+        """The key and its values in words."""
+        return self.key, _show(self.first), _show(self.second)
+
     def __str__(self) -> str:
-        return f"{self.key}: {_show(self.first)} -> {_show(self.second)}"
+        return "{}: {} -> {}".format(*self.cells)
 
     def content(self) -> dict[str, Any]:
         """Return the key and its values for JSON; a scenario without the key has no value."""

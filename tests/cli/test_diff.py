@@ -24,7 +24,7 @@ def test_a_difference(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     out = tmp_path / "diff.json"
     given = ["diff", str(first), str(second), "--format", "json", "--out", str(out)]
     assert cli.main(given) == 0
-    assert capsys.readouterr().out == ""
+    assert capsys.readouterr().out == f"wrote {out}\n"
     changes = [{"key": "trace.length", "first": 1800, "second": 3600}]
     assert json.loads(out.read_text()) == changes
 
@@ -49,3 +49,16 @@ def test_faults_of_both(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
         "unknown-key]",
         "unreadable-file]",
     ]
+
+
+def test_a_table_for_a_review(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Markdown has a row for each key, CSV too; without a difference there is a sentence."""
+    first, second = write(tmp_path), write(tmp_path, GOOD.replace("30min", "1h"), "b.yaml")
+    assert cli.main(["diff", str(first), str(second), "--format", "markdown"]) == 0
+    header, _, row = capsys.readouterr().out.splitlines()
+    assert header == f"| key | {first} | {second} |"
+    assert row == "| trace.length | 1800 | 3600 |"
+    assert cli.main(["diff", str(first), str(second), "--format", "csv"]) == 0
+    assert capsys.readouterr().out.splitlines()[1] == "trace.length,1800,3600"
+    assert cli.main(["diff", str(first), str(first), "--format", "markdown"]) == 0
+    assert "no difference in meaning" in capsys.readouterr().out

@@ -49,11 +49,11 @@ def test_new(
     monkeypatch.chdir(tmp_path)
     assert cli.main(["plugins", "new", "queue-order", "fewest-units"]) == 0
     assert capsys.readouterr().out.splitlines() == [
-        "hpcsched-fewest-units/README.md",
-        "hpcsched-fewest-units/pyproject.toml",
-        "hpcsched-fewest-units/src/hpcsched_fewest_units/__init__.py",
-        "hpcsched-fewest-units/tests/conftest.py",
-        "hpcsched-fewest-units/tests/test_hpcsched_fewest_units.py",
+        "wrote hpcsched-fewest-units/README.md",
+        "wrote hpcsched-fewest-units/pyproject.toml",
+        "wrote hpcsched-fewest-units/src/hpcsched_fewest_units/__init__.py",
+        "wrote hpcsched-fewest-units/tests/conftest.py",
+        "wrote hpcsched-fewest-units/tests/test_hpcsched_fewest_units.py",
         "Next: pip install -e 'hpcsched-fewest-units[testing]', then pytest in"
         " hpcsched-fewest-units.",
     ]

@@ -131,7 +131,7 @@ def test_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Figures, distributions and plots are written; again they are the same bytes."""
     arguments = ["predictors", "evaluate", tiny(tmp_path), "--predictors", "actual", "--out", "out"]
     assert cli.main(arguments) == 0
-    assert "written: out/accuracy.svg" in capsys.readouterr().out
+    assert "wrote out/accuracy.svg" in capsys.readouterr().out
     folder = Path("out")
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     assert set(before) == FILES

@@ -89,7 +89,7 @@ def test_conversion(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A file of a known data set becomes a log of the Standard Workload Format."""
     path = str(WRITERS["pm100"](tmp_path))
     assert cli.main(["trace", "convert", path, "--out", "jobs.swf"]) == 0
-    assert capsys.readouterr().out.startswith("jobs.swf: 2 jobs, ")
+    assert capsys.readouterr().out.startswith("wrote jobs.swf: 2 jobs, ")
     records = [line.split() for line in Path("jobs.swf").read_text().splitlines() if line[0] != ";"]
     # Number, submission, run time, units, requested time, and the request of a unit.
     assert [[one[k] for k in (0, 1, 3, 7, 8, 18, 19)] for one in records] == [

@@ -17,11 +17,11 @@ def test_print(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_write(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """With --out the schema goes to a file, and nothing to stdout."""
+    """With --out the schema goes to a file, which is told."""
     path = tmp_path / "schema.json"
     assert cli.main(["schema", "--out", str(path)]) == 0
     assert json.loads(path.read_text("utf-8")) == scenario_schema(fake_registry())
-    assert capsys.readouterr().out == ""
+    assert capsys.readouterr().out == f"wrote {path}\n"
 
 
 def test_a_folder_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:

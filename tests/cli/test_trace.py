@@ -146,7 +146,7 @@ def test_tables_in_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     out = tmp_path / "trace.csv"
     given = ["trace", "info", tiny(tmp_path), "--format", "csv", "--out", str(out)]
     assert cli.main(given) == 0
-    assert capsys.readouterr().out == ""
+    assert capsys.readouterr().out == f"wrote {out}\n"
     lines = out.read_text().splitlines()
     assert lines[0].startswith("section,,")
     assert lines[1].startswith("records,read,")
@@ -202,7 +202,7 @@ def test_generate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "small.swf.gz"
     arguments = ["trace", "generate", SMALL, "--out", str(out), "--jobs", "300"]
     assert cli.main(arguments) == 0
-    assert capsys.readouterr() == (f"{out}: 300 jobs, {out.stat().st_size} bytes\n", "")
+    assert capsys.readouterr() == (f"wrote {out}: 300 jobs, {out.stat().st_size} bytes\n", "")
     written = out.read_bytes()
     assert cli.main(arguments) == 1
     assert capsys.readouterr().err == (
@@ -232,7 +232,7 @@ def test_generate_says_what_it_had_to_leave_out(
     monkeypatch.setattr(SwfSource, "jobs", exclusive)
     assert cli.main(["trace", "generate", tiny(tmp_path), "--out", "new.swf"]) == 0
     out, err = capsys.readouterr()
-    assert out.startswith("new.swf: 3 jobs, ")
+    assert out.startswith("wrote new.swf: 3 jobs, ")
     assert err == (
         "warning: 3 jobs are bound to nodes, exclusive or with one unit per node, which SWF"
         " cannot say: written without\n"

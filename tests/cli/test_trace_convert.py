@@ -40,7 +40,7 @@ def test_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert convert("log.swf", "log.json") == 0
     size = (tmp_path / "log.json").stat().st_size
     assert capsys.readouterr() == (
-        f"log.json: 2 jobs, {size} bytes\n2 records read\n",
+        f"wrote log.json: 2 jobs, {size} bytes\n2 records read\n",
         "warning: 2 jobs have a number of a user, group, application, queue or partition, which"
         " Batsim's format cannot say: written without\n"
         "warning: 2 jobs have a recorded wait time, which Batsim's format cannot say: written"

@@ -64,7 +64,7 @@ def test_formats(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     file = tmp_path / "findings"
     assert cli.main(["validate", "--format", name, "--out", str(file), str(path)]) == 1
     assert file.read_text() == out
-    assert capsys.readouterr().out == ""
+    assert capsys.readouterr().out == f"wrote {file}\n"
 
 
 def test_nothing_to_annotate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -24,14 +24,15 @@ def test_the_three_in_a_row(tmp_path, capsys):
     assert cli.main([*arguments, "--out", "q.jsonl.gz", "--every", "3", "--limit", "20"]) == 0
     size = (tmp_path / "q.jsonl.gz").stat().st_size
     assert capsys.readouterr() == (
-        f"q.jsonl.gz: 20 of 58 matching dispatching problems saved, 58 rounds seen, {size} bytes\n",
+        "wrote q.jsonl.gz: 20 of 58 matching dispatching problems saved, 58 rounds seen,"
+        f" {size} bytes\n",
         "",
     )
     scenarios = [str(SMALL), str(SMALL.with_name("small-sjf.yaml"))]
     assert cli.main(["instances", "solve", "q.jsonl.gz", *scenarios, "--out", "s"]) == 0
     assert capsys.readouterr() == (
-        "s/small-easy.parquet: 20 dispatching problems solved by small-easy\n"
-        "s/small-sjf.parquet: 20 dispatching problems solved by small-sjf\n",
+        "wrote s/small-easy.parquet: 20 dispatching problems solved by small-easy\n"
+        "wrote s/small-sjf.parquet: 20 dispatching problems solved by small-sjf\n",
         "",
     )
     tables = ["s/small-easy.parquet", "s/small-sjf.parquet"]
@@ -56,7 +57,9 @@ def test_overrides_and_sizes(capsys):
     assert capsys.readouterr().out.startswith("x: 4 of 4 matching ")
     solve = ["instances", "solve", "x", "tiny.yaml", "--out", "s", "--set", "dispatcher=list"]
     assert cli.main([*solve, "--set", "name=other", "--limit", "1"]) == 0
-    assert capsys.readouterr().out == "s/other.parquet: 1 dispatching problems solved by other\n"
+    assert (
+        capsys.readouterr().out == "wrote s/other.parquet: 1 dispatching problems solved by other\n"
+    )
     assert cli.main(["instances", "compare", "s", "s"]) == 0
 
 
