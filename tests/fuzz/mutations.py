@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hpcsched import cli
-from tests.fuzz.readers import CORPUS, READERS, read
+from tests.fuzz.readers import CORPUS, READERS, read, scenario
 
 SLURM_CONF = "slurm-conf"
 FORMATS = (*READERS, SLURM_CONF)
@@ -148,36 +148,69 @@ def no_hang(what: str) -> Iterator[None]:
 
 
 def command(*arguments: str) -> tuple[int, str, str]:
-    """Return the exit code of a command, its output and its errors."""
+    """Return the exit code of a command, its output and its errors; see `asked`."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = cli.main(arguments)
-    return code, out.getvalue(), err.getvalue()
+    told = out.getvalue(), err.getvalue()
+    assert code in {0, 1, 2}, (code, told)
+    assert "Traceback" not in told[1], told
+    assert code == 0 or any(told), "an error without a message"
+    return code, *told
 
 
-def asked(format_: str, path: Path) -> str:
-    """Ask the commands for a file; return the exit code of the last.
+LENIENT = {
+    "malformed": "skip",
+    "unsorted": "sort",
+    "missing_requested_time": "run_time",
+    "fractional_seconds": "outward",
+    "undecodable": "replace",
+}
+MORE = {
+    "pbs-accounting": {"duplicate": "keep"},
+    "slurm-sacct": {"duplicate": "keep", "time_zone": "Europe/Paris"},
+}
+"""Policies with which most records of a mutated log are jobs."""
+
+
+def _lenient(format_: str, path: Path) -> Path:
+    return scenario(path.parent, format_, path, **LENIENT, **MORE.get(format_, {}))
+
+
+def asked(format_: str, path: Path, draw: random.Random) -> str:
+    """Ask commands for a file; return the exit code of the first.
 
     Raises
     ------
     AssertionError
-        An exit code is none of 0, 1 and 2; an error has no message; or a record is in no account.
+        An exit code is none of 0, 1 and 2; an error has no message; a record is in no account; or
+        a conversion is refused by its reader.
     """
     if format_ == SLURM_CONF:
-        calls = [("trace", "system-from", str(path))]
-    else:
-        calls = [("trace", "info", "--format", "json", str(path))]
-    code = 0
-    for call in calls:
-        code, out, err = command(*call)
-        assert code in {0, 1, 2}, (code, err)
-        assert "Traceback" not in err, err
-        assert code == 0 or err.strip() or out.strip(), "an error without a message"
-        if code == 0 and format_ != SLURM_CONF:
-            for trace in json.loads(out):
-                account = trace["records"]
-                left = account["read"] - account["submitted"] - sum(account["skipped"].values())
-                assert left == 0, account
+        return f"exit {command('trace', 'system-from', str(path))[0]}"
+    # By turns without a scenario, and with one, which reads formats that tell no machine.
+    given = path if draw.random() < 0.3 else _lenient(format_, path)
+    code, out, first = command("trace", "info", "--format", "json", str(given))
+    for trace in json.loads(out) if code == 0 else ():
+        account = trace["records"]
+        left = account["read"] - account["submitted"] - sum(account["skipped"].values())
+        assert left == 0, account
+    if given != path:
+        written = path.with_name(f"written.{draw.choice(('swf', 'json', 'parquet'))}")
+        converted, _, err = command(
+            "trace", "convert", str(given), "--out", str(written), "--force"
+        )
+        assert converted == code, (code, first, converted, err)
+        if code == 0:
+            source = {".swf": "swf", ".json": "batsim", ".parquet": "table"}[written.suffix]
+            again = scenario(path.parent, source, written, larger_than_system="error")
+            found, out, err = command("trace", "info", "--format", "json", str(again))
+            assert found == 0, err
+            assert json.loads(out)[0]["records"]["submitted"] == account["submitted"], (
+                account,
+                out,
+                written.read_bytes(),
+            )
     return f"exit {code}"
 
 
@@ -208,7 +241,7 @@ def tried(format_: str, cases: int, seed: int, *, commands: int) -> Iterator[str
                         read(format_, data)
                     if format_ == SLURM_CONF or case % commands == 0:
                         path.write_bytes(data)
-                        yield asked(format_, path)
+                        yield asked(format_, path, draw)
                     else:
                         yield "read"
                 except Exception as error:

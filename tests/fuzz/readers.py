@@ -99,6 +99,21 @@ READERS: Mapping[str, Opens] = {
 }
 
 
+def scenario(folder: Path, source: str, log: Path, **policies: str) -> Path:
+    """Write a scenario with a log of a source; return its path."""
+    path = folder / "scenario.yaml"
+    keys = {"source": source, "path": log, **policies}
+    if source == "philly":
+        keys |= {"source": "table", "preset": source}
+    trace = ", ".join(f"{key}: {value}" for key, value in keys.items())
+    path.write_text(
+        "name: fuzzed\n"
+        "system: {groups: [{name: n, count: 4, resources: {core: 8, mem: 8GiB, gpu: 1}}]}\n"
+        f"trace: {{{trace}}}\ndispatcher: easy\n"
+    )
+    return path
+
+
 def read(source: str, data: bytes) -> None:
     """Read bytes as a log of a source, by records and by columns.
 

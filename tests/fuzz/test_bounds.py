@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from hpcsched import cli
-from tests.fuzz.readers import READERS
+from tests.fuzz.readers import READERS, scenario
 
 MIB = 2**20
 MOST_MEMORY = 64 * MIB
@@ -51,17 +51,6 @@ def bombs(tmp_path_factory: pytest.TempPathFactory) -> Path:
             if ending == "gz" or name == "zeros":
                 (folder / f"{name}.{ending}").write_bytes(pack(content))
     return folder
-
-
-def scenario(folder: Path, source: str, log: Path) -> Path:
-    """Write a scenario with a log of a source; return its path."""
-    path = folder / "scenario.yaml"
-    path.write_text(
-        "name: bounds\n"
-        "system: {groups: [{name: n, count: 4, resources: {core: 8, mem: 1GiB}}]}\n"
-        f"trace: {{source: {source}, path: {log}}}\ndispatcher: easy\n"
-    )
-    return path
 
 
 def refused(*arguments: object) -> None:

@@ -163,7 +163,7 @@ class AleaSource(ColumnSource):
         if wanted.ignored:
             self.changes.append("unknown_property")
         if self.keeps_waits:
-            self.note_wait(job_id, wait_time(line, self.seconds))
+            self.note_wait(job_id, wait_time(line))
         return TracedJob(job, self.clipped(run_time, requested_time))
 
     def scan(self, lines: Sequence[bytes]) -> ScannedLines:

@@ -165,7 +165,7 @@ class SwfSource(ColumnSource):
             )
             job = job._replace(request=job.request._replace(shared_requests=requests))
         if self.keeps_waits:
-            self.note_wait(job_id, wait_time(line, self.seconds))
+            self.note_wait(job_id, wait_time(line))
         if run_time > requested_time:
             run_time = self.clipped(run_time, requested_time)
         return TracedJob(job, run_time)

@@ -22,6 +22,7 @@ DURATIONS = (3, 8)
 _MOST_COMMENTS = 4 * MIB
 """Maximum size of the header comments of a log in bytes."""
 
+_WAITS = WholeSeconds("outward")
 _FIELDS = 18
 _MOST_ODD = 100
 """Maximum number of odd lines in a header."""
@@ -178,22 +179,13 @@ def whole_numbers(
     return found
 
 
-def wait_time(line: bytes, seconds: WholeSeconds) -> int:
-    """Return the wait time of a record (field 3), in seconds; -1 if missing.
+def wait_time(line: bytes) -> int:
+    """Return the wait time of a record (field 3) in seconds, rounded up; -1 if missing.
 
-    Parameters
-    ----------
-    line
-        The record.
-    seconds
-        Reader of times.
-
-    Raises
-    ------
-    UnusableError
-        If the field is no number, or a policy refuses its fraction.
+    A field that is no number counts as missing: the same records give jobs, whether or not their
+    waits are read.
     """
     try:
-        return seconds.duration(line.split(None, 3)[2].decode("ascii", "replace"))
-    except ValueError as error:
-        raise UnusableError("malformed", f"expected a whole wait time: {error}") from None
+        return _WAITS.duration(line.split(None, 3)[2].decode("ascii", "replace"))
+    except ValueError:
+        return -1

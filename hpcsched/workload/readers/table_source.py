@@ -5,6 +5,7 @@ mapping. `jobs.parquet` of a run is such a table, and so is the output of `hpcsc
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Self
@@ -168,8 +169,10 @@ class TableSource(RecordSource):
         self._check_fits(request, found.amounts)
         if found.uneven:
             self.changes.append("uneven_units")
-        if self.keeps_waits and (start_time := self._number(row, "start_time", self._instant)) >= 0:
-            self.note_wait(job_id, start_time - submit_time)
+        if self.keeps_waits:
+            with suppress(UnusableError):  # the same rows give jobs, whether waits are kept or not
+                if (start_time := self._number(row, "start_time", self._instant)) >= 0:
+                    self.note_wait(job_id, start_time - submit_time)
         return TracedJob(job, self.clipped(run_time, requested_time))
 
     # What the columns are.
