@@ -253,7 +253,10 @@ class Replay:
         started, told = self.decided(able, closed, frozenset(down))
         seconds = self.charge(len(able))
         changed = self.pass_seconds(seconds)
-        started = [held for held in started if not self.is_shut(held)]
+        # That they cannot start is no reason of the rule.
+        shut = {held.job.job_id for held in started if self.is_shut(held)}
+        started = [held for held in started if held.job.job_id not in shut]
+        told = [why for why in told if why.job_id not in shut]
 
         names = {held.job.job_id for held in started}
         of_name = {job.job_id: job for job in self.queue}

@@ -6,7 +6,7 @@ shared resource with one capacity is a row of its own. Jobs that start use the f
 room; reservations keep resource types free that they do not ask for.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -16,9 +16,6 @@ from hpcsched.workload.job import Job
 from tests.reference.events import Around, Replay
 from tests.reference.room import Allocated, Closed
 from tests.reference.rules import BY_WAIT, ORDERS, Rule, Why
-
-SECOND = ("strict", "greedy", "backfill", "easy", "relaxed", "conservative", "slack")
-"""The rules that this reference knows."""
 
 
 class Cap(NamedTuple):
@@ -71,7 +68,7 @@ class TimelineReplay(Replay):
         if not able:
             return [], []
         one = TimelineRound(self, able, closed, down)
-        getattr(one, self.rule.name)()
+        SECOND[self.rule.name](one)
         return one.started, []
 
 
@@ -258,10 +255,6 @@ class TimelineRound:
         fits = self.fitting(self.table(), job, self.now, until=self.now + 1)
         self.start(job, self.first_nodes(fits, job.units))
 
-    def strict(self) -> None:
-        """Start jobs up to the first that does not fit."""
-        self.in_turn()
-
     def greedy(self) -> None:
         """Start all jobs that fit, in turn."""
         for job in self.in_turn():
@@ -371,14 +364,6 @@ class TimelineRound:
 
     # Promises to all.
 
-    def conservative(self) -> None:
-        """Keep all promises."""
-        self.keep_promises()
-
-    def slack(self) -> None:
-        """Keep promises up to a slack."""
-        self.keep_promises()
-
     def keep_promises(self) -> None:
         """Take up promises, move them into new room, then promise new jobs, then start."""
         kept, waiting = self.kept, {job.job_id: job for job in self.queue}
@@ -470,3 +455,15 @@ class TimelineRound:
                 return False
         del self.promises[job.job_id]
         return self.start_beside(job)
+
+
+SECOND: Mapping[str, Callable[[TimelineRound], object]] = {
+    "strict": TimelineRound.in_turn,
+    "greedy": TimelineRound.greedy,
+    "backfill": TimelineRound.backfill,
+    "easy": TimelineRound.easy,
+    "relaxed": TimelineRound.relaxed,
+    "conservative": TimelineRound.keep_promises,
+    "slack": TimelineRound.keep_promises,
+}
+"""The rules that this reference knows."""
