@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 
-from hpcsched.report.tables.report_table import Table
-
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a Markdown table."""
-    return Table.formatted(header, rows, words=len(header)).as_markdown()
+    """Return a table whose cells are Markdown, as those of `Table.as_markdown` are not."""
+    lines = [header, ["---"] * len(header), *rows]
+    escaped = ([cell.replace("|", "\\|") for cell in line] for line in lines)
+    return "\n".join(f"| {' | '.join(line)} |" for line in escaped)
 
 
 def paragraphs(text: str) -> str:

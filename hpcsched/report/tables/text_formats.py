@@ -42,7 +42,7 @@ def one_line(text: str) -> str:
 
 
 _MARKDOWN = str.maketrans(
-    {"&": "&amp;", "<": "&lt;", ">": "&gt;", **{sign: f"\\{sign}" for sign in "\\|`"}}
+    {"&": "&amp;", "<": "&lt;", ">": "&gt;", **{sign: f"\\{sign}" for sign in "\\|"}}
 )
 
 
