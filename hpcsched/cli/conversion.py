@@ -94,3 +94,4 @@ def _account_lines(written: Written, account: TraceAccount) -> Iterator[str]:
     for what, counts in (("skipped", account.skipped), ("clipped", account.clipped)):
         for reason, count in counts.items():
             yield f"  {count} {what}: {reason}"
+    yield from (f"  malformed: {fault}" for fault in account.faults.values())

@@ -54,6 +54,24 @@ def test_an_odd_first_record(tmp_path: Path, odd: str, capsys: pytest.CaptureFix
     assert re.search(r"malformed +1\n", out)
 
 
+def test_why_records_are_malformed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The first of each kind is told with its line, by every command that reads the log."""
+    odd = "odd line\none more odd\nodd again\n" + samples.RECORDS.splitlines()[0][:-2] + "x\n"
+    log = samples.written(tmp_path, samples.SWF + odd + samples.RECORDS.splitlines()[4] + "\n")
+    told = [
+        "log:84: expected 18 fields, found 2",
+        "log:87: job number 1 was seen before",
+    ]
+    assert cli.main(["try", str(log), "--dispatchers", "easy"]) == 0
+    out = capsys.readouterr().out
+    assert "  5 skipped: malformed\n" in out
+    assert [line for line in out.splitlines() if line.startswith("  malformed: ")] == [
+        f"  malformed: {one}" for one in told
+    ]
+    assert cli.main(["trace", "info", str(log)]) == 0
+    assert re.search(r"\n    log:87 +job number 1 was seen before\n", capsys.readouterr().out)
+
+
 def test_the_scenarios_do_the_same(tmp_path: Path) -> None:
     """What was written gives the figures of the table, the best first."""
     look = look_at(samples.written(tmp_path, samples.SWF), ["easy", "sjf", "ljf"], objective="af")

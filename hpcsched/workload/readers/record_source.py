@@ -364,6 +364,8 @@ class RecordSource(ABC):
                     Place(str(self.lines.path), number),
                 )
             )
+        if reason == "malformed":
+            self.account.note_fault(f"{self.lines.path.name}:{number}", str(problem))
         self.account.skipped[reason] += 1
 
 
