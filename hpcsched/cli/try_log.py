@@ -37,6 +37,14 @@ class LogReading:
             show_default=False,
         ),
     ] = None
+    time_zone: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ZONE",
+            help="Time zone of local times, such as Europe/Paris; UTC by default.",
+            show_default=False,
+        ),
+    ] = None
 
 
 @with_option_groups
@@ -89,6 +97,7 @@ def try_log(
         jobs=reading.jobs or None,
         machine=_machine(reading.nodes),
         preset=reading.preset,
+        zone=reading.time_zone,
     )
     # What is told on the way is no part of a table that another program reads.
     for line in look_lines(look):

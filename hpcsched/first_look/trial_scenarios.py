@@ -56,12 +56,15 @@ class TrialLog(NamedTuple):
         Largest number of jobs; None is all.
     encoding
         Encoding of its text.
+    keys
+        Further keys of the trace for this log, each a value and its meaning.
     """
 
     path: Path
     format: LogFormat
     jobs: int | None
     encoding: str = UTF_8
+    keys: Mapping[str, tuple[str, str]] = {}
 
 
 class Configuration(NamedTuple):
@@ -121,7 +124,7 @@ def trace_values(log: TrialLog) -> dict[str, Any]:
 def _policies(log: TrialLog) -> Mapping[str, tuple[str, str]]:
     """Return the policies for a log by key, each a value and its meaning."""
     encoding = (log.encoding, "the log is not UTF-8 text")
-    other = {} if log.encoding == UTF_8 else {"encoding": encoding}
+    other = {**({} if log.encoding == UTF_8 else {"encoding": encoding}), **log.keys}
     if log.format.preset is not None:
         preset = {"preset": (log.format.preset, log.format.called)}
         return {**preset, **_LENIENT, **_OF_TABLES, **other}
