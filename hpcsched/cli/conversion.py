@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from hpcsched.first_look.log_assembly import assembly_of_log
+from hpcsched.first_look.log_assembly import scenario_of_log
 from hpcsched.first_look.log_files import LogSource, format_of, source_of
-from hpcsched.runs.assembly import Assembly
+from hpcsched.runs.assembly import assemble
+from hpcsched.runs.refused_records import all_refused_told
+from hpcsched.scenario.loading import LoadedScenario
 from hpcsched.version import __version__
 from hpcsched.workload.trace_source import TraceAccount
 from hpcsched.workload.writers.batsim_writing import write_batsim
@@ -41,7 +43,7 @@ class Conversion:
 def convert_trace(
     trace: Path,
     out: Path,
-    parts: Assembly | None = None,
+    scenario: LoadedScenario | None = None,
     *,
     source: LogSource | None = None,
     overrides: Sequence[str] = (),
@@ -53,11 +55,11 @@ def convert_trace(
     Parameters
     ----------
     trace
-        A log; or a scenario, whose parts are then given.
+        A log; or the file of the scenario.
     out
         File to write; its ending is the format.
-    parts
-        Assembled scenario with the trace; None for a log.
+    scenario
+        The scenario with the trace; None for a log.
     source
         Trace source that reads the log; None: by its name.
     overrides
@@ -73,12 +75,14 @@ def convert_trace(
         The trace cannot be read, or the file not written.
     """
     wanted = format_of(out)
-    if parts is None:
-        first = [] if jobs is None else [f"trace.jobs={jobs}"]
-        parts = assembly_of_log(trace, source or source_of(trace), [*overrides, *first])
+    first = [] if jobs is None else [f"trace.jobs={jobs}"]
+    loaded = scenario or scenario_of_log(trace, source or source_of(trace), [*overrides, *first])
+    parts = assemble(loaded.scenario)
     called, write = _WRITERS[wanted]
     note = f"written by hpcsched {__version__} from {trace.name}"
-    written = write(out, parts.source, parts.system, note=note, limit=jobs, force=force)
+    # A single record as well: no scenario is there whose keys would show the choices.
+    with all_refused_told(loaded, least=1):
+        written = write(out, parts.source, parts.system, note=note, limit=jobs, force=force)
     return Conversion(
         tuple(_account_lines(written, parts.source.account)),
         tuple(
@@ -95,3 +99,4 @@ def _account_lines(written: Written, account: TraceAccount) -> Iterator[str]:
     for what, counts in (("skipped", account.skipped), ("clipped", account.clipped)):
         for reason, count in counts.items():
             yield f"  {count} {what}: {reason}"
+    yield from (f"  malformed: {fault}" for fault in account.faults.values())

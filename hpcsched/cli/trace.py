@@ -179,9 +179,9 @@ def convert(  # noqa: PLR0917 (typer makes options of parameters)
     target = chosen_path(out, old_out, "the second argument of trace convert")
     if target is None:
         raise typer.BadParameter("expected --out FILE", param_hint="--out")
-    parts = assembled(trace, overrides) if source is None and is_scenario(trace) else None
+    loaded = _loaded(trace, overrides) if source is None and is_scenario(trace) else None
     conversion = convert_trace(
-        trace, target, parts, source=source, overrides=overrides or (), jobs=jobs, force=force
+        trace, target, loaded, source=source, overrides=overrides or (), jobs=jobs, force=force
     )
     for line in conversion.account:
         typer.echo(line)

@@ -40,6 +40,14 @@ class LogReading:
     busiest: Annotated[
         bool, typer.Option("--busiest", help="Replay the busiest jobs, not the first ones.")
     ] = False
+    time_zone: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ZONE",
+            help="Time zone of local times, such as Europe/Paris; UTC by default.",
+            show_default=False,
+        ),
+    ] = None
 
 
 @with_option_groups
@@ -105,6 +113,7 @@ def try_log(
         machine=_machine(reading.nodes),
         preset=reading.preset,
         busiest=reading.busiest,
+        zone=reading.time_zone,
     )
     # What is told on the way is no part of a table that another program reads.
     for line in look_lines(look):

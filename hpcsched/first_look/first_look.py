@@ -36,6 +36,7 @@ from hpcsched.scenario.document import Document, parse_document, read_text
 from hpcsched.scenario.loading import LoadedScenario, check_document
 from hpcsched.whole_files import make_folder, write_text
 from hpcsched.workload.log_recognition import (
+    BATSIM,
     SCENARIOS,
     UTF_8,
     encoding_of,
@@ -43,6 +44,7 @@ from hpcsched.workload.log_recognition import (
     recognised,
 )
 from hpcsched.workload.presets.preset_catalogue import find_preset
+from hpcsched.workload.readers.batsim_source import ids_are_numbers
 from hpcsched.workload.trace_source import TraceAccount, recorded_waits
 
 
@@ -108,6 +110,7 @@ def look_at(
     machine: tuple[int, int | None] | None = None,
     preset: str | None = None,
     busiest: bool = False,
+    zone: str | None = None,
 ) -> Look:
     """Return the look at a log that is to be taken.
 
@@ -128,11 +131,14 @@ def look_at(
         Name of the preset that reads the log; None: the content tells the format.
     busiest
         Whether the jobs are the busiest ones, where the log has more than `jobs`; else the first.
+    zone
+        Name of the time zone of the log's clocks; None: UTC, or that of the preset.
 
     Raises
     ------
     InputError
-        The log cannot be read or is of no known format, or a name is unknown.
+        The log cannot be read or is of no known format, a name is unknown, or the log has no
+        local times although a zone is given.
     """
     if not path.exists():
         raise InputError(Finding("path-not-found", f"there is no file {path}", Place(str(path))))
@@ -143,6 +149,7 @@ def look_at(
         message = f"expected an objective: {known}; found {objective!r}"
         raise InputError(Finding("unknown-plugin", message, key="--objective"))
     log = TrialLog(path, format_of_log(path, preset), jobs, encoding_of(path))
+    log = log._replace(keys=_keys(log, zone))
     found = _machine(log)
     if machine is not None:
         found = given_machine(*machine, found)
@@ -165,6 +172,20 @@ def busiest_jobs(look: Look) -> BusyPart | None:
                 totals[name] += count * amount
     with all_refused_told(loaded):
         return busiest_part(assembly.source.jobs(), list(totals.values()), look.log.jobs)
+
+
+def _keys(log: TrialLog, zone: str | None) -> dict[str, tuple[str, str]]:
+    """Return further keys of the trace that a log needs, each a value and its meaning."""
+    keys = {}
+    if zone is not None:
+        source = manager.registry().get("trace_source", log.format.source).plugin
+        if "time_zone" not in source.params.model_fields:
+            message = f"the times of {log.format.called} are not local; it needs no time zone"
+            raise InputError(Finding("not-local", message, key="--time-zone"))
+        keys["time_zone"] = (zone, "the zone of the log's clocks")
+    if log.format == BATSIM and not ids_are_numbers(log.path, log.encoding):
+        keys["job_ids"] = ("position", "ids are texts: the places in the file are the numbers")
+    return keys
 
 
 def document_of(
@@ -225,6 +246,8 @@ def look_lines(look: Look) -> Iterator[str]:
     if machine.larger:
         each += f" and one more on {machine.larger} of them"
     yield f"machine: {machine.nodes} {nodes} with {each}, {machine.basis}"
+    for key, (value, meaning) in look.log.keys.items():
+        yield f"{key}: {value}, {meaning}"
     if look.busiest is not None:
         yield f"jobs: {busiest_text(look.busiest, look.log.jobs)}"
     elif look.log.jobs is not None:

@@ -1,4 +1,4 @@
-"""Assembly of a log without a scenario, with room for every job."""
+"""Scenario of a log that has none, with room for every job."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,9 +6,8 @@ from pathlib import Path
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.first_look.log_files import LogSource
 from hpcsched.parameters import LARGEST
-from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.scenario.document import Document
-from hpcsched.scenario.loading import check_document
+from hpcsched.scenario.loading import LoadedScenario, check_document
 from hpcsched.workload.log_recognition import ALEA, encoding_of, format_of_log, recognised
 from hpcsched.workload.presets.preset_catalogue import find_preset
 from hpcsched.workload.readers.swf_params import types_in_records
@@ -20,7 +19,7 @@ _NODES = 1000
 """Number of nodes, each with 2⁵³ of everything: the largest system possible."""
 
 
-def assembly_of_log(trace: Path, source: LogSource, overrides: Sequence[str]) -> Assembly:
+def scenario_of_log(trace: Path, source: LogSource, overrides: Sequence[str]) -> LoadedScenario:
     """Return a scenario with a log as its trace and a system that has room for every job.
 
     Parameters
@@ -58,7 +57,7 @@ def assembly_of_log(trace: Path, source: LogSource, overrides: Sequence[str]) ->
         },
         "dispatcher": "reject",
     }
-    return assemble(check_document(Document(values), trace, overrides).scenario)
+    return check_document(Document(values), trace, overrides)
 
 
 def _resource_types(trace: Path, source: LogSource, preset: str | None) -> Sequence[str]:

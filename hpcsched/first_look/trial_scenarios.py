@@ -58,6 +58,8 @@ class TrialLog(NamedTuple):
         Encoding of its text.
     skip
         Number of jobs before those that are replayed.
+    keys
+        Further keys of the trace for this log, each a value and its meaning.
     """
 
     path: Path
@@ -65,6 +67,7 @@ class TrialLog(NamedTuple):
     jobs: int | None
     encoding: str = UTF_8
     skip: int = 0
+    keys: Mapping[str, tuple[str, str]] = {}
 
     @property
     def part(self) -> dict[str, Any]:
@@ -133,7 +136,7 @@ def trace_values(log: TrialLog) -> dict[str, Any]:
 def _policies(log: TrialLog) -> Mapping[str, tuple[str, str]]:
     """Return the policies for a log by key, each a value and its meaning."""
     encoding = (log.encoding, "the log is not UTF-8 text")
-    other = {} if log.encoding == UTF_8 else {"encoding": encoding}
+    other = {**({} if log.encoding == UTF_8 else {"encoding": encoding}), **log.keys}
     if log.format.preset is not None:
         preset = {"preset": (log.format.preset, log.format.called)}
         return {**preset, **_LENIENT, **_OF_TABLES, **other}

@@ -213,6 +213,7 @@ def job_account(
         "skipped": dict(sorted(account.skipped.items())),
         "clipped": dict(sorted(account.clipped.items())),
         "changed": dict(sorted(account.changed.items())),
+        **({"faults": list(account.faults.values())} if account.faults else {}),
         "submitted": account.submitted,
         **by_state,
         "rejected_by": dict(rejected_by),

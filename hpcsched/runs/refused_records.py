@@ -55,7 +55,7 @@ def refused_records(scenario: Scenario) -> list[Refused]:
 
 
 @contextmanager
-def all_refused_told(loaded: LoadedScenario) -> Iterator[None]:
+def all_refused_told(loaded: LoadedScenario, *, least: int = 2) -> Iterator[None]:
     """Add a count of all records that policies refuse to an error of reading the trace.
 
     Only an error about a record that a policy decides on, or about a missing time zone, changes.
@@ -64,18 +64,20 @@ def all_refused_told(loaded: LoadedScenario) -> Iterator[None]:
     ----------
     loaded
         The scenario.
+    least
+        Number of refused records from which on they are counted.
     """
     try:
         yield
     except InputError as error:
-        more = _all_refused(error, loaded)
+        more = _all_refused(error, loaded, least)
         if more is None:
             raise
         raise InputError([*error.findings, more]) from error
 
 
-def _all_refused(error: InputError, loaded: LoadedScenario) -> Finding | None:
-    """Return a finding with all refused records; None if the error is about one or none."""
+def _all_refused(error: InputError, loaded: LoadedScenario, least: int) -> Finding | None:
+    """Return a finding with all refused records; None if there are fewer than `least`."""
     strict = {policy.replace("_", "-") for policy, _ in _strict_policies(loaded.scenario.trace)}
     rules = {finding.rule for finding in error.findings}
     if not rules & {*strict, NO_ZONE}:
@@ -87,7 +89,7 @@ def _all_refused(error: InputError, loaded: LoadedScenario) -> Finding | None:
         refused = _refused(loaded.scenario, assumed)
     except InputError:
         return None
-    if sum(one.records for one in refused) + len(assumed) < 2:
+    if sum(one.records for one in refused) + len(assumed) < least:
         return None
     return Finding("refused-records", in_words(refused), loaded.place("trace"), "trace")
 
@@ -124,7 +126,8 @@ def in_words(refused: list[Refused]) -> str:
     keys = ", ".join(
         f"{one.policy}: {' or '.join(one.choices)} ({one.records:,} of them)" for one in refused
     )
-    return f"{total:,} records are refused in all; keys of the trace settle them: {keys}"
+    records = "record is" if total == 1 else "records are"
+    return f"{total:,} {records} refused in all; keys of the trace settle them: {keys}"
 
 
 def _strict_policies(trace: Any) -> Iterator[tuple[str, tuple[str, ...]]]:

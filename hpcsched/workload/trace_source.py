@@ -1,5 +1,6 @@
 """Protocol of trace sources, their account, recorded wait times, and answers of programs."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +13,9 @@ from hpcsched.workload.readers.numbers_seen import NumbersSeen
 
 UNKNOWN_PRECEDING = "unknown_preceding_job"
 """Count of the account: jobs that wait for nothing, as no job before them has the number."""
+
+_VALUES = re.compile(r"'[^']*'|\"[^\"]*\"|[-+]?[0-9][0-9.]*")
+_MOST_FAULTS = 5
 
 
 @dataclass(slots=True)
@@ -30,6 +34,8 @@ class TraceAccount:
         Jobs changed by a policy, by its name; or by what was left out: `unknown_preceding_job`.
     changed
         Jobs changed by a transform, by the kind of change.
+    faults
+        Where the first malformed record of each kind is, and what is wrong with it; at most five.
     """
 
     read: int = 0
@@ -37,6 +43,13 @@ class TraceAccount:
     skipped: Counter[str] = field(default_factory=Counter)
     clipped: Counter[str] = field(default_factory=Counter)
     changed: Counter[str] = field(default_factory=Counter)
+    faults: dict[str, str] = field(default_factory=dict)
+
+    def note_fault(self, place: str, message: str) -> None:
+        """Record a malformed record, unless one of its kind is known: other values are no other."""
+        kind = _VALUES.sub("", message)
+        if len(self.faults) < _MOST_FAULTS:
+            self.faults.setdefault(kind, f"{place}: {message}")
 
 
 def has_dependencies(source: "TraceSource") -> bool:

@@ -101,6 +101,7 @@ class TransformedSource:
             skipped,
             _sum([*(part.clipped for part in parts), self._left_out]),
             _sum([part.changed for part in parts]),
+            account.faults,
         )
 
     @property

@@ -115,6 +115,7 @@ def test_summary_keys(scenario, tmp_path):
     account = TraceAccount(read=3, submitted=2)
     account.skipped["malformed"] = account.clipped["over_requested_time"] = 1
     account.changed["shifted"] = 1
+    account.note_fault("log:1", "expected 18 fields, found 2")
     found = dict.fromkeys(key_paths(summary))
     found |= dict.fromkeys(key_paths({"rounds": {"solver": {"optimal": 1}}}))
     InterruptionRecorder(tmp_path).close()

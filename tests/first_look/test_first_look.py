@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 import hpcsched
@@ -57,6 +58,55 @@ def test_an_odd_first_record(tmp_path: Path, odd: str, capsys: pytest.CaptureFix
     out, err = capsys.readouterr()
     assert "log: Standard Workload Format" in err
     assert re.search(r"malformed +1\n", out)
+
+
+def test_why_records_are_malformed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The first of each kind is told with its line, by every command that reads the log."""
+    odd = "odd line\none more odd\nodd again\n" + samples.RECORDS.splitlines()[0][:-2] + "x\n"
+    log = samples.written(tmp_path, samples.SWF + odd + samples.RECORDS.splitlines()[4] + "\n")
+    told = [
+        "log:84: expected 18 fields, found 2",
+        "log:87: job number 1 was seen before",
+    ]
+    assert cli.main(["try", str(log), "--dispatchers", "easy"]) == 0
+    out = capsys.readouterr().out
+    assert "  5 skipped: malformed\n" in out
+    assert [line for line in out.splitlines() if line.startswith("  malformed: ")] == [
+        f"  malformed: {one}" for one in told
+    ]
+    assert cli.main(["trace", "info", str(log)]) == 0
+    assert re.search(r"\n    log:87 +job number 1 was seen before\n", capsys.readouterr().out)
+
+
+def test_texts_as_ids(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The jobs of a workload whose ids are texts are numbered by their places, and it is told."""
+    log = samples.written(tmp_path, samples.BATSIM.replace("w0!1", "solver"))
+    saved = tmp_path / "saved"
+    assert cli.main(["try", str(log), "--dispatchers", "easy", "--save", str(saved)]) == 0
+    out = capsys.readouterr().out
+    assert "job_ids: position, ids are texts: the places in the file are the numbers\n" in out
+    assert "1 records read, 1 jobs submitted: 1 completed\n" in out
+    assert "  job_ids: position  # ids are texts" in (saved / "easy.yaml").read_text()
+    assert "job_ids" not in (look_at(samples.written(tmp_path, samples.BATSIM), ["easy"])).log.keys
+
+
+def test_a_time_zone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Local times are those of the zone: midnight of March 4 in Prague is 23:00 UTC."""
+    log, saved = samples.written(tmp_path, samples.SACCT), tmp_path / "saved"
+    arguments = ["try", str(log), "--dispatchers", "easy", "--save", str(saved)]
+    assert cli.main([*arguments, "--time-zone", "Europe/Prague"]) == 0
+    assert "time_zone: Europe/Prague, the zone of the log's clocks\n" in capsys.readouterr().out
+    (job,) = pq.read_table(saved / "runs" / "easy" / "jobs.parquet").to_pylist()
+    assert job["submit_time"] == 1709506800
+    assert cli.main([*arguments, "--time-zone", "Mars"]) == 1
+    assert "expected a time zone such as Europe/Prague or UTC, found 'Mars'" in (
+        capsys.readouterr().err
+    )
+    log = samples.written(tmp_path, samples.SWF)
+    assert cli.main(["try", str(log), "--time-zone", "UTC"]) == 1
+    assert "--time-zone: the times of Standard Workload Format are not local" in (
+        capsys.readouterr().err
+    )
 
 
 def test_the_scenarios_do_the_same(tmp_path: Path) -> None:

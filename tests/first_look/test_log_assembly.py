@@ -1,32 +1,35 @@
-"""Assemblies of logs have room for every job."""
+"""Scenarios of logs have room for every job."""
 
 from pathlib import Path
 
 import pytest
 
 from hpcsched.errors import InputError
-from hpcsched.first_look.log_assembly import assembly_of_log
+from hpcsched.first_look.log_assembly import scenario_of_log
 from hpcsched.first_look.log_files import LogSource, example_log
+from hpcsched.runs.assembly import assemble
 from tests.first_look import samples
 
 
 def test_every_job_fits(tmp_path: Path) -> None:
     """Also those that took no time, or longer than they asked for."""
     text = samples.SWF + "81 900 -1 0 9999 -1 -1 9999 10 -1 1 1 1 1 1 1 -1 -1\n"
-    source = assembly_of_log(samples.written(tmp_path, text), LogSource.SWF, ()).source
+    loaded = scenario_of_log(samples.written(tmp_path, text), LogSource.SWF, ())
+    source = assemble(loaded.scenario).source
     assert len(list(source.jobs())) == source.account.read == 81
 
 
 def test_resource_types_are_those_of_the_log() -> None:
     """The example tells of memory and GPUs."""
-    system = assembly_of_log(example_log(), LogSource.SWF, ()).system
+    loaded = scenario_of_log(example_log(), LogSource.SWF, ())
+    system = assemble(loaded.scenario).system
     assert system.resource_types == ("core", "mem", "gpu")
 
 
 def test_a_log_that_is_missing(tmp_path: Path) -> None:
     """It is named."""
     with pytest.raises(InputError, match="there is no file"):
-        assembly_of_log(tmp_path / "log.swf", LogSource.SWF, ())
+        scenario_of_log(tmp_path / "log.swf", LogSource.SWF, ())
 
 
 def test_a_log_of_alea(tmp_path: Path) -> None:
@@ -34,4 +37,4 @@ def test_a_log_of_alea(tmp_path: Path) -> None:
     log = tmp_path / "log.swf"
     log.write_text(samples.ALEA)
     with pytest.raises(InputError, match="a scenario with the trace source 'alea'"):
-        assembly_of_log(log, LogSource.SWF, ())
+        scenario_of_log(log, LogSource.SWF, ())

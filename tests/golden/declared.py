@@ -1,7 +1,7 @@
 """Dispatchers as a scenario declares them, and what they decide in a round."""
 
-import os
 from collections.abc import Iterable
+from pathlib import Path
 
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.problem import DispatchingProblem
@@ -12,6 +12,7 @@ from hpcsched.scenario.loading import check_document
 from hpcsched.system.system import System
 
 REGISTRY = build_registry(external=False)
+EMPTY = Path(__file__).with_name("empty.swf")
 
 
 def assembled(system: System, dispatcher: str, *more: str) -> Assembly:
@@ -25,7 +26,7 @@ def assembled(system: System, dispatcher: str, *more: str) -> Assembly:
     lines = (
         "name: declared",
         f"system: {{groups: [{groups}]}}",
-        f"trace: {{source: swf, path: {os.devnull}}}",
+        f"trace: {{source: swf, path: {EMPTY}}}",
         f"dispatcher: {dispatcher}",
         *more,
     )

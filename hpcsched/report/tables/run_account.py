@@ -24,6 +24,7 @@ def account_of_jobs(summary: Mapping[str, Any]) -> Iterator[str]:
     for what in ("skipped", "clipped", "changed"):
         for reason, count in jobs.get(what, {}).items():
             yield f"  {count} {what}: {reason}"
+    yield from (f"  malformed: {fault}" for fault in jobs.get("faults", ()))
 
 
 def account_lines(summary: Mapping[str, Any]) -> Iterator[str]:

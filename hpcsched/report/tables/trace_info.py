@@ -27,6 +27,9 @@ _DISTANCES = (
     " 1: all values of one below all of the other.",
 )
 
+_SHOWN = 60
+"""Maximum number of characters of a malformed record's fault."""
+
 Rows = Iterator[tuple[str, str]]
 
 
@@ -103,6 +106,7 @@ def trace_content(info: TraceInfo) -> dict[str, Any]:
             "skipped": dict(account.skipped),
             "clipped": dict(account.clipped),
             "changed": dict(account.changed),
+            **({"faults": list(account.faults.values())} if account.faults else {}),
             "submitted": account.submitted,
         },
         **statistics,
@@ -127,6 +131,9 @@ def _records(info: TraceInfo) -> Rows:
         reasons: Mapping[str, int] = getattr(account, what)
         for reason, count in reasons.items():
             yield f"{what}: {reason}", _count(count)
+    for fault in account.faults.values():
+        place, _, message = fault.partition(": ")
+        yield f"  {place}", message if len(message) <= _SHOWN else f"{message[:_SHOWN]}…"
     yield "submitted", _count(account.submitted)
 
 

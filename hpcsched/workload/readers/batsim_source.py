@@ -280,6 +280,20 @@ class BatsimSource(RecordSource):
         return found
 
 
+def ids_are_numbers(path: Path, encoding: str) -> bool:
+    """Return whether at least half of the jobs of a workload have ids with numbers of their own.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or is no workload.
+    """
+    jobs = [job for _, job in BatsimFile(path, TextEncoding(encoding)).records()]
+    ids = (job.get("id") for job in jobs if isinstance(job, dict))
+    found = (_NUMBER_IN_ID.fullmatch(str(one)) for one in ids)
+    return 2 * len({int(match[1]) for match in found if match}) >= len(jobs)
+
+
 def _value(record: dict[str, Any], key: str, read: Callable[[Any], _Number]) -> _Number:
     """Return the number under a key; raises UnusableError if it is missing or no number."""
     if key not in record:

@@ -393,4 +393,6 @@ class RecordSource(ABC):
                     Place(str(self.lines.path), number),
                 )
             )
+        if reason == "malformed":
+            self.account.note_fault(f"{self.lines.path.name}:{number}", str(problem))
         self._count_record("skipped", reason, (self._submitted, record))

@@ -165,6 +165,7 @@ def whole_numbers(
         If a field is no number, or a policy refuses its fraction.
     """
     found = []
+    field = b""
     try:
         for n in used:
             field = fields[n]
@@ -174,8 +175,9 @@ def whole_numbers(
                 found.append(seconds.duration(field.decode("ascii", "replace")))
             else:
                 found.append(int(field))
-    except ValueError as error:
-        raise UnusableError("malformed", f"expected whole numbers: {error}") from None
+    except ValueError:
+        shown = field[:40].decode("utf-8", "replace")
+        raise UnusableError("malformed", f"expected whole numbers, found {shown!r}") from None
     return found
 
 
