@@ -24,7 +24,8 @@ def test_the_three_in_a_row(tmp_path, capsys):
     assert cli.main([*arguments, "--out", "q.jsonl.gz", "--every", "3", "--limit", "20"]) == 0
     size = (tmp_path / "q.jsonl.gz").stat().st_size
     assert capsys.readouterr() == (
-        f"wrote q.jsonl.gz: 20 of 58 matching dispatching problems saved, 58 rounds seen, {size} bytes\n",
+        "wrote q.jsonl.gz: 20 of 58 matching dispatching problems saved, 58 rounds seen,"
+        f" {size} bytes\n",
         "",
     )
     scenarios = [str(SMALL), str(SMALL.with_name("small-sjf.yaml"))]
