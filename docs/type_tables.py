@@ -44,7 +44,7 @@ TYPES = MappingProxyType(
         "types-costs": ("plan:PlannedCost", "plan:linear", "plan:weighted_sum"),
         "types-models": (
             *("data:ModelData", "formulation:Formulation", "formulation:Terms"),
-            *("formulation:BuiltModel", "scheduling:start_variables", "scheduling:objective"),
+            *("formulation:BuiltModel", "scheduling:start_variables", "scheduling:start_objective"),
             *("scheduling:system_cumulatives", "scheduling:largest_aggregated_area"),
             *("dispatchers:cp_dispatcher", "limits:Budget", "limits:StoppingRule"),
             *("outcome:Outcome", "restarting:RestartedSession"),

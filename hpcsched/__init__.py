@@ -20,11 +20,26 @@ if TYPE_CHECKING:
     from hpcsched.dispatching.allocator import Allocator as Allocator
     from hpcsched.dispatching.allocator import Room as Room
     from hpcsched.dispatching.allocator import fill as fill
+    from hpcsched.dispatching.cp.cp_dispatchers import cp_dispatcher as cp_dispatcher
+    from hpcsched.dispatching.cp.cp_params import CpParams as CpParams
+    from hpcsched.dispatching.cp.formulation import Binds as Binds
+    from hpcsched.dispatching.cp.formulation import BuiltModel as BuiltModel
+    from hpcsched.dispatching.cp.formulation import Fit as Fit
+    from hpcsched.dispatching.cp.formulation import Terms as Terms
+    from hpcsched.dispatching.cp.formulations.scheduling import (
+        largest_aggregated_area as largest_aggregated_area,
+    )
+    from hpcsched.dispatching.cp.formulations.scheduling import start_objective as start_objective
+    from hpcsched.dispatching.cp.formulations.scheduling import start_variables as start_variables
+    from hpcsched.dispatching.cp.formulations.scheduling import (
+        system_cumulatives as system_cumulatives,
+    )
     from hpcsched.dispatching.decision import Decision as Decision
     from hpcsched.dispatching.decision import Start as Start
     from hpcsched.dispatching.decision_reasons import Reason as Reason
     from hpcsched.dispatching.dispatcher_protocol import Dispatcher as Dispatcher
     from hpcsched.dispatching.job_events import JobEventObserver as JobEventObserver
+    from hpcsched.dispatching.planning.model_data import ModelData as ModelData
     from hpcsched.dispatching.problem import DispatchingProblem as DispatchingProblem
     from hpcsched.dispatching.problem import Objective as Objective
     from hpcsched.dispatching.problem import RunningJob as RunningJob
@@ -100,15 +115,19 @@ if TYPE_CHECKING:
     from hpcsched.workload.transform import Transform as Transform
     from hpcsched.workload.transform import TransformAccount as TransformAccount
 
+
 _EXPORTS = {
     "AdditionalData": "hpcsched.dispatching.additional",
     "Allocation": "hpcsched.system.allocation",
     "Allocator": "hpcsched.dispatching.allocator",
     "Amount": "hpcsched.parameters",
     "BestFit": "hpcsched.dispatching.rules.allocators",
+    "Binds": "hpcsched.dispatching.cp.formulation",
+    "BuiltModel": "hpcsched.dispatching.cp.formulation",
     "Caution": "hpcsched.registration",
     "Context": "hpcsched.context",
     "Correction": "hpcsched.prediction.correction",
+    "CpParams": "hpcsched.dispatching.cp.cp_params",
     "Decision": "hpcsched.dispatching.decision",
     "DecisionError": "hpcsched.errors",
     "Dispatcher": "hpcsched.dispatching.dispatcher_protocol",
@@ -118,6 +137,7 @@ _EXPORTS = {
     "ExperimentResult": "hpcsched.experiment.running",
     "Finding": "hpcsched.errors",
     "FirstFit": "hpcsched.dispatching.rules.allocators",
+    "Fit": "hpcsched.dispatching.cp.formulation",
     "HpcschedError": "hpcsched.errors",
     "InputError": "hpcsched.errors",
     "InputPath": "hpcsched.parameters",
@@ -130,6 +150,7 @@ _EXPORTS = {
     "KeyOrder": "hpcsched.dispatching.rules.orders",
     "Listed": "hpcsched.parameters",
     "Metric": "hpcsched.metrics.metric",
+    "ModelData": "hpcsched.dispatching.planning.model_data",
     "NodeAllocation": "hpcsched.system.allocation",
     "NodeGroup": "hpcsched.system.system",
     "NotReproducible": "hpcsched.parameters",
@@ -161,6 +182,7 @@ _EXPORTS = {
     "Start": "hpcsched.dispatching.decision",
     "StudyComparison": "hpcsched.runs.study_comparison",
     "System": "hpcsched.system.system",
+    "Terms": "hpcsched.dispatching.cp.formulation",
     "TraceAccount": "hpcsched.workload.trace_source",
     "TraceAnswer": "hpcsched.workload.trace_source",
     "TraceSource": "hpcsched.workload.trace_source",
@@ -173,8 +195,10 @@ _EXPORTS = {
     "Workspace": "hpcsched.dispatching.rules.workspace",
     "capped": "hpcsched.prediction.predictor",
     "compare": "hpcsched.runs.studying",
+    "cp_dispatcher": "hpcsched.dispatching.cp.cp_dispatchers",
     "fill": "hpcsched.dispatching.allocator",
     "hookimpl": "hpcsched.plugins.spec",
+    "largest_aggregated_area": "hpcsched.dispatching.cp.formulations.scheduling",
     "load_scenario": "hpcsched.scenario",
     "open_run": "hpcsched.runs.runner",
     "open_workspace": "hpcsched.dispatching.rules.workspace",
@@ -184,6 +208,9 @@ _EXPORTS = {
     "room_for": "hpcsched.system.space",
     "run": "hpcsched.runs.runner",
     "run_experiment": "hpcsched.experiment.running",
+    "start_objective": "hpcsched.dispatching.cp.formulations.scheduling",
+    "start_variables": "hpcsched.dispatching.cp.formulations.scheduling",
+    "system_cumulatives": "hpcsched.dispatching.cp.formulations.scheduling",
     "write_report": "hpcsched.runs.studying",
 }
 

@@ -16,7 +16,7 @@ import numpy as np
 from hpcsched.dispatching.cp.formulation import Binds, BuiltModel, Fit, Phase, Terms, Variable
 from hpcsched.dispatching.cp.formulations.scheduling import (
     largest_aggregated_area,
-    objective,
+    start_objective,
     start_variables,
     system_cumulatives,
 )
@@ -57,7 +57,7 @@ class Hcp19:
             # At the end of the horizon, so that they compete with no job whose start is free.
             ends = data.horizon - data.run_times
             starts[self._first :] = ends[self._first :].tolist()
-        goal, constraints = objective(data, starts)
+        goal, constraints = start_objective(data, starts)
         constraints += system_cumulatives(data, starts)
         model = cp.Model(constraints)
         model.minimize(goal)

@@ -24,8 +24,8 @@ from hpcsched.dispatching.cp.formulation import Binds, BuiltModel, Fit, Terms, V
 from hpcsched.dispatching.cp.formulations.scheduling import (
     cumulatives,
     largest_aggregated_area,
-    objective,
     start_by_start,
+    start_objective,
     start_variables,
 )
 from hpcsched.dispatching.planning.model_data import ModelData
@@ -55,7 +55,7 @@ class JointNow:
     def build(self, data: ModelData) -> BuiltModel:
         """Build the model."""
         starts = start_variables(data)
-        goal, constraints = objective(data, starts)
+        goal, constraints = start_objective(data, starts)
         constraints += cumulatives(data, starts)
         classes = self._of(data)
         begins_now = [cp.boolvar(name=f"b{i}") for i in range(data.job_count)]

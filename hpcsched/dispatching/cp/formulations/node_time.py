@@ -27,8 +27,8 @@ from hpcsched.dispatching.cp.formulation import Binds, BuiltModel, Fit, Terms, V
 from hpcsched.dispatching.cp.formulations.scheduling import (
     cumulatives,
     in_values,
-    objective,
     start_by_start,
+    start_objective,
     start_variables,
 )
 from hpcsched.dispatching.planning.model_data import ModelData
@@ -56,7 +56,7 @@ class NodeTime:
     def build(self, data: ModelData) -> BuiltModel:
         """Build the model."""
         starts = start_variables(data)
-        goal, constraints = objective(data, starts)
+        goal, constraints = start_objective(data, starts)
         choice = _has_choice(data)
         nodes: list[list[Variable]] = []
         places: list[list[Variable]] = []

@@ -31,8 +31,8 @@ from hpcsched.dispatching.cp.formulations.node_allocation import (
 from hpcsched.dispatching.cp.formulations.scheduling import (
     cumulatives,
     largest_aggregated_area,
-    objective,
     start_by_start,
+    start_objective,
     start_variables,
 )
 from hpcsched.dispatching.planning.model_data import ModelData
@@ -58,7 +58,7 @@ class Pcp19:
     def build(self, data: ModelData) -> BuiltModel:
         """Build the model."""
         starts = start_variables(data)
-        goal, constraints = objective(data, starts)
+        goal, constraints = start_objective(data, starts)
         most = most_units(data)
         present: list[dict[int, list[Variable]]] = []
         for i in range(data.job_count):

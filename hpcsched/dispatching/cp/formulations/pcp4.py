@@ -41,8 +41,8 @@ from hpcsched.dispatching.cp.formulations.scheduling import (
     cumulatives,
     disjunctions,
     largest_aggregated_area,
-    objective,
     start_by_start,
+    start_objective,
     start_variables,
 )
 from hpcsched.dispatching.planning.model_data import ModelData
@@ -68,7 +68,7 @@ class Pcp4:
     def build(self, data: ModelData) -> BuiltModel:
         """Build the model."""
         starts = start_variables(data)
-        goal, constraints = objective(data, starts)
+        goal, constraints = start_objective(data, starts)
         most = most_units(data)
         counts: list[dict[int, Variable]] = []
         for i in range(data.job_count):

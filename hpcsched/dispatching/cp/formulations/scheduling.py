@@ -24,7 +24,7 @@ def start_variables(data: ModelData) -> list[Variable]:
     ]
 
 
-def objective(data: ModelData, starts: Sequence[Variable]) -> tuple[Any, list[Any]]:
+def start_objective(data: ModelData, starts: Sequence[Variable]) -> tuple[Any, list[Any]]:
     """Return the expression to minimise, and the constraints that it needs.
 
     It is Σ weights · max(start, free) + makespan · last end + Σ curve at start.

@@ -54,7 +54,7 @@ from hpcsched.dispatching.cp.formulations.scheduling import (
     cumulatives,
     disjunctions,
     in_values,
-    objective,
+    start_objective,
     start_variables,
 )
 from hpcsched.dispatching.cp.no_overlap_2d import NoOverlap2D
@@ -113,7 +113,7 @@ def build_by_position(
         End from which the other variables' values are tried.
     """
     starts = start_variables(data)
-    goal, constraints = objective(data, starts)
+    goal, constraints = start_objective(data, starts)
     positions, on_nodes = place_units(data, types)
     constraints += on_nodes
     constraints += packed(data, starts, positions, types)
