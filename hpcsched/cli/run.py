@@ -98,18 +98,20 @@ def run(
 def _read_all(files: "Sequence[Path]", overrides: "Sequence[Override]") -> "list[LoadedScenario]":
     """Return the scenarios of all files; raises InputError with the findings of all of them."""
     from hpcsched.errors import Finding, InputError
-    from hpcsched.scenario import read_scenario
     from hpcsched.scenario.declared_format import other_format
+    from hpcsched.scenario.loading import read_repaired
     from hpcsched.scenario.review import missing_inputs
 
     found: list[Finding] = []
     all_loaded = []
     for file in files:
         try:
-            loaded = read_scenario(file, overrides)
-            found.extend(missing_inputs(loaded, "error"))
-            found.extend(other_format(loaded))
-            all_loaded.append(loaded)
+            read = read_repaired(file, overrides)
+            further: list[Finding] = []
+            if read.loaded is not None:
+                further = [*missing_inputs(read.loaded, "error"), *other_format(read.loaded)]
+                all_loaded.append(read.loaded)
+            found.extend(read.with_those_of(further))
         except InputError as error:
             found.extend(error.findings)
     if found:

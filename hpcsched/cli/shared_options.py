@@ -48,12 +48,14 @@ def _no_logs(paths: list[Path]) -> list[Path]:
 
 
 def scenario_files(given: Iterable[Path]) -> list[Path]:
-    """Return the files given, and of folders the YAML files directly in them, by name.
+    """Return the files given, and of folders the scenarios directly in them, by name.
+
+    YAML files of other programs in a folder are left out, which is told.
 
     Raises
     ------
     InputError
-        A folder holds no YAML file.
+        A folder holds no scenario.
     """
     found: list[Path] = []
     for path in given:
@@ -61,13 +63,31 @@ def scenario_files(given: Iterable[Path]) -> list[Path]:
             found.append(path)
             continue
         inside = sorted(one for one in path.iterdir() if one.suffix in (".yaml", ".yml"))
-        if not inside:
+        ours = [one for one in inside if _is_ours(one)]
+        for one in inside:
+            if one not in ours:
+                typer.echo(f"{one}: skipped: it has no key of a scenario or experiment", err=True)
+        if not ours:
             from hpcsched.errors import Finding, InputError, Place
 
-            message = "the folder holds no YAML file"
+            message = "the folder holds no scenario" if inside else "the folder holds no YAML file"
             raise InputError(Finding("no-scenarios", message, Place(str(path))))
-        found += inside
+        found += ours
     return found
+
+
+def _is_ours(path: Path) -> bool:
+    """Return whether a line of a YAML file begins with a key of ours, even if it is damaged."""
+    import re
+
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        # What cannot be read is an error of its own.
+        return True
+    keys = "system|trace|dispatcher|scenarios?|matrix|variants|parameters"
+    flow = text.lstrip().startswith("{")
+    return re.search(rf"""{"" if flow else "^"}["']?({keys})["']?[ \t]*:""", text, re.M) is not None
 
 
 ScenarioFile = Annotated[

@@ -10,8 +10,10 @@ import typer
 
 from hpcsched.cli.option_groups import with_option_groups
 from hpcsched.cli.output import TableFormat, TableFormatOption, tables_text
+from hpcsched.cli.shared_options import Force
 
 _JOBS = 5000
+RUNS = "runs"
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,7 @@ def try_log(
         Path | None,
         typer.Option(help="Write scenarios and runs into this folder.", show_default=False),
     ] = None,
+    force: Force = False,
     example: Annotated[
         bool, typer.Option("--example", help="Try the log that comes with hpcsched.")
     ] = False,
@@ -82,6 +85,7 @@ def try_log(
     The format is recognised by the log's content, and the machine taken from its header. Each run
     is audited. Exits with 1 if an audit finds a violation.
     """
+    from hpcsched.errors import flag
     from hpcsched.first_look.first_look import (
         busiest_jobs,
         look_at,
@@ -98,11 +102,16 @@ def try_log(
     )
     from hpcsched.first_look.log_files import example_log
     from hpcsched.report.tables.audit_lines import check_lines
+    from hpcsched.results.files import problem
 
     if (log is None) == (not example):
         raise typer.BadParameter("expected a log, or --example")
     if reading.busiest and not reading.jobs:
         raise typer.BadParameter("--jobs 0 replays all jobs", param_hint="--busiest")
+    # Runs of another log beside these would be compared with them.
+    if save is not None and not force and save.is_dir() and any(save.iterdir()):
+        message = f"it is not empty; {flag('force')} writes into it all the same"
+        raise problem("file-exists", save, message)
     names = [name.strip() for name in dispatchers.split(",") if name.strip()]
     path = example_log() if log is None else log
     look = look_at(
@@ -123,7 +132,7 @@ def try_log(
         tried = list(
             try_scenarios(
                 scenarios,
-                Path(folder) / "runs",
+                Path(folder) / RUNS,
                 begun=lambda label: typer.echo(f"{label} ...", err=True),
             )
         )
@@ -164,6 +173,6 @@ def _tell_next(save: Path | None, names: list[str]) -> None:
     if save is not None:
         typer.echo(f"scenarios and runs in {save}: hpcsched run {save / names[0]}.yaml")
         page = save / "report.html"
-        typer.echo(f"a page with figures: hpcsched report {save / 'runs'} --out {page}")
+        typer.echo(f"a page with figures: hpcsched report {save / RUNS} --out {page}")
     else:
         typer.echo("to keep these scenarios and runs, add --save DIR")

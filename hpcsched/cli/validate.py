@@ -96,7 +96,7 @@ def _findings(
 ) -> "Sequence[Finding]":
     """Return the findings about a file; raises InputError where they are errors of reading it."""
     from hpcsched.experiment.reading import is_experiment, read_experiment
-    from hpcsched.scenario.loading import read_scenario
+    from hpcsched.scenario.loading import read_repaired
     from hpcsched.tuning.tuned_scenario import TunedScenario
     from hpcsched.whatif.reading import read_whatif
     from hpcsched.workload.log_recognition import refuse_log
@@ -114,7 +114,9 @@ def _findings(
         return alone
     if is_experiment(file):
         return read_experiment(file, overrides, check=_of_scenario).warnings
-    return _of_scenario(read_scenario(file, overrides))
+    read = read_repaired(file, overrides)
+    # Also what is wrong in the rest of a scenario that has errors: the user mends it in one pass.
+    return read.with_those_of([] if read.loaded is None else _of_scenario(read.loaded))
 
 
 def _of_scenario(loaded: "LoadedScenario") -> "list[Finding]":

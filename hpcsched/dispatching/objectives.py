@@ -74,7 +74,7 @@ class Slowdown:
     "mean_bounded_slowdown",
     TauParams,
     summary="mean bounded slowdown",
-    other_names=OtherNames(aliases=("bounded_slowdown",)),
+    other_names=OtherNames(aliases=("bounded_slowdown", "bsld")),
 )
 @dataclass(frozen=True, slots=True)
 class BoundedSlowdown:

@@ -144,10 +144,12 @@ def look_at(
         raise InputError(Finding("path-not-found", f"there is no file {path}", Place(str(path))))
     registry = manager.registry()
     chosen = configurations(dispatchers, registry)
-    if objective is not None and objective not in registry.all_names("objective"):
-        known = ", ".join(sorted(registry.all_names("objective")))
-        message = f"expected an objective: {known}; found {objective!r}"
-        raise InputError(Finding("unknown-plugin", message, key="--objective"))
+    if objective is not None:
+        try:
+            objective = registry.get("objective", objective).plugin.name
+        except KeyError as error:
+            message = str(error.args[0])
+            raise InputError(Finding("unknown-plugin", message, key="--objective")) from None
     log = TrialLog(path, format_of_log(path, preset), jobs, encoding_of(path))
     log = log._replace(keys=_keys(log, zone))
     found = _machine(log)

@@ -145,7 +145,7 @@ class Registry:
         """
         # Own names first, so that a third party may register a name that was an alias here.
         if (kind, name) not in self._entries:
-            name = self._other_names.get((kind, name), name)
+            name = self._other_names.get((kind, name)) or self._as_written(kind, name)
         entry = self._entries.get((kind, name))
         if entry is None:
             names = self.names(kind)
@@ -166,6 +166,14 @@ class Registry:
             entry = self._entries[kind, name] = Installed(kind, load(entry), *HOME)
         return entry
 
+    def _as_written(self, kind: str, name: str) -> str:
+        """Return the name of an objective that papers write with capitals or hyphens, as AWF."""
+        if kind != "objective":
+            return name
+        same = {_plain(other): own for (of, other), own in self._other_names.items() if of == kind}
+        same |= {_plain(own): own for own in self.names(kind)}
+        return same.get(_plain(name), name)
+
     def listed(self) -> list[Listed]:
         """Return a line for each plugin, by kind and name; loads none."""
         return [
@@ -177,6 +185,10 @@ class Registry:
 
     def __iter__(self) -> Iterator[Installed]:
         return iter([self.get(*key) for key in sorted(self._entries, key=_place)])
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("-", "_").replace(" ", "_")
 
 
 def _clash(installed: Installed, name: str, distribution: str, version: str) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ import pyarrow as pa
 
 from hpcsched.errors import Finding, InputError
 from hpcsched.metrics.metric import RunTables
+from hpcsched.report.tables.comparison_table import value_text
+from hpcsched.report.tables.report_table import Table
 from hpcsched.results.column_tables import (
     job_table,
     joined_left,
@@ -142,6 +145,23 @@ class Replay:
         """Return the numbers of jobs and rounds, and the objective, on one line."""
         jobs, rounds = self.jobs.num_rows, self.rounds.num_rows
         return f"Replay(jobs that ran: {jobs}, rounds: {rounds}, objective: {self.objective})"
+
+    @property
+    def figures(self) -> Table:
+        """Table of the objective and the metrics, which is printed and which notebooks show."""
+        values = [("objective", self.objective), *self.metrics.items()]
+        return Table.formatted(
+            ("metric", "value"),
+            [(name, value_text(value, None)) for name, value in values],
+            name="replay",
+        )
+
+    def __str__(self) -> str:
+        return f"{self!r}\n{self.figures.as_text()}"
+
+    def _repr_html_(self) -> str:
+        """Return the numbers of jobs and rounds and the figures for notebooks."""
+        return f"<p>{escape(repr(self))}</p>{self.figures._repr_html_()}"
 
     @property
     def start_times(self) -> dict[int, int]:

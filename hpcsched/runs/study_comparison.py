@@ -4,18 +4,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import pyarrow as pa
+
+from hpcsched.arrow_arrays import python_array
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.job_breakdown import JobBreakdown
 from hpcsched.report.studied_runs import Study
 from hpcsched.report.tables.breakdown_table import breakdown_table, breakdown_values
-from hpcsched.report.tables.comparison_table import comparison_content, comparison_table
+from hpcsched.report.tables.comparison_table import (
+    comparison_content,
+    comparison_table,
+    values_table,
+)
 from hpcsched.report.tables.report_table import Table
 from hpcsched.report.tables.run_comparison import Comparison, compare_runs
 from hpcsched.runs.breakdowns import breakdowns
 from hpcsched.runs.recorded_schedule import NAME, recorded_schedule
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class StudyComparison:
     """Runs compared, which notebooks show as tables.
 
@@ -72,7 +79,31 @@ class StudyComparison:
         extra = {"tables": {one.name: one.content() for one in tables}} if tables else {}
         return {**comparison_content(self.comparison), **extra}
 
+    @property
+    def values(self) -> pa.Table:
+        """Exact metrics as an Arrow table with a row for each metric and run.
+
+        The columns are those of `hpcsched compare --format csv`. pandas (`to_pandas()`), polars and
+        DuckDB also take the comparison itself as a data frame.
+        """
+        table = values_table(self.comparison)
+        names = [name for name, _ in table.columns]
+        kinds = {"value": pa.float64(), "percent_of_baseline": pa.float64()}
+        return pa.table(
+            {
+                name: python_array([row[k] for row in table.rows], kinds.get(name, pa.string()))
+                for k, name in enumerate(names)
+            }
+        )
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Return the values for other libraries, by the PyCapsule interface of Arrow."""
+        return self.values.__arrow_c_stream__(requested_schema)
+
     def __str__(self) -> str:
+        return self.as_text()
+
+    def __repr__(self) -> str:
         return self.as_text()
 
     def _repr_html_(self) -> str:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 from pydantic import ValidationError
@@ -181,6 +181,55 @@ def check_document(
 
     The document stays as it is: it can be checked again with other overrides.
     """
+    loaded, errors = _as_far_as_valid(document, path, overrides, registry)
+    if loaded is None or errors:
+        raise InputError(errors)
+    return loaded
+
+
+class Repaired(NamedTuple):
+    """A scenario without its errors, for checks that find further ones.
+
+    Attributes
+    ----------
+    loaded
+        The scenario, without keys that are unknown and with others than the bad values that nothing
+        else depends on; None if too much of it is wrong.
+    errors
+        The errors of the file.
+    """
+
+    loaded: LoadedScenario | None
+    errors: Sequence[Finding]
+
+    def with_those_of(self, found: Iterable[Finding]) -> list[Finding]:
+        """Return the errors and what is found about other parts of the scenario."""
+        wrong = tuple(error.key for error in self.errors if error.key)
+        others = (one for one in found if not (one.key and one.key.startswith(wrong)))
+        all_of_them = [*self.errors, *others] if self.errors else list(found)
+        return (
+            all_of_them if self.loaded is None else by_position(all_of_them, str(self.loaded.path))
+        )
+
+
+def read_repaired(path: Path, overrides: Sequence[Override] = ()) -> Repaired:
+    """Return the scenario in a YAML file as far as it is valid, so that all errors can be told.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, or is a log.
+    """
+    refuse_log(path)
+    return _as_far_as_valid(parse_document(read_text(path)), path, overrides, None)
+
+
+def _as_far_as_valid(
+    document: Document,
+    path: str | os.PathLike[str],
+    overrides: Sequence[Override],
+    registry: Registry | None,
+) -> Repaired:
     registry = manager.registry() if registry is None else registry
     file = Path(path)
     positions = Positions.of(str(path), document)
@@ -212,9 +261,13 @@ def check_document(
         within = [setting for setting in within if setting.path[:1] != SYSTEM]
     findings.extend(apply_settings(root, within, positions, tags))
     scenario, faults = _validate(root, registry, file.parent)
-    findings.extend(_finding(f, positions) for f in faults if not _known(f, refused))
-    if scenario is None or findings:
-        raise InputError(by_position(findings, str(path)))
+    while scenario is None:
+        findings.extend(_finding(f, positions) for f in faults if not _known(f, refused))
+        replaced = _replace_faulty(root, faults)
+        if replaced is None or replaced <= refused:
+            return Repaired(None, by_position(findings, str(path)))
+        refused |= replaced
+        scenario, faults = _validate(root, registry, file.parent)
     # Only for a valid scenario: a document that is refused has more urgent findings.
     former = [
         Finding(
@@ -226,7 +279,43 @@ def check_document(
         )
         for name in former_names(scenario, root, registry)
     ]
-    return LoadedScenario(scenario, file, registry, positions, former)
+    loaded = LoadedScenario(scenario, file, registry, positions, former)
+    return Repaired(loaded, by_position(findings, str(path)))
+
+
+_STAND_INS: Mapping[str, Any] = {
+    "name": "unnamed", "dispatcher": "reject", "seed": 0, "description": "",
+}  # fmt: skip
+"""Values in place of bad ones that no other part of a scenario depends on."""
+_WITH_DEFAULTS = ("predictor", "objective", "metrics", "observers")
+"""Further such keys, which have defaults."""
+
+
+def _replace_faulty(root: Any, faults: Sequence[Fault]) -> set[KeyPath] | None:
+    """Replace what faults are about, and return the key paths; None if that cannot be done."""
+    replaced: set[KeyPath] = set()
+    for fault in faults:
+        first = fault.at[0] if fault.at else None
+        if fault.rule == "unknown-key":
+            _remove(root, fault.at)
+            replaced.add(fault.at)
+        elif first in _STAND_INS:
+            root[first] = _STAND_INS[str(first)]
+            replaced.add(fault.at[:1])
+        elif first in _WITH_DEFAULTS:
+            root.pop(first, None)
+            replaced.add(fault.at[:1])
+        else:
+            return None
+    return replaced
+
+
+def _remove(root: Any, path: KeyPath) -> None:
+    for key in path[:-1]:
+        root = root[key]
+    # Two faults may be about one key.
+    if isinstance(root, dict):
+        root.pop(path[-1], None)
 
 
 def _validate(

@@ -136,3 +136,25 @@ def test_sarif() -> None:
         },
         "logicalLocations": [{"fullyQualifiedName": "x.y"}],
     }
+
+
+def test_yaml_of_other_programs_in_a_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is left out, and told; given by itself it is checked, and so is a damaged scenario."""
+    write(tmp_path)
+    other = tmp_path / "docker-compose.yaml"
+    other.write_text("services:\n  web: {image: web, matrix: 1}\n")
+    (tmp_path / "playbook.yml").write_text("- hosts: all\n  tasks: []\n")
+    assert cli.main(["validate", str(tmp_path)]) == 0
+    out, err = capsys.readouterr()
+    assert out == "1 file, 0 errors, 0 warnings\n"
+    assert [line.split(": ")[:2] for line in err.splitlines()] == [
+        [str(other), "skipped"],
+        [str(tmp_path / "playbook.yml"), "skipped"],
+    ]
+    assert cli.main(["validate", str(other)]) == 1
+    (tmp_path / "damaged.yaml").write_text("name: x\nsystem: [\n")
+    capsys.readouterr()
+    assert cli.main(["validate", str(tmp_path)]) == 1
+    assert "damaged.yaml:3:1: error: not valid YAML" in capsys.readouterr().out

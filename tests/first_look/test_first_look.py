@@ -153,7 +153,7 @@ def test_a_document_for_a_log(tmp_path: Path) -> None:
         (None, {}, "there is no file"),
         (samples.HEADER, {}, "expected at least one job that ran; found 0 records"),
         (samples.NO_PROCESSORS, {}, "that ran; found 80 records, skipped: 80 missing_processors"),
-        (samples.SWF, {"objective": "best"}, "expected an objective"),
+        (samples.SWF, {"objective": "best"}, "no objective is called 'best'"),
     ],
 )
 def test_refused(tmp_path: Path, text: str | None, options: dict, message: str) -> None:

@@ -7,6 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from hpcsched.cli import app, main
+from hpcsched.errors import InputError
 from tests.first_look import samples
 from tests.real_traces import KTH_SP2, trace
 
@@ -149,6 +150,29 @@ def test_saved_scenarios_run(tmp_path: Path) -> None:
     by_name = {one["name"]: one for one in content["dispatchers"]}
     assert by_name["sjf"]["objective"] == value
     assert by_name["sjf"]["audit"] is True
+
+
+def test_another_study_is_not_overwritten(tmp_path: Path) -> None:
+    """A folder with the runs of another log is refused before anything is replayed."""
+    log = samples.written(tmp_path, samples.SWF, "log.swf")
+    save = tmp_path / "saved"
+    options = ["--dispatchers", "easy", "--jobs", "5", "--save", str(save)]
+    asked("try", str(log), *options)
+    before = (save / "easy.yaml").read_text()
+    refused = CliRunner().invoke(app, ["try", str(log), *options, "--nodes", "9"])
+    assert isinstance(refused.exception, InputError)
+    assert f"{save}: error: it is not empty; " in str(refused.exception)
+    assert (save / "easy.yaml").read_text() == before
+    asked("try", str(log), *options, "--nodes", "9", "--force")
+    assert "count: 9" in (save / "easy.yaml").read_text()
+
+
+@pytest.mark.parametrize("name", ["AF", "mean-response-time"])
+def test_objectives_as_papers_write_them(tmp_path: Path, name: str) -> None:
+    """Capitals and hyphens name the same objective."""
+    log = samples.written(tmp_path, samples.SWF, "log.swf")
+    text = asked("try", str(log), "--dispatchers", "easy", "--jobs", "5", "--objective", name)
+    assert "Dispatchers by mean_response_time\n" in text
 
 
 def test_the_example() -> None:

@@ -1,6 +1,8 @@
 """Packages with new plugins: each kind has one, and its tests pass as it is written."""
 
+import ast
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -119,3 +121,27 @@ def test_folder_that_exists(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="expected a folder that does not exist yet"):
         write_package("dispatcher", "my-own", tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+def test_what_to_delete_for_an_objective_that_is_no_sum(tmp_path: Path) -> None:
+    """Without `planned_cost` exactly the imports that the docstring names are unused."""
+    write_package("objective", "longest-wait", tmp_path / "new")
+    path = tmp_path / "new/src/hpcsched_longest_wait/__init__.py"
+    module = ast.parse(path.read_text())
+    (own,) = (one for one in module.body if isinstance(one, ast.ClassDef))
+    told = set(re.findall(r"`(\w+)`", ast.get_docstring(own) or ""))
+    (cost,) = (one for one in own.body if getattr(one, "name", "") == "planned_cost")
+    own.body.remove(cost)
+    imports = (one for one in module.body if isinstance(one, ast.Import | ast.ImportFrom))
+    imported = {name.asname or name.name for one in imports for name in one.names}
+    used = {one.id for one in ast.walk(module) if isinstance(one, ast.Name)}
+    assert imported - used == told - {"planned_cost", "test_pursued"}
+    assert "def test_pursued" in next((tmp_path / "new/tests").glob("test_*.py")).read_text()
+
+
+def test_the_formulation_needs_public_names_alone(tmp_path: Path) -> None:
+    """Everything of hpcsched comes from `hpcsched` itself."""
+    write_package("formulation", "own-model", tmp_path / "new")
+    text = (tmp_path / "new/src/hpcsched_own_model/__init__.py").read_text()
+    modules = {one.module for one in ast.walk(ast.parse(text)) if isinstance(one, ast.ImportFrom)}
+    assert modules == {"collections.abc", "hpcsched"}

@@ -8,6 +8,7 @@ import pytest
 
 import hpcsched
 from hpcsched.errors import InputError
+from tests.runs.small_scenario import write_scenario
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 SMALL = SCENARIOS / "small-easy.yaml"
@@ -129,3 +130,14 @@ def test_planning_off_line_is_refused() -> None:
     chosen = hpcsched.load_scenario(SCENARIOS / "small-offline.yaml")
     with pytest.raises(InputError, match="on-line; use run"):
         hpcsched.replay(chosen)
+
+
+def test_a_replay_is_printed_and_rendered(tmp_path: Path) -> None:
+    """The counts, the objective and each metric, as text and for notebooks."""
+    done = hpcsched.replay(write_scenario(tmp_path))
+    wait = f"{done.metrics['mean_wait_time']:.6g}"
+    assert str(done).startswith(repr(done))
+    assert ["mean_wait_time", wait] in [line.split() for line in str(done).splitlines()]
+    html = done._repr_html_()
+    assert f">{wait}</td>" in html
+    assert "Replay(jobs that ran: " in html

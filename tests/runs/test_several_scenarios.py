@@ -80,3 +80,26 @@ def test_a_run_that_failed_at_its_begin_leaves_room(
     assert cli.main(given) == 0
     assert cli.main(given) == 1
     assert "--force" in capsys.readouterr().err
+
+
+def test_all_errors_in_one_stage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A missing log is told beside misspelt keys and names, in the order of the file."""
+    path = tmp_path / "wrong.yaml"
+    path.write_text(
+        "name: x\nsede: 1\n"
+        "system:\n  groups:\n    - {name: n, count: 2, resources: {core: 1}}\n"
+        "trace: {source: swf, path: none.swf}\n"
+        "dispatcher: {name: easy, depht: 3}\n"
+        "objective: bestest\n"
+    )
+    assert cli.main(["validate", str(path)]) == 1
+    out = capsys.readouterr().out.splitlines()
+    expected = ["[unknown-key]", "[path-not-found]", "[unknown-key]", "[unknown-plugin]"]
+    assert [line.rpartition(" ")[2] for line in out[:-1]] == expected
+    assert cli.main(["run", str(path)]) == 1
+    rules = [line.rpartition(" ")[2] for line in capsys.readouterr().err.splitlines()]
+    assert rules == expected
+    text = path.read_text()
+    path.write_text(text.replace("count: 2", "count: 0"))
+    assert cli.main(["validate", str(path)]) == 1
+    assert "4 errors" in capsys.readouterr().out

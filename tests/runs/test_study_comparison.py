@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import get_args
 
+import pyarrow
 import pytest
 
 import hpcsched
@@ -119,3 +120,23 @@ def test_a_page_with_a_log_of_other_jobs(tmp_path: Path) -> None:
     assert (
         "has 116.667 by the objective; in percent of that, over the same jobs: easy 85.7 %." in text
     )
+
+
+def test_a_comparison_is_a_data_frame(tmp_path: Path) -> None:
+    """Its values are a row for each metric and run; other libraries take it as it is."""
+    (path,) = write_site(tmp_path, log=ALL_RECORDED)
+    found = hpcsched.compare(path, recorded=True)
+    rows = [row for row in found.values.to_pylist() if row["metric"] == "mean_wait_time"]
+    assert [(row["unit"], row["value"]) for row in rows] == [("s", 22.5), ("s", 37.5)]
+    assert rows[1]["run"] == "recorded"
+    frame = pyarrow.table(found).to_pandas()
+    assert frame.loc[frame.metric == "mean_wait_time", "value"].tolist() == [22.5, 37.5]
+    assert frame.value.dtype == "float64"
+
+
+def test_a_comparison_is_printed(tmp_path: Path) -> None:
+    """At a prompt too, not as an object with an address."""
+    (path,) = write_site(tmp_path)
+    found = hpcsched.compare(path)
+    assert repr(found) == str(found) == found.as_text()
+    assert "mean_wait_time" in repr(found)

@@ -11,6 +11,8 @@ from hpcsched.scenario.choices import Choice
 from tests.fake_plugins import ListParams, fake_registry
 from tests.scenario.samples import GOOD, write
 
+SMALL = Path(__file__).parents[2] / "scenarios" / "small-easy.yaml"
+
 
 def test_choices_are_the_parameters_of_plugins(tmp_path: Path) -> None:
     """A choice is an instance of the plugin's parameters and knows its name; defaults too."""
@@ -88,3 +90,22 @@ def test_a_log_is_no_scenario(tmp_path: Path) -> None:
         f"{log}: error: this is a trace (Standard Workload Format), and a scenario is expected;"
         f" 'hpcsched try {log}' replays it [trace-not-scenario]"
     )
+
+
+@pytest.mark.parametrize(
+    ("written", "own"),
+    [
+        ("AWF", "area_weighted_response_time"),
+        ("Slowdown", "mean_slowdown"),
+        ("BSLD", "mean_bounded_slowdown"),
+        ("bounded-slowdown", "mean_bounded_slowdown"),
+        ("P2SF", "p2sf"),
+    ],
+)
+def test_objectives_as_papers_write_them(written: str, own: str) -> None:
+    """Capitals and hyphens do not count, alone and as a term of a sum."""
+    overrides = [f"objective={{name: weighted-sum, terms: [{{objective: {written}}}]}}"]
+    scenario = load_scenario(SMALL, overrides)
+    (term,) = scenario.objective.terms
+    assert term.objective.plugin_name == own
+    assert load_scenario(SMALL, [f"objective={written}"]).objective.plugin_name == own
