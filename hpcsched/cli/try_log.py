@@ -102,7 +102,7 @@ def try_log(
     )
     from hpcsched.first_look.log_files import example_log
     from hpcsched.report.tables.audit_lines import check_lines
-    from hpcsched.results.files import problem
+    from hpcsched.whole_files import problem
 
     if (log is None) == (not example):
         raise typer.BadParameter("expected a log, or --example")
