@@ -28,7 +28,7 @@ def test_text_and_figure(tmp_path: Path) -> None:
     text = asked(*options)
     assert text.startswith("Starts after second ")
     assert "supposed" in text
-    assert asked(*options, "--out", str(out)) == ""
+    assert asked(*options, "--out", str(out)) == f"wrote {out}\n"
     assert out.read_text().startswith("<svg")
     assert asked(*options, "--out", str(tmp_path / "starts.txt")) == ""
     assert (tmp_path / "starts.txt").read_text() == text
