@@ -261,12 +261,19 @@ def _as_far_as_valid(
         within = [setting for setting in within if setting.path[:1] != SYSTEM]
     findings.extend(apply_settings(root, within, positions, tags))
     scenario, faults = _validate(root, registry, file.parent)
+    removed: set[KeyPath] = set()
     while scenario is None:
-        findings.extend(_finding(f, positions) for f in faults if not _known(f, refused))
+        findings.extend(
+            _finding(f, positions)
+            for f in faults
+            # A block from which a key was taken may be wrong for want of the key that was meant.
+            if not _known(f, refused) and all(path[: len(f.at)] != f.at for path in removed)
+        )
         replaced = _replace_faulty(root, faults)
         if replaced is None or replaced <= refused:
             return Repaired(None, by_position(findings, str(path)))
         refused |= replaced
+        removed |= replaced
         scenario, faults = _validate(root, registry, file.parent)
     # Only for a valid scenario: a document that is refused has more urgent findings.
     former = [

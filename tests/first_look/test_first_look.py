@@ -98,7 +98,7 @@ def test_a_time_zone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "time_zone: Europe/Prague, the zone of the log's clocks\n" in capsys.readouterr().out
     (job,) = pq.read_table(saved / "runs" / "easy" / "jobs.parquet").to_pylist()
     assert job["submit_time"] == 1709506800
-    assert cli.main([*arguments, "--time-zone", "Mars"]) == 1
+    assert cli.main([*arguments, "--force", "--time-zone", "Mars"]) == 1
     assert "expected a time zone such as Europe/Prague or UTC, found 'Mars'" in (
         capsys.readouterr().err
     )
