@@ -9,7 +9,7 @@ from hpcsched.scenario import load_scenario
 from hpcsched.system.system import System
 
 FOLDER = Path(__file__).parents[2] / "scenarios" / "systems"
-FILES = sorted(FOLDER.glob("*.yaml"))
+FILES = sorted(FOLDER.glob("*.yaml"), key=lambda path: path.stem)
 PUBLISHED = {
     "cerit-sc": (68, {"core": 2176}),
     "curie": (5544, {"core": 93312, "gpu": 288}),

@@ -169,10 +169,9 @@ class TableSource(RecordSource):
         self._check_fits(request, found.amounts)
         if found.uneven:
             self.changes.append("uneven_units")
-        if self.keeps_waits:
-            with suppress(UnusableError):  # the same rows give jobs, whether waits are kept or not
-                if (start_time := self._number(row, "start_time", self._instant)) >= 0:
-                    self.note_wait(job_id, start_time - submit_time)
+        with suppress(UnusableError):  # the same rows give jobs, whether waits are kept or not
+            if self.keeps_waits and (began := self._number(row, "start_time", self._instant)) >= 0:
+                self.note_wait(job_id, began - submit_time)
         return TracedJob(job, self.clipped(run_time, requested_time))
 
     # What the columns are.
