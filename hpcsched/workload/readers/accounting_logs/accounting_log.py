@@ -22,7 +22,11 @@ from hpcsched.workload.readers.accounting_logs.equal_units import (
     smallest,
 )
 from hpcsched.workload.readers.accounting_logs.local_clock import NoZoneError
-from hpcsched.workload.readers.accounting_logs.part_numbers import JOBS, repeat_number
+from hpcsched.workload.readers.accounting_logs.part_numbers import (
+    JOBS,
+    RecycledNumbers,
+    repeat_number,
+)
 from hpcsched.workload.readers.numbers_seen import NumbersSeen
 from hpcsched.workload.readers.policies import RecordPolicies, UnusableError
 from hpcsched.workload.readers.record_source import RecordSource
@@ -123,6 +127,7 @@ class AccountingLogSource(RecordSource):
         self._parts = NumbersSeen()
         self._whole = NumbersSeen()
         self._repeats = 0
+        self._recycled = RecycledNumbers()
         self._counting = False
         self._records: Counter[int] = Counter()
         self._rooms: dict[tuple[tuple[int, ...], bool], int] = {}
@@ -142,7 +147,9 @@ class AccountingLogSource(RecordSource):
         """Yield the jobs; raises InputError at the first record that a policy calls an error."""
         self._parts, self._whole, self._repeats = NumbersSeen(), NumbersSeen(), 0
         if self._batch.duplicate == "last":
+            self._recycled = RecycledNumbers()
             self._count_records()
+        self._recycled = RecycledNumbers()
         self.begin()
         yield from super().jobs()
 
@@ -192,14 +199,20 @@ class AccountingLogSource(RecordSource):
         self.account.clipped.update(self.changes)
         return traced
 
-    def number_of(self, number: int) -> int:
+    def number_of(self, number: int, submit_time: int) -> int:
         """Return the number of a job: its own, or a new one for a repeated record that is kept.
+
+        A number that another job had years before or after is replaced by a new one, too.
 
         Raises
         ------
         UnusableError
             If the job has a record already and the policy does not keep both.
         """
+        own = self._recycled.number(number, submit_time)
+        if own != number:
+            self.changes.append("recycled_number")
+            number = own
         if self._counting:
             self._records[number] += 1
             raise UnusableError("duplicate", "counted")
