@@ -78,8 +78,8 @@ class TextEncoding:
             stream = io.BufferedReader(_Recoded(stream, self._name, name))
         # Every kind of stream that is unpacked can be looked into, which Python's types do not say.
         beginning: bytes = stream.peek(PIECE)  # type: ignore[attr-defined]
-        # The last byte left out: a line feed may follow it.
-        if b"\r" in beginning[:-1] and b"\n" not in beginning:
+        # The last byte left out: a line feed may follow it. Text has no zero bytes.
+        if b"\r" in beginning[:-1] and not {0, 10} & set(beginning):
             return io.BufferedReader(_WithLineFeeds(stream))
         return stream
 

@@ -21,7 +21,11 @@ from hpcsched.workload.readers.accounting_logs.equal_units import (
     smallest,
 )
 from hpcsched.workload.readers.accounting_logs.local_clock import NoZoneError
-from hpcsched.workload.readers.accounting_logs.part_numbers import JOBS, repeat_number
+from hpcsched.workload.readers.accounting_logs.part_numbers import (
+    JOBS,
+    RecycledNumbers,
+    repeat_number,
+)
 from hpcsched.workload.readers.numbers_seen import NumbersSeen
 from hpcsched.workload.readers.policies import RecordPolicies, UnusableError
 from hpcsched.workload.readers.record_source import RecordSource
@@ -127,6 +131,7 @@ class AccountingLogSource(RecordSource):
         self._repeats = 0
         self._number = 0  # of the present record's job
         self._last_ran: dict[int, int] | None = None  # position of each job's last record that ran
+        self._recycled = RecycledNumbers()
         self._rooms: dict[tuple[tuple[int, ...], bool], int] = {}
 
     @property
@@ -144,7 +149,9 @@ class AccountingLogSource(RecordSource):
         self._parts, self._whole, self._repeats = NumbersSeen(), NumbersSeen(), 0
         self._last_ran = None
         if self._batch.duplicate == "last":
+            self._recycled = RecycledNumbers()
             self._last_ran = self._find_last()
+        self._recycled = RecycledNumbers()
         self.begin()
         yield from super().jobs()
 
@@ -206,14 +213,20 @@ class AccountingLogSource(RecordSource):
             raise UnusableError("duplicate", f"job {self._number} ran before, for longer than 0 s")
         return traced
 
-    def number_of(self, number: int) -> int:
+    def number_of(self, number: int, submit_time: int) -> int:
         """Return the number of a job: its own, or a new one for a repeated record that is kept.
+
+        A number that another job had years before or after is replaced by a new one, too.
 
         Raises
         ------
         UnusableError
             If the job has a record already and the policy does not keep both.
         """
+        own = self._recycled.number(number, submit_time)
+        if own != number:
+            self.changes.append("recycled_number")
+            number = own
         self._number = number
         if self._batch.duplicate == "last":
             if self._last_ran is not None and self.account.read < self._last_ran.get(number, 0):

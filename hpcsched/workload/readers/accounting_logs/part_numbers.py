@@ -8,6 +8,8 @@ bits. They and their parts have ranges of their own, with the job's number in th
 All numbers are below 2^53, so that every program reads them exactly.
 """
 
+from hpcsched.workload.readers.numbers_seen import NumbersSeen
+
 JOBS = 10**9
 """Upper bound of job numbers that stay as they are, excluded."""
 
@@ -27,6 +29,7 @@ FEDERATED_TASKS = 199_999
 """Upper bound of array tasks of jobs of ten digits, excluded."""
 
 _REPEATS_FROM = 8_000_000 * JOBS
+_RECYCLED_FROM = 8_010_000 * JOBS
 _FEDERATED_COMPONENTS_FROM = 810_000
 FEDERATED_COMPONENTS = 90_000
 """Upper bound of components of jobs of ten digits, excluded."""
@@ -105,3 +108,63 @@ def repeat_number(count: int) -> int:
     if not 1 <= count < JOBS:
         raise ValueError(f"expected a count from 1 on and below {JOBS}")
     return _REPEATS_FROM + count
+
+
+_BLOCK = 64
+_APART = 365 * 86_400
+
+
+class RecycledNumbers:
+    """Numbers of jobs of a workload manager that counted to its largest number, and began again.
+
+    Jobs with neighbouring numbers are submitted at about the same time. Submissions more than a
+    year apart are of several rounds of counting; a requeued job, or a record that overlapping logs
+    have, is of the same round.
+    """
+
+    def __init__(self) -> None:
+        self._spans: dict[int, list[tuple[int, int]]] = {}
+        self._seen: list[tuple[NumbersSeen, NumbersSeen]] = []  # of whole jobs, of parts
+        self._given: dict[tuple[int, int], int] = {}
+
+    def number(self, number: int, submit_time: int) -> int:
+        """Return the number of a job, or a new one if it was another job's in another round.
+
+        The first new number is 8010000000000001.
+
+        Parameters
+        ----------
+        number
+            The number in the log.
+        submit_time
+            In seconds.
+
+        Examples
+        --------
+        >>> numbers = RecycledNumbers()
+        >>> [numbers.number(7, day * 86_400) for day in (0, 300, 600, 4000, 4001, 300)]
+        [7, 7, 7, 8010000000000001, 8010000000000001, 7]
+        """
+        part, job = divmod(number, JOBS)
+        current = self._round(job // _BLOCK, submit_time)
+        # Tasks of an array, and jobs, mostly follow one another: so that they do here.
+        key = job * JOBS + part if part else job
+        others = (seen[part > 0] for k, seen in enumerate(self._seen) if k != current)
+        if (current, number) not in self._given and any(key in seen for seen in others):
+            self._given[current, number] = _RECYCLED_FROM + len(self._given) + 1
+        if (current, number) in self._given:
+            return self._given[current, number]
+        self._seen[current][part > 0].add(key)
+        return number
+
+    def _round(self, block: int, submit_time: int) -> int:
+        """Return which round of counting a submission belongs to, from 0."""
+        spans = self._spans.setdefault(block, [])
+        for k, (first, last) in enumerate(spans):
+            if first - _APART <= submit_time <= last + _APART:
+                spans[k] = min(first, submit_time), max(last, submit_time)
+                return k
+        spans.append((submit_time, submit_time))
+        while len(self._seen) < len(spans):
+            self._seen.append((NumbersSeen(), NumbersSeen()))
+        return len(spans) - 1

@@ -134,7 +134,7 @@ class PbsAccountingSource(AccountingLogSource):
         run_time = end_time - start_time
         if run_time < 0:
             raise ValueError("the job ends before it starts")
-        number = self.number_of(number)
+        number = self.number_of(number, submit_time)
         self.check_order(submit_time)
         self.check_run_time(run_time)
         # A walltime is optional in PBS: queues may run jobs without a limit.

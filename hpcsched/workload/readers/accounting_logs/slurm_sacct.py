@@ -160,7 +160,7 @@ class SlurmSacctSource(AccountingLogSource):
                     self.note_submission(self._clock.instant(row["submit"]))
             raise
         submit_time, start_time, run_time = self._times(row)
-        number = self.number_of(number)
+        number = self.number_of(number, submit_time)
         self.check_order(submit_time)
         self.check_run_time(run_time)
         requested_time = self.requested_time(_requested_time(row) or -1, run_time)
