@@ -77,9 +77,14 @@ class LogColumn(NamedTuple):
         beside = min(runs, default=there) <= there <= max(runs, default=there)
         short, long = sorted((nearest, there))
         if not beside and long > _FAR * short and long - short > _FAR_SECONDS:
+            why = (
+                "the site may have had fewer nodes, outages, limits, partitions or priorities that"
+                " the scenario does not declare, or the log lacks jobs"
+                if there > nearest
+                else "the site may have had more nodes, or the scenario has outages, limits or jobs"
+                " that the site had not"
+            )
             yield (
                 f"replay and log are far apart: the mean wait is {there:,.0f} s in {self.name} and"
-                f" {nearest:,.0f} s in the nearest run; the site may have had fewer nodes, outages,"
-                " limits, partitions or priorities that the scenario does not declare, or the log"
-                " other jobs"
+                f" {nearest:,.0f} s in the nearest run; {why}"
             )

@@ -24,4 +24,6 @@ def test_far_apart(waits: list[float | None], nearest: str | None) -> None:
     column = LogColumn("recorded", Path("log"), LogFigures({}, None), {}, 9, 0)
     said = list(column.far_apart(waits, [None] * len(waits)))
     assert len(said) == (nearest is not None)
+    more = waits[-1] is not None and waits[-1] > 100
+    assert all(("fewer nodes" if more else "more nodes") in line for line in said)
     assert all(f"and {nearest} s in the nearest run" in line for line in said)
