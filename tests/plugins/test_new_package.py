@@ -144,4 +144,4 @@ def test_the_formulation_needs_public_names_alone(tmp_path: Path) -> None:
     write_package("formulation", "own-model", tmp_path / "new")
     text = (tmp_path / "new/src/hpcsched_own_model/__init__.py").read_text()
     modules = {one.module for one in ast.walk(ast.parse(text)) if isinstance(one, ast.ImportFrom)}
-    assert modules == {"collections.abc", "hpcsched"}
+    assert modules == {"collections.abc", "dataclasses", "typing", "hpcsched"}
