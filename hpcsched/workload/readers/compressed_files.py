@@ -18,6 +18,9 @@ DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError)
 _MOST_WHOLE = 512
 """Maximum size in MiB, unpacked, of a log that is held in memory as a whole."""
 
+_MOST_WINDOW = 256
+"""Maximum memory in MiB for unpacking xz; its largest preset takes 65."""
+
 _LOOKED_AT = 8192
 _ZIP = b"PK\x03\x04"
 
@@ -48,6 +51,39 @@ class _Unpacked(io.RawIOBase):
         return len(piece)
 
 
+class _Xz(io.RawIOBase):
+    """Unpacked bytes of xz; damage, and a window above the limit, are an LZMAError or EOFError."""
+
+    def __init__(self, raw: IO[bytes]) -> None:
+        super().__init__()
+        self._raw = raw
+        self._decoder = lzma.LZMADecompressor(memlimit=_MOST_WINDOW * MIB)
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer: "memoryview") -> int:  # type: ignore[override]
+        """Fill a buffer, and return the number of bytes; 0 at the end."""
+        while True:
+            packed = b""
+            if self._decoder.eof:  # another stream may follow, behind zero bytes
+                packed = self._decoder.unused_data.lstrip(b"\0")
+                while not packed and (piece := self._raw.read(_LOOKED_AT)):
+                    packed = piece.lstrip(b"\0")
+                if not packed:
+                    return 0
+                self._decoder = lzma.LZMADecompressor(memlimit=_MOST_WINDOW * MIB)
+            elif self._decoder.needs_input:
+                packed = self._raw.read(_LOOKED_AT)
+                if not packed:
+                    raise EOFError("it ends before its end mark")
+            piece = self._decoder.decompress(packed, len(buffer))
+            if piece:
+                buffer[: len(piece)] = piece
+                return len(piece)
+
+
 def _bzip2(raw: IO[bytes]) -> io.BufferedIOBase:
     return io.BufferedReader(_Unpacked(bz2.BZ2File(raw)))
 
@@ -62,7 +98,7 @@ def _zstandard(raw: IO[bytes]) -> io.BufferedIOBase:
 
 _READERS: Mapping[bytes, Callable[[IO[bytes]], io.BufferedIOBase]] = {
     b"\x1f\x8b": lambda raw: gzip.GzipFile(fileobj=raw),
-    b"\xfd7zXZ\x00": lzma.LZMAFile,
+    b"\xfd7zXZ\x00": lambda raw: io.BufferedReader(_Xz(raw)),
     b"BZh": _bzip2,
     b"\x28\xb5\x2f\xfd": _zstandard,
 }

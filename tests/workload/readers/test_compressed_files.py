@@ -4,6 +4,7 @@ import bz2
 import gzip
 import io
 import lzma
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -65,3 +66,23 @@ def test_zip_archive(tmp_path: Path) -> None:
     path.write_bytes(b"PK\x03\x04and so on")
     with path.open("rb") as raw, pytest.raises(InputError, match=r"log\.zip.*unpack it first"):
         unpacked(raw)
+
+
+def test_streams_of_xz(tmp_path: Path) -> None:
+    """Several streams are one text, also with zero bytes between them."""
+    path = tmp_path / "log.swf.xz"
+    path.write_bytes(lzma.compress(b"1 2\n") + b"\0" * 8 + lzma.compress(b"3 4\n") + b"\0" * 4)
+    assert list(SwfLines(path).records()) == [(1, b"1 2"), (2, b"3 4")]
+
+
+def test_a_window_of_four_gibibytes(tmp_path: Path) -> None:
+    """A header that asks for more memory than any preset of xz is refused, not tried."""
+    packed = bytearray(lzma.compress(TEXT))
+    size = (packed[12] + 1) * 4
+    window = packed.index(0x21, 12) + 2  # behind the number of the filter, and the size of its key
+    packed[window] = 40
+    packed[8 + size : 12 + size] = zlib.crc32(bytes(packed[12 : 8 + size])).to_bytes(4, "little")
+    path = tmp_path / "log.swf.xz"
+    path.write_bytes(packed)
+    with pytest.raises(InputError, match="Memory usage limit exceeded"):
+        list(SwfLines(path).records())
