@@ -119,7 +119,7 @@ def test_outages_that_touch_no_job(
 
 
 def test_the_gantt_chart(ran: RunResult) -> None:
-    """Nodes that are out of service are there, as far as they are in the window."""
+    """Nodes that are out of service are there while they are in the window; neighbours as one."""
     (one,) = open_study([ran.directory.path]).runs
     _, window = gantt_window(one, None, 6, 45)
-    assert window.down == (NodeOutage(0, 6, 9), NodeOutage(0, 40, 45), NodeOutage(1, 40, 45))
+    assert window.down == (NodeOutage(0, 6, 9), NodeOutage(0, 40, 45, nodes=2))

@@ -127,9 +127,9 @@ def test_a_start_that_is_not_recorded(tmp_path: Path) -> None:
 
 
 def test_a_wait_that_is_no_number(tmp_path: Path) -> None:
-    """It is at fault where it is followed; other dispatchers do not read it."""
+    """It counts as not given: whoever follows it is told, other dispatchers do not read it."""
     jobs = ((1, 0, "x", 10, 1),)
-    with pytest.raises(InputError, match=r"jobs.swf:1: error: expected a whole wait time"):
+    with pytest.raises(InputError, match=r"jobs.swf: error: job 1 has no recorded start"):
         run(load_scenario(write(tmp_path, jobs)), tmp_path / "run")
     other = load_scenario(tmp_path / "logged.yaml", ["dispatcher=easy"])
     assert hpcsched.replay(other).start_times == {1: 0}
