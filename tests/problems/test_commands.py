@@ -39,7 +39,7 @@ def test_the_three_in_a_row(tmp_path, capsys):
     assert cli.main(["instances", "compare", *tables, "--out", "figures"]) == 0
     out, err = capsys.readouterr()
     assert out.startswith("20 dispatching problems of small-easy (SHA-256 ")
-    assert out.endswith("drawn: figures/decision-time-ratio.svg\n")
+    assert out.endswith("wrote figures/decision-time-ratio.svg\n")
     assert [line.split(": ")[0:2] for line in err.splitlines()] == [["warning", "not drawn"]] * 4
     assert (
         cli.main(["instances", "compare", *tables, "--format", "json", "--same-time", "0.5"]) == 0
@@ -54,7 +54,7 @@ def test_the_three_in_a_row(tmp_path, capsys):
 def test_overrides_and_sizes(capsys):
     """Each scenario is changed by --set; problems are chosen by their queue."""
     assert cli.main(["instances", "record", "tiny.yaml", "--out", "x", "--min-queued", "2"]) == 0
-    assert capsys.readouterr().out.startswith("x: 4 of 4 matching ")
+    assert capsys.readouterr().out.startswith("wrote x: 4 of 4 matching ")
     solve = ["instances", "solve", "x", "tiny.yaml", "--out", "s", "--set", "dispatcher=list"]
     assert cli.main([*solve, "--set", "name=other", "--limit", "1"]) == 0
     assert (

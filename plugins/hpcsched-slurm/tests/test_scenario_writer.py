@@ -128,14 +128,16 @@ def test_partitions_without_nodes() -> None:
 
 
 def test_nodes_that_are_not_understood() -> None:
-    """They are left out, and a comment and a warning name them; nodes to come are left out too."""
+    """They are left out, and a comment and a warning name them, and so are nodes to come."""
     nodes = said("nodes")
     nodes[0]["cpus"] = None
     nodes[1]["state"] = "future"
-    text, (warning,) = written(Told(nodes, [MAIN]), "main")
+    text, warnings = written(Told(nodes, [MAIN]), "main")
     assert yaml.safe_load(text)["live"]["nodes"] == {"c": "c3", "g": "g[1-3]"}
-    assert warning.startswith("nodename c1: left out: expected a number")
-    assert f"# {warning}\n" in text
+    not_read, to_come = warnings
+    assert not_read.startswith("nodename c1: left out: expected a number")
+    assert to_come == "nodename c2: left out: State=future"
+    assert all(f"# {warning}\n" in text for warning in warnings)
 
 
 STATE = """\
