@@ -126,7 +126,7 @@ def test_the_trace_is_not_needed(saved, tmp_path):
     bare = tmp_path / "bare.yaml"
     system = SMALL.read_text().split("system:\n")[1].split("trace:")[0]
     bare.write_text(
-        f"name: bare\nsystem:\n{system}trace: {{source: swf, path: '${{HPCSCHED_NOT_SET}}/none.swf'}}\n"
+        f"name: bare\nsystem:\n{system}trace: {{source: swf, path: '${{HPCSCHED_NO}}/none.swf'}}\n"
         "dispatcher: {name: list, order: saf}\n"
     )
     (done,) = solve(saved, [load_scenario(bare)], tmp_path / "out", limit=3)
