@@ -144,6 +144,7 @@ def whole(one: Mapping[str, Any], field: str) -> int:
 
 def odd_number(content: Any, path: str) -> str | None:
     """Return where a number is that is infinite, none or of more than 64 bits; None if nowhere."""
+    parts: Iterable[tuple[Any, Any]]
     if isinstance(content, Mapping):
         parts = content.items()
     elif isinstance(content, list):
