@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, whatever the disk does meanwhile."""
+"""Writing of files: a file appears whole or not at all."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress

@@ -243,5 +243,5 @@ class _Log:
 
 
 def _text(event: object) -> str:
-    """Return an event as text whose keys are in alphabetical order."""
+    """Return an event as text with keys in alphabetical order."""
     return json.dumps(event, sort_keys=True)

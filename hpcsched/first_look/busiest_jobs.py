@@ -1,4 +1,4 @@
-"""The busiest jobs of a log: those of which most would find the machine full."""
+"""The busiest jobs of a log: most of them would find the machine full."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple

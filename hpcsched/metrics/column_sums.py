@@ -25,7 +25,7 @@ FloatTerm = Callable[..., FloatColumn]
 
 
 def mean_of(values: FloatColumn) -> float:
-    """Return the mean of values, of which there is at least one; their sum is rounded once."""
+    """Return the mean of one or more values; their sum is rounded once."""
     return math.fsum(values.tolist()) / len(values)
 
 

@@ -181,6 +181,6 @@ def _percent(value: float, ours: float) -> float:
 
 
 def _change(value: float, ours: float) -> str:
-    """Return a decrease in percent; a small one is not told as 0."""
+    """Return a decrease in percent; below 0.05 as "under 0.1 %"."""
     percent = _percent(value, ours)
     return f"{percent:+.1f} %" if percent <= -0.05 else "under 0.1 % less"

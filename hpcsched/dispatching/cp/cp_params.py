@@ -143,7 +143,7 @@ class PaperParams(CpParams):
 
 
 class SearchParams(PaperParams):
-    """Parameters of the dispatchers of which the authors have published code."""
+    """Parameters of the dispatchers with code published by their authors."""
 
     search: Literal["text", "code"] = Field(
         "text",

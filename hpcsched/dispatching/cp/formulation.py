@@ -46,7 +46,7 @@ def in_decision_order(data: ModelData, *, shortest_first: bool) -> list[int]:
 
 
 def dominations(data: ModelData) -> list[tuple[int, int]]:
-    """Return the pairs of jobs of which the first dominates the second one.
+    """Return the pairs of a dominating and a dominated job.
 
     It has the higher priority, and no more energy (amount × run time) of any resource type that
     both ask for, of which there is one. Jobs of a pair that is disjunct by energy (see
@@ -116,7 +116,7 @@ class Placing(Protocol):
 
 
 class ModelParts(NamedTuple):
-    """What constraints are about: the problem of a round, and the variables of its model.
+    """The problem of a round and the variables of its model, for functions of constraints.
 
     Attributes
     ----------
@@ -193,7 +193,7 @@ class Formulation:
     strict: bool = False
 
     def fixed_starts(self, data: ModelData) -> IntArray:
-        """Return the starts of jobs whose start is not free; −1 for the others, `[J]`."""
+        """Return the fixed starts of jobs; −1 for jobs with a free start, `[J]`."""
         fixed = np.full(data.job_count, -1, dtype=np.int64)
         if self.first is not None:
             # At the end of the horizon, so that they compete with no job whose start is free.

@@ -192,7 +192,7 @@ def difference(
 
 
 def _share(percent: float) -> str:
-    """Return a percentage; a small one is not told as 0."""
+    """Return a percentage; below 0.05 as "under 0.1 %"."""
     return f"{percent:.1f} %" if percent >= 0.05 else "under 0.1 %"
 
 

@@ -258,7 +258,7 @@ class BatsimSource(RecordSource):
         return (_value(profile, "delay", exact_number) if "delay" in profile else -1), False
 
     def _lasting_in_sequence(self, name: str, units: int, within: tuple[str, ...]) -> _Lasting:
-        """Return the run time of a sequence: that of its parts, as often as it repeats them."""
+        """Return the run time of a sequence: the sum of its parts times its repetitions."""
         if name in within or len(within) >= _DEEPEST:
             raise UnusableError("malformed", f"profile: the sequence {name[:40]!r} has no end")
         known = self._sequences.get((name, units))

@@ -1,4 +1,4 @@
-"""Reader of the job log of Eurora, CSV, whose last column has the nodes of each job.
+"""Reader of the job log of Eurora, CSV with the nodes of each job.
 
 Further columns come from that one: what a unit has, and where the job ran. The requested memory of
 the log is not used: of 5,930 records, it is in MB in 701, 1 whatever the job was given in 577, and

@@ -128,7 +128,7 @@ def units_that_start_now(parts: ModelParts) -> list[Any]:
 
 
 def class_capacities(parts: ModelParts) -> list[Any]:
-    """Return that what starts now fits into what is available on each class."""
+    """Return the capacity of each class for the units that start now."""
     data, counts = parts.data, parts.placing.counts
     constraints = []
     for c, nodes in enumerate(parts.placing.classes):

@@ -66,7 +66,7 @@ class Segment(NamedTuple):
 
 
 class Positions(Protocol):
-    """The part of `UnitPositions` of which a hint is made."""
+    """The part of `UnitPositions` that a hint needs."""
 
     types: Sequence[int]
     numbering: Numbering

@@ -204,7 +204,7 @@ def _segments(data: ModelData, i: int, numbering: Numbering, types: Sequence[int
 
 
 def no_overlap(parts: ModelParts) -> list[Any]:
-    """Return that no two units share a position at any time, and what that implies of positions."""
+    """Return the no-overlap of units in time and positions, and the implied cumulatives."""
     data, placing, starts = parts.data, parts.placing, parts.starts
     constraints: list[Any] = []
     last_end = int(data.allocated_until.max(initial=0))

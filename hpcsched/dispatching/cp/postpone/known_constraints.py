@@ -1,4 +1,4 @@
-"""The constraints that schedule-or-postpone knows, and what each set of them says of nodes.
+"""Constraints known to schedule-or-postpone, with the mode of its search for each set of them.
 
 The search has the meaning of a formulation from here, by the functions that make its variables and
 its constraints. It refuses a formulation with any other function instead of leaving it out.
@@ -45,7 +45,7 @@ from hpcsched.errors import Finding, InputError
 
 
 class Meaning(NamedTuple):
-    """What constraints of a formulation say of nodes.
+    """A set of known constraints, and the mode of the search for it.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ MEANINGS = (
 
 
 def mode_of(formulation: Formulation) -> int:
-    """Return what a formulation says of nodes, see `search_tables`.
+    """Return the mode of the search for a formulation, see `search_tables`.
 
     Raises
     ------
