@@ -59,8 +59,9 @@ def test_the_rest_in_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert rests == ["", "about 0:03:00 left", "about 0:01:00 left", "about 0:00:20 left", ""]
 
 
-def test_a_table(tmp_path: Path) -> None:
+def test_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It counts cells, names those that run, and writes what failed."""
+    monkeypatch.setenv("TERM", "xterm")
     stream = Terminal()
     progress = make_progress("tiny", 4, stream)
     assert isinstance(progress, LiveTable)
