@@ -120,10 +120,18 @@ docs: $(VENV)/installed-dev ## Make the documentation as a site, in build/docs
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet docs build/docs
 	@echo build/docs/index.html
 
+CORE := $(shell find hpcsched/cpp -type f)
+# In the environment itself, so that a changed source is all that is compiled again.
+BUILD_TOOLS := nanobind scikit-build-core \
+  $(foreach tool,cmake ninja,$(if $(shell command -v $(tool)),,$(tool)))
+INSTALL := $(BIN)/pip install --quiet --no-compile --constraint constraints.txt
+
 # Modules are compiled as they are first imported: most of those installed never are.
-$(VENV)/installed: pyproject.toml constraints.txt
+$(VENV)/installed: pyproject.toml constraints.txt $(CORE)
+	@hpcsched/cpp/require-compiler $(PYTHON)
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable .
+	$(INSTALL) $(BUILD_TOOLS)
+	$(INSTALL) --no-build-isolation --editable .
 	touch $@
 
 $(VENV)/installed-dev: $(VENV)/installed requirements-dev.txt requirements-docs.txt
