@@ -3,6 +3,7 @@
 from _thread import interrupt_main
 from dataclasses import replace
 from itertools import count
+from signal import SIGINT, default_int_handler, signal
 from threading import Thread, Timer
 from time import perf_counter, sleep
 
@@ -288,7 +289,7 @@ def test_time_limits_end_the_search(limits, status, nodes, monkeypatch):
 
 
 def test_the_best_plan_is_handed_over_at_the_deadline():
-    """A search with years of work left ends after 0.2 s, with the plan that it has by then."""
+    """A search that would go on for half a minute ends after 0.2 s, with its best plan."""
     began = perf_counter()
     found = schedule_or_postpone(large(), hcp19(), Budget(1e9), None, None, seconds=0.2)
     assert (found.status, found.late) == ("feasible", True)
@@ -308,10 +309,15 @@ def test_a_solver_with_a_guard_loses_no_plan():
 
 
 def test_signals_are_handled_while_it_searches():
-    """Ctrl-C ends a search with years of work left."""
-    with pytest.raises(KeyboardInterrupt):
+    """Ctrl-C ends a search that would go on for half a minute."""
+    # A solver of another test may have left another handler behind.
+    before = signal(SIGINT, default_int_handler)
+    try:
         Timer(0.1, interrupt_main).start()
-        schedule_or_postpone(large(), hcp19(), Budget(1e9), None, None)
+        with pytest.raises(KeyboardInterrupt):
+            schedule_or_postpone(large(), hcp19(), Budget(1e9), None, None)
+    finally:
+        signal(SIGINT, before)
 
 
 def test_other_threads_run_while_it_searches():
