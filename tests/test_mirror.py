@@ -38,8 +38,6 @@ THROUGH_OTHERS = {
     "dispatching/cp/models.py": "solver calls about fewer jobs: tests of cp_improver",
     "dispatching/cp/formulations/scheduling.py": "optima of all starts: test_exact_formulations",
     "dispatching/cp/formulations/unit_positions.py": "optima of all starts, as scheduling",
-    "dispatching/cp/postpone/*_kernels.py": "optima of all starts: test_postpone",
-    "dispatching/cp/postpone/preparing.py": "optima of all starts: test_postpone",
     "dispatching/offline/exact_ratio.py": "ratios are compared with all schedules: test_bounds",
     "dispatching/offline/neighbourhood_*.py": "plans are compared with all schedules: test_bounds",
     "dispatching/offline/offline_too.py": "runs of scenarios: test_run",

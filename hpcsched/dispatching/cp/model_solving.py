@@ -32,6 +32,9 @@ class Task(NamedTuple):
     by_priority
         Whether the plan is the first by priority of those of the least objective (see
         `equal_plans`).
+    seconds
+        Real seconds after which a solver that works on the data hands over its best plan so far;
+        None: no limit.
     """
 
     formulation: Formulation
@@ -40,6 +43,7 @@ class Task(NamedTuple):
     limits: Limits
     hint: Plan | None = None
     by_priority: bool = False
+    seconds: float | None = None
 
 
 class Answer(NamedTuple):
@@ -58,7 +62,7 @@ class Answer(NamedTuple):
     build_time, transform_time, solve_time
         Real seconds of each step.
     why
-        The reason of a failure, in words.
+        The reason of a failure, or of an early end, in words.
     branches, fails
         Number of decisions and dead ends of the search; None if the solver does not count them.
     """
@@ -96,7 +100,9 @@ def solve(task: Task) -> Answer:
     if magnitude > task.backend.largest:
         return Answer("overflow", why=f"numbers up to {magnitude}")
     if isinstance(task.backend, DataBackend):
-        found: Answer = task.backend.solve(task.formulation, data, task.limits, task.hint)
+        found: Answer = task.backend.solve(
+            task.formulation, data, task.limits, task.hint, task.seconds
+        )
         return found
     began = perf_counter()
     built = task.formulation.build(data)
