@@ -1,6 +1,7 @@
 """How long a search goes on: the papers' protocol, and work that is counted."""
 
 from collections.abc import Sequence
+from contextlib import closing
 from time import perf_counter
 
 import cpmpy as cp
@@ -10,8 +11,7 @@ import pytest
 from hpcsched.dispatching.cp.backends.ortools import OrTools
 from hpcsched.dispatching.cp.formulation import BuiltModel
 from hpcsched.dispatching.cp.formulations.hcp19 import hcp19
-from hpcsched.dispatching.cp.guard import SolverProcess
-from hpcsched.dispatching.cp.in_process import InProcess
+from hpcsched.dispatching.cp.guard import InProcess, SolverProcess
 from hpcsched.dispatching.cp.model_solving import Answer, Task
 from hpcsched.dispatching.cp.solver_limits import (
     Budget,
@@ -185,7 +185,7 @@ def test_equal_budgets_give_equal_answers(hinted: bool) -> None:
     task = Task(hcp19(), data, OrTools(), Budget(0.02), hint)
     expected = _said(InProcess().solve(task, None))
     assert expected[0] == "feasible"
-    with SolverProcess() as solver:
+    with closing(SolverProcess()) as solver:
         for _ in range(2):
             assert _said(solver.solve(task, None)) == expected
             solver.solve(task._replace(data=_jobs(9)), None)
