@@ -17,10 +17,10 @@ from hpcsched.dispatching.cp.solver_limits import (
     Budget,
     StoppingRule,
     Watch,
-    solve_by_stopping_rule,
 )
 from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.model_data import ModelData
+from tests.dispatching.cp.backends.test_backends import scripted
 
 PAPERS = StoppingRule()
 
@@ -72,13 +72,10 @@ def test_a_solver_that_starts_anew_gets_the_same_limits(
     rule: StoppingRule, best: list[int | None], end: float
 ) -> None:
     """Each longer than the one before."""
-    limits: list[float] = []
-
-    def solve(limit: float) -> tuple[bool, int | None]:
-        limits.append(limit)
-        return False, best[len(limits) - 1]
-
-    solve_by_stopping_rule(rule, solve)
+    said = [("unknown" if cost is None else "feasible", cost) for cost in best]
+    _, run, session = scripted(*said)
+    session.solve(rule, None)
+    limits = run.limits
     watch = Watch(rule)
     assert limits[0] == rule.first
     assert limits[-1] == end
@@ -86,17 +83,12 @@ def test_a_solver_that_starts_anew_gets_the_same_limits(
     assert watch.limit == rule.first
 
 
-@pytest.mark.parametrize("best", [3, None])
-def test_a_solver_that_is_done_is_not_asked_again(best: int | None) -> None:
+@pytest.mark.parametrize(("status", "best"), [("optimal", 3), ("infeasible", None)])
+def test_a_solver_that_is_done_is_not_asked_again(status: str, best: int | None) -> None:
     """It has proved that its plan is the best, or that there is none."""
-    limits: list[float] = []
-
-    def solve(limit: float) -> tuple[bool, int | None]:
-        limits.append(limit)
-        return len(limits) == 2, best
-
-    solve_by_stopping_rule(PAPERS, solve)
-    assert limits == [1.0, 2.0]
+    _, run, session = scripted(("unknown", None), (status, best))
+    session.solve(PAPERS, None)
+    assert run.limits == [1.0, 2.0]
 
 
 def _market_split(*, escape: bool) -> BuiltModel:
