@@ -291,7 +291,8 @@ class _Child:
         try:
             self._channel.send_bytes(message)
             while not self._channel.poll(_LOOK_SECONDS):
-                if not self.is_alive():
+                # Where it is stuck in the kernel, it outlives the watchdog for a while.
+                if late.is_set() or not self.is_alive():
                     raise EOFError
             return self._channel.recv_bytes()
         except (EOFError, OSError):
