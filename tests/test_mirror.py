@@ -35,7 +35,6 @@ THROUGH_OTHERS = {
     "dispatching/core/inner_code.py": "numba's inner workings: tests of compiled",
     "dispatching/core/machine_code.py": "numba's inner workings: tests of compiled",
     "dispatching/cp/cp_dispatchers.py": "scenarios of the papers: tests/experiments",
-    "dispatching/cp/models.py": "solver calls about fewer jobs: tests of cp_improver",
     "dispatching/cp/formulations/scheduling.py": "optima of all starts: test_exact_formulations",
     "dispatching/cp/formulations/unit_positions.py": "optima of all starts, as scheduling",
     "dispatching/offline/exact_ratio.py": "ratios are compared with all schedules: test_bounds",
