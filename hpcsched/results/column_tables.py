@@ -1,4 +1,4 @@
-"""Tables of a run, built from the columns of a replay in compiled code."""
+"""Tables of a run, built from the columns of a replay."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,6 +8,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from hpcsched.arrow_arrays import arrow_array, computed, null_structs, python_array, text_array
+from hpcsched.dispatching.decision import Decision
 from hpcsched.results.parquet_schemas import (
     STATES,
     amounts_type,
@@ -65,11 +66,22 @@ def job_table(system: System, columns: JobColumns, left: LeftJobs) -> pa.Table:
     return pa.Table.from_arrays([_array(arrays[name]) for name in schema.names], schema=schema)
 
 
-def round_table(system: System, rounds: ReplayedRounds) -> pa.Table:
-    """Build the table of dispatching rounds, with the columns of `rounds.parquet`."""
+def round_table(
+    system: System, rounds: ReplayedRounds, decisions: Sequence[Decision] = ()
+) -> pa.Table:
+    """Build the table of dispatching rounds, with the columns of `rounds.parquet`.
+
+    Parameters
+    ----------
+    system
+        The system of the run.
+    rounds
+        The rounds.
+    decisions
+        Their decisions, which say more; empty where none was made in Python.
+    """
     count = len(rounds.now)
     schema = rounds_schema(system)
-    zeros = np.zeros(count, dtype=np.int64)
     arrays = {
         **{
             name: getattr(rounds, name)
@@ -78,17 +90,37 @@ def round_table(system: System, rounds: ReplayedRounds) -> pa.Table:
                 *("latency", "decision_time"),
             )
         },
-        "rejected": zeros,
         "waiting_amounts": _amounts(system, rounds.waiting_amounts),
         "free_amounts": _amounts(system, rounds.free_amounts),
         "lost_amounts": _amounts(system, rounds.lost_amounts.astype(np.float64), pa.float64()),
-        "fallback": np.zeros(count, dtype=np.bool_),
+        **(_said(decisions, schema) if decisions else _nothing_said(count, schema)),
+    }
+    return pa.Table.from_arrays([_array(arrays[name]) for name in schema.names], schema=schema)
+
+
+def _said(decisions: Sequence[Decision], schema: pa.Schema) -> dict[str, pa.Array]:
+    """Return the columns of rounds that a dispatcher in Python fills."""
+    solver = [one.solver and one.solver._asdict() for one in decisions]
+    return {
+        "rejected": pa.array([len(one.rejected) for one in decisions], pa.int64()),
+        "fallback": pa.array([one.fallback for one in decisions], pa.bool_()),
+        "solver": pa.array(solver, schema.field("solver").type),
+        "chosen": pa.array([one.chosen for one in decisions], pa.string()),
+        "because": pa.array([one.because for one in decisions], pa.string()),
+        "call_again_at": pa.array([one.call_again_at for one in decisions], pa.int64()),
+    }
+
+
+def _nothing_said(count: int, schema: pa.Schema) -> dict[str, pa.Array]:
+    """Return these columns for rounds without a dispatcher in Python."""
+    return {
+        "rejected": arrow_array(np.zeros(count, dtype=np.int64)),
+        "fallback": arrow_array(np.zeros(count, dtype=np.bool_)),
         "solver": null_structs(schema.field("solver").type, count),
         "chosen": pa.nulls(count, pa.string()),
         "because": pa.nulls(count, pa.string()),
         "call_again_at": pa.nulls(count, pa.int64()),
     }
-    return pa.Table.from_arrays([_array(arrays[name]) for name in schema.names], schema=schema)
 
 
 def interruption_table(columns: JobColumns, lost: LostAttempts) -> pa.Table:

@@ -63,6 +63,8 @@ class ReplayEvents:
         True if an observer wants reasons.
     late_starts
         Explanations of starts that were not carried out, where Python decides.
+    decisions
+        Decisions of the rounds since the record of events began, where Python decides.
     rows
         Rows of the jobs in the system, by number, where Python decides.
     held
@@ -87,6 +89,7 @@ class ReplayEvents:
         self._decided: dict[int, Allocation] = {}
         self._late: dict[int, str] = {}
         self._late_starts = late_starts
+        self.decisions: list[Decision] = []
         # Jobs that were read and have not been submitted, and how many were read.
         self._coming: dict[int, TracedJob] = {}
         self._read = 0
@@ -109,6 +112,7 @@ class ReplayEvents:
     def taken(self) -> None:
         """Note that the record of events begins anew."""
         self._told = self._places = 0
+        self.decisions = []
 
     def read(self, jobs: Sequence[TracedJob]) -> None:
         """Add the next batch of jobs."""
@@ -321,6 +325,8 @@ class ReplayEvents:
         self._pass_over(None, now)
         late, self._late = self._late, {}
         self.stranded.late.update(late)
+        if self._late_starts is not None:
+            self.decisions.append(self._decision)
         # Records are made for listeners alone: there are as many rounds as events.
         if not self._tell.rounds and not self.explains:
             return
