@@ -5,11 +5,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hpcsched.dispatching.decision import Decision
 from hpcsched.monitoring import round_log
 from hpcsched.monitoring.run_state import DecisionTimes
 from hpcsched.monitoring.state_board import StateBoard
 from hpcsched.simulation.event_loop import EventLoop
+from hpcsched.simulation.records import RoundRemarks
 from hpcsched.simulation.replay_output import LeftJobs, ReplayedRounds
 from hpcsched.system.system import IntArray
 from hpcsched.workload.job_batches import JobColumns
@@ -60,7 +60,7 @@ class Monitor:
         columns: JobColumns,
         left: LeftJobs,
         rounds: ReplayedRounds,
-        decisions: Sequence[Decision],
+        remarks: Sequence[RoundRemarks],
     ) -> None:
         """Count a part of the replay, and show the state where that is due.
 
@@ -72,8 +72,8 @@ class Monitor:
             Times of these jobs, in the same order.
         rounds
             Rounds of the part.
-        decisions
-            Their decisions; empty where none was made in Python.
+        remarks
+            What their decisions say; empty where none was made in Python.
         """
         self.ended += len(left.sequence)
         self._ran.append((left.start_time, left.end_time, columns.units, columns.request))
@@ -83,7 +83,7 @@ class Monitor:
             self._last = float(rounds.decision_time[-1])
             self._longest = max(self._longest, float(rounds.decision_time.max()))
             slow = dict.fromkeys(np.flatnonzero(rounds.decision_time >= round_log.SLOW).tolist())
-            calls = {k: one.solver for k, one in enumerate(decisions) if one.solver is not None}
+            calls = {k: one.solver for k, one in enumerate(remarks) if one.solver is not None}
             for k, call in sorted((slow | calls).items()):
                 how_long = rounds.decision_time[k]
                 round_log.log_round(

@@ -8,7 +8,6 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from hpcsched.arrow_arrays import arrow_array, computed, null_structs, python_array, text_array
-from hpcsched.dispatching.decision import Decision
 from hpcsched.results.parquet_schemas import (
     STATES,
     amounts_type,
@@ -16,7 +15,7 @@ from hpcsched.results.parquet_schemas import (
     jobs_schema,
     rounds_schema,
 )
-from hpcsched.simulation.records import REFUSALS
+from hpcsched.simulation.records import REFUSALS, RoundRemarks
 from hpcsched.simulation.replay_output import LeftJobs, LostAttempts, ReplayedRounds
 from hpcsched.system.system import IntArray, System
 from hpcsched.workload.job_batches import DETAILS, JobColumns
@@ -67,7 +66,7 @@ def job_table(system: System, columns: JobColumns, left: LeftJobs) -> pa.Table:
 
 
 def round_table(
-    system: System, rounds: ReplayedRounds, decisions: Sequence[Decision] = ()
+    system: System, rounds: ReplayedRounds, remarks: Sequence[RoundRemarks] = ()
 ) -> pa.Table:
     """Build the table of dispatching rounds, with the columns of `rounds.parquet`.
 
@@ -77,8 +76,8 @@ def round_table(
         The system of the run.
     rounds
         The rounds.
-    decisions
-        Their decisions, which say more; empty where none was made in Python.
+    remarks
+        What their decisions say; empty where none was made in Python.
     """
     count = len(rounds.now)
     schema = rounds_schema(system)
@@ -93,22 +92,16 @@ def round_table(
         "waiting_amounts": _amounts(system, rounds.waiting_amounts),
         "free_amounts": _amounts(system, rounds.free_amounts),
         "lost_amounts": _amounts(system, rounds.lost_amounts.astype(np.float64), pa.float64()),
-        **(_said(decisions, schema) if decisions else _nothing_said(count, schema)),
+        **(_said(remarks, schema) if remarks else _nothing_said(count, schema)),
     }
     return pa.Table.from_arrays([_array(arrays[name]) for name in schema.names], schema=schema)
 
 
-def _said(decisions: Sequence[Decision], schema: pa.Schema) -> dict[str, pa.Array]:
+def _said(remarks: Sequence[RoundRemarks], schema: pa.Schema) -> dict[str, pa.Array]:
     """Return the columns of rounds that a dispatcher in Python fills."""
-    solver = [one.solver and one.solver._asdict() for one in decisions]
-    return {
-        "rejected": pa.array([len(one.rejected) for one in decisions], pa.int64()),
-        "fallback": pa.array([one.fallback for one in decisions], pa.bool_()),
-        "solver": pa.array(solver, schema.field("solver").type),
-        "chosen": pa.array([one.chosen for one in decisions], pa.string()),
-        "because": pa.array([one.because for one in decisions], pa.string()),
-        "call_again_at": pa.array([one.call_again_at for one in decisions], pa.int64()),
-    }
+    columns = dict(zip(RoundRemarks._fields, zip(*remarks, strict=True), strict=True))
+    columns["solver"] = tuple(call and call._asdict() for call in columns["solver"])
+    return {name: pa.array(values, schema.field(name).type) for name, values in columns.items()}
 
 
 def _nothing_said(count: int, schema: pa.Schema) -> dict[str, pa.Array]:

@@ -141,7 +141,7 @@ class ColumnRun:
 
     def _record(self, written: Written) -> None:
         """Record and show a part of the replay."""
-        left, rounds, lost, level_time, drawn, decisions = written
+        left, rounds, lost, level_time, drawn, remarks = written
         if self._lost is not None:
             self._lost.add_table(interruption_table(self._opened.of(lost.sequence), lost))
         if self._shared_resources is not None:
@@ -150,10 +150,10 @@ class ColumnRun:
         # the trace.
         columns, system = self._opened.take(left.sequence), self._parts.system
         jobs = job_table(system, columns, left)
-        self._recorder.replayed(jobs, round_table(system, rounds, decisions))
+        self._recorder.replayed(jobs, round_table(system, rounds, remarks))
         if self._bar is not None:
             self._bar.replayed(len(left.sequence))
-        self._monitor.replayed(columns, left, rounds, decisions)
+        self._monitor.replayed(columns, left, rounds, remarks)
 
     def close(self) -> None:
         """Finish all records and displays."""

@@ -334,5 +334,5 @@ def _tables(replay: EventLoop, batches: Iterable[JobColumns]) -> tuple[pa.Table,
     system = replay.parts.system
     return (
         job_table(system, joined_columns(read).take(gone.sequence), gone),
-        round_table(system, rounds, [one for part in written for one in part.decisions]),
+        round_table(system, rounds, [one for part in written for one in part.remarks]),
     )

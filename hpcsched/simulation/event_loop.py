@@ -517,8 +517,8 @@ class EventLoop:
     def _take(self) -> Written:
         """Return all rows of the output, which begins anew."""
         counters = self._tables.counters
-        decisions = self._following.events.decisions[: counters[codes.OUT_ROUNDS]]
+        remarks = self._following.events.remarks[: counters[codes.OUT_ROUNDS]]
         self._known = 0, 0
         self._following.taken(counters)
         written = take_written(counters, self._output, self._shared_resources.shared_levels)
-        return written._replace(decisions=decisions)
+        return written._replace(remarks=remarks)

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.core.state import BoolArray, FloatArray, Output
-from hpcsched.dispatching.decision import Decision
+from hpcsched.simulation.records import RoundRemarks
 from hpcsched.system.system import IntArray
 
 _TIMES = [codes.OUT_SEQUENCE, codes.OUT_START, codes.OUT_END]
@@ -95,8 +95,8 @@ class Written(NamedTuple):
     level_time, drawn
         Seconds at which jobs began or ended, `[L]`, and the amounts drawn from shared resources
         since, `[L, P]`.
-    decisions
-        Decisions of the rounds, `[K]`; empty where none was made in Python.
+    remarks
+        What the decisions of the rounds say, `[K]`; empty where none was made in Python.
     """
 
     left: LeftJobs
@@ -104,7 +104,7 @@ class Written(NamedTuple):
     lost: LostAttempts
     level_time: IntArray
     drawn: IntArray
-    decisions: Sequence[Decision] = ()
+    remarks: Sequence[RoundRemarks] = ()
 
 
 def take_written(counters: IntArray, output: Output, shared_levels: IntArray | None) -> Written:

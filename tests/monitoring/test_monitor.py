@@ -79,8 +79,8 @@ def follow(
         monitor.read(columns)
         return columns
 
-    for left, rounds, *_, decisions in replaying.run(map(read, columns_of(jobs, RequestNumbers()))):
-        monitor.replayed(opened.take(left.sequence), left, rounds, decisions)
+    for left, rounds, *_, remarks in replaying.run(map(read, columns_of(jobs, RequestNumbers()))):
+        monitor.replayed(opened.take(left.sequence), left, rounds, remarks)
     monitor.close()
     assert view.closed
     before = [0, *(state.rounds for state in view.states)]
