@@ -134,7 +134,8 @@ class Monitor:
         Parameters
         ----------
         begin, now
-            Bounds of the window, in simulated seconds.
+            Bounds of the window, in simulated seconds. `begin` never decreases, so that jobs that
+            ended at `begin` or before are forgotten.
 
         Returns
         -------
