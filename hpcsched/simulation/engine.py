@@ -73,11 +73,6 @@ class Simulation:
         """True after `stop`."""
         return self._replay.stopped
 
-    @property
-    def preparing(self) -> bool:
-        """True while code is compiled before the first round."""
-        return self._replay.preparing
-
     def stop(self) -> None:
         """End the replay after the present instant, with jobs left in the system.
 
