@@ -10,7 +10,7 @@ here the one that ends last is lowest. Nodes that a job may not use, and units t
 of their own, are no part of the papers.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations, pairwise
 from typing import NamedTuple
 
@@ -194,8 +194,13 @@ def pcp19(problem: PaperProblem) -> _Schedule:
     return schedule
 
 
-def pcp4(problem: PaperProblem) -> _Schedule:
-    """Return PCP₄: a count of units for each job and node, whose place on the node is free."""
+def pcp4(
+    problem: PaperProblem, begun: Mapping[int, Mapping[int, int] | None] | None = None
+) -> _Schedule:
+    """Return PCP₄: a count of units for each job and node, whose place on the node is free.
+
+    Jobs in `begun` start now, on the nodes that it names, if it does.
+    """
     schedule = hcp19(problem)
     model, queue = schedule.model, problem.queue
     counts = [
@@ -207,6 +212,10 @@ def pcp4(problem: PaperProblem) -> _Schedule:
     ]
     for job, of_job in zip(queue, counts, strict=True):
         model.add(sum(of_job) == job.units)
+    for i, placed in (begun or {}).items():
+        model.add(schedule.starts[i] == 0)
+        for n, units in (placed or {}).items():
+            model.add(counts[i][n] == units)
     for n, capacity in enumerate(problem.capacity):
         here = [unit for unit in problem.running if unit.node == n]
         busy = [schedule.interval(0, unit.remaining) for unit in here]
@@ -359,7 +368,6 @@ PAPER_MODELS: dict[str, Callable[[PaperProblem], _Schedule]] = {
     "pcp21": pcp21,
     "pcp20, code": lambda problem: dominated_later(pcp20(problem)),
     "pcp21, code": lambda problem: dominated_later(pcp21(problem)),
-    "node-time": pcp19,
     "joint-now": joint_now,
 }
-"""The models by name; `node-time` has other variables in hpcsched, and the meaning of PCP'19."""
+"""The models by the names of formulations; `code`: with what the authors' published code adds."""

@@ -1,6 +1,5 @@
 """Random dispatching problems, small enough to be proved, and the same for the papers' models."""
 
-from collections.abc import Iterator
 from fractions import Fraction
 from math import lcm
 from random import Random
@@ -56,28 +55,63 @@ def random_problem(seed: int) -> RandomProblem:
     kinds = [_node(random, types, first=k == 0) for k in range(random.choice((1, 2, 2)))]
     counts = [random.randint(1, 2) for _ in kinds]
     capacity = [kind for kind, count in zip(kinds, counts, strict=True) for _ in range(count)]
-    wanted = _queue(random, capacity, alike=alike)
+    queue = _queue(random, capacity, alike=alike)
     most = 0 if random.random() < 0.3 else random.randint(1, 4)
-    running = _running(random, capacity, most, wanted[0].job.request if alike else None)
-    shared, resources = (), ()
+    running = _running(random, capacity, most, queue[0].job.request if alike else None)
+    power = None
     if not alike and random.random() < 0.25:
-        shared, resources = _power(random, wanted, running)
-    objective, goal = _goal(random, wanted, capacity)
-    names = TYPES[:types]
+        power = _power(random, queue, running)
+    return _stated(random, capacity, queue, running, power, slots=alike)
+
+
+def packed_problem(seed: int) -> RandomProblem:
+    """Return a problem of one busy node with many small jobs, whose positions may lie apart."""
+    random = Random(f"packed {seed}")
+    cores = random.randint(5, 7)
+    queue = [
+        _Given(QueuedJob(1, (random.randint(1, 3),), random.choice(RUN_TIMES[:5]), (0,)), 9 - k)
+        for k in range(random.randint(4, 6))
+    ]
+    free, running = cores - 1, []
+    for _ in range(3):
+        size = random.randint(1, 2)
+        if size <= free:
+            running.append(RunningUnit(0, (size,), random.randint(1, 5)))
+            free -= size
+    return _stated(random, [(cores,)], queue, running)
+
+
+def _stated(
+    random: Random,
+    capacity: list[Amounts],
+    queue: list[_Given],
+    running: list[RunningUnit],
+    power: tuple[Shared, SharedResource] | None = None,
+    *,
+    slots: bool = False,
+) -> RandomProblem:
+    """Return a problem with a random objective, stated both ways."""
+    objective, goal = _goal(random, queue, capacity)
+    names = TYPES[: len(capacity[0])]
     groups = tuple(
-        NodeGroup(f"g{k}", count, dict(zip(names, kind, strict=True)))
-        for k, (kind, count) in enumerate(zip(kinds, counts, strict=True))
+        NodeGroup(f"g{n}", 1, dict(zip(names, node, strict=True)))
+        for n, node in enumerate(capacity)
     )
-    queue = tuple(given.job for given in wanted)
     return RandomProblem(
         make_problem(
-            System(groups, {}, resources),
-            _table(names, wanted, running, nodes=not alike),
+            System(groups, {}, power[1:] if power else ()),
+            _table(names, queue, running, nodes=not slots),
             now=NOW,
-            aggregated=alike,
+            aggregated=slots,
         ),
         objective,
-        PaperProblem(tuple(capacity), queue, tuple(running), shared, goal),
+        PaperProblem(
+            tuple(capacity),
+            tuple(given.job for given in queue),
+            tuple(running),
+            power[:1] if power else (),
+            goal,
+        ),
     )
 
 
@@ -138,7 +172,7 @@ def _running(
 
 def _power(
     random: Random, queue: list[_Given], running: list[RunningUnit]
-) -> tuple[tuple[Shared], tuple[SharedResource]]:
+) -> tuple[Shared, SharedResource]:
     """Return power that cores and jobs draw; for a while there may be less of it."""
     per_core, per_job = random.randint(1, 2), random.randint(0, 1)
     draws = [per_core * given.job.units * given.job.request[0] + per_job for given in queue]
@@ -158,7 +192,7 @@ def _power(
         drawn = sum(amount for amount, end in taken if end > time)
         free.append((time, max((there or [most])[-1] - drawn, 0)))
     resource = SharedResource("power", most, Draw({"core": per_core}, per_job=per_job), changes)
-    return (Shared(tuple(free), tuple(draws)),), (resource,)
+    return Shared(tuple(free), tuple(draws)), resource
 
 
 def _goal(random: Random, queue: list[_Given], capacity: list[Amounts]) -> tuple[Any, Goal]:
@@ -213,11 +247,3 @@ def _table(
         times = NOW - waited, job.run_time, "-"
         add(100 + number, *times, job.units, *job.request, allowed=job.nodes, apart=job.apart)
     return "\n".join(lines)
-
-
-def random_problems(first: int) -> Iterator[tuple[int, RandomProblem]]:
-    """Yield seeds and their problems, from a seed on."""
-    seed = first
-    while True:
-        yield seed, random_problem(seed)
-        seed += 1
