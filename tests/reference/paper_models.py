@@ -137,11 +137,11 @@ class _Schedule:
             demands += [unit.request[r] for unit in problem.running]
             self.model.add_cumulative([*self.intervals, *busy], demands, total)
 
-    def least(self, seconds: float = 60) -> int:
-        """Return the optimum."""
+    def least(self, work: float = 60) -> int:
+        """Return the optimum, proved within a deterministic time."""
         solver = cp_model.CpSolver()
         solver.parameters.num_workers = 1
-        solver.parameters.max_time_in_seconds = seconds
+        solver.parameters.max_deterministic_time = work
         status = solver.solve(self.model)
         if status != cp_model.OPTIMAL:
             raise AssertionError(f"the reference is {solver.status_name(status)}")

@@ -19,8 +19,8 @@ of its own where another one dominates it, that is, where no unit and no running
 share of a node of it than of the other one. They follow from those of the other type: of origin o
 among a positions, with b positions here, ⌈o · b / a⌉. As that moves an end by at least what is
 asked for here, what is apart there is apart here. Where no type dominates another, for which one
-job is enough, the model is that of PCP'21. No plan is lost; there may be more, as running jobs are
-then not lowest in the type that is left out.
+job is enough, the model is that of PCP'21. No plan is lost or gained: running jobs are in the
+same order in all types, the latest end lowest, and whatever meets them is above them in each.
 """
 
 from itertools import pairwise

@@ -149,9 +149,9 @@ def test_relaxations_are_no_worse_and_what_starts_now_has_room(formulation, data
 @tries(25)
 @given(data=tiny_data())
 def test_formulations_by_position_agree(data):
-    """Breaking symmetries loses no plan of the positions."""
+    """Breaking symmetries loses no plan of the positions, and gains none."""
     costs = [solved(formulation, data).objective for formulation in RESTRICTIONS.values()]
-    assert costs[0] == costs[1] >= costs[2]
+    assert len(set(costs)) == 1
 
 
 @pytest.mark.parametrize("name", [*EXACT, *RESTRICTIONS])
@@ -264,4 +264,4 @@ def test_relaxations_are_no_worse_often(formulation, data):
 def test_formulations_by_position_agree_often(data):
     """As above, a thousand times."""
     costs = [solved(formulation, data).objective for formulation in RESTRICTIONS.values()]
-    assert costs[0] == costs[1] >= costs[2]
+    assert len(set(costs)) == 1

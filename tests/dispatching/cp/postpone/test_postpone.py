@@ -43,7 +43,6 @@ from tests.dispatching.cp.tiny import (
 )
 from tests.strategies import tries
 
-PROVING = [name for name in FORMULATIONS if name != "pcp21, shared"]
 SYMMETRIC = pcp21(symmetric=True)
 BY_POSITION = Size(jobs=3, nodes=2, types=2, units=2, run_time=3, capacity=4)
 AMPLE = Budget(1)
@@ -95,7 +94,7 @@ def check_plan(formulation: Formulation, answer: Answer, data: ModelData) -> Non
         assert not plan.placed.any()
 
 
-@pytest.mark.parametrize("name", PROVING)
+@pytest.mark.parametrize("name", FORMULATIONS)
 @tries(40)
 @given(sample=st.data(), restart_after=st.sampled_from([None, None, 1]))
 def test_it_proves_what_trying_everything_finds(name, sample, restart_after):
@@ -105,7 +104,7 @@ def test_it_proves_what_trying_everything_finds(name, sample, restart_after):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", PROVING)
+@pytest.mark.parametrize("name", FORMULATIONS)
 @settings(max_examples=500, deadline=None)
 @given(sample=st.data(), restart_after=st.sampled_from([None, None, 1]))
 def test_it_proves_what_trying_everything_finds_500_times(name, sample, restart_after):
@@ -141,7 +140,7 @@ EIGHT = jobs([3, 2, 2, 2, 1, 3, 1, 2], [9, 7, 5, 8, 3, 2, 6, 4], [4])
 """Eight jobs, the widest and longest first, on one node of four cores."""
 
 
-@pytest.mark.parametrize("name", PROVING)
+@pytest.mark.parametrize("name", FORMULATIONS)
 def test_eight_jobs_are_proved_where_the_order_they_are_in_is_bad(name):
     """Started in order, each as early as can be, they cost 73; the best plan costs 44."""
     # 44 is what `optimum_of_shared` finds in all 40,320 orders, in ten seconds.
