@@ -45,7 +45,7 @@ class InstanceFeatures(NamedTuple):
 
     def __str__(self) -> str:
         return (
-            f"{self.jobs} jobs, load {self.load:.3g}, {self.types} resource types,"
+            f"queue length {self.jobs}, load {self.load:.3g}, resource types {self.types},"
             f" symmetry {self.symmetry:.2g}"
         )
 
