@@ -13,6 +13,7 @@ from tests.real_traces import KTH_SP2, trace
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 SLOW = {
     "docs/constraint-programming.md": ("tests/dispatching/cp",),
+    "docs/cp-portfolio.md": ("tests/dispatching/hyper",),
     "docs/experiments.md": ("tests/experiment",),
     "docs/forecast.md": ("tests/forecast",),
     "docs/instances.md": ("tests/problems", "tests/docs/test_instances_page.py"),

@@ -48,7 +48,7 @@ class CpPortfolio:
         self._members = members
         self._remembered = remembered
         self._outcomes: dict[InstanceClass, deque[Outcome]] = {}
-        self._present: int | None = None
+        self._present: str | None = None
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -64,17 +64,18 @@ class CpPortfolio:
         """Return the decision of the member chosen for the problem."""
         features = features_of(problem)
         chosen, why = self._choose(features)
-        decision = self._members[chosen].dispatcher.dispatch(problem)
+        label, dispatcher = self._members[chosen]
+        decision = dispatcher.dispatch(problem)
         # Costs that depend on what has started so far count the starts of all members.
         for member, other in enumerate(self._members):
             if member != chosen:
                 other.dispatcher.objective.add(problem, decision.starts)
         if decision.solver is not None:
             self._of_class(features).append(Outcome(chosen, _success_of(decision.solver)))
-        if chosen == self._present:
+        if label == self._present:
             return decision
-        self._present = chosen
-        return decision._replace(chosen=self._members[chosen].label, because=why)
+        self._present = label
+        return decision._replace(chosen=label, because=why)
 
     def _choose(self, features: InstanceFeatures) -> tuple[int, str]:
         """Return the member to decide, and the reason."""

@@ -18,25 +18,9 @@ HETEROGENEOUS = 3
 """Number of requested resource types from which on a queue is heterogeneous."""
 
 
-class InstanceClass(NamedTuple):
-    """Class of dispatching problems that are like one another.
-
-    Attributes
-    ----------
-    long
-        Whether more than `LONG_QUEUE` jobs wait.
-    overloaded
-        Whether they request more of a resource type than is available.
-    heterogeneous
-        Whether they request at least `HETEROGENEOUS` resource types.
-    symmetric
-        Whether at least a share of `SYMMETRIC` of them request what a job before them does.
-    """
-
-    long: bool
-    overloaded: bool
-    heterogeneous: bool
-    symmetric: bool
+InstanceClass = tuple[bool, bool, bool, bool]
+"""Whether the queue is long, whether it requests more of a resource type than is available, whether
+it is heterogeneous, and whether it is symmetric."""
 
 
 class InstanceFeatures(NamedTuple):
@@ -61,14 +45,14 @@ class InstanceFeatures(NamedTuple):
 
     def __str__(self) -> str:
         return (
-            f"{self.jobs} jobs, load {self.load:.3g}, {self.types} resource types,"
+            f"queue length {self.jobs}, load {self.load:.3g}, resource types {self.types},"
             f" symmetry {self.symmetry:.2g}"
         )
 
     @property
     def instance_class(self) -> InstanceClass:
         """Class of the problem."""
-        return InstanceClass(
+        return (
             self.jobs > LONG_QUEUE,
             self.load > 1,
             self.types >= HETEROGENEOUS,

@@ -62,8 +62,8 @@ def test_who_decides_by_hand() -> None:
     assert (first.chosen, first.fallback) == ("a", True)
     second = decide(portfolio, ALIKE)
     assert second.chosen == "b"
-    because = "success 1 in such rounds lately: 2 jobs, load 2, 1 resource types, symmetry 0.5"
-    assert second.because == because
+    features = "queue length 2, load 2, resource types 1, symmetry 0.5"
+    assert second.because == f"success 1 in such rounds lately: {features}"
     # No change, nothing to tell; then a class of which nothing is known.
     assert decide(portfolio, ALIKE).chosen is None
     assert decide(portfolio, UNLIKE).chosen == "a"

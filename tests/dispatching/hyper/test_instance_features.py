@@ -4,11 +4,7 @@ from math import inf
 
 import pytest
 
-from hpcsched.dispatching.hyper.instance_features import (
-    InstanceClass,
-    InstanceFeatures,
-    features_of,
-)
+from hpcsched.dispatching.hyper.instance_features import InstanceFeatures, features_of
 from hpcsched.testing import make_problem, make_system
 
 JOBS = """
@@ -65,4 +61,4 @@ def test_classes(
     features: tuple[int, float, int, float], expected: tuple[bool, bool, bool, bool]
 ) -> None:
     """Each feature parts two classes."""
-    assert InstanceFeatures(*features).instance_class == InstanceClass(*expected)
+    assert InstanceFeatures(*features).instance_class == expected
