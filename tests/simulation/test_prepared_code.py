@@ -16,7 +16,7 @@ from hpcsched.problems.solving import answers
 from hpcsched.results.process_usage import ProcessUsage
 from hpcsched.runs.replaying import replay_in_python
 from hpcsched.simulation.check import prepare_dispatcher
-from hpcsched.simulation.engine import Simulation
+from hpcsched.simulation.engine import batches_in_order
 from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.simulation.replay_branches import branches
 from hpcsched.testing import make_problem
@@ -100,12 +100,13 @@ def test_nothing_to_compile() -> None:
 def test_stop_while_compiling() -> None:
     """It is known, so that the caller can interrupt what has no instants."""
     dispatcher = Prepared()
-    simulation = Simulation(parts(alike(2, core=1), dispatcher))
+    loop = EventLoop(parts(alike(2, core=1), dispatcher), in_python=True)
+    loop.plainly = True
     seen = []
-    dispatcher.while_compiling = lambda: seen.append(simulation.preparing)
-    simulation.run(iter(JOBS))
+    dispatcher.while_compiling = lambda: seen.append(loop.preparing)
+    list(loop.run(batches_in_order(JOBS)))
     assert seen == [True]
-    assert not simulation.preparing
+    assert not loop.preparing
 
 
 def test_a_dispatcher_that_fails() -> None:

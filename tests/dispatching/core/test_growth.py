@@ -329,7 +329,7 @@ def test_shared_resources_by_hand() -> None:
         replay.plainly = True
         levels = [
             (time, *amounts)
-            for *_, times, drawn in replay.run(columns_of(jobs, RequestNumbers()))
+            for *_, times, drawn, _ in replay.run(columns_of(jobs, RequestNumbers()))
             for time, amounts in zip(times.tolist(), drawn.tolist(), strict=True)
         ]
         assert levels == [(0, 2), (8, 2), (10, 1), (20, 1), (25, 0)]
