@@ -20,7 +20,7 @@ LONGEST_FIRST := small-order-search $(filter-out small-order-search,$(QUICKSTART
 # The first jobs of the embedded trace, and the objective that the last two go after.
 QUICKLY := --set trace.jobs=300 --set objective=af
 
-.PHONY: quickstart release test test-all test-slurm lint bench mutation docs debs2024 debs2024_logs mod2017 cp2021 in_papers_manner rlscheduler predictors changing_log schema clean $(QUICKSTART)
+.PHONY: quickstart release test test-all test-slurm lint bench sanitize mutation docs debs2024 debs2024_logs mod2017 cp2021 in_papers_manner rlscheduler predictors changing_log schema clean $(QUICKSTART)
 
 quickstart: $(VENV)/installed ## Replay the embedded trace under five dispatchers, and compare them
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync $(LONGEST_FIRST)
@@ -73,6 +73,20 @@ bench: $(VENV)/installed-dev ## Measure speed and memory, as ratios; see benchma
 	$(BIN)/python -m benchmarks.whole_process
 	$(BIN)/python -m benchmarks.core
 
+SANITIZED := build/sanitize
+SITE := import sysconfig; print(sysconfig.get_path("purelib"))
+
+# Leaks are not looked for: Python itself keeps what it has at its end.
+sanitize: $(VENV)/installed-dev ## The tests of the compiled core, with ASan and UBSan in it
+	$(PYTHON) -m venv $(SANITIZED)
+	$(BIN)/python -c '$(SITE)' > $$($(SANITIZED)/bin/python -c '$(SITE)')/dependencies.pth
+	$(SANITIZED)/bin/pip install --quiet --no-deps --no-build-isolation --editable . \
+	  --config-settings cmake.define.SANITIZE=ON --config-settings build-dir=$(SANITIZED)/cmake
+	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)" \
+	  ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc \
+	  $(SANITIZED)/bin/python -m pytest -p no:cacheprovider tests/dispatching/cp/postpone \
+	    -k 'search_problem or test_postpone and not models'
+
 # OF= packages or files, and OPTIONS= such as --sample 100 or --again; all without them.
 mutation: $(VENV)/installed-mutation ## Mutation testing; see benchmarks/mutation/README.md
 	$(BIN)/python -m benchmarks.mutation $(OF) $(OPTIONS)
@@ -120,10 +134,18 @@ docs: $(VENV)/installed-dev ## Make the documentation as a site, in build/docs
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet docs build/docs
 	@echo build/docs/index.html
 
+CORE := $(shell find hpcsched/cpp -type f)
+# In the environment itself, so that a changed source is all that is compiled again.
+BUILD_TOOLS := nanobind scikit-build-core \
+  $(foreach tool,cmake ninja,$(if $(shell command -v $(tool)),,$(tool)))
+INSTALL := $(BIN)/pip install --quiet --no-compile --constraint constraints.txt
+
 # Modules are compiled as they are first imported: most of those installed never are.
-$(VENV)/installed: pyproject.toml constraints.txt
+$(VENV)/installed: pyproject.toml constraints.txt $(CORE)
+	@hpcsched/cpp/require-compiler $(PYTHON)
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable .
+	$(INSTALL) $(BUILD_TOOLS)
+	$(INSTALL) --no-build-isolation --editable .
 	touch $@
 
 $(VENV)/installed-dev: $(VENV)/installed requirements-dev.txt requirements-docs.txt

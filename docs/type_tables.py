@@ -45,7 +45,7 @@ TYPES = MappingProxyType(
         "types-models": (
             *("data:ModelData", "Formulation", "ModelParts", "formulation:BuiltModel"),
             *("dispatchers:cp_dispatcher", "limits:Budget", "limits:StoppingRule"),
-            *("outcome:Outcome", "restarting:RestartedSession"),
+            *("outcome:Outcome", "restarting:RestartedSession", "restarting:ClockedRun"),
         ),
         "types-records": (
             "JobRecord",

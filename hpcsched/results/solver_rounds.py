@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hpcsched.dispatching.decision import PROCESS, SOLVED
+from hpcsched.dispatching.decision import OVERRUN, PROCESS, SOLVED
 
 if TYPE_CHECKING:
     from hpcsched.results.tables import ParquetTable
@@ -68,7 +68,7 @@ def lost_calls(rounds: "ParquetTable") -> str | None:
         call
         for call in asked
         if call is not None
-        and (call["status"] == "overrun" or "overrun: " in call["why"] or PROCESS in call["why"])
+        and (call["status"] == "overrun" or OVERRUN in call["why"] or PROCESS in call["why"])
     ]
     if not lost:
         return None

@@ -4,6 +4,8 @@ Source: the manual page `sacct` of SchedMD, options `--parsable`, `--parsable2`,
 """
 
 import re
+from collections.abc import Iterable
+from itertools import islice
 from typing import NamedTuple
 
 _SEPARATED = re.compile(r"[A-Za-z][A-Za-z0-9]*([^A-Za-z0-9]+)[A-Za-z]")
@@ -12,6 +14,10 @@ _USUAL = "|"
 _NUMBER = "jobid"
 _RAW_NUMBER = "jobidraw"
 _NAME_OF_JOB = "jobname"
+_TIMES = {"submit", "start", "end"}
+_ROW = re.compile(r"[0-9][0-9_+.]*\|")
+REMARKS = 100
+"""Number of lines among which the header is looked for."""
 
 
 class SacctHeader(NamedTuple):
@@ -96,6 +102,22 @@ def parse_header(text: str) -> SacctHeader:
     return SacctHeader(tuple(names), separator, has_end)
 
 
+def is_header(text: str) -> bool:
+    """Return whether a line names the columns of jobs; a table of another origin may have one."""
+    names = set(parse_header(text.strip()).names)
+    return _NUMBER in names and (_USUAL in text or names >= _TIMES)
+
+
+def find_header(lines: Iterable[str]) -> int | None:
+    """Return the index of the header, which remarks may precede but no job; None: there is none."""
+    for index, line in enumerate(islice(lines, REMARKS)):
+        if is_header(line):
+            return index
+        if _ROW.match(line.strip()):
+            return None
+    return None
+
+
 def what_it_is(text: str) -> str:
     """Return a diagnosis of a line without the needed columns, with advice; or an empty text."""
     line = text.strip()
@@ -112,7 +134,7 @@ def what_it_is(text: str) -> str:
     names = {name.lower() for name in line.split()}
     if len(names) > 1 and {_NUMBER, _RAW_NUMBER, _NAME_OF_JOB} & names:
         return "it is the table that sacct prints for people: add --parsable2"
-    if re.match(r"[0-9][0-9_+.]*\|", line):
+    if _ROW.match(line):
         return "the first line is a job: call sacct without --noheader"
     return ""
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.paths import open_file
-from hpcsched.slurm.sacct_header import parse_header, what_it_is
+from hpcsched.slurm.sacct_header import find_header, what_it_is
 from hpcsched.workload.presets.preset_catalogue import Preset, find_preset, preset_for
 from hpcsched.workload.readers import alea_lines
 from hpcsched.workload.readers.compressed_files import DAMAGE, unpacked
@@ -264,9 +264,7 @@ def _encoding(beginning: bytes) -> str:
 
 
 def _is_sacct(lines: Sequence[str]) -> bool:
-    names = set(parse_header(lines[0].strip()).names)
-    # A table of another origin may have a column of this name.
-    return "jobid" in names and ("|" in lines[0] or {"submit", "start", "end"} <= names)
+    return find_header(lines) is not None
 
 
 def _most(lines: Iterable[str], fits: Callable[[str], object]) -> bool:

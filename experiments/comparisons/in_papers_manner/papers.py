@@ -185,7 +185,7 @@ _PAPERS: Mapping[str, Paper] = {
         beside_lists=False,
     ),
     "thesis2020-gaia": Paper(
-        "thesis2020.md",
+        "thesis2020-gaia.md",
         THESIS_NAMES,
         [
             Printing(

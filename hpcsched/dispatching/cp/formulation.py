@@ -1,7 +1,8 @@
 """Formulations as data, and the model that one builds."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -85,8 +86,7 @@ class BuiltModel:
     phases
         The papers' search, for backends that can follow it.
     forbid
-        Returns a constraint against the placement of the present solution, for formulations whose
-        placements may turn out wrong; None: they never do.
+        Returns a constraint against the placement of the present solution (see `Formulation`).
     """
 
     model: Any
@@ -95,7 +95,7 @@ class BuiltModel:
     hint: Callable[[Plan], dict[Variable, int]]
     variables: int
     phases: Sequence[Phase] = ()
-    forbid: Callable[[], Any] | None = field(default=None)
+    forbid: Callable[[], Any] | None = None
 
 
 class Placing(Protocol):
@@ -177,6 +177,9 @@ class Formulation:
     strict
         Whether it has constraints that the problem does not have: its plans are carried out as they
         stand, and no list plan takes their place.
+    forbid
+        Returns a constraint against the placement of the present solution, for placements that may
+        turn out wrong; None: they never do.
     """
 
     name: str
@@ -191,6 +194,7 @@ class Formulation:
     first: int | None = None
     shortest_first: bool = False
     strict: bool = False
+    forbid: Callable[[ModelParts], Any] | None = None
 
     def fixed_starts(self, data: ModelData) -> IntArray:
         """Return the fixed starts of jobs; −1 for jobs with a free start, `[J]`."""
@@ -240,5 +244,5 @@ class Formulation:
             hint,
             variables,
             phases,
-            getattr(parts.placing, "forbid", None),
+            None if self.forbid is None else partial(self.forbid, parts),
         )

@@ -6,23 +6,21 @@ memory. A call therefore has a process of its own, kept from one call to the nex
 
 import os
 import pickle
-import select
 import signal
 import subprocess
 import tempfile
+import threading
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
-from math import ceil
+from multiprocessing import Pipe
 from time import perf_counter, sleep
-from types import TracebackType
-from typing import Protocol, Self
+from typing import Protocol
 
-from hpcsched.dispatching.cp.answer_check import checked_answer
-from hpcsched.dispatching.cp.in_process import failed, timed
-from hpcsched.dispatching.cp.model_solving import Answer, Task
-from hpcsched.dispatching.cp.solver_process import LENGTH, READY, command
+from hpcsched.dispatching.cp.model_solving import Answer, Task, checked_answer, solve
+from hpcsched.dispatching.cp.solver_process import READY, command
 from hpcsched.dispatching.decision import PROCESS
+from hpcsched.interrupts import killed_where_stuck
 from hpcsched.process_memory import resident_memory
 
 START_SECONDS = 60.0
@@ -56,7 +54,9 @@ _DEATH_SECONDS = 1.0
 _KILL_SECONDS = 10.0
 """Time limit for the end of a killed process, in seconds; it may be stuck in the kernel."""
 
-_LOG_SIZE = 1 << 20
+_STUCK_SECONDS = 1.5
+"""Time limit of a call in this process after a signal, in seconds."""
+
 _LOG_END = 4096
 
 
@@ -91,17 +91,6 @@ class SolverProcess:
         self._why = ""
         self._rests_until = 0.0
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
-
     def solve(self, task: Task, seconds: float | None) -> Answer:
         """Solve a task; the process is killed if that takes longer.
 
@@ -115,19 +104,17 @@ class SolverProcess:
         began = perf_counter()
         try:
             child = self._ready_child(task, seconds)
-            # Pickled before the deadline is set, so that large models lose no solver time to it.
             message = pickle.dumps(task, pickle.HIGHEST_PROTOCOL)
-            deadline = None if seconds is None else perf_counter() + seconds
-            answer = checked_answer(pickle.loads(self._exchange(child, message, deadline)))
+            answer = checked_answer(pickle.loads(self._exchange(child, message, seconds)))
             if child.growth() > _MOST_GROWTH:
                 self.close()
         except _OverrunError:
             answer = Answer("overrun", why=f"no answer after {seconds:g} s")
-        except (_StartError, _GoneError) as error:
+        except _GoneError as error:
             answer = Answer("failed", why=str(error))
         except Exception as error:  # the task cannot be pickled, or the answer not be read
-            answer = failed(error)
-        return timed(answer, began)
+            answer = _failed(error)
+        return _timed(answer, began)
 
     def __deepcopy__(self, _: object) -> "Solver":
         # Answers depend on the task alone, so that copies of a dispatcher can share the process.
@@ -139,16 +126,16 @@ class SolverProcess:
             self._end()
         self._child = self._end = None
 
-    def _exchange(self, child: "_Child", message: bytes, deadline: float | None) -> bytearray:
+    def _exchange(self, child: "_Child", message: bytes, seconds: float | None) -> bytes:
         try:
-            return child.ask(message, deadline)
+            return child.ask(message, seconds)
         except BaseException:
             # Also Ctrl-C: what is still to come would be taken for the answer to another task.
             self.close()
             raise
 
     def _ready_child(self, task: Task, seconds: float | None) -> "_Child":
-        """Return the process; raises _StartError where there is none to be had."""
+        """Return the process; raises _GoneError where there is none to be had."""
         if self._child is not None:
             if self._child.is_alive():
                 return self._child
@@ -156,41 +143,82 @@ class SolverProcess:
         began = perf_counter()
         # Each further start could take its whole time limit, round after round.
         if began < self._rests_until:
-            raise _StartError(self._why)
+            raise _GoneError(self._why)
         setup = pickle.dumps((task.formulation, task.backend), pickle.HIGHEST_PROTOCOL)
         limit = START_SECONDS
         if seconds is not None:
             limit = min(limit, max(seconds, LEAST_START_SECONDS))
-        deadline = began + limit
         try:
             child = _Child()
             # Runs as well when Python exits, so that no solver outlives its run.
             self._end = weakref.finalize(self, child.end)
-            greeting = self._exchange(child, setup, deadline)
+            greeting = self._exchange(child, setup, limit)
         except _OverrunError:
-            why = f"{PROCESS} was not ready after {limit:g} s"
+            self._why = f"{PROCESS} was not ready after {limit:g} s"
         except _GoneError as error:
-            why = str(error)
+            self._why = str(error)
         except OSError as error:
-            why = f"{PROCESS} cannot be started: {error}"
+            self._why = f"{PROCESS} cannot be started: {error}"
         else:
             if greeting == READY:
                 self._failed_starts = 0
                 child.memory = child.growth()
                 self._child = child
                 return child
-            why = f"{PROCESS} said something else than that it is ready"
+            self._why = f"{PROCESS} said something else than that it is ready"
         self.close()
         self._failed_starts += 1
-        self._why = why
         if self._failed_starts >= STARTS:
             now = perf_counter()
             self._rests_until = now + REST * (now - began)
-        raise _StartError(why)
+        raise _GoneError(self._why)
 
 
-class _StartError(Exception):
-    """The solver's process did not start."""
+class InProcess:
+    """Solves in this process: errors are caught, but nothing ends a call that overruns.
+
+    `seconds` is not looked at, and a solver that crashes ends the run, as does one that goes on
+    after Ctrl-C.
+    """
+
+    def solve(self, task: Task, seconds: float | None) -> Answer:
+        """Solve a task, however long it takes.
+
+        Parameters
+        ----------
+        task
+            The model and its limits.
+        seconds
+            Time limit in real seconds; None: no limit.
+        """
+        began = perf_counter()
+        on_interrupt = signal.getsignal(signal.SIGINT)
+        try:
+            with killed_where_stuck(_STUCK_SECONDS):
+                solved = solve(task)
+            answer = checked_answer(solved)
+        except Exception as error:
+            answer = _failed(error)
+        finally:
+            # CP-SAT leaves the default behind, with which Ctrl-C ends the run without a word.
+            if on_interrupt and threading.current_thread() is threading.main_thread():
+                signal.signal(signal.SIGINT, on_interrupt)
+        return _timed(answer, began)
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+def _failed(error: Exception) -> Answer:
+    """Return the answer of a call that raised an error."""
+    return Answer("failed", why=f"{type(error).__name__}: {error}")
+
+
+def _timed(answer: Answer, began: float) -> Answer:
+    """Return an answer with the time that was lost on it, where it says nothing of times."""
+    if answer.status not in ("failed", "overrun") or answer.solve_time:
+        return answer
+    return answer._replace(solve_time=perf_counter() - began)
 
 
 class _OverrunError(Exception):
@@ -198,11 +226,11 @@ class _OverrunError(Exception):
 
 
 class _GoneError(Exception):
-    """The solver's process is no longer there: says why."""
+    """The solver's process is not there, or no longer: says why."""
 
 
 class _Child:
-    """A process that runs, and the pipes to it.
+    """A process that runs, and the pipe to it.
 
     Attributes
     ----------
@@ -214,6 +242,7 @@ class _Child:
         # A fork copies this object, but the process has one parent: only that may wait for it or
         # kill it.
         self._owner = os.getpid()
+        self._channel, theirs = Pipe()
         # Not a pipe, which the solver could fill.
         self._log = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 (`end` closes it)
         try:
@@ -222,23 +251,18 @@ class _Child:
             # killed with it. The hashes of names are fixed, so that a restart changes no answer.
             self._process = subprocess.Popen(
                 command(),
-                bufsize=0,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
+                stdin=theirs.fileno(),
+                stdout=self._log,
                 stderr=self._log,
                 env=os.environ | {"PYTHONHASHSEED": "0"},
                 process_group=0,
             )
         except BaseException:
+            self._channel.close()
             self._log.close()
             raise
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._pipes = (self._process.stdin, self._process.stdout)
-        self._requests, self._answers = (pipe.fileno() for pipe in self._pipes)
-        for pipe in (self._requests, self._answers):
-            os.set_blocking(pipe, False)
-        self._log_start = 0
+        finally:
+            theirs.close()
         self.memory = 0
 
     def growth(self) -> int:
@@ -246,68 +270,38 @@ class _Child:
         found = resident_memory(self._process.pid)
         return 0 if found is None else found - self.memory
 
-    def ask(self, message: bytes, deadline: float | None) -> bytearray:
+    def ask(self, message: bytes, seconds: float | None) -> bytes:
         """Send a message and return the next one.
 
-        Raises _OverrunError at the deadline, and _GoneError.
-
-        Parameters
-        ----------
-        message
-            The message.
-        deadline
-            Deadline by `perf_counter`, in seconds; None: no deadline.
+        Raises _OverrunError after so many seconds (None: no limit), and _GoneError.
         """
+        # The child writes where this file is, as it shares it.
+        self._log.truncate(0)
+        self._log.seek(0)
+        late = threading.Event()
+
+        def end_late() -> None:
+            late.set()
+            self._kill()
+
+        # Killing it ends whatever this thread waits for: to send, or to receive.
+        watchdog = threading.Timer(threading.TIMEOUT_MAX if seconds is None else seconds, end_late)
+        watchdog.daemon = True
+        watchdog.start()
         try:
-            self._send(message, deadline)
-            (size,) = LENGTH.unpack(self._read(LENGTH.size, deadline))
-            return self._read(size, deadline)
-        except EOFError:
+            self._channel.send_bytes(message)
+            while not self._channel.poll(_LOOK_SECONDS):
+                # Where it is stuck in the kernel, it outlives the watchdog for a while.
+                if late.is_set() or not self.is_alive():
+                    raise EOFError
+            return self._channel.recv_bytes()
+        except (EOFError, OSError):
+            if late.is_set():
+                raise _OverrunError from None
             raise _GoneError(self._cause_of_death()) from None
-
-    def _send(self, message: bytes, deadline: float | None) -> None:
-        self._log_start = os.fstat(self._log.fileno()).st_size
-        if self._log_start > _LOG_SIZE:  # the child writes where this file is, as it shares it
-            self._log.truncate(0)
-            self._log.seek(0)
-            self._log_start = 0
-        rest = memoryview(LENGTH.pack(len(message)) + message)
-        while rest:
-            try:
-                rest = rest[os.write(self._requests, rest) :]
-            except BlockingIOError:
-                self._wait(self._requests, select.POLLOUT, deadline)
-            except BrokenPipeError:
-                raise EOFError from None
-
-    def _read(self, size: int, deadline: float | None) -> bytearray:
-        data = bytearray(size)
-        rest = memoryview(data)
-        while rest:
-            try:
-                count = os.readv(self._answers, [rest])
-            except BlockingIOError:
-                self._wait(self._answers, select.POLLIN, deadline)
-                continue
-            if not count:
-                raise EOFError
-            rest = rest[count:]
-        return data
-
-    def _wait(self, pipe: int, event: int, deadline: float | None) -> None:
-        """Wait until a pipe is ready, or its other end closed."""
-        poll = select.poll()
-        poll.register(pipe, event)
-        while True:
-            seconds = _LOOK_SECONDS
-            if deadline is not None:
-                seconds = min(seconds, deadline - perf_counter())
-                if seconds <= 0:
-                    raise _OverrunError
-            if poll.poll(ceil(seconds * 1000)):
-                return
-            if not self.is_alive():
-                raise EOFError
+        finally:
+            watchdog.cancel()
+            watchdog.join()
 
     def is_alive(self) -> bool:
         """Say whether the process runs, leaving its exit code where it is."""
@@ -324,7 +318,7 @@ class _Child:
         deadline = perf_counter() + _DEATH_SECONDS
         while (alive := self.is_alive()) and perf_counter() < deadline:
             sleep(0.001)
-        self._kill()
+        self._kill_and_wait()
         code = self._process.returncode
         if alive:
             cause = f"{PROCESS} closed its pipe"
@@ -332,33 +326,34 @@ class _Child:
             cause = f"{PROCESS} was killed by {_signal_name(-code)}"
         else:
             cause = f"{PROCESS} ended with exit code {code}"
-        line = self._last_line()
-        return f"{cause}: {line}" if line else cause
+        return ": ".join([cause, *self._last_line()])
 
-    def _last_line(self) -> str:
-        """Return the last line that was written since the last message was sent."""
-        file = self._log.fileno()
-        start = max(self._log_start, os.fstat(file).st_size - _LOG_END)
-        lines = os.pread(file, _LOG_END, start).decode(errors="replace").split("\n")
-        return next((line.strip() for line in reversed(lines) if line.strip()), "")
+    def _last_line(self) -> list[str]:
+        """Return the last line that was written since the last message was sent, if any."""
+        start = max(0, self._log.seek(0, os.SEEK_END) - _LOG_END)
+        self._log.seek(start)
+        lines = self._log.read().decode(errors="replace").split("\n")
+        return [line.strip() for line in lines if line.strip()][-1:]
 
     def _kill(self) -> None:
         """Kill the process and its children.
 
-        Also where it is dead: it keeps its number until it is waited for, here.
+        Also where it is dead: it keeps its number until it is waited for.
         """
-        if self._owner != os.getpid() or self._process.returncode is not None:
-            return
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
+        if self._owner == os.getpid() and self._process.returncode is None:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+
+    def _kill_and_wait(self) -> None:
+        self._kill()
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_KILL_SECONDS)
 
     def end(self) -> None:
-        """Kill the process and close the pipes."""
-        self._kill()
-        for file in (*self._pipes, self._log):
-            file.close()
+        """Kill the process and close the pipe."""
+        self._kill_and_wait()
+        self._channel.close()
+        self._log.close()
 
 
 def _signal_name(number: int) -> str:

@@ -1,14 +1,15 @@
 """Solves one model: builds it, gives it to a backend, reads the plan."""
 
+from numbers import Integral, Real
 from time import perf_counter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hpcsched.dispatching.cp.backends.backend import Backend, DataBackend, Outcome, total
 from hpcsched.dispatching.cp.formulation import BuiltModel, Formulation
 from hpcsched.dispatching.cp.solver_limits import Limits
-from hpcsched.dispatching.decision import SolverStatus
+from hpcsched.dispatching.decision import SOLVED, SOLVER_STATUSES, SolverStatus
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.plan import Plan
 
@@ -32,6 +33,9 @@ class Task(NamedTuple):
     by_priority
         Whether the plan is the first by priority of those of the least objective (see
         `equal_plans`).
+    seconds
+        Real seconds after which a solver that works on the data hands over its best plan so far;
+        None: no limit.
     """
 
     formulation: Formulation
@@ -40,6 +44,7 @@ class Task(NamedTuple):
     limits: Limits
     hint: Plan | None = None
     by_priority: bool = False
+    seconds: float | None = None
 
 
 class Answer(NamedTuple):
@@ -58,7 +63,7 @@ class Answer(NamedTuple):
     build_time, transform_time, solve_time
         Real seconds of each step.
     why
-        The reason of a failure, in words.
+        The reason of a failure, or of an early end, in words.
     branches, fails
         Number of decisions and dead ends of the search; None if the solver does not count them.
     """
@@ -96,7 +101,9 @@ def solve(task: Task) -> Answer:
     if magnitude > task.backend.largest:
         return Answer("overflow", why=f"numbers up to {magnitude}")
     if isinstance(task.backend, DataBackend):
-        found: Answer = task.backend.solve(task.formulation, data, task.limits, task.hint)
+        found: Answer = task.backend.solve(
+            task.formulation, data, task.limits, task.hint, task.seconds
+        )
         return found
     began = perf_counter()
     built = task.formulation.build(data)
@@ -168,3 +175,38 @@ def _plan(built: BuiltModel, outcome: Outcome) -> Plan | None:
 def _is_placed(plan: Plan, data: ModelData) -> bool:
     """Say whether every job that starts now has found its nodes."""
     return bool((plan.placed.sum(axis=1) == data.units)[plan.starts == 0].all())
+
+
+def checked_answer(answer: Any) -> Answer:
+    """Return an answer after a check of its types.
+
+    Whether the plan can be executed is not checked.
+
+    Parameters
+    ----------
+    answer
+        The answer of a backend, as it was unpickled.
+
+    Raises
+    ------
+    TypeError
+        If a part has another type, or the plan does not go with the status.
+    """
+    if not isinstance(answer, Answer):
+        raise TypeError(f"a solver's answer is an Answer, found {type(answer).__name__}")
+    status, plan = answer.status, answer.plan
+    if not isinstance(status, str) or status not in SOLVER_STATUSES:
+        raise TypeError(f"{status!r} is no status of a solver")
+    if (plan is not None) != (status in SOLVED):
+        raise TypeError(f"{'no' if plan is None else 'a'} plan with the status {status}")
+    if plan is not None and not (isinstance(plan, Plan) and all(_is_whole(part) for part in plan)):
+        raise TypeError("a plan is made of arrays of whole numbers")
+    if not isinstance(answer.objective, Integral | None):
+        raise TypeError(f"an objective is a whole number, found {answer.objective!r}")
+    if not isinstance(answer.bound, Real | None):
+        raise TypeError(f"a bound is a number, found {answer.bound!r}")
+    return answer
+
+
+def _is_whole(part: object) -> bool:
+    return isinstance(part, np.ndarray) and part.dtype.kind == "i"

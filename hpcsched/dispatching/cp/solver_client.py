@@ -16,6 +16,9 @@ from hpcsched.dispatching.planning.plan import Plan, fault_of
 from hpcsched.dispatching.planning.selection import Selection
 from hpcsched.plugin_faults import is_third_party, named
 
+_HANDOVER_SECONDS = 1.0
+"""Time before the guard at which a solver that can hands over its best plan, in seconds."""
+
 
 class SolveResult(NamedTuple):
     """The checked result of a call.
@@ -69,11 +72,15 @@ class SolverClient(NamedTuple):
         hint
             A plan to start from; None: no warm start.
         """
-        # Here, not in the solver's process: compiling must not count against the guard. The code is
-        # stored, so that process finds it.
-        if isinstance(self.backend, DataBackend):
-            self.backend.prepare(selection.data)
-        task = Task(self.formulation, selection.data, self.backend, limits, hint, self.by_priority)
+        task = Task(
+            self.formulation,
+            selection.data,
+            self.backend,
+            limits,
+            hint,
+            self.by_priority,
+            None if self.guard is None else self.guard - min(self.guard / 5, _HANDOVER_SECONDS),
+        )
         answer = self.solver.solve(task, self.guard)
         if answer.why and is_third_party(self.backend):
             # The answer comes from a process of its own, which does not know plugins.
@@ -108,7 +115,7 @@ def together(calls: Sequence[SolverCall]) -> SolverCall | None:
 
     The status is the best of any: what one call has proved holds for all. The objective is the
     least, the bound the largest; times, branches and fails are added up, and `why` has the reasons
-    of the calls without a plan.
+    of the calls without a plan, or that ended early.
 
     Parameters
     ----------
@@ -123,7 +130,7 @@ def together(calls: Sequence[SolverCall]) -> SolverCall | None:
     troubles = [
         f"{call.status}: {call.why}" if call.why else call.status
         for call in calls
-        if call.status not in SOLVED
+        if call.status not in SOLVED or call.why
     ]
     # Each reason once: a hundred calls may fail alike.
     why = f"{len(troubles)} of {len(calls)} calls: {'; '.join(dict.fromkeys(troubles))}"

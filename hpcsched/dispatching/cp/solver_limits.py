@@ -1,6 +1,5 @@
 """Limits of a solver's search: a budget of work, or the papers' stopping rule."""
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 
@@ -90,27 +89,3 @@ class Watch:
             return False
         self.limit = min(self.limit + (rule.added or self.limit), rule.most)
         return True
-
-
-Solve = Callable[[float], tuple[bool, int | None]]
-"""Solves anew within a time limit in seconds; returns whether it is done, and the best objective.
-"""
-
-
-def solve_by_stopping_rule(rule: StoppingRule, solve: Solve) -> None:
-    """Solve, and start again with a longer limit as long as the stopping rule allows.
-
-    This is how PCP'19 and HCP'19 extended their limit; for solvers that cannot be asked meanwhile.
-
-    Parameters
-    ----------
-    rule
-        The stopping rule.
-    solve
-        Solves anew within a time limit.
-    """
-    watch = Watch(rule)
-    while True:
-        done, best = solve(watch.limit)
-        if done or not watch.goes_on(best):
-            return

@@ -1,8 +1,8 @@
 """The program of a `guard.SolverProcess`: solves tasks that come over a pipe.
 
-A message is the length of a pickle, eight bytes, and the pickle. The first one holds the
-formulation and the backend of the first task, so that what they import does not count against that
-task; it is answered by `READY`. Each other one holds a task and is answered by an `Answer`.
+The first message is a pickle of the formulation and the backend of the first task, so that what
+they import does not count against that task; it is answered by `READY`. Each other one is that of a
+task and is answered by that of an `Answer`.
 """
 
 import ctypes
@@ -10,16 +10,14 @@ import gc
 import os
 import pickle
 import signal
-import struct
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import BinaryIO
 
 from hpcsched.dispatching.cp.model_solving import Answer, solve
 
-LENGTH = struct.Struct("<Q")
 READY = b"ready"
 
 _COMMAND = (
@@ -44,20 +42,18 @@ def main() -> None:
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("500")
     _ignore_interrupts()
-    requests, answers = _take_pipes()
-    message = _receive(requests)
-    if message is None:
-        return
-    _, backend = pickle.loads(message)
+    channel = _take_pipe()
+    _, backend = pickle.loads(channel.recv_bytes())
     backend.check_installed()
-    del message
     gc.collect()
     gc.freeze()  # thousands of objects of CPMpy and the solver, which need not be looked at again
-    _send(answers, READY)
-    while (message := _receive(requests)) is not None:
-        answer = _answer(message)
-        _ignore_interrupts()  # CP-SAT leaves the default behind, which ends the process
-        _send(answers, answer)
+    # Until the parent has closed its end, or died.
+    with suppress(EOFError, ConnectionError):
+        channel.send_bytes(READY)
+        while True:
+            answer = _answer(channel.recv_bytes())
+            _ignore_interrupts()  # CP-SAT leaves the default behind, which ends the process
+            channel.send_bytes(answer)
 
 
 def _answer(message: bytes) -> bytes:
@@ -84,27 +80,9 @@ def _ignore_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _take_pipes() -> tuple[BinaryIO, BinaryIO]:
-    """Move the pipes out of the solver's reach: its printed output goes to standard error."""
-    requests, answers = os.dup(0), os.dup(1)
+def _take_pipe() -> Connection:
+    """Move the pipe out of the solver's reach, which finds standard input empty."""
+    channel = Connection(os.dup(0))
     with Path(os.devnull).open("rb") as nothing:
         os.dup2(nothing.fileno(), 0)
-    os.dup2(2, 1)
-    return os.fdopen(requests, "rb"), os.fdopen(answers, "wb")
-
-
-def _receive(stream: BinaryIO) -> bytes | None:
-    """Return the next message; None at the end."""
-    length = stream.read(LENGTH.size)
-    if len(length) < LENGTH.size:
-        return None
-    (size,) = LENGTH.unpack(length)
-    message = stream.read(size)
-    # It is shorter where the parent died while it wrote.
-    return message if len(message) == size else None
-
-
-def _send(stream: BinaryIO, message: bytes) -> None:
-    stream.write(LENGTH.pack(len(message)))
-    stream.write(message)
-    stream.flush()
+    return channel

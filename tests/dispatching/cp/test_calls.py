@@ -10,7 +10,7 @@ import pytest
 from hpcsched.dispatching.cp.backends.choco import Choco
 from hpcsched.dispatching.cp.backends.ortools import OrTools
 from hpcsched.dispatching.cp.calls import LEVELS, Method
-from hpcsched.dispatching.cp.in_process import InProcess
+from hpcsched.dispatching.cp.guard import InProcess
 from hpcsched.dispatching.cp.model_solving import Answer, Task
 from hpcsched.dispatching.cp.solver_client import together
 from hpcsched.dispatching.cp.solver_limits import Budget, StoppingRule, share

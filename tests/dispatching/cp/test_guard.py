@@ -10,6 +10,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,7 @@ import numpy as np
 import pytest
 
 from hpcsched.dispatching.cp import guard
-from hpcsched.dispatching.cp.guard import Solver, SolverProcess
-from hpcsched.dispatching.cp.in_process import InProcess
+from hpcsched.dispatching.cp.guard import InProcess, Solver, SolverProcess
 from hpcsched.dispatching.cp.model_solving import Task
 from hpcsched.dispatching.cp.solver_limits import Budget
 from hpcsched.dispatching.planning.model_data import ModelData
@@ -64,14 +64,14 @@ GOOD = _task(faulty.nothing)
 @pytest.fixture(scope="module")
 def solver() -> Iterator[SolverProcess]:
     """A solver for all tests, as each of them leaves it in order; starting one takes time."""
-    with SolverProcess() as process:
+    with closing(SolverProcess()) as process:
         yield process
 
 
 @pytest.fixture
 def own_solver() -> Iterator[SolverProcess]:
     """A solver that has not been used."""
-    with SolverProcess() as process:
+    with closing(SolverProcess()) as process:
         yield process
 
 
@@ -230,10 +230,9 @@ def test_what_a_solver_starts_does_not_outlive_it(solver: SolverProcess, tmp_pat
 
 
 def test_what_a_solver_prints_is_lost(
-    solver: SolverProcess, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    solver: SolverProcess, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """It neither gets into the answers, nor fills a pipe, nor shows, nor piles up."""
-    monkeypatch.setattr(guard, "_LOG_SIZE", 1 << 16)
     before = _pid(solver)
     for _ in range(3):
         assert solver.solve(_task(faulty.chatter, 1 << 18), PATIENCE).objective == before
@@ -472,7 +471,7 @@ def test_closing_leaves_nothing_behind() -> None:
 def test_deaths_and_overruns_leave_nothing_behind() -> None:
     """As many as there may be."""
     files = _open_files()
-    with SolverProcess() as solver:
+    with closing(SolverProcess()) as solver:
         for task in (_task(faulty.leave), _task(faulty.sleep_for)):
             before = _pid(solver)
             solver.solve(task, 0.1)

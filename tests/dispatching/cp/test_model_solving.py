@@ -1,4 +1,4 @@
-"""Solving a model again when what starts now found no nodes."""
+"""Solving a model again when what starts now found no nodes, and types of answers."""
 
 from typing import Any, NamedTuple
 
@@ -10,9 +10,10 @@ from hpcsched.dispatching.cp.backends.backend import Outcome, Session
 from hpcsched.dispatching.cp.backends.ortools import OrTools
 from hpcsched.dispatching.cp.formulation import BuiltModel
 from hpcsched.dispatching.cp.formulations.joint_now import joint_now
-from hpcsched.dispatching.cp.model_solving import REPAIRS, Task, solve
+from hpcsched.dispatching.cp.model_solving import REPAIRS, Answer, Task, checked_answer, solve
 from hpcsched.dispatching.cp.solver_limits import Budget
 from hpcsched.dispatching.planning.model_data import ModelData
+from hpcsched.dispatching.planning.plan import Plan
 
 NONE = np.zeros(0, dtype=np.int64)
 DATA = ModelData(
@@ -92,3 +93,17 @@ def test_no_answer_at_all() -> None:
     """There is no plan where there never was one."""
     answer = solve(Task(joint_now(), DATA, Lasting(0), Budget(10)))
     assert (answer.status, answer.plan, answer.objective) == ("unknown", None, None)
+
+
+@pytest.mark.parametrize("plan", [([0], [[1]]), Plan(*np.zeros((2, 1, 1)))])
+def test_a_plan_is_made_of_whole_numbers(plan: Any) -> None:
+    """As arrays."""
+    with pytest.raises(TypeError, match="a plan"):
+        checked_answer(Answer("optimal", plan, 1))
+
+
+def test_a_good_answer_is_returned() -> None:
+    """As it is."""
+    plan = Plan(np.array([0]), np.array([[1]]))
+    answer = Answer("feasible", plan, 3, 2.5)
+    assert checked_answer(answer) is answer

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hpcsched.dispatching.cp.backends.ortools import OrTools
-from hpcsched.dispatching.cp.in_process import InProcess
+from hpcsched.dispatching.cp.guard import InProcess
 from hpcsched.dispatching.cp.model_solving import Answer, Task
 from hpcsched.dispatching.cp.part import Part
 from hpcsched.dispatching.objectives import AF

@@ -1,6 +1,7 @@
 """How long a search goes on: the papers' protocol, and work that is counted."""
 
 from collections.abc import Sequence
+from contextlib import closing
 from time import perf_counter
 
 import cpmpy as cp
@@ -10,17 +11,16 @@ import pytest
 from hpcsched.dispatching.cp.backends.ortools import OrTools
 from hpcsched.dispatching.cp.formulation import BuiltModel
 from hpcsched.dispatching.cp.formulations.hcp19 import hcp19
-from hpcsched.dispatching.cp.guard import SolverProcess
-from hpcsched.dispatching.cp.in_process import InProcess
+from hpcsched.dispatching.cp.guard import InProcess, SolverProcess
 from hpcsched.dispatching.cp.model_solving import Answer, Task
 from hpcsched.dispatching.cp.solver_limits import (
     Budget,
     StoppingRule,
     Watch,
-    solve_by_stopping_rule,
 )
 from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.model_data import ModelData
+from tests.dispatching.cp.backends.test_backends import scripted
 
 PAPERS = StoppingRule()
 
@@ -72,13 +72,10 @@ def test_a_solver_that_starts_anew_gets_the_same_limits(
     rule: StoppingRule, best: list[int | None], end: float
 ) -> None:
     """Each longer than the one before."""
-    limits: list[float] = []
-
-    def solve(limit: float) -> tuple[bool, int | None]:
-        limits.append(limit)
-        return False, best[len(limits) - 1]
-
-    solve_by_stopping_rule(rule, solve)
+    said = [("unknown" if cost is None else "feasible", cost) for cost in best]
+    _, run, session = scripted(*said)
+    session.solve(rule, None)
+    limits = run.limits
     watch = Watch(rule)
     assert limits[0] == rule.first
     assert limits[-1] == end
@@ -86,17 +83,12 @@ def test_a_solver_that_starts_anew_gets_the_same_limits(
     assert watch.limit == rule.first
 
 
-@pytest.mark.parametrize("best", [3, None])
-def test_a_solver_that_is_done_is_not_asked_again(best: int | None) -> None:
+@pytest.mark.parametrize(("status", "best"), [("optimal", 3), ("infeasible", None)])
+def test_a_solver_that_is_done_is_not_asked_again(status: str, best: int | None) -> None:
     """It has proved that its plan is the best, or that there is none."""
-    limits: list[float] = []
-
-    def solve(limit: float) -> tuple[bool, int | None]:
-        limits.append(limit)
-        return len(limits) == 2, best
-
-    solve_by_stopping_rule(PAPERS, solve)
-    assert limits == [1.0, 2.0]
+    _, run, session = scripted(("unknown", None), (status, best))
+    session.solve(PAPERS, None)
+    assert run.limits == [1.0, 2.0]
 
 
 def _market_split(*, escape: bool) -> BuiltModel:
@@ -185,7 +177,7 @@ def test_equal_budgets_give_equal_answers(hinted: bool) -> None:
     task = Task(hcp19(), data, OrTools(), Budget(0.02), hint)
     expected = _said(InProcess().solve(task, None))
     assert expected[0] == "feasible"
-    with SolverProcess() as solver:
+    with closing(SolverProcess()) as solver:
         for _ in range(2):
             assert _said(solver.solve(task, None)) == expected
             solver.solve(task._replace(data=_jobs(9)), None)

@@ -3,18 +3,15 @@
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any, NamedTuple, Self
 
 import cpmpy as cp
-from cpmpy.exceptions import NotSupportedError
 
 from hpcsched.context import Context
-from hpcsched.dispatching.cp.backends.backend import Outcome
-from hpcsched.dispatching.cp.backends.restarting import LEAST_SECONDS, STATUS, RestartedSession
+from hpcsched.dispatching.cp.backends.restarting import ClockedRun, RestartedSession
 from hpcsched.dispatching.cp.backends.solver_params import AnySolverParams
-from hpcsched.dispatching.cp.formulation import BuiltModel, Variable
-from hpcsched.dispatching.cp.solver_limits import Budget
+from hpcsched.dispatching.cp.formulation import BuiltModel
 from hpcsched.errors import PluginError
 from hpcsched.registration import builtin
 
@@ -37,16 +34,12 @@ class AnySolver(NamedTuple):
     solver: str
     largest: int = 1 << 28
     largest_objective: int = 1 << 28
+    deterministic: bool = False
 
     @classmethod
     def build(cls, params: AnySolverParams, _context: Context) -> Self:
         """Return the solver as its parameters say."""
         return cls(params.solver)
-
-    @property
-    def deterministic(self) -> bool:
-        """A budget is counted by the clock."""
-        return False
 
     def check_installed(self) -> None:
         """Raise PluginError where CPMpy does not know the solver, or finds it not installed."""
@@ -66,23 +59,11 @@ class AnySolver(NamedTuple):
     def load(self, built: BuiltModel) -> RestartedSession:
         """Put a model into the solver's terms."""
         self.check_installed()
-        return RestartedSession(built, lambda model: _Run(self.solver, model))
+        return RestartedSession(built, self._loaded)
 
-
-class _Run:
-    """A model in the solver's terms."""
-
-    def __init__(self, solver: str, model: Any) -> None:
+    def _loaded(self, model: Any) -> ClockedRun:
         with _own_signals():
-            self._solver = cp.SolverLookup.get(solver, model)
-
-    def solve(self, limit: Budget | float, hint: dict[Variable, int] | None) -> Outcome:
-        seconds = limit.work if isinstance(limit, Budget) else limit
-        if hint:
-            with suppress(NotSupportedError):
-                self._solver.solution_hint(list(hint), list(hint.values()))
-        self._solver.solve(time_limit=max(seconds, LEAST_SECONDS))
-        return Outcome(STATUS[self._solver.status().exitstatus])
+            return ClockedRun(cp.SolverLookup.get(self.solver, model))
 
 
 @contextmanager

@@ -120,17 +120,13 @@ class DataBackend(AnyBackend, Protocol):
             If one is not; the message names it.
         """
 
-    def prepare(self, data: ModelData) -> None:
-        """Do the slow preparation that is needed once, before data like these are solved.
-
-        Parameters
-        ----------
-        data
-            Data of a model: `J` jobs, `N` nodes, `R` resource types, times in steps.
-        """
-
     def solve(
-        self, formulation: Formulation, data: ModelData, limits: Limits, hint: Plan | None
+        self,
+        formulation: Formulation,
+        data: ModelData,
+        limits: Limits,
+        hint: Plan | None,
+        seconds: float | None,
     ) -> Any:
         """Return the `Answer` to a formulation.
 
@@ -144,4 +140,6 @@ class DataBackend(AnyBackend, Protocol):
             A budget or a stopping rule.
         hint
             A plan to start from; None: no warm start.
+        seconds
+            Real seconds after which the best plan so far is wanted; None: no limit.
         """

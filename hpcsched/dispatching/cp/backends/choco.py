@@ -44,16 +44,12 @@ class Choco(NamedTuple):
     follow_phases: bool = False
     largest: int = 1 << 28
     largest_objective: int = 1 << 28
+    deterministic: bool = True
 
     @classmethod
     def build(cls, params: ChocoParams, _context: Context) -> Self:
         """Return the solver as its parameters say."""
         return cls(follow_phases=params.search == "papers")
-
-    @property
-    def deterministic(self) -> bool:
-        """Equal problems get equal answers under a budget."""
-        return True
 
     def check_installed(self) -> None:
         """Raise PluginError where pychoco is absent."""

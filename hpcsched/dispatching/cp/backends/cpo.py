@@ -5,17 +5,16 @@ takes the program `cpoptimizer`, which comes with a licence.
 """
 
 import io
+from collections.abc import Sequence
 from contextlib import redirect_stdout
 from typing import Any, NamedTuple, Self
 
 from cpmpy.solvers.cpo import CPM_cpo
 
 from hpcsched.context import Context
-from hpcsched.dispatching.cp.backends.backend import Outcome
-from hpcsched.dispatching.cp.backends.restarting import LEAST_SECONDS, STATUS, RestartedSession
+from hpcsched.dispatching.cp.backends.restarting import ClockedRun, RestartedSession
 from hpcsched.dispatching.cp.backends.solver_params import CPO_PACKAGE, CpOptimizerParams
-from hpcsched.dispatching.cp.formulation import BuiltModel, Variable
-from hpcsched.dispatching.cp.solver_limits import Budget
+from hpcsched.dispatching.cp.formulation import BuiltModel
 from hpcsched.errors import PluginError
 from hpcsched.registration import builtin
 
@@ -39,16 +38,12 @@ class CpOptimizer(NamedTuple):
     workers: int = 1
     largest: int = 1 << 50
     largest_objective: int = 1 << 50
+    deterministic: bool = False
 
     @classmethod
     def build(cls, params: CpOptimizerParams, _context: Context) -> Self:
         """Return the solver as its parameters say."""
         return cls(params.workers)
-
-    @property
-    def deterministic(self) -> bool:
-        """A budget is counted by the clock."""
-        return False
 
     def check_installed(self) -> None:
         """Raise PluginError where docplex or the program cpoptimizer is absent."""
@@ -64,28 +59,21 @@ class CpOptimizer(NamedTuple):
     def load(self, built: BuiltModel) -> RestartedSession:
         """Put a model into CP Optimizer's terms."""
         self.check_installed()
-        return RestartedSession(built, lambda model: _CpoRun(model, self.workers))
-
-
-class _CpoRun:
-    """A model in CP Optimizer's terms."""
-
-    def __init__(self, model: Any, workers: int) -> None:
-        self._workers = workers
-        with redirect_stdout(io.StringIO()):
-            self._cpmpy = CPM_cpo(model)
-
-    def solve(self, limit: Budget | float, hint: dict[Variable, int] | None) -> Outcome:
-        cpmpy = self._cpmpy
-        if hint:
-            point = cpmpy.cpo_model.create_empty_solution()
-            for variable, value in hint.items():
-                point.add_integer_var_solution(cpmpy.solver_var(variable), int(value))
-            cpmpy.cpo_model.set_starting_point(point)
-        seconds = limit.work if isinstance(limit, Budget) else limit
-        cpmpy.solve(
-            time_limit=max(seconds, LEAST_SECONDS),
-            Workers=self._workers,
-            RandomSeed=0,
+        return RestartedSession(
+            built, lambda model: ClockedRun(_Solver(model), Workers=self.workers, RandomSeed=0)
         )
-        return Outcome(STATUS[cpmpy.status().exitstatus])
+
+
+class _Solver(CPM_cpo):
+    """CPMpy's solver without docplex's words, and with hints."""
+
+    def __init__(self, model: Any) -> None:
+        with redirect_stdout(io.StringIO()):
+            super().__init__(model)
+
+    def solution_hint(self, cpm_vars: Sequence[Any], vals: Sequence[Any]) -> None:
+        """Set the starting point."""
+        point = self.cpo_model.create_empty_solution()
+        for variable, value in zip(cpm_vars, vals, strict=True):
+            point.add_integer_var_solution(self.solver_var(variable), int(value))
+        self.cpo_model.set_starting_point(point)

@@ -12,11 +12,9 @@ from cpmpy.solvers.pumpkin import CPM_pumpkin
 from cpmpy.transformations.normalize import toplevel_list
 
 from hpcsched.context import Context
-from hpcsched.dispatching.cp.backends.backend import Outcome
-from hpcsched.dispatching.cp.backends.restarting import LEAST_SECONDS, STATUS, RestartedSession
+from hpcsched.dispatching.cp.backends.restarting import ClockedRun, RestartedSession
 from hpcsched.dispatching.cp.backends.solver_params import PUMPKIN_PACKAGE, PumpkinParams
-from hpcsched.dispatching.cp.formulation import BuiltModel, Variable
-from hpcsched.dispatching.cp.solver_limits import Budget
+from hpcsched.dispatching.cp.formulation import BuiltModel
 from hpcsched.registration import builtin
 
 
@@ -39,16 +37,12 @@ class Pumpkin(NamedTuple):
 
     largest: int = 1 << 28
     largest_objective: int = 1 << 28
+    deterministic: bool = False
 
     @classmethod
     def build(cls, _params: PumpkinParams, _context: Context) -> Self:
         """Return the solver."""
         return cls()
-
-    @property
-    def deterministic(self) -> bool:
-        """A budget is counted by the clock."""
-        return False
 
     def check_installed(self) -> None:
         """Raise PluginError where pumpkin-solver is absent."""
@@ -57,11 +51,20 @@ class Pumpkin(NamedTuple):
     def load(self, built: BuiltModel) -> RestartedSession:
         """Put a model into Pumpkin's terms."""
         self.check_installed()
-        return RestartedSession(built, _PumpkinRun)
+        return RestartedSession(built, lambda model: ClockedRun(_Solver(model)))
 
 
 class _Solver(CPM_pumpkin):
     """CPMpy's solver with the parts that our models need and it leaves out."""
+
+    def __init__(self, model: Any) -> None:
+        with _panics():
+            super().__init__(model, seed=0)
+
+    def solve(self, **options: Any) -> bool:
+        """Solve; a panic is an exception."""
+        with _panics():
+            return bool(super().solve(**options))
 
     def transform(self, cpm_expr: Any) -> Any:
         """Return constraints that Pumpkin has; its cumulative takes only numbers as demands."""
@@ -87,22 +90,6 @@ def _decomposed(constraint: Any) -> Any:
         return [constraint]
     holds, defining = constraint.decompose()
     return [*holds, *defining]
-
-
-class _PumpkinRun:
-    """A model in Pumpkin's terms."""
-
-    def __init__(self, model: Any) -> None:
-        with _panics():
-            self._solver = _Solver(model, seed=0)
-
-    def solve(self, limit: Budget | float, hint: dict[Variable, int] | None) -> Outcome:
-        seconds = limit.work if isinstance(limit, Budget) else limit
-        with _panics():
-            if hint:
-                self._solver.solution_hint(list(hint), list(hint.values()))
-            self._solver.solve(time_limit=max(seconds, LEAST_SECONDS))
-        return Outcome(STATUS[self._solver.status().exitstatus])
 
 
 @contextmanager

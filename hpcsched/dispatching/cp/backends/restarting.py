@@ -1,18 +1,20 @@
 """The shared part of adapters, most of all of solvers that start anew with each call."""
 
 from collections.abc import Callable
+from contextlib import suppress
+from copy import copy
 from typing import Any, Protocol
 
 import cpmpy as cp
-from cpmpy.expressions.utils import argval
+from cpmpy.exceptions import NotSupportedError
+from cpmpy.expressions.utils import argval, is_num
 from cpmpy.solvers.solver_interface import ExitStatus
 from cpmpy.transformations.get_variables import get_variables_model
 from cpmpy.transformations.normalize import toplevel_list
 
 from hpcsched.dispatching.cp.backends.backend import Outcome, Outcomes, total
-from hpcsched.dispatching.cp.backends.constants import with_constants
 from hpcsched.dispatching.cp.formulation import BuiltModel, Variable
-from hpcsched.dispatching.cp.solver_limits import Budget, Limits, solve_by_stopping_rule
+from hpcsched.dispatching.cp.solver_limits import Budget, Limits, Watch
 
 STATUS: dict[ExitStatus, Outcomes] = {
     ExitStatus.OPTIMAL: "optimal",
@@ -21,6 +23,14 @@ STATUS: dict[ExitStatus, Outcomes] = {
     ExitStatus.UNSATISFIABLE: "infeasible",
 }
 """Outcomes by what CPMpy calls them."""
+
+ORIGINS = {
+    "cumulative": (0,),
+    "cumulative_optional": (0,),
+    "no_overlap": (0,),
+    "no_overlap_2d": (0, 2),
+}
+"""Where the starts, or origins, are among the arguments of a constraint on tasks."""
 
 LEAST_SECONDS = 0.001
 """What a solver is given at least, as many take 0 for no limit."""
@@ -43,6 +53,33 @@ class Run(Protocol):
         """
 
 
+class ClockedRun:
+    """A model in one of CPMpy's solvers, which stops by the clock.
+
+    A hint is given to solvers that can be told where to begin.
+
+    Parameters
+    ----------
+    solver
+        The solver, with the model.
+    options
+        Options of its method `solve`.
+    """
+
+    def __init__(self, solver: Any, **options: Any) -> None:
+        self._solver = solver
+        self._options = options
+
+    def solve(self, limit: Budget | float, hint: dict[Variable, int] | None) -> Outcome:
+        """Solve within the work of a budget, or a time limit, in seconds."""
+        seconds = limit.work if isinstance(limit, Budget) else limit
+        if hint:
+            with suppress(NotSupportedError):
+                self._solver.solution_hint(list(hint), list(hint.values()))
+        self._solver.solve(time_limit=max(seconds, LEAST_SECONDS), **self._options)
+        return Outcome(STATUS[self._solver.status().exitstatus])
+
+
 class RestartedSession:
     """A session for solvers that cannot be relied upon to go on where they stopped.
 
@@ -63,7 +100,8 @@ class RestartedSession:
     def __init__(self, built: BuiltModel, load: Callable[[Any], Run]) -> None:
         goal = built.model.objective_
         self._goal = goal
-        self._model = cp.Model([with_constants(each) for each in _each(built.model)])
+        constraints = toplevel_list(list(built.model.constraints), merge_and=False)
+        self._model = cp.Model([with_constants(each) for each in constraints])
         self._model.minimize(goal)
         self._load = load
         self._ready: Run | None = load(self._model)
@@ -87,21 +125,20 @@ class RestartedSession:
         # better.
         best, values = Outcome("unknown"), self._values()
         searches: list[Outcome] = []
-
-        def solve_for(limit: Budget | float) -> tuple[bool, int | None]:
-            nonlocal best, values
+        watch = None if isinstance(limits, Budget) else Watch(limits)
+        limit = limits if isinstance(limits, Budget) else limits.first
+        while True:
             outcome = self._solve(limit, hint)
             searches.append(outcome)
             if best.objective is None or _is_better(outcome, best):
                 best = outcome
                 if outcome.objective is not None:
                     values = self._values()
-            return outcome.status in ("optimal", "infeasible"), best.objective
-
-        if isinstance(limits, Budget):
-            solve_for(limits)
-        else:
-            solve_by_stopping_rule(limits, solve_for)
+            if watch is None or outcome.status in ("optimal", "infeasible"):
+                break
+            if not watch.goes_on(best.objective):
+                break
+            limit = watch.limit
         for variable, value in values.items():
             variable._value = value  # as CPMpy's own solvers do
         return best._replace(
@@ -125,10 +162,26 @@ class RestartedSession:
         return outcome._replace(status="feasible", objective=objective)
 
 
-def _each(model: Any) -> list[Any]:
-    """Return the constraints of a model one by one."""
-    each: list[Any] = toplevel_list(list(model.constraints), merge_and=False)
-    return each
+def with_constants(constraint: Any) -> Any:
+    """Return a constraint on tasks with a variable of one value in place of each number.
+
+    SCIP takes no number for the start of a task, and neither does Pumpkin. Each number gets a
+    variable of its own, as SCIP 10 takes no variable for the starts of two tasks either. Any other
+    constraint is returned as it is.
+    """
+    places = ORIGINS.get(getattr(constraint, "name", ""), ())
+    if not any(is_num(origin) for place in places for origin in constraint.args[place]):
+        return constraint
+    arguments = list(constraint.args)
+    for place in places:
+        arguments[place] = [
+            cp.intvar(int(origin), int(origin)) if is_num(origin) else origin
+            for origin in arguments[place]
+        ]
+    # A copy, as the model's own constraint is used again when the model is loaded anew.
+    changed = copy(constraint)
+    changed.update_args(arguments)
+    return changed
 
 
 def _is_better(outcome: Outcome, best: Outcome) -> bool:

@@ -11,8 +11,9 @@ from hpcsched.dispatching.cp.backends.solver_params import ScheduleOrPostponePar
 from hpcsched.dispatching.cp.formulation import Formulation
 from hpcsched.dispatching.cp.model_solving import Answer
 from hpcsched.dispatching.cp.postpone.known_constraints import mode_of
-from hpcsched.dispatching.cp.postpone.postpone_search import make_ready, schedule_or_postpone
+from hpcsched.dispatching.cp.postpone.postpone_search import schedule_or_postpone
 from hpcsched.dispatching.cp.solver_limits import Limits
+from hpcsched.dispatching.decision import OVERRUN
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.plan import Plan
 from hpcsched.registration import builtin
@@ -52,12 +53,13 @@ class ScheduleOrPostpone(NamedTuple):
         """Raise InputError for a formulation with constraints that the search does not know."""
         mode_of(formulation)
 
-    def prepare(self, data: ModelData) -> None:
-        """Compile the search."""
-        make_ready(data)
-
     def solve(
-        self, formulation: Formulation, data: ModelData, limits: Limits, hint: Plan | None
+        self,
+        formulation: Formulation,
+        data: ModelData,
+        limits: Limits,
+        hint: Plan | None,
+        seconds: float | None = None,
     ) -> Answer:
         """Search for the best plan within limits, starting from a hint if there is one.
 
@@ -71,17 +73,23 @@ class ScheduleOrPostpone(NamedTuple):
             A budget or a stopping rule.
         hint
             Values of variables to start from; None: no warm start.
+        seconds
+            Real seconds after which the best plan so far is handed over; None: no limit.
         """
         began = perf_counter()
-        found = schedule_or_postpone(data, formulation, limits, hint, self.restart_after)
+        found = schedule_or_postpone(
+            data, formulation, limits, hint, self.restart_after, seconds=seconds
+        )
+        status = "overrun" if found.late and found.plan is None else found.status
         return Answer(
-            found.status,
+            status,
             found.plan,
             found.objective,
             # The search has no bound of the whole tree: only its end proves one.
             found.objective if found.status == "optimal" else None,
             formulation.variables(data),
             solve_time=perf_counter() - began,
+            why=f"{OVERRUN}ended after {seconds:.3g} s" if found.late else "",
             branches=found.nodes,
             fails=found.fails,
         )

@@ -40,6 +40,7 @@ def joint_now(*, classes: bool = True) -> Formulation:
         counts_by_class if classes else counts_by_node,
         (cumulatives, units_that_start_now, class_capacities),
         value="largest",
+        forbid=other_counts,
     )
 
 
@@ -99,11 +100,6 @@ class CountsNow:
         ]
         return _pack(self._data, self.classes, chosen)
 
-    def forbid(self) -> object:
-        """Return a constraint against the present counts."""
-        present = [(count, count.value()) for of_job in self.counts for count in of_job.values()]
-        return cp.any([count != value for count, value in present])
-
     def hint(self, plan: Plan) -> dict[Variable, int]:
         """Return values for a plan."""
         values: dict[Variable, int] = {}
@@ -144,6 +140,12 @@ def class_capacities(parts: ModelParts) -> list[Any]:
                 free = int(data.available[nodes[0], r]) * len(nodes)
                 constraints.append(cp.sum(terms) <= free)
     return constraints
+
+
+def other_counts(parts: ModelParts) -> Any:
+    """Return a constraint against the present counts."""
+    counts = [count for of_job in parts.placing.counts for count in of_job.values()]
+    return cp.any([count != count.value() for count in counts])
 
 
 def _nodes(data: ModelData) -> list[IntArray]:

@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hpcsched.dispatching.cp.formulation import Formulation, ModelParts, Variable
-from hpcsched.dispatching.cp.formulations.scheduling import cumulatives, in_values
+from hpcsched.dispatching.cp.formulations.scheduling import cumulative, cumulatives
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.plan import Plan
 from hpcsched.system.system import IntArray
@@ -117,8 +117,11 @@ def nodes_of_units(parts: ModelParts) -> list[Any]:
             z == data.horizon * node + start
             for z, node in zip(placing.lines[i], of_job, strict=True)
         ]
-        for node in of_job:
-            constraints += in_values(node, placing.usable[i])
+        first, last = placing.usable[i][0], placing.usable[i][-1]
+        # Without a gap the bounds of the variable say it all.
+        if last - first + 1 > len(placing.usable[i]):
+            rows = [[n] for n in placing.usable[i]]
+            constraints += [cp.Table([node], rows) for node in of_job]
         if data.apart[i]:
             constraints += [a < b for a, b in pairwise(of_job)]
         else:
@@ -181,5 +184,4 @@ def _line(data: ModelData, r: int, places: list[list[Variable]], demands: IntArr
         for n, begin, end in data.closed
         if usable[n] and data.capacity[n, r]
     ]
-    begins, durations, amounts = (list(column) for column in zip(*tasks, strict=True))
-    return [cp.Cumulative(begins, durations, demand=amounts, capacity=capacity)]
+    return [cumulative(tasks, capacity)]

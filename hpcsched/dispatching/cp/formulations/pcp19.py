@@ -24,11 +24,7 @@ import cpmpy as cp
 import numpy as np
 
 from hpcsched.dispatching.cp.formulation import Formulation, ModelParts, Variable
-from hpcsched.dispatching.cp.formulations.node_allocation import (
-    by_room,
-    most_units,
-    scarce_places,
-)
+from hpcsched.dispatching.cp.formulations.node_allocation import by_room, most_units, scarce_places
 from hpcsched.dispatching.cp.formulations.scheduling import cumulatives, largest_aggregated_area
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.plan import Plan
@@ -115,14 +111,11 @@ def alternatives(parts: ModelParts) -> list[Any]:
 def node_cumulatives(parts: ModelParts) -> list[Any]:
     """Return a cumulative of present copies for each node and type that can be short."""
     data, constraints = parts.data, []
+    run_times = data.run_times.tolist()
     for place in scarce_places(data):
+        asked = data.requests[:, place.resource_type].tolist()
         tasks = [
-            (
-                parts.starts[i],
-                int(data.run_times[i]),
-                int(data.requests[i, place.resource_type]),
-                copy,
-            )
+            (parts.starts[i], run_times[i], asked[i], copy)
             for i in place.jobs
             for copy in parts.placing.present[i][place.node]
         ]

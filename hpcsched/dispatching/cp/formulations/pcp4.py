@@ -32,12 +32,10 @@ import cpmpy as cp
 import numpy as np
 
 from hpcsched.dispatching.cp.formulation import Formulation, ModelParts, Variable
-from hpcsched.dispatching.cp.formulations.node_allocation import (
-    by_room,
-    most_units,
-    scarce_places,
-)
+from hpcsched.dispatching.cp.formulations.node_allocation import by_room, most_units, scarce_places
 from hpcsched.dispatching.cp.formulations.scheduling import (
+    Task,
+    cumulative,
     cumulatives,
     disjunctions,
     largest_aggregated_area,
@@ -101,11 +99,10 @@ class UnitCounts:
     def hint(self, plan: Plan) -> dict[Variable, int]:
         """Return counts, and amounts taken, for the jobs that have nodes in a plan."""
         values: dict[Variable, int] = {}
-        placed: list[bool] = [bool(row.any()) for row in plan.placed]
-        for i, of_job in enumerate(self.counts):
-            if placed[i]:
-                # Only with nodes in the plan: zeros would contradict the sum of a job's units.
-                values |= {count: int(plan.placed[i, n]) for n, count in of_job.items()}
+        # Only with nodes in the plan: zeros would contradict the sum of a job's units.
+        placed = plan.placed.sum(axis=1)
+        for i in placed.nonzero()[0].tolist():
+            values |= {count: int(plan.placed[i, n]) for n, count in self.counts[i].items()}
         for (i, n, asked), amount in self.taken.items():
             if placed[i]:
                 values[amount] = asked * int(plan.placed[i, n])
@@ -126,7 +123,7 @@ def node_capacities(parts: ModelParts) -> list[Any]:
     data, placing = parts.data, parts.placing
     constraints: list[Any] = []
     for place in scarce_places(data):
-        tasks: list[tuple[Any, int, Any]] = []
+        tasks: list[Task] = []
         for i in place.jobs:
             asked = int(data.requests[i, place.resource_type])
             count = placing.counts[i][place.node]
@@ -138,9 +135,5 @@ def node_capacities(parts: ModelParts) -> list[Any]:
                 placing.taken[key] = cp.intvar(0, asked * int(placing.most[i, place.node]))
                 constraints.append(placing.taken[key] == asked * count)
             tasks.append((parts.starts[i], int(data.run_times[i]), placing.taken[key]))
-        tasks += place.allocated
-        begins, durations, amounts = (list(part) for part in zip(*tasks, strict=True))
-        constraints.append(
-            cp.Cumulative(begins, durations, demand=amounts, capacity=place.capacity)
-        )
+        constraints.append(cumulative([*tasks, *place.allocated], place.capacity))
     return constraints

@@ -4,14 +4,11 @@ The positions are those of `unit_positions`.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import islice
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
-from hpcsched.dispatching.cp.formulation import Variable
 from hpcsched.dispatching.planning.model_data import BoolArray, ModelData
-from hpcsched.dispatching.planning.plan import Plan
 from hpcsched.system.system import IntArray
 
 
@@ -65,17 +62,6 @@ class Segment(NamedTuple):
     last: int
 
 
-class Positions(Protocol):
-    """The part of `UnitPositions` that a hint needs."""
-
-    types: Sequence[int]
-    numbering: Numbering
-    nodes: list[list[Variable]]
-    origins: list[dict[int, list[Variable]]]
-    segments: list[list[Segment]]
-    within: list[list[list[Variable]]]
-
-
 class Box(NamedTuple):
     """Positions `low … high − 1` of a node are taken from `begin` to `end`."""
 
@@ -85,52 +71,7 @@ class Box(NamedTuple):
     high: int
 
 
-def hint_positions(data: ModelData, positions: Positions, plan: Plan) -> dict[Variable, int]:
-    """Return nodes and positions for a plan.
-
-    On each node jobs take the lowest positions that are free as long as they run, in an order that
-    finds room for most units. A unit for which there is none gets a node alone.
-    """
-    values: dict[Variable, int] = {}
-    numbering = positions.numbering
-    placed = plan.placed[:, numbering.order]
-    on_node: list[list[int]] = [[] for _ in range(data.node_count)]
-    for i, (of_job, row) in enumerate(zip(positions.nodes, placed, strict=True)):
-        where = np.repeat(np.arange(data.node_count), row).tolist()
-        for node, within, k in zip(of_job, positions.within[i], where, strict=False):
-            if not isinstance(node, int):
-                values[node] = k
-            for (first, last), chosen in zip(positions.segments[i], within, strict=False):
-                values[chosen] = int(first <= k <= last)
-        for k in row.nonzero()[0].tolist():
-            on_node[k].append(i)
-    starts, run_times = plan.starts.tolist(), data.run_times.tolist()
-    for r in positions.types:
-        taken = taken_positions(data, r, numbering)
-        # Units of a job are handed out node by node, in the order in which they got their nodes
-        # above.
-        left = [iter(by_type.get(r, ())) for by_type in positions.origins]
-        for k, jobs in enumerate(on_node):
-            shares = [
-                _Share(
-                    i,
-                    starts[i],
-                    starts[i] + run_times[i],
-                    int(data.requests[i, r]),
-                    int(placed[i, k]),
-                )
-                for i in jobs
-                if data.requests[i, r]
-            ]
-            origins = _pack(shares, taken.get(k, []), numbering.stride(k, r))
-            for share in shares:
-                here = islice(left[share.job], share.units)
-                lows = (int(numbering.first[k, r]) + low for low in origins[share.job])
-                values |= zip(list(here), lows, strict=False)
-    return values
-
-
-class _Share(NamedTuple):
+class Share(NamedTuple):
     """A job's share of a node: `units` units of `size` each."""
 
     job: int
@@ -140,7 +81,7 @@ class _Share(NamedTuple):
     units: int
 
 
-_ORDERS: tuple[Callable[[_Share], tuple[int, ...]], ...] = (
+_ORDERS: tuple[Callable[[Share], tuple[int, ...]], ...] = (
     lambda share: (share.begin, -share.end),
     lambda share: (share.begin - share.end, -share.size),
     lambda share: (-share.size, share.begin - share.end),
@@ -150,7 +91,7 @@ _ORDERS: tuple[Callable[[_Share], tuple[int, ...]], ...] = (
 """Orders in which to look for positions, until all have some; no one order is always good."""
 
 
-def _pack(shares: Sequence[_Share], taken: Sequence[Box], limit: int) -> dict[int, list[int]]:
+def pack(shares: Sequence[Share], taken: Sequence[Box], limit: int) -> dict[int, list[int]]:
     """Return origins of units by job; fewer than there are units if no order has room for all."""
     wanted = sum(share.units for share in shares)
     best: dict[int, list[int]] = {}

@@ -18,6 +18,9 @@ from hpcsched.dispatching.planning.plan import Plan
 from hpcsched.dispatching.planning.shared_resource_data import SharedResourceData
 from hpcsched.system.system import IntArray
 
+Task = tuple[Any, int, Any]
+"""Start, run time and demand; the start and the demand may be variables."""
+
 
 def start_variables(data: ModelData, fixed: IntArray) -> list[Variable]:
     """Return a start variable for each job, from now to its latest start, `[J]`.
@@ -111,36 +114,24 @@ def largest_aggregated_area(data: ModelData) -> int:
     return int(totals.max(initial=1)) * data.horizon
 
 
+def cumulative(tasks: Sequence[Task], capacity: int) -> Any:
+    """Return the cumulative of tasks, at least one."""
+    begins, durations, demands = (list(column) for column in zip(*tasks, strict=True))
+    return cp.Cumulative(begins, durations, demand=demands, capacity=capacity)
+
+
 def cumulatives(parts: ModelParts) -> list[Any]:
     """Return a cumulative for each resource type over all nodes together.
 
     Running jobs are merged by their ends, and closed nodes by the times at which they are. A type
     that cannot be short gets none.
     """
-    data, starts = parts.data, parts.starts
-    constraints = []
-    demands = data.demands
-    for r, total in enumerate(data.totals.tolist()):
-        tasks = [
-            (start, int(run_time), int(demand))
-            for start, run_time, demand in zip(starts, data.run_times, demands[:, r], strict=True)
-            if demand
-        ]
-        tasks += [
-            (0, end, int(allocated[r]))
-            for end, allocated in data.allocated_together
-            if allocated[r]
-        ]
-        tasks += [
-            (begin, end - begin, int(closed[r]))
-            for begin, end, closed in data.closed_together
-            if closed[r]
-        ]
-        # Otherwise all tasks fit at once, and the constraint would only cost propagation.
-        if sum(demand for _, _, demand in tasks) > total:
-            begin, durations, amounts = (list(column) for column in zip(*tasks, strict=True))
-            constraints.append(cp.Cumulative(begin, durations, demand=amounts, capacity=total))
-    return constraints
+    data = parts.data
+    fixed = [(0, end, allocated) for end, allocated in data.allocated_together]
+    fixed += [(begin, end - begin, closed) for begin, end, closed in data.closed_together]
+    jobs = zip(parts.starts, data.run_times.tolist(), data.demands, strict=True)
+    most = sum((amounts for _, _, amounts in fixed), np.zeros(data.type_count, dtype=np.int64))
+    return _scarce([*jobs], fixed, most, data.totals)
 
 
 def system_cumulatives(parts: ModelParts) -> list[Any]:
@@ -166,31 +157,40 @@ def _shared_cumulatives(
     parts: ModelParts, shared_resources: SharedResourceData, *, put_off: bool
 ) -> list[Any]:
     """Return the cumulatives; `put_off`: whether jobs with a fixed start draw as well."""
-    data, starts = parts.data, parts.starts
-    constraints = []
+    data, since = parts.data, shared_resources.since
+    jobs = [
+        job
+        for job in zip(parts.starts, data.run_times.tolist(), shared_resources.draws, strict=True)
+        if put_off or not isinstance(job[0], int)
+    ]
     # The last amount lasts for ever; a task needs a finite length, up to the horizon.
-    lengths = np.append(np.diff(shared_resources.since), 1)
-    lengths[-1] = max(data.horizon - int(shared_resources.since[-1]), 1)
-    for p, most in enumerate(shared_resources.capacity.tolist()):
-        tasks = [
-            (start, run_time, amount)
-            for start, run_time, amount in zip(
-                starts, data.run_times.tolist(), shared_resources.draws[:, p].tolist(), strict=True
-            )
-            if amount and (put_off or not isinstance(start, int))
-        ]
-        missing = most - shared_resources.free[:, p]
-        if sum(amount for _, _, amount in tasks) + int(missing.max()) <= most or not tasks:
-            continue
-        tasks += [
-            (since, length, amount)
-            for since, length, amount in zip(
-                shared_resources.since.tolist(), lengths.tolist(), missing.tolist(), strict=True
-            )
-            if amount and since < data.horizon
-        ]
-        begin, durations, amounts = (list(column) for column in zip(*tasks, strict=True))
-        constraints.append(cp.Cumulative(begin, durations, demand=amounts, capacity=most))
+    lengths = np.append(np.diff(since), max(data.horizon - int(since[-1]), 1))
+    missing = shared_resources.capacity - shared_resources.free
+    fixed = [
+        task
+        for task in zip(since.tolist(), lengths.tolist(), missing, strict=True)
+        if task[0] < data.horizon
+    ]
+    return _scarce(jobs, fixed, missing.max(axis=0), shared_resources.capacity)
+
+
+def _scarce(
+    jobs: Sequence[tuple[Variable, int, IntArray]],
+    fixed: Sequence[tuple[int, int, IntArray]],
+    most: IntArray,
+    capacity: IntArray,
+) -> list[Any]:
+    """Return a cumulative for each resource that can be short.
+
+    Tasks have amounts of all resources; the fixed ones take `most` together at any time.
+    """
+    constraints = []
+    for r, total in enumerate(capacity.tolist()):
+        tasks = [(start, run_time, int(drawn[r])) for start, run_time, drawn in jobs if drawn[r]]
+        # Otherwise all tasks fit at once, and the constraint would only cost propagation.
+        if sum(amount for _, _, amount in tasks) + int(most[r]) > total:
+            tasks += [(begin, length, int(drawn[r])) for begin, length, drawn in fixed if drawn[r]]
+            constraints.append(cumulative(tasks, total))
     return constraints
 
 
@@ -221,11 +221,10 @@ def disjunctions(parts: ModelParts) -> list[Any]:
         for group in sorted(groups)
         if len(group) > 2 or (len(group) == 2 and group not in known)
     ]
-    allocated_until_then = data.allocated_together
     soonest = np.zeros(data.job_count, dtype=np.int64)
     allocated = np.zeros(data.type_count, dtype=np.int64)
     # From the last end back: at any time all that ends later is allocated.
-    for end, amounts in reversed(allocated_until_then):
+    for end, amounts in reversed(data.allocated_together):
         allocated = allocated + amounts
         waits = (demands + allocated > data.totals).any(axis=1)
         soonest = np.where(waits, np.maximum(soonest, end), soonest)
@@ -233,19 +232,3 @@ def disjunctions(parts: ModelParts) -> list[Any]:
         start >= first for start, first in zip(starts, soonest.tolist(), strict=True) if first
     ]
     return constraints
-
-
-def in_values(variable: Variable, values: Sequence[int]) -> list[Any]:
-    """Return constraints that keep a variable to ascending values within its bounds.
-
-    Parameters
-    ----------
-    variable
-        The variable.
-    values
-        The values, ascending.
-    """
-    # Without a gap the bounds of the variable say it all.
-    if values[-1] - values[0] + 1 == len(values):
-        return []
-    return [cp.Table([variable], [[value] for value in values])]

@@ -41,7 +41,7 @@ Ours departs in this.
 """
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 import cpmpy as cp
@@ -51,15 +51,13 @@ from hpcsched.dispatching.cp.formulation import ModelParts, Variable, domination
 from hpcsched.dispatching.cp.formulations.position_packing import (
     Numbering,
     Segment,
-    hint_positions,
+    Share,
     merged_boxes,
     numbered,
+    pack,
     taken_positions,
 )
-from hpcsched.dispatching.cp.formulations.scheduling import (
-    cumulatives,
-    disjunctions,
-)
+from hpcsched.dispatching.cp.formulations.scheduling import cumulatives, disjunctions
 from hpcsched.dispatching.cp.no_overlap_2d import NoOverlap2D
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.plan import Plan
@@ -164,8 +162,43 @@ class UnitPositions:
         return counts
 
     def hint(self, plan: Plan) -> dict[Variable, int]:
-        """Return nodes and positions for a plan."""
-        return hint_positions(self._data, self, plan)
+        """Return nodes and positions for a plan.
+
+        On each node jobs take the lowest positions that are free as long as they run, in an order
+        that finds room for most units. A unit for which there is none gets a node alone.
+        """
+        data, numbering = self._data, self.numbering
+        values: dict[Variable, int] = {}
+        placed = plan.placed[:, numbering.order]
+        on_node: list[list[int]] = [[] for _ in range(data.node_count)]
+        for i, (of_job, row) in enumerate(zip(self.nodes, placed, strict=True)):
+            where = np.repeat(np.arange(data.node_count), row).tolist()
+            for node, within, k in zip(of_job, self.within[i], where, strict=False):
+                if not isinstance(node, int):
+                    values[node] = k
+                for (first, last), chosen in zip(self.segments[i], within, strict=False):
+                    values[chosen] = int(first <= k <= last)
+            for k in row.nonzero()[0].tolist():
+                on_node[k].append(i)
+        starts, ends = plan.starts.tolist(), (plan.starts + data.run_times).tolist()
+        for r in self.types:
+            taken = taken_positions(data, r, numbering)
+            asked = data.requests[:, r].tolist()
+            # Units of a job are handed out node by node, in the order in which they got their
+            # nodes above.
+            left = [iter(by_type.get(r, ())) for by_type in self.origins]
+            for k, jobs in enumerate(on_node):
+                shares = [
+                    Share(i, starts[i], ends[i], asked[i], int(placed[i, k]))
+                    for i in jobs
+                    if asked[i]
+                ]
+                origins = pack(shares, taken.get(k, []), numbering.stride(k, r))
+                for share in shares:
+                    here = islice(left[share.job], share.units)
+                    lows = (int(numbering.first[k, r]) + low for low in origins[share.job])
+                    values |= zip(list(here), lows, strict=False)
+        return values
 
 
 def on_nodes(parts: ModelParts) -> list[Any]:

@@ -7,6 +7,7 @@ its constraints. It refuses a formulation with any other function instead of lea
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from hpcsched._core import PostponeMode
 from hpcsched.dispatching.cp.formulation import Formulation
 from hpcsched.dispatching.cp.formulations.joint_now import (
     class_capacities,
@@ -40,7 +41,6 @@ from hpcsched.dispatching.cp.formulations.unit_positions import (
     no_overlap,
     on_nodes,
 )
-from hpcsched.dispatching.cp.postpone import search_tables
 from hpcsched.errors import Finding, InputError
 
 
@@ -50,7 +50,7 @@ class Meaning(NamedTuple):
     Attributes
     ----------
     mode
-        See `search_tables`.
+        See `PostponeMode`.
     placings
         Functions that make the variables.
     needed
@@ -60,36 +60,36 @@ class Meaning(NamedTuple):
         `dominating_first`, which the search keeps to where the formulation has it.
     """
 
-    mode: int
+    mode: PostponeMode
     placings: tuple[Callable[..., Any], ...]
     needed: tuple[Callable[..., Any], ...]
     others: tuple[Callable[..., Any], ...] = ()
 
 
 MEANINGS = (
-    Meaning(search_tables.AGGREGATED, (Nowhere,), (system_cumulatives,)),
+    Meaning(PostponeMode.AGGREGATED, (Nowhere,), (system_cumulatives,)),
     Meaning(
-        search_tables.NOW,
+        PostponeMode.NOW,
         (counts_by_class, counts_by_node),
         (cumulatives, units_that_start_now, class_capacities),
     ),
     Meaning(
-        search_tables.COUNTS, (UnitIntervals,), (alternatives, node_cumulatives), (cumulatives,)
+        PostponeMode.COUNTS, (UnitIntervals,), (alternatives, node_cumulatives), (cumulatives,)
     ),
     Meaning(
-        search_tables.COUNTS,
+        PostponeMode.COUNTS,
         (UnitCounts,),
         (all_units, node_capacities),
         (cumulatives, disjunctions),
     ),
     Meaning(
-        search_tables.COUNTS,
+        PostponeMode.COUNTS,
         (UnitNodes,),
         (nodes_of_units, line_cumulatives),
         (all_nodes_together,),
     ),
     Meaning(
-        search_tables.POSITIONS,
+        PostponeMode.POSITIONS,
         (all_types, needed_types),
         (on_nodes, no_overlap),
         (cumulatives, disjunctions, ascending, all_different, dominating_first),
@@ -97,8 +97,8 @@ MEANINGS = (
 )
 
 
-def mode_of(formulation: Formulation) -> int:
-    """Return the mode of the search for a formulation, see `search_tables`.
+def mode_of(formulation: Formulation) -> PostponeMode:
+    """Return the mode of the search for a formulation, see `PostponeMode`.
 
     Raises
     ------

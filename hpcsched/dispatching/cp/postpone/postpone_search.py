@@ -1,21 +1,16 @@
 """Schedule-or-postpone within limits: from a model's data to the best plan that was found."""
 
+from collections.abc import Sequence
 from random import Random
 from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
 
-from hpcsched.dispatching.core.compiled import is_compiled, plain
+from hpcsched._core import PostponeMode, PostponeSearch
 from hpcsched.dispatching.cp.formulation import Formulation, in_decision_order
-from hpcsched.dispatching.cp.formulations.hcp19 import hcp19
-from hpcsched.dispatching.cp.postpone import search_tables
-from hpcsched.dispatching.cp.postpone.bound_kernels import NEVER
 from hpcsched.dispatching.cp.postpone.known_constraints import mode_of
-from hpcsched.dispatching.cp.postpone.preparing import Given, prepare
-from hpcsched.dispatching.cp.postpone.search_kernels import advance
-from hpcsched.dispatching.cp.postpone.search_opening import open_search
-from hpcsched.dispatching.cp.postpone.search_tables import Search
+from hpcsched.dispatching.cp.postpone.search_problem import cumulatives, open_search
 from hpcsched.dispatching.cp.solver_limits import Budget, Limits, StoppingRule, Watch
 from hpcsched.dispatching.decision import SolverStatus
 from hpcsched.dispatching.planning.model_data import ModelData
@@ -28,15 +23,18 @@ NODES = 1_000_000
 _BETWEEN_LOOKS = 100
 """After so many nodes the clock is looked at, where there is a limit of time."""
 
-_PLAIN_SIZE = 64
-_PLAIN_NODES = 5000
-"""Of problems of so many jobs × nodes, so many nodes are done before anything is compiled."""
+_SLICE_SECONDS = 0.05
+"""After so long the search lets Python handle signals, and looks for its deadline."""
+
+_NEVER = 1 << 62
+"""More fails than any search has."""
 
 
 class Found(NamedTuple):
     """The result of a search.
 
-    `nodes` counts decisions and their changes, `fails` dead ends.
+    `nodes` counts decisions and their changes, `fails` dead ends; `late` says that the search ended
+    at its deadline, before its limits.
     """
 
     status: SolverStatus
@@ -44,6 +42,7 @@ class Found(NamedTuple):
     objective: int | None
     nodes: int
     fails: int
+    late: bool = False
 
 
 def schedule_or_postpone(
@@ -52,6 +51,8 @@ def schedule_or_postpone(
     limits: Limits,
     hint: Plan | None,
     restart_after: int | None,
+    *,
+    seconds: float | None = None,
 ) -> Found:
     """Return the best plan that is found within limits.
 
@@ -68,36 +69,39 @@ def schedule_or_postpone(
     restart_after
         After so many fails the search begins anew with another order of jobs, after twice as many
         again, and so on; None: never.
+    seconds
+        Real seconds after which the search ends whatever the limits; None: never.
     """
     mode = mode_of(formulation)
-    given = prepare(data, formulation, mode)
-    if (given.problem.fixed > given.problem.total).any():
+    fixed = formulation.fixed_starts(data)
+    shared = cumulatives(data, mode, fixed)
+    if (shared.used > shared.total).any():
         return Found("infeasible", None, None, 0, 0)
     best = None
-    if hint is not None and mode != search_tables.POSITIONS and formulation.first is None:
+    if hint is not None and mode is not PostponeMode.POSITIONS and formulation.first is None:
         # A wrong hint would be a limit that no plan can meet.
         best = hint if fault_of(hint, data) is None else None
-    fixed = formulation.fixed_starts(data)
     by_choice = in_decision_order(data, shortest_first=formulation.shortest_first)
-    order = np.array([j for j in by_choice if fixed[j] < 0], dtype=np.int64)
-    search = open_search(given, data, order)
+    order = [j for j in by_choice if fixed[j] < 0]
+    search = open_search(data, formulation, mode, shared, order)
     if best is not None:
-        search.state[search_tables.BEST] = data.cost(best.starts)
-    search, ended = _go_through(given, data, search, limits, restart_after)
-    state = search.state
-    if state[search_tables.SOLUTIONS]:
-        best = _plan_of(given, data, search, fixed)
-    elif best is not None and mode != search_tables.COUNTS:
+        search.improve_on(data.cost(best.starts))
+    passage = _Passage(search, limits, len(order), restart_after, seconds)
+    ended = passage.go_through()
+    if search.starts is not None:
+        best = _plan_of(data, search, search.starts, fixed)
+    elif best is not None and mode is not PostponeMode.COUNTS:
         # The hint names nodes that this formulation leaves open.
-        named = (best.starts == 0) & (mode == search_tables.NOW)
+        named = (best.starts == 0) & (mode is PostponeMode.NOW)
         best = best._replace(placed=best.placed * named[:, np.newaxis])
     # The end of the tree proves nothing where plans were left out of it.
-    ended = ended and not state[search_tables.LEFT_OUT] and not _may_wait(data)
-    nodes, fails = int(state[search_tables.NODES]), int(state[search_tables.FAILS])
+    ended = ended and not search.left_out and not _may_wait(data)
+    nodes, fails = search.nodes, search.fails
     if best is None:
-        return Found("infeasible" if ended else "unknown", None, None, nodes, fails)
+        status: SolverStatus = "infeasible" if ended else "unknown"
+        return Found(status, None, None, nodes, fails, passage.late)
     cost = data.cost(best.starts)
-    return Found("optimal" if ended else "feasible", best, cost, nodes, fails)
+    return Found("optimal" if ended else "feasible", best, cost, nodes, fails, passage.late)
 
 
 def _may_wait(data: ModelData) -> bool:
@@ -105,84 +109,74 @@ def _may_wait(data: ModelData) -> bool:
     return any(slope < 0 for curve in data.curves or () for slope in curve.slopes)
 
 
-def _plan_of(given: Given, data: ModelData, search: Search, fixed: IntArray) -> Plan:
-    starts, jobs = fixed.copy(), fixed < 0
-    starts[jobs] = search.best_start
+def _plan_of(
+    data: ModelData, search: PostponeSearch, found: Sequence[int], fixed: IntArray
+) -> Plan:
+    starts, jobs = fixed.copy(), np.flatnonzero(fixed < 0)
+    starts[jobs] = found
     placed = np.zeros((data.job_count, data.node_count), dtype=np.int64)
-    placed[np.ix_(jobs, given.order)] = search.best_placed
+    for j, n, units in search.placed:
+        placed[jobs[j], n] = units
     return Plan(starts, placed)
 
 
-def _go_through(
-    given: Given, data: ModelData, search: Search, limits: Limits, restart_after: int | None
-) -> tuple[Search, bool]:
-    """Go through the tree within limits; return the search, and whether all of it was seen."""
-    count = len(given.problem.units)
-    few = _PLAIN_NODES if _is_small(count, len(given.order)) else 0
-    fails = restart_after or NEVER
-    until, random, goes_on = fails, Random(0), _Limit(limits, count)
-    while True:
-        most = goes_on.nodes
-        # Plain Python and compiled code change the same arrays: one goes on where the other
-        # stopped.
-        ended = plain(advance)(min(most, few), until, given.problem, search)
-        state = search.state
-        if not ended and state[search_tables.NODES] < most and state[search_tables.FAILS] < until:
-            ended = advance(most, until, given.problem, search)
-        if ended:
-            return search, True
-        if state[search_tables.FAILS] >= until:
-            fails *= 2
-            until = int(state[search_tables.FAILS]) + fails
-            search = open_search(given, data, _other_order(count, random), search)
-        elif not goes_on.beyond(search):
-            return search, False
+class _Passage:
+    """A passage through the tree within limits.
 
-
-def _is_small(jobs: int, nodes: int) -> bool:
-    return jobs * max(nodes, 1) <= _PLAIN_SIZE
-
-
-def make_ready(data: ModelData) -> None:
-    """Compile the search, if it is not, unless it may be done with before that pays.
-
-    The machine code is kept, so that other processes find it.
+    Attributes
+    ----------
+    late
+        Whether the deadline ended it.
     """
-    if _is_small(data.job_count, data.node_count) or is_compiled(advance):
-        return
-    none = np.zeros(0, dtype=np.int64)
-    one, empty = np.ones(1, dtype=np.int64), none.reshape(0, 1)
-    table = one.reshape(1, 1)
-    tiny = ModelData(
-        1, one, table, one, table, table, none, none, empty, table, table, 0, horizon=1
-    )
-    given = prepare(tiny, hcp19(), search_tables.AGGREGATED)
-    advance(1, 1, given.problem, open_search(given, tiny, one - 1))
 
-
-class _Limit:
-    """The number of `nodes` at which a search ends, until limits are reached."""
-
-    def __init__(self, limits: Limits, count: int) -> None:
+    def __init__(
+        self,
+        search: PostponeSearch,
+        limits: Limits,
+        count: int,
+        restart_after: int | None,
+        seconds: float | None,
+    ) -> None:
+        self.late = False
+        self._search = search
+        self._count = count
+        self._restart_after = restart_after or _NEVER
         self._watch = Watch(limits) if isinstance(limits, StoppingRule) else None
         self._began = perf_counter()
-        self.nodes = count
+        self._seconds = seconds
+        self._nodes = count
         if isinstance(limits, Budget):
-            self.nodes += round(limits.work * NODES)
+            self._nodes += round(limits.work * NODES)
 
-    def beyond(self, search: Search) -> bool:
+    def go_through(self) -> bool:
+        """Say whether all of the tree was seen."""
+        search, random = self._search, Random(0)
+        fails = until = self._restart_after
+        while not search.advance(self._nodes, until, _SLICE_SECONDS):
+            if search.fails >= until:
+                fails *= 2
+                until = search.fails + fails
+                search.restart(_other_order(self._count, random))
+            elif search.nodes >= self._nodes:
+                if not self._goes_beyond():
+                    return False
+            elif self._seconds is not None and perf_counter() - self._began >= self._seconds:
+                self.late = True
+                return False
+        return True
+
+    def _goes_beyond(self) -> bool:
         """Say whether to go on beyond the nodes so far, and up to how many more."""
         if self._watch is None:
             return False
-        self.nodes += _BETWEEN_LOOKS
-        best = int(search.state[search_tables.BEST])
+        self._nodes += _BETWEEN_LOOKS
         while perf_counter() - self._began >= self._watch.limit:
-            if not self._watch.goes_on(None if best == NEVER else best):
+            if not self._watch.goes_on(self._search.best_cost):
                 return False
         return True
 
 
-def _other_order(count: int, random: Random) -> IntArray:
+def _other_order(count: int, random: Random) -> Sequence[int]:
     """Return an order by priority in which jobs may change places with others close by."""
     key = [rank + random.random() * count / 2 for rank in range(count)]
-    return np.argsort(np.array(key), kind="stable").astype(np.int64)
+    return sorted(range(count), key=key.__getitem__)

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 from hpcsched.errors import Finding, InputError, Place
-from hpcsched.slurm.sacct_header import parse_header, what_it_is
+from hpcsched.slurm.sacct_header import REMARKS, find_header, parse_header, what_it_is
 from hpcsched.workload.readers.policies import UnusableError
 from hpcsched.workload.readers.text_encoding import TextEncoding
 from hpcsched.workload.readers.text_lines import LONGEST, TextLines
@@ -22,7 +23,7 @@ Row = dict[str, str]
 class SacctRows(TextLines):
     """Rows of a dump, or of all dumps in a folder, which must have the same header.
 
-    Repeated headers are skipped.
+    Repeated headers are skipped, and remarks above the first one.
 
     Parameters
     ----------
@@ -40,8 +41,8 @@ class SacctRows(TextLines):
     def __init__(self, path: Path, encoding: TextEncoding | None = None) -> None:
         super().__init__(path, encoding)
         lines = TextLines(path, self.encoding)
-        number, line = next(lines.records(), (1, b""))
-        self.path = lines.path
+        number, line = self._found_header(lines)
+        self.path = self._with_header = lines.path
         self.header_line = number
         self._first = line.strip()
         try:
@@ -57,6 +58,12 @@ class SacctRows(TextLines):
         self.columns = frozenset(self._columns.names)
         self._ends_in_name = self._columns.names[-1] == _NAME and not self._columns.has_end
 
+    def _found_header(self, lines: TextLines) -> tuple[int, bytes]:
+        """Return the number and text of the header, or else of the first line."""
+        beginning = list(islice(lines.records(), REMARKS))
+        texts = (line.decode(errors="replace") for _, line in beginning)
+        return beginning[find_header(texts) or 0] if beginning else (1, b"")
+
     def _records_of(self, file: Path) -> Iterator[tuple[int, bytes]]:
         """Yield the number and text of every row of a file, but not the header.
 
@@ -66,7 +73,8 @@ class SacctRows(TextLines):
         begun: tuple[int, bytes] | None = None
         try:
             for number, line in super()._records_of(file):
-                if line.strip() == self._first:
+                remark = file == self._with_header and number < self.header_line
+                if remark or line.strip() == self._first:
                     continue
                 joined = None if begun is None else self._joined(begun[1], line)
                 if begun is not None and joined is not None:

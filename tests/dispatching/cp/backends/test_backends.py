@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
@@ -406,7 +407,7 @@ def test_adapters_can_be_sent_to_a_process(case):
 def test_solvers_work_in_a_process_of_their_own(case):
     """What comes back is a plan."""
     data = crowd(4)
-    with SolverProcess() as solver:
+    with closing(SolverProcess()) as solver:
         task = Task(
             FORMULATIONS["joint-now"], data, case.backend, Budget(case.work), list_plan(data)
         )

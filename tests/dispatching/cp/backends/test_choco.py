@@ -1,6 +1,7 @@
 """Choco: rectangles with one variable for several origins, and memory of models."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 import cpmpy as cp
@@ -45,7 +46,7 @@ THREE_UNITS = ModelData(
 @pytest.fixture(scope="module")
 def process() -> Iterator[SolverProcess]:
     """Return a process, so that the end of Choco's is an answer."""
-    with SolverProcess() as process:
+    with closing(SolverProcess()) as process:
         yield process
 
 

@@ -1,27 +1,37 @@
 """Schedule-or-postpone against the optimum that trying everything finds, for every formulation."""
 
+from _thread import interrupt_main
 from dataclasses import replace
 from itertools import count
+from signal import SIGINT, default_int_handler, signal
+from threading import Thread, Timer
+from time import perf_counter, sleep
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hpcsched._core import PostponeMode
 from hpcsched.dispatching.cp.backends.ortools import OrTools
 from hpcsched.dispatching.cp.backends.schedule_or_postpone import ScheduleOrPostpone
 from hpcsched.dispatching.cp.formulation import Formulation
 from hpcsched.dispatching.cp.formulations.hcp19 import hcp19
 from hpcsched.dispatching.cp.formulations.pcp21 import pcp21
+from hpcsched.dispatching.cp.in_process import InProcess
 from hpcsched.dispatching.cp.model_solving import Answer, Task, solve
 from hpcsched.dispatching.cp.postpone import postpone_search as searching
 from hpcsched.dispatching.cp.postpone.postpone_search import schedule_or_postpone
+from hpcsched.dispatching.cp.postpone.search_problem import cumulatives, open_search
 from hpcsched.dispatching.cp.solver_limits import Budget, StoppingRule
 from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.plan import Plan, fault_of
 from hpcsched.dispatching.planning.shared_resource_data import SharedResourceData
-from tests.dispatching.cp.making import FORMULATIONS
+from tests.dispatching.cp.formulations.test_as_in_the_papers import dispatcher_of
+from tests.dispatching.cp.kit_problems import kit_problem
+from tests.dispatching.cp.making import FORMULATIONS, improver_of
+from tests.dispatching.cp.postpone.made_jobs import jobs
 from tests.dispatching.cp.postpone.tiny_by_meaning import optimum_of
 from tests.dispatching.cp.tiny import (
     SMALL,
@@ -125,33 +135,6 @@ def test_the_models_have_the_same_optima(data):
         found = answered(FORMULATIONS[name], data)
         assert found.bound <= expected.objective
         assert found.objective == expected.objective or expected.status == "feasible"
-
-
-def jobs(
-    requests: list[int],
-    run_times: list[int],
-    capacity: list[int],
-    weights: list[int] | None = None,
-    units: list[int] | None = None,
-) -> ModelData:
-    """Return jobs of one resource type, on nodes that are free."""
-    size, none = len(requests), np.zeros(0, dtype=np.int64)
-    asked = np.array(requests)[:, np.newaxis]
-    return ModelData(
-        1,
-        np.array(units or [1] * size),
-        asked,
-        np.array(run_times),
-        np.array(capacity)[:, np.newaxis],
-        np.array(capacity) // asked,
-        none,
-        none,
-        none.reshape(0, 1),
-        np.array([weights or [1] * size]),
-        np.zeros((1, size), dtype=np.int64),
-        0,
-        sum(run_times),
-    )
 
 
 EIGHT = jobs([3, 2, 2, 2, 1, 3, 1, 2], [9, 7, 5, 8, 3, 2, 6, 4], [4])
@@ -276,22 +259,6 @@ def test_a_budget_is_nodes_and_more_of_it_is_no_worse():
     assert costs[-1] < costs[0]
 
 
-@pytest.mark.slow
-def test_plain_python_and_machine_code_go_through_the_same_tree(monkeypatch):
-    """What is compiled is the same source: the same nodes, fails and plan."""
-    data, limits = large(7), Budget(400 / searching.NODES)
-    for name in ("hcp19", "joint-now", "pcp4", "pcp20"):
-        formulation = FORMULATIONS[name]
-        monkeypatch.setattr(searching, "_PLAIN_NODES", 10**9)
-        monkeypatch.setattr(searching, "_PLAIN_SIZE", 10**9)
-        plainly = schedule_or_postpone(data, formulation, limits, None, 20)
-        monkeypatch.setattr(searching, "_PLAIN_NODES", 0)
-        compiled = schedule_or_postpone(data, formulation, limits, None, 20)
-        assert plainly[:1] + plainly[2:] == compiled[:1] + compiled[2:]
-        assert (plainly.plan.starts == compiled.plan.starts).all()
-        assert (plainly.plan.placed == compiled.plan.placed).all()
-
-
 def test_restarts_try_other_orders():
     """With few nodes another order of jobs finds what going back from the last ones does not."""
     data, limits = large(12), Budget(2000 / searching.NODES)
@@ -319,3 +286,49 @@ def test_time_limits_end_the_search(limits, status, nodes, monkeypatch):
     monkeypatch.setattr(searching, "perf_counter", lambda: float(next(seconds)))
     answer = solve(Task(FORMULATIONS["hcp19"], large(), ScheduleOrPostpone(), limits))
     assert (answer.status, answer.branches) == (status, nodes)
+
+
+def test_the_best_plan_is_handed_over_at_the_deadline():
+    """A search that would go on for half a minute ends after 0.2 s, with its best plan."""
+    began = perf_counter()
+    found = schedule_or_postpone(large(), hcp19(), Budget(1e9), None, None, seconds=0.2)
+    assert (found.status, found.late) == ("feasible", True)
+    assert found.plan is not None
+    assert found.objective == large().cost(found.plan.starts)
+    assert perf_counter() - began < 5
+
+
+def test_a_solver_with_a_guard_loses_no_plan():
+    """The plan comes shortly before the guard, which would end the solver's process."""
+    dispatcher = dispatcher_of("{name: hcp19, solver: schedule-or-postpone, budget: 1e9}")
+    improver = improver_of(dispatcher)
+    improver.client = improver.client._replace(solver=InProcess(), guard=0.25)
+    call = dispatcher.dispatch(kit_problem(0, 30, 64, busy=True)).solver
+    assert (call.status, call.why) == ("feasible", "overrun: ended after 0.2 s")
+    assert call.objective is not None
+
+
+def test_signals_are_handled_while_it_searches():
+    """Ctrl-C ends a search that would go on for half a minute."""
+    # A solver of another test may have left another handler behind.
+    before = signal(SIGINT, default_int_handler)
+    try:
+        Timer(0.1, interrupt_main).start()
+        with pytest.raises(KeyboardInterrupt):
+            schedule_or_postpone(large(), hcp19(), Budget(1e9), None, None)
+    finally:
+        signal(SIGINT, before)
+
+
+def test_other_threads_run_while_it_searches():
+    """The search holds no lock of Python's."""
+    data, mode = large(), PostponeMode.AGGREGATED
+    shared = cumulatives(data, mode, hcp19().fixed_starts(data))
+    search = open_search(data, hcp19(), mode, shared, range(data.job_count))
+    thread = Thread(target=lambda: search.advance(10**18, 10**18, 0.3))
+    thread.start()
+    turns = 0
+    while thread.is_alive():
+        turns += 1
+        sleep(0.001)
+    assert turns > 20

@@ -39,6 +39,17 @@ def test_a_repeated_header_is_no_row(tmp_path: Path) -> None:
     assert [number for number, _ in rows.records()] == [2, 4]
 
 
+def test_remarks_above_the_header(tmp_path: Path) -> None:
+    """They are no rows; below it, and after a row, such a line is one."""
+    rows = rows_of(tmp_path, "# Jobs of March", "cut by hand", "JobID|State", "7|OK", "# a remark")
+    assert [number for number, _ in rows.records()] == [4, 5]
+    with pytest.raises(UnusableError):
+        rows.row(b"# a remark")
+    headless = rows_of(tmp_path, "# Jobs of March", "7|OK", "JobID|State", "8|OK")
+    assert headless.header_line == 1
+    assert "jobid" not in headless.columns
+
+
 def test_a_name_in_the_last_column_may_have_separators(tmp_path: Path) -> None:
     """In any other place it is one column too many."""
     rows = rows_of(tmp_path, "JobID|JobName", "7|a|b")
