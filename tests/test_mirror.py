@@ -21,6 +21,7 @@ ACROSS = {
     "properties",
     "real_slurm",
     "reference",
+    "reference_outputs",
     "release",
     "traces",
 }

@@ -1,70 +1,95 @@
-"""The monitor: an observer that shows the progress of a run."""
+"""The monitor of a replay, which sees parts of the replay, not single events."""
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Sequence
 
-from hpcsched.dispatching.problem import RunningJob, WaitingJob
-from hpcsched.monitoring.round_log import log_round
+import numpy as np
+
+from hpcsched.monitoring import round_log
 from hpcsched.monitoring.run_state import DecisionTimes
 from hpcsched.monitoring.state_board import StateBoard
-from hpcsched.simulation.observer import Observer
-from hpcsched.simulation.records import Interruption, JobRecord, RoundRecord
-from hpcsched.system.shared_draws import drawn_by_all, total
+from hpcsched.simulation.event_loop import EventLoop
+from hpcsched.simulation.records import RoundRemarks
+from hpcsched.simulation.replay_output import LeftJobs, ReplayedRounds
+from hpcsched.system.system import IntArray
+from hpcsched.workload.job_batches import JobColumns
 
 
-class Monitor(Observer):
-    """Counts and sums of a simulation, shown on a board.
-
-    Events are only recorded; a state is computed at the end of a round in which a view is due.
+class Monitor:
+    """Counts and sums of a replay, shown on a board after each part.
 
     Parameters
     ----------
     board
         Board that shows the state.
+    replay
+        The replay.
+
+    Attributes
+    ----------
+    replay
+        The replay; another one takes over where a trace has been planned off-line.
+    statuses
+        Number of rounds that asked a solver, by status.
     """
 
-    def __init__(self, board: StateBoard) -> None:
-        self._board, self._system = board, board.system
-        self._running: dict[int, RunningJob] = {}
-        # Jobs that ran, by their ends: of the last simulated day, and whatever ended since the last
-        # state was made.
-        self._ran: deque[JobRecord] = deque()
-        self.first_submit: int | None = None
-        self.submitted = self.ended = 0
-        self._round: RoundRecord | None = None
-        self._decision_times = self._longest = 0.0
+    def __init__(self, board: StateBoard, replay: EventLoop) -> None:
+        self._board, self.replay = board, replay
         self.statuses: Counter[str] = Counter()
+        # What each distinct request asks for, [S, R], known by the jobs that have left and run.
+        self._amounts = np.empty((0, len(board.system.resource_types)))
+        # Of the last simulated day, and whatever ended since the last state was made: start, end,
+        # units and request of jobs that ran.
+        self._ran: list[tuple[IntArray, ...]] = []
+        self.first_submit: int | None = None
+        self.ended = self.rounds = 0
+        self._decision_times = self._last = self._longest = 0.0
         board.begin(self)
 
-    def job_submitted(self, job: WaitingJob) -> None:
-        """Count the job."""
-        if self.first_submit is None:
-            self.first_submit = job.submit_time
-        self.submitted += 1
+    def read(self, columns: JobColumns) -> None:
+        """Count a batch of jobs that has been read."""
+        if self.first_submit is None and len(columns.submit_time):
+            self.first_submit = int(columns.submit_time[0])
+        known = len(self._amounts)
+        more = [job.unit_request for job in columns.requests[known:]]
+        if more:
+            self._amounts = np.concatenate([self._amounts, np.array(more, dtype=np.float64)])
 
-    def job_started(self, job: RunningJob) -> None:
-        """Record a running job."""
-        self._running[job.job_id] = job
+    def replayed(
+        self,
+        columns: JobColumns,
+        left: LeftJobs,
+        rounds: ReplayedRounds,
+        remarks: Sequence[RoundRemarks],
+    ) -> None:
+        """Count a part of the replay, and show the state where that is due.
 
-    def job_interrupted(self, interruption: Interruption) -> None:
-        """Record a job that is queued again."""
-        if interruption.requeued:
-            self._running.pop(interruption.job.job_id, None)
-
-    def job_ended(self, record: JobRecord) -> None:
-        """Record a job that has left; a rejected one did not run."""
-        self.ended += 1
-        if self._running.pop(record.job.job_id, None) is not None:
-            self._ran.append(record)
-
-    def round_ended(self, record: RoundRecord) -> None:
-        """Record and log the round, and show the state where that is due."""
-        self._round = record
-        self._decision_times += record.decision_time
-        self._longest = max(self._longest, record.decision_time)
-        if record.solver is not None:
-            self.statuses[record.solver.status] += 1
-        log_round(record.round, record.now, record.queued, record.decision_time, record.solver)
+        Parameters
+        ----------
+        columns
+            Jobs that have left, as read.
+        left
+            Times of these jobs, in the same order.
+        rounds
+            Rounds of the part.
+        remarks
+            What their decisions say; empty where none was made in Python.
+        """
+        self.ended += len(left.sequence)
+        self._ran.append((left.start_time, left.end_time, columns.units, columns.request))
+        if len(rounds.now):
+            self.rounds = int(rounds.round[-1])
+            self._decision_times += float(rounds.decision_time.sum())
+            self._last = float(rounds.decision_time[-1])
+            self._longest = max(self._longest, float(rounds.decision_time.max()))
+            slow = dict.fromkeys(np.flatnonzero(rounds.decision_time >= round_log.SLOW).tolist())
+            calls = {k: one.solver for k, one in enumerate(remarks) if one.solver is not None}
+            for k, call in sorted((slow | calls).items()):
+                how_long = rounds.decision_time[k]
+                round_log.log_round(
+                    rounds.round[k], rounds.now[k], rounds.queued[k], how_long, call
+                )
+            self.statuses.update(call.status for call in calls.values())
         self._board.look(self)
 
     def close(self) -> None:
@@ -74,73 +99,56 @@ class Monitor(Observer):
     @property
     def now(self) -> int | None:
         """Simulated second of the replay; None before the first round."""
-        if self._round is None:
-            return None
-        decided = self._round.now + self._round.latency
-        # Jobs may have ended since, with nothing left to decide.
-        return max(decided, self._ran[-1].end_time or 0) if self._ran else decided
+        return self.replay.now if self.rounds else None
+
+    @property
+    def submitted(self) -> int:
+        """Number of submitted jobs."""
+        return self.replay.submitted
 
     @property
     def running(self) -> int:
         """Number of running jobs."""
-        return len(self._running)
-
-    @property
-    def rounds(self) -> int:
-        """Number of rounds."""
-        return self._round.round if self._round else 0
+        return self.replay.running
 
     @property
     def decision_times(self) -> DecisionTimes:
         """Decision times of the rounds so far."""
-        if self._round is None:
+        if not self.rounds:
             return DecisionTimes(mean=None, last=None, longest=None)
-        return DecisionTimes(
-            mean=self._decision_times / self._round.round,
-            last=self._round.decision_time,
-            longest=self._longest,
-        )
+        mean = self._decision_times / self.rounds
+        return DecisionTimes(mean=mean, last=self._last, longest=self._longest)
 
     def allocated(self) -> list[int]:
         """Return the amount of each resource type allocated to running jobs."""
-        amounts = [0] * len(self._system.resource_types)
-        for job in self._running.values():
-            for r, amount in enumerate(job.waiting.unit_request):
-                amounts[r] += job.units * amount
+        amounts: list[int] = self.replay.allocated.tolist()
         return amounts
 
-    def drawn(self) -> Sequence[int]:
+    def drawn(self) -> tuple[int, ...]:
         """Return the amount of each shared resource in use by running jobs."""
-        running = [(job.allocation, job.waiting.request) for job in self._running.values()]
-        return total(drawn_by_all(self._system, running), len(self._system.shared_resources))
+        return self.replay.drawn
 
-    def areas(self, begin: int, now: int) -> list[int]:
+    def areas(self, begin: int, now: int) -> list[float]:
         """Return the area of each resource type allocated in a window.
 
         Parameters
         ----------
         begin, now
-            Bounds of the window, in simulated seconds.
+            Bounds of the window, in simulated seconds. `begin` never decreases, so that jobs that
+            ended at `begin` or before are forgotten.
 
         Returns
         -------
         list
             Amount × seconds, by resource type.
         """
-        while self._ran and (self._ran[0].end_time or 0) <= begin:
-            self._ran.popleft()
-        areas = [0] * len(self._system.resource_types)
-        for record in self._ran:
-            start, end = record.start_time, record.end_time
-            assert start is not None and end is not None  # it ran
-            _add(areas, record.job.units, record.job.unit_request, end - max(start, begin))
-        for job in self._running.values():
-            seconds = now - max(job.start_time, begin)
-            _add(areas, job.units, job.waiting.unit_request, seconds)
-        return areas
-
-
-def _add(areas: list[int], units: int, request: tuple[int, ...], seconds: int) -> None:
-    """Add the area of a job, in amount × seconds, to the areas by resource type."""
-    for r, amount in enumerate(request):
-        areas[r] += units * amount * seconds
+        # Ends ascend from part to part.
+        self._ran = [part for part in self._ran if len(part[1]) and part[1][-1] > begin]
+        start, units, request = self.replay.running_jobs
+        running = start, np.full(len(start), now), units, request
+        areas = np.zeros(self._amounts.shape[1])
+        for start, end, units, request in (*self._ran, running):
+            seconds = np.maximum(end - np.maximum(start, begin), 0)
+            areas += (units * seconds.astype(np.float64)) @ self._amounts[request]
+        found: list[float] = areas.tolist()
+        return found

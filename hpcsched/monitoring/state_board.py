@@ -1,13 +1,12 @@
 """The state of a run in progress, computed and shown on views."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from time import monotonic
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from hpcsched.monitoring.replay_progress import ReplayProgress
 from hpcsched.monitoring.run_state import (
     STATE_FORMAT,
-    DecisionTimes,
     NodesState,
     Phase,
     ResourceState,
@@ -19,6 +18,9 @@ from hpcsched.results.run_process import this_process
 from hpcsched.system.node_outages import NO_OUTAGES, Outages
 from hpcsched.system.system import System
 from hpcsched.workload.trace_calendar import calendar_of
+
+if TYPE_CHECKING:
+    from hpcsched.monitoring.monitor import Monitor
 
 DAY = 86_400
 """Simulated seconds of the window for the utilisation."""
@@ -40,63 +42,6 @@ class View(Protocol):
 
 _UNIX_FROM = 10**9
 """Simulated times above this, in September 2001, are Unix times."""
-
-
-class Figures(Protocol):
-    """Counts and sums of a replay in progress."""
-
-    @property
-    def now(self) -> int | None:
-        """Simulated second of the replay; None before the first round."""
-
-    @property
-    def first_submit(self) -> int | None:
-        """Submit time of the first job, in seconds; None before it."""
-
-    @property
-    def submitted(self) -> int:
-        """Number of submitted jobs."""
-
-    @property
-    def running(self) -> int:
-        """Number of running jobs."""
-
-    @property
-    def ended(self) -> int:
-        """Number of jobs that have left the system."""
-
-    @property
-    def rounds(self) -> int:
-        """Number of rounds."""
-
-    @property
-    def decision_times(self) -> DecisionTimes:
-        """Decision times of the rounds so far."""
-
-    @property
-    def statuses(self) -> Mapping[str, int]:
-        """Number of rounds that asked a solver, by status."""
-
-    def allocated(self) -> Sequence[int]:
-        """Return the amount of each resource type allocated to running jobs."""
-
-    def areas(self, begin: int, now: int) -> Sequence[float]:
-        """Return the area of each resource type allocated in a window.
-
-        Parameters
-        ----------
-        begin, now
-            Bounds of the window, in simulated seconds. `begin` never decreases, so that jobs that
-            ended at `begin` or before may be forgotten.
-
-        Returns
-        -------
-        Sequence
-            Amount × seconds, by resource type.
-        """
-
-    def drawn(self) -> Sequence[int]:
-        """Return the amount of each shared resource in use by running jobs."""
 
 
 class StateBoard:
@@ -139,42 +84,24 @@ class StateBoard:
         self._dues = [self._began] * len(views)
         self._due = self._began
 
-    def begin(self, figures: Figures) -> None:
-        """Show the first state.
-
-        Parameters
-        ----------
-        figures
-            Counts and sums of the replay.
-        """
+    def begin(self, figures: "Monitor") -> None:
+        """Show the first state."""
         self._show_to_those_due(figures, "preparing")
 
-    def look(self, figures: Figures) -> None:
-        """Show the state on the views that are due.
-
-        Parameters
-        ----------
-        figures
-            Counts and sums of the replay.
-        """
-        # One clock reading a round; the state is computed only when some view is due.
+    def look(self, figures: "Monitor") -> None:
+        """Show the state on the views that are due."""
+        # The state is computed only when some view is due.
         if monotonic() >= self._due:
             self._show_to_those_due(figures, "replaying")
 
-    def close(self, figures: Figures) -> None:
-        """Show the last state on all views, and end them.
-
-        Parameters
-        ----------
-        figures
-            Counts and sums of the replay.
-        """
+    def close(self, figures: "Monitor") -> None:
+        """Show the last state on all views, and end them."""
         state = self._state(figures, "summarizing")
         for view in self._views:
             view.show(state)
             view.close()
 
-    def _show_to_those_due(self, figures: Figures, phase: Phase) -> None:
+    def _show_to_those_due(self, figures: "Monitor", phase: Phase) -> None:
         state, now = self._state(figures, phase), monotonic()
         for k, view in enumerate(self._views):
             if now >= self._dues[k]:
@@ -182,7 +109,7 @@ class StateBoard:
                 self._dues[k] = now + view.interval
         self._due = min(self._dues)
 
-    def _state(self, figures: Figures, phase: Phase) -> RunState:
+    def _state(self, figures: "Monitor", phase: Phase) -> RunState:
         now = figures.now
         down = self._down(now)
         share = self._progress.share(figures.ended)
@@ -235,7 +162,7 @@ class StateBoard:
             return None
         return NodesState(count=self.system.node_count, down=len(down))
 
-    def _drawn(self, figures: Figures) -> dict[str, SharedResourceState]:
+    def _drawn(self, figures: "Monitor") -> dict[str, SharedResourceState]:
         """Return capacity and use of the shared resources."""
         shared_resources = self.system.shared_resources
         if not shared_resources:
@@ -246,7 +173,7 @@ class StateBoard:
             for resource, amount in zip(shared_resources, figures.drawn(), strict=True)
         }
 
-    def _resources(self, figures: Figures, down: frozenset[int]) -> dict[str, ResourceState]:
+    def _resources(self, figures: "Monitor", down: frozenset[int]) -> dict[str, ResourceState]:
         system = self.system
         # Of a node that is out of service nothing is allocated or free.
         lost: list[int] = system.capacity[sorted(down)].sum(axis=0).tolist()
@@ -263,7 +190,7 @@ class StateBoard:
             for name, share in zip(system.resource_types, shares, strict=True)
         }
 
-    def _shares(self, figures: Figures) -> list[float | None]:
+    def _shares(self, figures: "Monitor") -> list[float | None]:
         """Return the share of each resource type allocated over the last simulated day."""
         now, totals = figures.now, self.system.totals
         if now is None:

@@ -1,4 +1,4 @@
-"""Tables of a run, built from the columns of a replay in compiled code."""
+"""Tables of a run, built from the columns of a replay."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,7 +15,7 @@ from hpcsched.results.parquet_schemas import (
     jobs_schema,
     rounds_schema,
 )
-from hpcsched.simulation.records import REFUSALS
+from hpcsched.simulation.records import REFUSALS, RoundRemarks
 from hpcsched.simulation.replay_output import LeftJobs, LostAttempts, ReplayedRounds
 from hpcsched.system.system import IntArray, System
 from hpcsched.workload.job_batches import DETAILS, JobColumns
@@ -65,11 +65,22 @@ def job_table(system: System, columns: JobColumns, left: LeftJobs) -> pa.Table:
     return pa.Table.from_arrays([_array(arrays[name]) for name in schema.names], schema=schema)
 
 
-def round_table(system: System, rounds: ReplayedRounds) -> pa.Table:
-    """Build the table of dispatching rounds, with the columns of `rounds.parquet`."""
+def round_table(
+    system: System, rounds: ReplayedRounds, remarks: Sequence[RoundRemarks] = ()
+) -> pa.Table:
+    """Build the table of dispatching rounds, with the columns of `rounds.parquet`.
+
+    Parameters
+    ----------
+    system
+        The system of the run.
+    rounds
+        The rounds.
+    remarks
+        What their decisions say; empty where none was made in Python.
+    """
     count = len(rounds.now)
     schema = rounds_schema(system)
-    zeros = np.zeros(count, dtype=np.int64)
     arrays = {
         **{
             name: getattr(rounds, name)
@@ -78,17 +89,31 @@ def round_table(system: System, rounds: ReplayedRounds) -> pa.Table:
                 *("latency", "decision_time"),
             )
         },
-        "rejected": zeros,
         "waiting_amounts": _amounts(system, rounds.waiting_amounts),
         "free_amounts": _amounts(system, rounds.free_amounts),
         "lost_amounts": _amounts(system, rounds.lost_amounts.astype(np.float64), pa.float64()),
-        "fallback": np.zeros(count, dtype=np.bool_),
+        **(_said(remarks, schema) if remarks else _nothing_said(count, schema)),
+    }
+    return pa.Table.from_arrays([_array(arrays[name]) for name in schema.names], schema=schema)
+
+
+def _said(remarks: Sequence[RoundRemarks], schema: pa.Schema) -> dict[str, pa.Array]:
+    """Return the columns of rounds that a dispatcher in Python fills."""
+    columns = dict(zip(RoundRemarks._fields, zip(*remarks, strict=True), strict=True))
+    columns["solver"] = tuple(call and call._asdict() for call in columns["solver"])
+    return {name: pa.array(values, schema.field(name).type) for name, values in columns.items()}
+
+
+def _nothing_said(count: int, schema: pa.Schema) -> dict[str, pa.Array]:
+    """Return these columns for rounds without a dispatcher in Python."""
+    return {
+        "rejected": arrow_array(np.zeros(count, dtype=np.int64)),
+        "fallback": arrow_array(np.zeros(count, dtype=np.bool_)),
         "solver": null_structs(schema.field("solver").type, count),
         "chosen": pa.nulls(count, pa.string()),
         "because": pa.nulls(count, pa.string()),
         "call_again_at": pa.nulls(count, pa.int64()),
     }
-    return pa.Table.from_arrays([_array(arrays[name]) for name in schema.names], schema=schema)
 
 
 def interruption_table(columns: JobColumns, lost: LostAttempts) -> pa.Table:

@@ -186,8 +186,8 @@ ROUND_COLUMNS = (
     _of_record(
         "chosen",
         "text",
-        "dispatcher of the portfolio that [hyper](hyper.md) changed to in this round; none without"
-        " a change, and under any other dispatcher",
+        "dispatcher of the portfolio that [hyper](hyper.md) or [cp-portfolio](cp-portfolio.md)"
+        " changed to in this round; none without a change, and under any other dispatcher",
         nullable=True,
     ),
     _of_record(

@@ -11,12 +11,9 @@ from hpcsched.arrow_arrays import computed, numpy_array, python_array
 from hpcsched.metrics.metric_tables import DownAmounts
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.files import INTERRUPTIONS, OUTAGES
-from hpcsched.results.parquet_schemas import interruptions_schema, outages_schema
-from hpcsched.results.placements import placement_columns
+from hpcsched.results.parquet_schemas import outages_schema
 from hpcsched.results.record_file import RecordFile, transposed, whole
 from hpcsched.results.tables import ParquetTable
-from hpcsched.simulation.observer import Observer
-from hpcsched.simulation.records import Interruption
 from hpcsched.system.node_outages import DownTime, Outage, Outages, down_time
 from hpcsched.system.system import System
 
@@ -35,35 +32,6 @@ def write_outages(folder: Path, outages: Outages) -> None:
     for outage in outages.all:
         file.add(outage)
     file.close()
-
-
-class InterruptionRecorder(Observer):
-    """Observer that writes `interruptions.parquet`: attempts that were lost to outages.
-
-    Equal runs give equal bytes.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be written.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self._file: RecordFile[Interruption] = RecordFile(
-            folder / INTERRUPTIONS, interruptions_schema(), _interruption_columns
-        )
-
-    def job_interrupted(self, interruption: Interruption) -> None:
-        """Record a lost attempt."""
-        self._file.add(interruption)
-
-    def replayed(self, interruptions: pa.Table) -> None:
-        """Record a table of lost attempts, with the columns of the file."""
-        self._file.add_table(interruptions)
-
-    def close(self) -> None:
-        """Write the remaining rows and finish the file."""
-        self._file.close()
 
 
 def recorded_outages(run: RunDirectory) -> tuple[Outage, ...]:
@@ -205,20 +173,4 @@ def _outage_columns(outages: Sequence[Outage], _schema: pa.Schema) -> list[pa.Ar
         python_array(kinds, pa.string()),
         python_array(names, pa.string()),
         python_array(nodes, pa.list_(pa.int32())),
-    ]
-
-
-def _interruption_columns(records: Sequence[Interruption], _schema: pa.Schema) -> list[pa.Array]:
-    """Return the columns of `interruptions_schema`."""
-    jobs, starts, ends, allocations, requeued = transposed(records)
-    nodes, node_units = placement_columns(allocations)
-    return [
-        whole([job.job_id for job in jobs]),
-        whole(starts),
-        whole(ends),
-        python_array(requeued, pa.bool_()),
-        whole([job.units for job in jobs]),
-        python_array([job.unit_request for job in jobs], pa.list_(pa.int64())),
-        nodes,
-        node_units,
     ]

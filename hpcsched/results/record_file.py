@@ -21,8 +21,8 @@ Record = TypeVar("Record")
 Convert = Callable[[Sequence[Record], pa.Schema], list[pa.Array]]
 
 
-class RecordFile(Generic[Record]):
-    """A Parquet file that records or tables are appended to, a row group at a time.
+class TableFile:
+    """A Parquet file that tables are appended to, a row group at a time.
 
     Equal rows give equal bytes, however they are appended.
 
@@ -32,8 +32,6 @@ class RecordFile(Generic[Record]):
         The file.
     schema
         Columns of the file.
-    convert
-        Function from records to the columns of `schema`.
     repetitive
         Columns that are written by their few distinct values.
 
@@ -43,15 +41,8 @@ class RecordFile(Generic[Record]):
         If the file cannot be written.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        schema: pa.Schema,
-        convert: Convert[Record],
-        repetitive: Sequence[str] = (),
-    ) -> None:
-        self._path, self._schema, self._convert = path, schema, convert
-        self._records: list[Record] = []
+    def __init__(self, path: Path, schema: pa.Schema, repetitive: Sequence[str] = ()) -> None:
+        self._path = path
         self._batches: list[pa.Table] = []
         self._rows = 0
         try:
@@ -66,13 +57,6 @@ class RecordFile(Generic[Record]):
         except OSError as error:
             raise cannot_write(path, error) from error
 
-    def add(self, record: Record) -> None:
-        """Append a record."""
-        self._records.append(record)
-        if len(self._records) >= BATCH:
-            self._convert_records()
-            self._write_groups()
-
     def add_table(self, table: pa.Table) -> None:
         """Append rows."""
         if table.num_rows:
@@ -83,8 +67,6 @@ class RecordFile(Generic[Record]):
     def close(self) -> None:
         """Write the remaining rows and finish the file."""
         try:
-            if self._records:
-                self._convert_records()
             self._write_groups(least=1)
         finally:
             try:
@@ -96,14 +78,6 @@ class RecordFile(Generic[Record]):
                 with suppress(OSError):
                     self._path.unlink()
                 raise cannot_write(self._path, error) from error
-
-    def _convert_records(self) -> None:
-        columns = self._convert(self._records, self._schema)
-        batch = pa.Table.from_arrays(columns, schema=self._schema)
-        # In this order an interruption cannot leave records in both places.
-        self._records = []
-        self._batches.append(batch)
-        self._rows += batch.num_rows
 
     def _write_groups(self, least: int = ROW_GROUP) -> None:
         """Write row groups of buffered rows, while at least `least` rows are buffered."""
@@ -117,6 +91,49 @@ class RecordFile(Generic[Record]):
                 self._writer.write_table(_in_chunks(group))
             except OSError as error:
                 raise cannot_write(self._path, error) from error
+
+
+class RecordFile(TableFile, Generic[Record]):
+    """A Parquet file that records are appended to, which become tables.
+
+    Parameters
+    ----------
+    path, schema, repetitive
+        As for `TableFile`.
+    convert
+        Function from records to the columns of `schema`.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        schema: pa.Schema,
+        convert: Convert[Record],
+        repetitive: Sequence[str] = (),
+    ) -> None:
+        super().__init__(path, schema, repetitive)
+        self._schema, self._convert = schema, convert
+        self._records: list[Record] = []
+
+    def add(self, record: Record) -> None:
+        """Append a record."""
+        self._records.append(record)
+        if len(self._records) >= BATCH:
+            self._convert_records()
+
+    def close(self) -> None:
+        """Write the remaining records and finish the file."""
+        try:
+            if self._records:
+                self._convert_records()
+        finally:
+            super().close()
+
+    def _convert_records(self) -> None:
+        columns = self._convert(self._records, self._schema)
+        # In this order an interruption cannot leave records in both places.
+        self._records = []
+        self.add_table(pa.Table.from_arrays(columns, schema=self._schema))
 
 
 def _in_chunks(table: pa.Table) -> pa.Table:

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from hpcsched.dispatching.problem import RunningJob, WaitingJob
 from hpcsched.metrics.metric_tables import Column
 from hpcsched.metrics.shared_resource_figures import shared_resource_figures
 from hpcsched.results.files import SHARED_RESOURCES
@@ -15,9 +14,6 @@ from hpcsched.results.former_names import stored_file
 from hpcsched.results.parquet_schemas import shared_resources_schema
 from hpcsched.results.record_file import RecordFile, transposed, whole
 from hpcsched.results.tables import ParquetTable
-from hpcsched.simulation.observer import Observer
-from hpcsched.simulation.records import Interruption, JobRecord
-from hpcsched.simulation.shared_resource_accounts import SharedResourceAccounts
 from hpcsched.system.shared_draws import Amounts
 from hpcsched.system.shared_resources import next_change
 from hpcsched.system.system import IntArray, System
@@ -31,8 +27,8 @@ class _Level(NamedTuple):
     offered: Amounts
 
 
-class SharedResourceRecorder(Observer):
-    """Observer that writes `shared_resources.parquet`: a row for each change of an amount.
+class SharedResourceRecorder:
+    """Writer of `shared_resources.parquet`: a row for each change of an amount.
 
     The first row is of the first submission, the last of the last end. Starts and ends of one
     instant are one change. Equal runs give equal bytes.
@@ -48,35 +44,9 @@ class SharedResourceRecorder(Observer):
             folder / SHARED_RESOURCES, shared_resources_schema(system), _level_columns
         )
         self._shared_resources = system.shared_resources
-        self._accounts = SharedResourceAccounts(system)
-        self._drawn: Amounts = self._accounts.drawn
+        self._drawn: Amounts = (0,) * len(system.shared_resources)
         self._now: int | None = None
         self._written: _Level | None = None
-
-    def job_submitted(self, job: WaitingJob) -> None:
-        """Record the begin of the time series at the first submission."""
-        if self._now is None:
-            self._now = job.submit_time
-
-    def job_started(self, job: RunningJob) -> None:
-        """Add the draw of a job."""
-        self._pass_to(job.start_time)
-        self._accounts.started(job.allocation, job.waiting.request)
-        self._drawn = self._accounts.drawn
-
-    def job_interrupted(self, interruption: Interruption) -> None:
-        """Subtract the draw of a job that has lost a node."""
-        self._pass_to(interruption.end_time)
-        self._accounts.ended(interruption.allocation, interruption.job.request)
-        self._drawn = self._accounts.drawn
-
-    def job_ended(self, record: JobRecord) -> None:
-        """Subtract the draw of a job that has ended; a failed one was interrupted before."""
-        where, end = record.allocation, record.end_time
-        if where is not None and end is not None and record.state != "failed":
-            self._pass_to(end)
-            self._accounts.ended(where, record.job.request)
-            self._drawn = self._accounts.drawn
 
     def replayed(self, first_submit: int | None, times: IntArray, drawn: IntArray) -> None:
         """Record a part of a replay.

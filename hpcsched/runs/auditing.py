@@ -6,6 +6,7 @@ from tempfile import TemporaryDirectory
 from hpcsched.audit.auditor import audit
 from hpcsched.audit.declared import Charge, Declared, Definition
 from hpcsched.audit.violations import AuditReport
+from hpcsched.dispatching.hyper.cp_portfolio import CpPortfolio
 from hpcsched.dispatching.hyper.dispatcher import Hyper
 from hpcsched.dispatching.rules.rule_params import SlurmBackfillParams
 from hpcsched.results.directory import RunDirectory
@@ -38,6 +39,7 @@ def audit_directory(run: RunDirectory) -> AuditReport:
     scenario = parts.scenario
     objective, metrics = scenario.objective, parts.metrics()
     latency = scenario.simulation.latency
+    chooser = parts.dispatcher if isinstance(parts.dispatcher, Hyper | CpPortfolio) else None
     deciding = [block for _, block in blocks(scenario.dispatcher) if isinstance(block, Choice)]
     own_predictor = set(parts.distributions(scenario.predictor)) == {"hpcsched"}
     third_party = set(parts.distributions(*deciding)) != {"hpcsched"}
@@ -63,7 +65,7 @@ def audit_directory(run: RunDirectory) -> AuditReport:
         not_reproducible=[why for _, why in not_reproducible(scenario)],
         offline=scenario.simulation.mode == "offline",
         follows_record=parts.recorded is not None,
-        portfolio=parts.dispatcher.labels if isinstance(parts.dispatcher, Hyper) else (),
+        portfolio=() if chooser is None else chooser.labels,
         observers=frozenset(observer.plugin_name for observer in scenario.observers),
         predictor=scenario.predictor.plugin_name if own_predictor else "",
         third_party_dispatcher=third_party,

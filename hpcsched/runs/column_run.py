@@ -1,20 +1,27 @@
-"""Replay of a run in compiled code: batches of jobs in, rows of its tables out."""
+"""Replay of a run: batches of jobs in, rows of its tables out."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
+from hpcsched.dispatching.offline.offline_problem import OfflinePlan
 from hpcsched.errors import InputError
-from hpcsched.monitoring.column_monitor import ColumnMonitor
+from hpcsched.monitoring.monitor import Monitor
 from hpcsched.results.column_tables import interruption_table, job_table, round_table
-from hpcsched.results.outage_records import InterruptionRecorder
+from hpcsched.results.files import INTERRUPTIONS
+from hpcsched.results.parquet_schemas import interruptions_schema
+from hpcsched.results.process_usage import ProcessUsage
+from hpcsched.results.record_file import TableFile
 from hpcsched.results.recorder import RunRecorder
 from hpcsched.results.shared_resource_records import SharedResourceRecorder
 from hpcsched.runs.assembly import Assembly
+from hpcsched.runs.offline_planning import planned_offline
 from hpcsched.runs.watching import Watching
+from hpcsched.simulation.engine import as_input_error, batches_in_order
 from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.simulation.observer import close_observers
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.replay_admission import admitted
+from hpcsched.simulation.replay_output import Written
 from hpcsched.workload.job_batches import JobColumns, OpenJobs, batches_of
 
 TOO_FEW = "so few jobs, which is sooner done than to load compiled code"
@@ -22,33 +29,50 @@ TOO_FEW = "so few jobs, which is sooner done than to load compiled code"
 
 
 class ColumnRun:
-    """One run in compiled code; `run` can be called once."""
+    """One run; `run` can be called once.
 
-    plan = None
-    """Nothing is planned off-line here."""
+    Parameters
+    ----------
+    assembly
+        The parts of the scenario.
+    parts
+        The parts of its simulation.
+    watching
+        Displays of the run in progress.
+    in_python
+        Parts that need Python, in words; empty if code decides.
 
-    in_python: Sequence[str] = ()
-    """What kept the code from being compiled, in words; empty if nothing did."""
+    Attributes
+    ----------
+    in_python
+        What kept the code from being compiled, in words; empty if nothing did.
+    not_closed
+        Why observers of third parties failed in their `close`, by plugin.
+    plan
+        Plan of the whole trace, if it is planned off-line.
+    """
 
-    def __init__(self, assembly: Assembly, parts: Parts, watching: Watching) -> None:
-        self._parts, self._watching = parts, watching
-        self._replay = EventLoop(parts)
-        self._source = assembly.source
+    def __init__(
+        self, assembly: Assembly, parts: Parts, watching: Watching, in_python: Sequence[str]
+    ) -> None:
+        self._assembly, self._parts, self._watching = assembly, parts, watching
+        self.in_python, self._python_decides = in_python, bool(in_python)
+        self._usages = [one for one in parts.observers if isinstance(one, ProcessUsage)]
+        self._replay = self._replay_of(parts)
         self._opened = OpenJobs()
-        self._recorder = RunRecorder(assembly.folder, assembly.system)
-        self._lost: InterruptionRecorder | None = None
+        folder, system = assembly.folder, assembly.system
+        self._recorder = RunRecorder(folder, system)
+        self._lost: TableFile | None = None
         if assembly.scenario.outages is not None:
-            self._lost = InterruptionRecorder(assembly.folder)
+            self._lost = TableFile(folder / INTERRUPTIONS, interruptions_schema())
         self._shared_resources = (
-            SharedResourceRecorder(assembly.folder, assembly.system)
-            if parts.system.shared_resources
-            else None
+            SharedResourceRecorder(folder, system) if system.shared_resources else None
         )
-        self._monitor = ColumnMonitor(watching.board(), self._replay)
+        self._monitor = Monitor(watching.board(), self._replay)
         self._bar = watching.bar() if watching.with_bar else None
-        self._compiling = False
+        self._planning = self._compiling = False
         self.not_closed: Mapping[str, str] = {}
-        """Why observers of third parties failed in their `close`, by plugin."""
+        self.plan: OfflinePlan | None = None
 
     @property
     def stopped(self) -> bool:
@@ -68,9 +92,9 @@ class ColumnRun:
     def stop(self) -> None:
         """End the run after the present instant, with jobs left in the system.
 
-        Compilation is interrupted.
+        Planning and compilation are interrupted.
         """
-        if self._compiling:
+        if self._planning or self._compiling or self._replay.preparing:
             raise KeyboardInterrupt
         self._replay.stop()
 
@@ -81,24 +105,55 @@ class ColumnRun:
         ------
         NeedsPythonError
             If that has to be done in Python.
+        DecisionError
+            If a decision cannot be carried out, or jobs wait for ever.
         """
-        system = self._parts.system
-        batches = self._first_of(batches_of(self._source))
-        batches = self._read(admitted(batches, self._parts))
-        for left, rounds, lost, *levels in self._replay.run(batches):
-            self._compiling = False
-            if self._lost is not None:
-                self._lost.replayed(interruption_table(self._opened.of(lost.sequence), lost))
-            if self._shared_resources is not None:
-                self._shared_resources.replayed(self._monitor.first_submit, *levels)
-            # A job's columns are dropped when it leaves, so memory grows with the queue, not with
-            # the trace.
-            columns = self._opened.take(left.sequence)
-            jobs = job_table(system, columns, left)
-            self._recorder.replayed(jobs, round_table(system, rounds))
-            if self._bar is not None:
-                self._bar.replayed(len(left.sequence))
-            self._monitor.replayed(columns, left, rounds)
+        if not self._python_decides:
+            batches = self._first_of(batches_of(self._assembly.source))
+            for written in self._replay.run(self._read(batches)):
+                self._compiling = False
+                self._record(written)
+            return
+        self._watching.tell_loop(self.in_python)
+        if self._assembly.scenario.simulation.mode == "offline":
+            self._plan()
+        jobs = self._assembly.source.jobs()
+        for usage in self._usages:
+            jobs = usage.timed_jobs(jobs)
+        with as_input_error():
+            for written in self._replay.run(self._read(batches_in_order(jobs))):
+                self._record(written)
+
+    def _plan(self) -> None:
+        """Plan the whole trace, which is read once for the problem, and once to begin from."""
+        self._planning = True
+        self.plan, parts = planned_offline(self._assembly, self._parts)
+        self._replay = self._monitor.replay = self._replay_of(parts)
+        self._planning = False
+
+    def _replay_of(self, parts: Parts) -> EventLoop:
+        """Return a replay, under a dispatcher that is timed by the observers of CPU time."""
+        for usage in self._usages:
+            parts = parts._replace(dispatcher=usage.timed_dispatcher(parts.dispatcher))
+        replay = EventLoop(parts, in_python=self._python_decides)
+        replay.plainly = self._python_decides
+        return replay
+
+    def _record(self, written: Written) -> None:
+        """Record and show a part of the replay."""
+        left, rounds, lost, level_time, drawn, remarks = written
+        if self._lost is not None:
+            self._lost.add_table(interruption_table(self._opened.of(lost.sequence), lost))
+        if self._shared_resources is not None:
+            self._shared_resources.replayed(self._monitor.first_submit, level_time, drawn)
+        # A job's columns are dropped when it leaves, so memory grows with the queue, not with
+        # the trace.
+        columns, system = self._opened.take(left.sequence), self._parts.system
+        jobs = job_table(system, columns, left)
+        self._recorder.replayed(jobs, round_table(system, rounds, remarks))
+        if self._bar is not None:
+            self._bar.replayed(len(left.sequence))
+        self._monitor.replayed(columns, left, rounds, remarks)
 
     def close(self) -> None:
         """Finish all records and displays."""
@@ -113,8 +168,8 @@ class ColumnRun:
             self._bar.close()
 
     def _read(self, batches: Iterable[JobColumns]) -> Iterator[JobColumns]:
-        """Yield batches, and record them."""
-        for columns in batches:
+        """Yield batches as partitions and shared resources admit them, and keep their jobs."""
+        for columns in admitted(batches, self._parts):
             self._opened.add(columns)
             self._monitor.read(columns)
             yield columns

@@ -23,18 +23,14 @@ from hpcsched.results.column_tables import (
     without_rejected,
 )
 from hpcsched.results.outage_records import down_amounts
-from hpcsched.results.parquet_schemas import jobs_schema, rounds_schema
-from hpcsched.results.recorder import job_columns, round_columns
 from hpcsched.results.summary import ChosenMetric
 from hpcsched.results.tables import ArrowTable
 from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.runs.runner import begun_anew, parts_of
 from hpcsched.scenario import Scenario, load_scenario
-from hpcsched.simulation.engine import Simulation
+from hpcsched.simulation.engine import as_input_error, batches_in_order
 from hpcsched.simulation.event_loop import EventLoop
-from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.parts import Parts
-from hpcsched.simulation.records import JobRecord, RoundRecord
 from hpcsched.simulation.replay_admission import admitted
 from hpcsched.simulation.replay_choices import obstacles
 from hpcsched.workload.job import TracedJob
@@ -293,27 +289,10 @@ def _result(
     return Replay(jobs, rounds, figures, assembly.objective.measure(run.jobs), in_python)
 
 
-class _Records(Observer):
-    """Observer that keeps the jobs that ran, and the rounds."""
-
-    def __init__(self) -> None:
-        self.jobs: list[JobRecord] = []
-        self.rounds: list[RoundRecord] = []
-
-    def job_ended(self, record: JobRecord) -> None:
-        """Keep the record, unless the job was rejected."""
-        if record.start_time is not None:
-            self.jobs.append(record)
-
-    def round_ended(self, record: RoundRecord) -> None:
-        """Keep the record."""
-        self.rounds.append(record)
-
-
 def replay_in_python(
     parts: Parts, trace: Iterable[TracedJob], *, places: bool
 ) -> tuple[pa.Table, pa.Table]:
-    """Replay jobs event by event; return the tables of the jobs that ran and of the rounds.
+    """Replay jobs under a dispatcher in Python; return the tables of the jobs that ran and rounds.
 
     Parameters
     ----------
@@ -324,19 +303,10 @@ def replay_in_python(
     places
         Whether the table of jobs says on which nodes they ran.
     """
-    records = _Records()
-    Simulation(parts._replace(observers=[records])).run(iter(trace))
-    system = parts.system
-    jobs, rounds = jobs_schema(system).empty_table(), rounds_schema(system).empty_table()
-    if records.jobs:
-        rows = records.jobs
-        if not places:
-            rows = [row._replace(allocation=None) for row in rows]
-        jobs = pa.Table.from_arrays(job_columns(rows, jobs.schema), schema=jobs.schema)
-    if records.rounds:
-        columns = round_columns(records.rounds, rounds.schema)
-        rounds = pa.Table.from_arrays(columns, schema=rounds.schema)
-    return jobs, rounds
+    replay = EventLoop(parts._replace(observers=()), places=places, in_python=True)
+    replay.plainly = True
+    with as_input_error():
+        return _tables(replay, admitted(batches_in_order(trace), parts))
 
 
 def _compiled(parts: Parts, workload: Workload, *, places: bool) -> tuple[pa.Table, pa.Table]:
@@ -346,10 +316,23 @@ def _compiled(parts: Parts, workload: Workload, *, places: bool) -> tuple[pa.Tab
     jobs = sum(len(columns.job_id) for columns in batches)
     # Code that is there already is quicker for any number of jobs.
     replay.plainly = jobs <= replay.few_jobs and not replay.is_compiled
-    left, rounds, *_ = zip(*replay.run(batches), strict=True)
-    gone = without_rejected(joined_left(left))
-    columns = joined_columns(batches or (NO_JOBS,)).take(gone.sequence)
+    return _tables(replay, batches)
+
+
+def _tables(replay: EventLoop, batches: Iterable[JobColumns]) -> tuple[pa.Table, pa.Table]:
+    """Replay jobs; return the tables of the jobs that ran and of the rounds."""
+    read = [NO_JOBS]
+
+    def reading() -> Iterator[JobColumns]:
+        for columns in batches:
+            read.append(columns)
+            yield columns
+
+    written = list(replay.run(reading()))
+    gone = without_rejected(joined_left([part.left for part in written]))
+    rounds = joined_rounds([part.rounds for part in written])
+    system = replay.parts.system
     return (
-        job_table(parts.system, columns, gone),
-        round_table(parts.system, joined_rounds(rounds)),
+        job_table(system, joined_columns(read).take(gone.sequence), gone),
+        round_table(system, rounds, [one for part in written for one in part.remarks]),
     )

@@ -20,7 +20,6 @@ from hpcsched.results.shared_resource_records import shared_resource_summary
 from hpcsched.results.summary import Left
 from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.runs.column_run import ColumnRun
-from hpcsched.runs.event_run import EventRun
 from hpcsched.runs.run_lifecycle import LoopEnd, Run
 from hpcsched.runs.watching import Watching
 from hpcsched.scenario import Scenario, load_scenario
@@ -179,7 +178,7 @@ def replay_into_folder(assembly: Assembly, watching: Watching, *, force: bool) -
 
 
 class ReplayLoop:
-    """Replay in compiled code where that can be, and else event by event.
+    """Replay in compiled code where that can be, and else in Python.
 
     Parameters
     ----------
@@ -200,11 +199,7 @@ class ReplayLoop:
         # Decided before the first job is read, so that the manifest can say why and no job is
         # replayed twice; what only the replay can find out comes as NeedsPythonError.
         in_python = _in_python(assembly, self._parts)
-        self._loop: ColumnRun | EventRun
-        if in_python:
-            self._loop = EventRun(assembly, self._parts, watching, in_python)
-        else:
-            self._loop = ColumnRun(assembly, self._parts, watching)
+        self._loop = ColumnRun(assembly, self._parts, watching, in_python)
 
     def run(self) -> None:
         """Replay all jobs; begin anew in Python if compiled code turns out not to do."""
@@ -214,7 +209,7 @@ class ReplayLoop:
             except NeedsPythonError as why:
                 self._loop.close()
                 parts = begun_anew(self._assembly, self._parts)
-                self._loop = EventRun(self._assembly, parts, self._watching, [str(why)])
+                self._loop = ColumnRun(self._assembly, parts, self._watching, [str(why)])
                 self._loop.run()
 
     def stop(self) -> None:

@@ -24,17 +24,23 @@ leave as failed. Dispatchers are shown each job as one that may only use the nod
 it. A start on a node that has been closed since the decision was asked for is not carried out.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 from hpcsched.errors import Finding, InputError, PluginError
 from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.replay_admission import admitted
 from hpcsched.workload.job import TracedJob
-from hpcsched.workload.job_batches import NeedsPythonError, RequestNumbers, columns_of
+from hpcsched.workload.job_batches import (
+    JobColumns,
+    NeedsPythonError,
+    RequestNumbers,
+    columns_of,
+)
 from hpcsched.workload.time_bounds import within_bounds
 
-AHEAD = 64
+AHEAD = 512
 """Number of jobs that are read at a time."""
 
 
@@ -49,7 +55,7 @@ class Simulation:
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
-        self._replay = EventLoop(parts, in_python=True)
+        self._replay = EventLoop(parts, places=False, in_python=True)
         self._replay.plainly = True
 
     @property
@@ -66,11 +72,6 @@ class Simulation:
     def stopped(self) -> bool:
         """True after `stop`."""
         return self._replay.stopped
-
-    @property
-    def preparing(self) -> bool:
-        """True while code is compiled before the first round."""
-        return self._replay.preparing
 
     def stop(self) -> None:
         """End the replay after the present instant, with jobs left in the system.
@@ -96,13 +97,38 @@ class Simulation:
         InputError
             If times exceed `hpcsched.workload.time_bounds`, or amounts are too large.
         """
-        batches = columns_of(_in_order(within_bounds(jobs)), RequestNumbers(), AHEAD)
-        try:
-            for _ in self._replay.run(admitted(batches, self._parts)):
+        with as_input_error():
+            for _ in self._replay.run(admitted(batches_in_order(jobs), self._parts)):
                 pass
-        except NeedsPythonError as why:
-            message = f"the jobs cannot be replayed: {why}"
-            raise InputError(Finding("too-large", message, key="trace")) from None
+
+
+@contextmanager
+def as_input_error() -> Iterator[None]:
+    """Report jobs that need a replay in Python, in a replay in Python, as the user's input.
+
+    Raises
+    ------
+    InputError
+        If the jobs cannot be replayed.
+    """
+    try:
+        yield
+    except NeedsPythonError as why:
+        message = f"the jobs cannot be replayed: {why}"
+        raise InputError(Finding("too-large", message, key="trace")) from None
+
+
+def batches_in_order(jobs: Iterable[TracedJob]) -> Iterator[JobColumns]:
+    """Yield jobs as columns, in batches, checking their times and their order.
+
+    Raises
+    ------
+    PluginError
+        If the jobs are out of order.
+    InputError
+        If times exceed `hpcsched.workload.time_bounds`.
+    """
+    return columns_of(_in_order(within_bounds(iter(jobs))), RequestNumbers(), AHEAD)
 
 
 def _in_order(jobs: Iterator[TracedJob]) -> Iterator[TracedJob]:

@@ -93,11 +93,12 @@ class EventLoop:
         self._parts = parts
         self._system = system = parts.system
         orders: tuple[QueueOrder, QueueOrder] = ArrivalOrder(), ArrivalOrder()
-        choices = DECIDED_IN_PYTHON
-        if not in_python:
+        if in_python:
+            choices = DECIDED_IN_PYTHON._replace(writes_places=places)
+        else:
             orders, choices = orders_of(parts.dispatcher), choices_of(parts, places=places)
         self._predictions = ReplayPredictions(parts, orders, in_python=in_python)
-        self._seconds = seconds
+        self._seconds, self._until = seconds, 0.0
         slots = np.zeros(1, dtype=np.int64)
         self.by_node = not counts_slots(parts, choices)
         self._choices = choices = with_rounds(choices, by_node=self.by_node)
@@ -134,6 +135,8 @@ class EventLoop:
         self._checks = ColumnChecks(max((outage.end for outage in parts.outages.all), default=0))
         self.stopped = False
         self._plain_time, self._has_looked = PlainTime(), False
+        # How many of the jobs and rounds that are written followers were told of.
+        self._known = 0, 0
         self._prepared = False
         self.preparing = False
 
@@ -213,26 +216,36 @@ class EventLoop:
     def run(self, batches: Iterable[JobColumns]) -> Iterator[Written]:
         """Replay jobs; yield the jobs that have left and the rounds, part by part.
 
-        A batch is read when all jobs before it have been submitted.
+        A batch is read when all jobs before it have been submitted. Where Python decides, all that
+        followers were told of is yielded before an error is raised.
 
         Raises
         ------
         NeedsPythonError
             If jobs cannot be replayed in compiled code.
         """
+        try:
+            yield from self._advance(batches)
+        except (Exception, KeyboardInterrupt):
+            if self._asking is not None:
+                yield self._told()
+            raise
+
+    def _advance(self, batches: Iterable[JobColumns]) -> Iterator[Written]:
+        """Replay jobs; see `run`."""
         self._prepare()
         batches = iter(batches)
         batch = self._next_batch(batches)
         if self._asking is not None and self.plainly and self._plain_time.compiling_pays:
             self._look_for_code(batch)
-        state, began, until = None, 0.0, 0.0
+        state, began = None, 0.0
         while not (self.stopped and self._between_instants):
             if state is None:  # It takes longer to make than many an instant.
-                until = perf_counter() + self._seconds
+                self._until = perf_counter() + self._seconds
                 loop: Any = plain(self.loop) if self.plainly else self.loop
                 state = self._state(batch)
             began = perf_counter()
-            because = loop(state, self._seconds_until(until))
+            because = loop(state, self._seconds_left)
             if self._asking is not None and self.plainly:
                 self._plain_time.add(perf_counter() - began)
                 looks = self._plain_time.loading_pays and not self._has_looked
@@ -278,11 +291,12 @@ class EventLoop:
         self.plainly = not (pays or self._is_compiled_for(batch))
         self._has_looked = True
 
-    def _seconds_until(self, time: float) -> float:
-        """Return the seconds for which the loop may go on; below 0: to the next instant."""
+    @property
+    def _seconds_left(self) -> float:
+        """Seconds for which the loop may go on; below 0: to the next instant."""
         if self._asking is not None:
             return -1.0
-        return 0.0 if self.stopped else max(time - perf_counter(), 0.0)
+        return 0.0 if self.stopped else max(self._until - perf_counter(), 0.0)
 
     def _stranded(self) -> Exception:
         """Return the error about jobs that wait for ever."""
@@ -297,8 +311,9 @@ class EventLoop:
         if because == codes.NEEDS_DECISION:
             return self._is_decided()
         if because == codes.PAUSED and self._asking is not None:
-            following.catch_up(tables, output)
-        elif because == codes.NEEDS_PREDICTIONS:
+            self._catch_up()
+            return perf_counter() < self._until
+        if because == codes.NEEDS_PREDICTIONS:
             first = int(tables.counters[codes.FORESEEN])
             self._predictions.predict(batch, tables, output, self._checks)
             self._admission.refuse(batch, first, int(tables.counters[codes.FORESEEN]))
@@ -321,13 +336,9 @@ class EventLoop:
     def _is_decided(self) -> bool:
         """Ask the dispatcher for a decision; return False if arrays were replaced."""
         assert self._asking is not None
-        tables, flight = self._tables, self._flight.tables
-        assert flight.dismissed is not None
-        self._following.catch_up(tables, self._output)
-        self._tables = self._asking.ask(tables, flight, self._outages)
-        if tables.counters[codes.DISMISSED]:
-            rejected = flight.dismissed[: tables.counters[codes.DISMISSED]]
-            self._predictions.dismissed(tables.jobs[rejected, codes.SEQUENCE])
+        tables = self._tables
+        self._catch_up()
+        self._tables = self._asking.ask(tables, self._flight.tables, self._outages)
         return self._tables is tables
 
     def _is_compiled_for(self, batch: Batch) -> bool:
@@ -391,14 +402,15 @@ class EventLoop:
         return int(self._tables.counters[codes.MOST_CELLS])
 
     def _make_places(self) -> None:
-        """Make room for the places of any one job."""
-        largest = self._system.node_count
-        if len(self._output.nodes) < 2 * largest:
+        """Make room for the places of any one job, and for all that a decision rejects."""
+        largest, rejected = self._system.node_count, int(self._tables.counters[codes.DISMISSED])
+        output = self._output
+        if len(output.nodes) < 2 * largest or len(output.jobs) < rejected:
             self._output = new_output(
                 len(self._system.resource_types),
-                len(self._output.jobs),
-                2 * largest,
-                len(self._output.rounds),
+                max(len(output.jobs), 2 * rejected),
+                max(len(output.nodes), 2 * largest),
+                len(output.rounds),
             )
 
     def _next_batch(self, batches: Iterator[JobColumns]) -> Batch:
@@ -483,11 +495,30 @@ class EventLoop:
         self._outages = longer(self._outages, count)
         self._shared_resources = with_nodes(self._shared_resources, self._shapes)
 
+    def _catch_up(self) -> None:
+        """Notify the followers, and note how much they know."""
+        self._following.catch_up(self._tables, self._output)
+        counters = self._tables.counters
+        self._known = int(counters[codes.OUT_JOBS]), int(counters[codes.OUT_ROUNDS])
+
     def _written(self) -> Written:
         self._predictions.learn(self._tables.counters, self._output)
         self._predictions.taken()
-        self._following.catch_up(self._tables, self._output)
-        self._following.taken(self._tables.counters)
-        return take_written(
-            self._tables.counters, self._output, self._shared_resources.shared_levels
-        )
+        self._catch_up()
+        return self._take()
+
+    def _told(self) -> Written:
+        """Return what followers were told of, after an error; they are not told of any more."""
+        counters, (jobs, rounds) = self._tables.counters, self._known
+        places = self._output.jobs[jobs - 1, codes.OUT_LAST_PLACE] if jobs else 0
+        counters[[codes.OUT_JOBS, codes.OUT_PLACES, codes.OUT_ROUNDS]] = jobs, places, rounds
+        return self._take()
+
+    def _take(self) -> Written:
+        """Return all rows of the output, which begins anew."""
+        counters = self._tables.counters
+        remarks = self._following.events.remarks[: counters[codes.OUT_ROUNDS]]
+        self._known = 0, 0
+        self._following.taken(counters)
+        written = take_written(counters, self._output, self._shared_resources.shared_levels)
+        return written._replace(remarks=remarks)

@@ -2,7 +2,7 @@
 
 from typing import Literal, NamedTuple, get_args
 
-from hpcsched.dispatching.decision import SolverCall
+from hpcsched.dispatching.decision import Decision, SolverCall
 from hpcsched.system.allocation import Allocation
 from hpcsched.workload.job import Job
 
@@ -136,3 +136,26 @@ class RoundRecord(NamedTuple):
     chosen: str | None = None
     because: str | None = None
     call_again_at: int | None = None
+
+
+class RoundRemarks(NamedTuple):
+    """What a decision made in Python says beside its starts, as in `RoundRecord`."""
+
+    rejected: int
+    fallback: bool
+    solver: SolverCall | None
+    chosen: str | None
+    because: str | None
+    call_again_at: int | None
+
+
+def remarks_of(decision: Decision) -> RoundRemarks:
+    """Return what a decision says beside its starts."""
+    return RoundRemarks(
+        len(decision.rejected),
+        decision.fallback,
+        decision.solver,
+        decision.chosen,
+        decision.because,
+        decision.call_again_at,
+    )

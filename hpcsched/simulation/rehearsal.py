@@ -3,8 +3,6 @@
 import copy
 from typing import Any, Protocol
 
-import numpy as np
-
 from hpcsched.context import Context
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.hyper.dispatcher import Hyper, make_hyper
@@ -13,15 +11,13 @@ from hpcsched.dispatching.job_events import JobEventObserver
 from hpcsched.prediction.correction import Correction
 from hpcsched.prediction.requested_time import RequestedTime
 from hpcsched.registration import builtin
-from hpcsched.simulation.engine import Simulation
+from hpcsched.simulation.engine import as_input_error
 from hpcsched.simulation.event_loop import EventLoop
-from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.parts import Parts
-from hpcsched.simulation.records import JobRecord
 from hpcsched.simulation.replay_admission import admitted
 from hpcsched.simulation.replay_choices import obstacles
 from hpcsched.system.system import IntArray
-from hpcsched.workload.job_batches import NO_JOBS, JobColumns, NeedsPythonError, records_of
+from hpcsched.workload.job_batches import NO_JOBS, JobColumns, NeedsPythonError
 
 PLAIN_JOBS = 20_000
 """After so many replayed jobs code is compiled that replays them."""
@@ -46,18 +42,6 @@ class RehearsalContext(Context, Protocol):
 def make_tuning_dispatcher(params: HyperParams, context: RehearsalContext) -> Hyper:
     """Return `hyper` with its rehearsals."""
     return make_hyper(params, context, Rehearsals(context))
-
-
-class _Starts(Observer):
-    """Keeps the starts of jobs by number."""
-
-    def __init__(self) -> None:
-        self.of: dict[int, int] = {}
-
-    def job_ended(self, record: JobRecord) -> None:
-        """Keep the start; a job that was rejected counts as if it had never waited."""
-        start = record.start_time
-        self.of[record.job.job_id] = record.job.submit_time if start is None else start
 
 
 class Rehearsals:
@@ -89,12 +73,11 @@ class Rehearsals:
         parts = self._parts(choice, jobs)
         if self.is_compiled(choice):
             try:
-                return self._by_columns(parts, jobs)
+                return self._starts(parts, jobs, in_python=False)
             except NeedsPythonError:
                 parts = self._parts(choice, jobs)
-        heard = _Starts()
-        Simulation(parts._replace(observers=[heard])).run(records_of([jobs]))
-        return np.array([heard.of[job_id] for job_id in jobs.job_id.tolist()], dtype=np.int64)
+        with as_input_error():
+            return self._starts(parts, jobs, in_python=True)
 
     def _parts(self, choice: Any, jobs: JobColumns) -> Parts:
         """Return the parts of a replay, with a dispatcher of its own."""
@@ -113,15 +96,19 @@ class Rehearsals:
             followers=context.followers,
         )
 
-    def _by_columns(self, parts: Parts, jobs: JobColumns) -> IntArray:
-        count = len(jobs.job_id)
-        replay = EventLoop(parts, places=False)
-        self._replayed += count
-        # Code that is there already is quicker for any number of jobs.
-        replay.plainly = self._replayed <= PLAIN_JOBS and not replay.is_compiled
-        starts = np.zeros(count, dtype=np.int64)
+    def _starts(self, parts: Parts, jobs: JobColumns, *, in_python: bool) -> IntArray:
+        """Replay jobs; a job that is rejected counts as if it had never waited."""
+        replay = EventLoop(parts, places=False, in_python=in_python)
+        if in_python:
+            replay.plainly = True
+        else:
+            self._replayed += len(jobs.job_id)
+            # Code that is there already is quicker for any number of jobs.
+            replay.plainly = self._replayed <= PLAIN_JOBS and not replay.is_compiled
+        starts = jobs.submit_time.copy()
         for written in replay.run([self._as_admitted(jobs, parts)]):
-            starts[written.left.sequence] = written.left.start_time
+            ran = written.left.rejected_by < 0
+            starts[written.left.sequence[ran]] = written.left.start_time[ran]
         return starts
 
     def _as_admitted(self, jobs: JobColumns, parts: Parts) -> JobColumns:

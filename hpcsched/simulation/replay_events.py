@@ -23,6 +23,8 @@ from hpcsched.simulation.records import (
     JobState,
     RejectedBy,
     RoundRecord,
+    RoundRemarks,
+    remarks_of,
 )
 from hpcsched.simulation.replay_eligibility import ReplayEligibility
 from hpcsched.simulation.stranded import Stranded
@@ -63,6 +65,8 @@ class ReplayEvents:
         True if an observer wants reasons.
     late_starts
         Explanations of starts that were not carried out, where Python decides.
+    remarks
+        What decisions say, for each round since the record of events began; where Python decides.
     rows
         Rows of the jobs in the system, by number, where Python decides.
     held
@@ -87,6 +91,7 @@ class ReplayEvents:
         self._decided: dict[int, Allocation] = {}
         self._late: dict[int, str] = {}
         self._late_starts = late_starts
+        self.remarks: list[RoundRemarks] = []
         # Jobs that were read and have not been submitted, and how many were read.
         self._coming: dict[int, TracedJob] = {}
         self._read = 0
@@ -109,6 +114,7 @@ class ReplayEvents:
     def taken(self) -> None:
         """Note that the record of events begins anew."""
         self._told = self._places = 0
+        self.remarks = []
 
     def read(self, jobs: Sequence[TracedJob]) -> None:
         """Add the next batch of jobs."""
@@ -321,6 +327,9 @@ class ReplayEvents:
         self._pass_over(None, now)
         late, self._late = self._late, {}
         self.stranded.late.update(late)
+        remarks = remarks_of(self._decision)
+        if self._late_starts is not None:
+            self.remarks.append(remarks)
         # Records are made for listeners alone: there are as many rounds as events.
         if not self._tell.rounds and not self.explains:
             return
@@ -333,18 +342,18 @@ class ReplayEvents:
             queued,
             running,
             started,
-            len(self._decision.rejected),
+            remarks.rejected,
             waiting,
             tuple(amounts[:types]),
             tuple(amounts[types : 2 * types]),
             latency,
             tuple(amounts[2 * types :]),
             float(output.decision_times[k]),
-            self._decision.fallback,
-            self._decision.solver,
-            self._decision.chosen,
-            self._decision.because,
-            self._decision.call_again_at,
+            remarks.fallback,
+            remarks.solver,
+            remarks.chosen,
+            remarks.because,
+            remarks.call_again_at,
         )
         for tell in self._tell.rounds:
             tell(record)

@@ -1,5 +1,6 @@
 """Results of a compiled replay as columns: jobs that have left, rounds, running jobs."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -7,6 +8,7 @@ import numpy.typing as npt
 
 from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.core.state import BoolArray, FloatArray, Output
+from hpcsched.simulation.records import RoundRemarks
 from hpcsched.system.system import IntArray
 
 _TIMES = [codes.OUT_SEQUENCE, codes.OUT_START, codes.OUT_END]
@@ -24,7 +26,7 @@ class LeftJobs(NamedTuple):
     failed
         True for a job that lost a node and was not run again.
     rejected_by
-        Place in `REFUSALS`, or -1. A rejected job has no places; start and end are its submission.
+        Place in `REFUSALS`, or -1. A rejected job has no places; start and end are its rejection.
     requeues, lost_time
         Number of attempts before, which were lost, and their run time in seconds.
     last_place
@@ -93,6 +95,8 @@ class Written(NamedTuple):
     level_time, drawn
         Seconds at which jobs began or ended, `[L]`, and the amounts drawn from shared resources
         since, `[L, P]`.
+    remarks
+        What the decisions of the rounds say, `[K]`; empty where none was made in Python.
     """
 
     left: LeftJobs
@@ -100,6 +104,7 @@ class Written(NamedTuple):
     lost: LostAttempts
     level_time: IntArray
     drawn: IntArray
+    remarks: Sequence[RoundRemarks] = ()
 
 
 def take_written(counters: IntArray, output: Output, shared_levels: IntArray | None) -> Written:

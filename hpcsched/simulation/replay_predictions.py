@@ -131,11 +131,6 @@ class ReplayPredictions:
                 raise
             raise NeedsPythonError(f"a {what} that fails") from None
 
-    def dismissed(self, sequence: IntArray) -> None:
-        """Record jobs that the dispatcher rejects, by their places among all submitted."""
-        for number in sequence.tolist():
-            self._jobs.pop(number)
-
     def taken(self) -> None:
         """Note that the record of events begins anew."""
         self._told = 0

@@ -14,8 +14,7 @@ from hpcsched.metrics.metric import Metric, RunTables, figure_fault
 from hpcsched.metrics.metric_tables import Column
 from hpcsched.plugins.product_check import product_fault
 from hpcsched.prediction.requested_time import RequestedTime
-from hpcsched.results.parquet_schemas import jobs_schema
-from hpcsched.results.recorder import job_columns
+from hpcsched.results.record_tables import table_of_jobs
 from hpcsched.results.tables import ArrowTable
 from hpcsched.runs.replaying import replay_in_python
 from hpcsched.simulation.parts import Parts
@@ -186,5 +185,4 @@ def _table_of(
         )
         for job, start, run_time in zip(jobs, starts.tolist(), run_times.tolist(), strict=True)
     ]
-    schema = jobs_schema(system)
-    return ArrowTable(pa.Table.from_arrays(job_columns(rows, schema), schema=schema))
+    return ArrowTable(table_of_jobs(system, rows))

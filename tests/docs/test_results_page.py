@@ -10,7 +10,7 @@ from hpcsched.dispatching.recorded_due_times import RecordedFigures
 from hpcsched.metrics.shared_resource_figures import SharedResourceFigures
 from hpcsched.results.files import KNOWN
 from hpcsched.results.manifest import Manifest
-from hpcsched.results.outage_records import InterruptionRecorder, outage_figures
+from hpcsched.results.outage_records import outage_figures
 from hpcsched.results.parquet_schemas import (
     STATES,
     interruptions_schema,
@@ -21,6 +21,7 @@ from hpcsched.results.parquet_schemas import (
     shared_resources_schema,
     usage_schema,
 )
+from hpcsched.results.record_file import TableFile
 from hpcsched.results.summary import Left, job_account
 from hpcsched.runs.assembly import assemble
 from hpcsched.runs.runner import run
@@ -118,7 +119,7 @@ def test_summary_keys(scenario, tmp_path):
     account.note_fault("log:1", "expected 18 fields, found 2")
     found = dict.fromkeys(key_paths(summary))
     found |= dict.fromkeys(key_paths({"rounds": {"solver": {"optimal": 1}}}))
-    InterruptionRecorder(tmp_path).close()
+    TableFile(tmp_path / "interruptions.parquet", interruptions_schema()).close()
     down = Outages((Outage(0, 1, (0,), "failure"),))
     figures = outage_figures(tmp_path, down, scenario.system.build())
     found |= dict.fromkeys(key_paths({"outages": figures}))

@@ -1,22 +1,27 @@
 """The monitor knows how far a replay has come, and changes nothing of it."""
 
+from collections.abc import Sequence
 from itertools import pairwise
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from hpcsched.dispatching.decision import Decision
+from hpcsched.dispatching.decision import Decision, SolverCall
+from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.monitoring.monitor import Monitor
 from hpcsched.monitoring.replay_progress import ReplayProgress
 from hpcsched.monitoring.run_state import RunState
 from hpcsched.monitoring.state_board import DAY, StateBoard
 from hpcsched.monitoring.state_rendering import state_line, state_rows
+from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.system.node_outages import Outage, Outages
 from hpcsched.system.shared_resources import Change, Draw, SharedResource
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job import TracedJob
+from hpcsched.workload.job_batches import JobColumns, OpenJobs, RequestNumbers, columns_of
 from hpcsched.workload.trace_source import TraceAccount
-from tests.builders import alike, lists, replay, traced
+from tests.builders import alike, lists, parts, traced
 
 
 class Shown:
@@ -46,15 +51,52 @@ def progress(
 
 
 def follow(
-    system: System, jobs: list[TracedJob], interval: float = 0.0, most_jobs: int | None = None
+    system: System,
+    jobs: list[TracedJob],
+    interval: float = 0.0,
+    most_jobs: int | None = None,
+    *,
+    dispatcher: Dispatcher | None = None,
+    in_python: bool = True,
+    comments: Sequence[str] = (),
+    **more: Any,
 ) -> list[RunState]:
-    """Return the states that were shown of a replay of jobs, first come first served."""
+    """Return the states that were shown of a replay of jobs, first come first served.
+
+    The monitor looks after each instant; those without a round are left out.
+    """
     view = Shown(interval)
-    monitor = Monitor(StateBoard("followed", system, progress(0.5, most_jobs, len(jobs)), [view]))
-    replay(system, lists(), jobs, [monitor])
+    outages = {name: more[name] for name in ("outages",) if name in more}
+    trace = progress(0.5, most_jobs, len(jobs))
+    board = StateBoard("followed", system, trace, [view], comments=lambda: comments, **outages)
+    of_replay = parts(system, lists() if dispatcher is None else dispatcher, **more)
+    replaying = EventLoop(of_replay, seconds=0, in_python=in_python)
+    replaying.plainly = True
+    monitor, opened = Monitor(board, replaying), OpenJobs()
+
+    def read(columns: JobColumns) -> JobColumns:
+        opened.add(columns)
+        monitor.read(columns)
+        return columns
+
+    for left, rounds, *_, remarks in replaying.run(map(read, columns_of(jobs, RequestNumbers()))):
+        monitor.replayed(opened.take(left.sequence), left, rounds, remarks)
     monitor.close()
     assert view.closed
-    return view.states
+    before = [0, *(state.rounds for state in view.states)]
+    return [
+        state
+        for state, rounds in zip(view.states, before, strict=False)
+        if state.phase != "replaying" or state.rounds > rounds
+    ]
+
+
+def told(state: RunState) -> dict[str, Any]:
+    """Return what a state tells, but for what a clock measured."""
+    content = state.model_dump()
+    for name in ("process", "written", "elapsed", "decision_time", "remaining"):
+        del content[name]
+    return content
 
 
 def test_counts_and_what_is_free() -> None:
@@ -96,11 +138,8 @@ def test_shared_resources_and_outages() -> None:
     )
     system = System((NodeGroup("node", 2, {"core": 2}),), {}, (power,))
     service = Outages((Outage(10, 30, (0,), "maintenance", "service"),))
-    view = Shown()
-    monitor = Monitor(StateBoard("followed", system, progress(), [view], outages=service))
     jobs = [traced(1, 0, 4, 10), traced(2, 1, 1, 30), traced(3, 20, 2, 5)]
-    replay(system, lists(), jobs, [monitor], outages=service)
-    monitor.close()
+    states = follow(system, jobs, outages=service)
     seen = [
         (
             s.now,
@@ -108,13 +147,13 @@ def test_shared_resources_and_outages() -> None:
             s.resources["core"].free,
             (s.shared_resources["power"].drawn, s.shared_resources["power"].capacity),
         )
-        for s in view.states
+        for s in states
     ]
     assert seen[0] == (None, 0, 4, (0, 100))
     assert seen[1] == (0, 0, 0, (90, 100))
     assert (10, 1, 1, (25, 60)) in seen
     assert seen[-1][1:] == (0, 4, (0, 60))
-    assert all(s.nodes and s.nodes.count == 2 for s in view.states)
+    assert all(s.nodes and s.nodes.count == 2 for s in states)
 
 
 def test_the_last_day_alone_counts() -> None:
@@ -171,35 +210,58 @@ def test_rejected_jobs_have_ended() -> None:
             """Reject the queue."""
             return Decision((), tuple(job.job_id for job in problem.queue))
 
-    view = Shown()
-    monitor = Monitor(StateBoard("rejected", alike(1, core=1), progress(), [view]))
-    replay(alike(1, core=1), RejectAll(), [traced(1, 0, 1, 5)], [monitor])
-    monitor.close()
-    last = view.states[-1]
+    jobs = [traced(1, 0, 1, 5)]
+    last = follow(alike(1, core=1), jobs, dispatcher=RejectAll())[-1]
     assert (last.submitted, last.waiting, last.running, last.ended) == (1, 0, 0, 1)
     assert last.resources["core"].utilization_last_day is None
-    assert last.progress is None
 
 
-@pytest.mark.parametrize("interval", [0.0, 3600.0])
-def test_nothing_of_the_replay_changes(interval: float) -> None:
-    """Jobs end as they do without a monitor."""
-    jobs = [traced(n, 7 * n, 1 + n % 3, 11 + n * 5 % 17) for n in range(1, 60)]
-    view = Shown(interval)
-    monitor = Monitor(StateBoard("same", alike(2, core=2), progress(), [view]))
-    watched = replay(alike(2, core=2), lists(), jobs, [monitor])
-    assert watched.jobs == replay(alike(2, core=2), lists(), jobs).jobs
+def test_calls_of_a_solver_are_counted_and_logged(caplog: pytest.LogCaptureFixture) -> None:
+    """By status; a call without a plan is logged with its round and why."""
+
+    class Calls:
+        """Starts what comes first, with a call of a solver that it tells of."""
+
+        def __init__(self) -> None:
+            self._first = lists()
+            self._left = ["failed", "optimal", "failed"]
+
+        def dispatch(self, problem):
+            """Dispatch, and tell of a call."""
+            status = self._left.pop()
+            call = SolverCall(status, 1, 1, None, None, 0.0, 0.0, 0.0, "it was\ntired")
+            return self._first.dispatch(problem)._replace(solver=call)
+
+    jobs = [traced(n, n, 1, 1) for n in range(3)]
+    caplog.set_level("INFO", "hpcsched")
+    last = follow(alike(1, core=1), jobs, dispatcher=Calls())[-1]
+    assert last.solver == {"failed": 2, "optimal": 1}
+    assert caplog.messages == [
+        f"round {number} at {number - 1} s: the solver had no plan: failed: it was tired"
+        for number in (1, 3)
+    ]
+
+
+def test_code_and_python_show_the_same() -> None:
+    """Two resource types, days of jobs: after each instant the same counts and amounts."""
+    system = System((NodeGroup("n", 3, {"core": 4, "mem": 4096}),), {"mem": 1024})
+    jobs = [
+        traced(n, n * DAY // 7, 1 + n % 5, DAY // 3 + n * 5077 % DAY, (1 + n % 2, n % 3))
+        for n in range(1, 60)
+    ]
+    python, code = (
+        [told(state) for state in follow(system, jobs, most_jobs=400, in_python=in_python)]
+        for in_python in (True, False)
+    )
+    assert python == code
+    assert {state["waiting"] for state in code} > {0, 1, 2}
 
 
 def test_dates_of_simulated_times() -> None:
     """They are by the clock of the log: its second 10 is 10:00:10 in Prague."""
     comments = ("UnixStartTime: 1709283600", "TimeZoneString: Europe/Prague")
-    view = Shown()
-    board = StateBoard("dated", alike(1, core=1), progress(), [view], comments=lambda: comments)
-    monitor = Monitor(board)
-    replay(alike(1, core=1), lists(), [traced(1, 10, 1, 5)], [monitor])
-    monitor.close()
-    assert view.states[0].date is None
-    assert view.states[1].date == "2024-03-01 10:00:10"
-    assert ("simulated time", "2024-03-01 10:00:10 (10 s)") in list(state_rows(view.states[1]))
-    assert "at 2024-03-01 10:00:10" in state_line(view.states[1])
+    states = follow(alike(1, core=1), [traced(1, 10, 1, 5)], comments=comments)
+    assert states[0].date is None
+    assert states[1].date == "2024-03-01 10:00:10"
+    assert ("simulated time", "2024-03-01 10:00:10 (10 s)") in list(state_rows(states[1]))
+    assert "at 2024-03-01 10:00:10" in state_line(states[1])

@@ -22,7 +22,6 @@ from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.rules.easy import Easy
 from hpcsched.errors import HpcschedError, PluginError
 from hpcsched.monitoring import compile_notes
-from hpcsched.monitoring.column_monitor import ColumnMonitor
 from hpcsched.monitoring.compile_notes import COMPILING
 from hpcsched.monitoring.monitor import Monitor
 from hpcsched.prediction.last_two import LastTwo
@@ -34,7 +33,7 @@ from hpcsched.runs.watching import Watching
 from hpcsched.simulation import decision_requests, event_loop, replay_output
 from hpcsched.simulation.event_log import EventLog
 from hpcsched.simulation.event_loop import EventLoop
-from hpcsched.simulation.records import JobRecord, RoundRecord
+from hpcsched.simulation.records import JobRecord
 from hpcsched.simulation.replay_output import ReplayedRounds
 from hpcsched.workload.job import Job, TracedJob
 from tests.builders import alike, traced
@@ -361,22 +360,16 @@ def test_jobs_that_are_not_as_they_must_be(
 def test_interrupted_between_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C ends both loops after the same instant: the same jobs have left, and are left."""
     monkeypatch.setattr(column_run, "EventLoop", partial(EventLoop, seconds=0))
-    at: list[int] = []
-    replayed, round_ended = ColumnMonitor.replayed, Monitor.round_ended
+    interrupted: list[Monitor] = []
+    replayed = Monitor.replayed
 
-    def interrupt(monitor: ColumnMonitor, *part: Any) -> None:
+    def interrupt(monitor: Monitor, *part: Any) -> None:
         replayed(monitor, *part)
-        if monitor.rounds >= 150 and not at:
-            at.append(monitor.now or 0)
+        if monitor.rounds >= 150 and monitor not in interrupted:
+            interrupted.append(monitor)
             signal.raise_signal(signal.SIGINT)
 
-    def interrupt_then(monitor: Monitor, record: RoundRecord) -> None:
-        round_ended(monitor, record)
-        if [record.now] == at:
-            signal.raise_signal(signal.SIGINT)
-
-    monkeypatch.setattr(ColumnMonitor, "replayed", interrupt)
-    monkeypatch.setattr(Monitor, "round_ended", interrupt_then)
+    monkeypatch.setattr(Monitor, "replayed", interrupt)
     scenario = hpcsched.load_scenario(SMALL)
 
     def run(folder: Path) -> None:
@@ -406,16 +399,16 @@ def test_an_interrupted_run_passes_the_audit(
     monkeypatch.setattr(event_loop, "FEW_JOBS", sys.maxsize)
     monkeypatch.setattr(event_loop, "FEW_PLACES", sys.maxsize)
     monkeypatch.setattr(column_run, "EventLoop", partial(EventLoop, seconds=0))
-    replayed = ColumnMonitor.replayed
+    replayed = Monitor.replayed
 
-    def interrupt(monitor: ColumnMonitor, *part: Any) -> None:
+    def interrupt(monitor: Monitor, *part: Any) -> None:
         replayed(monitor, *part)
         if monitor.rounds == 100:
             signal.raise_signal(signal.SIGINT)
 
     out = tmp_path / "out"
     with monkeypatch.context() as patch:
-        patch.setattr(ColumnMonitor, "replayed", interrupt)
+        patch.setattr(Monitor, "replayed", interrupt)
         jobs = ("--set", "trace.jobs=400")
         assert main(["run", str(SMALL), *jobs, "--out", str(out), "-v"]) == 130
     said = capsys.readouterr().err.splitlines()

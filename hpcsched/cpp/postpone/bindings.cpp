@@ -56,10 +56,10 @@ std::vector<Corner> corners(const Curve& curve)
     return made;
 }
 
-void set_jobs(Problem& problem, std::size_t node_count, const Row& units, const Row& run_times, const Row& latest_starts,
-              const Table& requests, const Table& idle_room, const Table& room,
-              const Table& demands, const Table& weights, const Table& free_until,
-              const std::vector<Curve>& curves)
+void set_jobs(Problem& problem, std::size_t node_count, const Row& units, const Row& run_times,
+              const Row& latest_starts, const Table& requests, const Table& idle_room,
+              const Table& room, const Table& demands, const Table& weights,
+              const Table& free_until, const std::vector<Curve>& curves)
 {
     const std::size_t count = units.shape(0);
     expect(run_times.shape(0) == count && latest_starts.shape(0) == count, "times of jobs");
@@ -198,8 +198,8 @@ dominations
                 problem.type_count = static_cast<int>(capacity.shape(1));
                 set_shared(problem, total, used_at, used);
                 set_nodes(problem, capacity, free, last_node_first, closed);
-                set_jobs(problem, capacity.shape(0), units, run_times, latest_starts, requests, idle_room, room,
-                         demands, weights, free_until, curves);
+                set_jobs(problem, capacity.shape(0), units, run_times, latest_starts, requests,
+                         idle_room, room, demands, weights, free_until, curves);
                 set_held(problem, held_until, held_on, held);
                 const std::vector<int64_t> ends(held_until.data(),
                                                 held_until.data() + held_until.shape(0));

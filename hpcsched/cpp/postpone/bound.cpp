@@ -95,7 +95,8 @@ double Bound::by_energy(std::size_t g, int64_t time, int64_t last)
         const Job& job = problem().jobs[j];
         if (job.demand[g] == 0) continue;
         const double slope = job.slope_at(earliest_[j]);
-        const double energy = static_cast<double>(job.demand[g]) * static_cast<double>(job.run_time);
+        const double energy =
+            static_cast<double>(job.demand[g]) * static_cast<double>(job.run_time);
         const Share share{j, slope, energy, slope / energy};
         std::size_t at = shares_.size();
         shares_.push_back(share);

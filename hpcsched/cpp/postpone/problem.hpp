@@ -37,15 +37,15 @@ struct Job {
     int64_t units;
     int64_t run_time;
     int64_t latest_start;
-    Amounts request{};  // of one unit
-    Amounts demand{};  // of all units, of the cumulative resources
+    Amounts request{};    // of one unit
+    Amounts demand{};     // of all units, of the cumulative resources
     Amounts idle_room{};  // units that each idle node of the model can hold
-    Amounts room{};  // the same, now or when idle, of the nodes that the search looks at
+    Amounts room{};       // the same, now or when idle, of the nodes that the search looks at
     std::vector<CostTerm> terms{};
     std::vector<Corner> curve{};
     std::vector<int> dominators{};  // jobs that start no later
-    int twin = none;              // a job that is in every way the same and starts no later
-    int request_class = 0;        // equal for equal requests
+    int twin = none;                // a job that is in every way the same and starts no later
+    int request_class = 0;          // equal for equal requests
 
     int64_t cost(int64_t start) const;
     int64_t least_cost_from(int64_t start) const;
@@ -106,15 +106,15 @@ struct Problem {
     std::vector<Held> held{};  // by end
     int type_count = 0;
 
-    Amounts total{};         // of the cumulative resources
+    Amounts total{};           // of the cumulative resources
     std::vector<Step> used{};  // of them, by running jobs, outages and jobs with a fixed start
 
     // What follows from these.
-    std::vector<Step> rises{};               // steps of `used` with more than before
-    std::vector<Step> releases{};            // how much more comes free than ever was
-    std::vector<int64_t> events{};           // when something may become free that no job here holds
+    std::vector<Step> rises{};                  // steps of `used` with more than before
+    std::vector<Step> releases{};               // how much more comes free than ever was
+    std::vector<int64_t> events{};              // when something not of these jobs may come free
     std::vector<std::vector<int>> by_energy{};  // jobs by weight over energy, of each resource
-    std::vector<Box> boxes{};                // of running jobs
+    std::vector<Box> boxes{};                   // of running jobs
     bool has_curves = false;
 
     bool by_node() const { return mode == Mode::counts || mode == Mode::positions; }

@@ -44,6 +44,10 @@ class Search {
 public:
     Search(Problem problem, const std::vector<int>& order);
 
+    // The place in the tree refers to the problem here.
+    Search(const Search&) = delete;
+    Search& operator=(const Search&) = delete;
+
     /// Go back to the root and look at jobs in another order; counts and the best plan stay.
     void restart(const std::vector<int>& order);
 

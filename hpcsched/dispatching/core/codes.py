@@ -205,7 +205,7 @@ OUT_COLUMNS = 8
 HELD_BY_OUTAGES, HELD_BY_OTHERS = 1, 2
 
 # How a job stops running: it ends; or it loses a node, and leaves or is queued again. Or it never
-# runs, since it was refused at submission: the cause is added to `REJECTED`.
+# runs, since it was refused at submission or by the dispatcher: the cause is added to `REJECTED`.
 ENDED, FAILED, REQUEUED, REJECTED = range(4)
 
 # Events for observers, and the columns of their table. `EVENT_NUMBER` is the job's rank in order of

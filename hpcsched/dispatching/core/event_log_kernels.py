@@ -21,6 +21,7 @@ from hpcsched.dispatching.core.codes import (
     HELD_ROUND,
     NOW,
     OUT_EVENTS,
+    OUT_JOBS,
     OUT_ROUNDS,
     OUT_START_PLACES,
     PREDICTED,
@@ -41,7 +42,7 @@ from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import State
 from hpcsched.dispatching.core.fit_count_kernels import add_waiting, remove_waiting
 from hpcsched.dispatching.core.job_kernels import forget, set_held
-from hpcsched.dispatching.core.output_kernels import write_places
+from hpcsched.dispatching.core.output_kernels import write_dismissal, write_places
 from hpcsched.dispatching.core.state import ByNode
 from hpcsched.system.system import IntArray
 
@@ -126,12 +127,13 @@ def note_end(kind: int, row: int, value: int, state: State, events: IntArray | N
 
 @compiled()
 def has_room_for_round(state: State, events: IntArray | None) -> bool:
-    """Check whether the table of events has room for all starts of a round."""
+    """Check whether the tables have room for all starts and rejections of a round."""
     if events is None:
         return True
     counters = state.counters
     return bool(
         counters[OUT_EVENTS] + counters[QUEUED] + 1 < len(events)
+        and counters[OUT_JOBS] + counters[DISMISSED] <= len(state.out_jobs)
         and counters[OUT_START_PLACES] + counters[CELL_DEMAND] <= len(state.start_nodes)
     )
 
@@ -145,7 +147,7 @@ def note_asked(state: State, events: IntArray | None) -> None:
 
 @compiled()
 def _note_dismissals(state: State, dismissed: IntArray | None) -> None:
-    """Log the jobs that Python has rejected in a round, and free their rows."""
+    """Log and write the jobs that Python has rejected in a round, and free their rows."""
     if dismissed is None:
         return
     counters, jobs = state.counters, state.jobs
@@ -154,6 +156,7 @@ def _note_dismissals(state: State, dismissed: IntArray | None) -> None:
         if jobs[row, WATCHED]:
             counters[CHANGED] = 1
         _note(DISMISSED_JOB, jobs[row, SEQUENCE], row, 0, state, state.events)
+        write_dismissal(row, state)
         forget(row, state)
 
 

@@ -134,6 +134,22 @@ def write_refusal(k: int, state: State, refused: IntArray | None) -> bool:
 
 
 @compiled()
+def write_dismissal(row: int, state: State) -> None:
+    """Write a job that Python rejects; there is room for it."""
+    counters, jobs, at = state.counters, state.jobs, state.counters[OUT_JOBS]
+    out = state.out_jobs[at]
+    out[OUT_SEQUENCE] = jobs[row, SEQUENCE]
+    out[OUT_START] = out[OUT_END] = counters[NOW]
+    out[OUT_PREDICTED] = jobs[row, PREDICTED]
+    out[OUT_LAST_PLACE] = counters[OUT_PLACES]
+    # The dispatcher is the first of the causes.
+    out[OUT_HOW] = REJECTED
+    out[OUT_REQUEUES] = jobs[row, REQUEUES]
+    out[OUT_LOST_TIME] = jobs[row, LOST_TIME]
+    counters[OUT_JOBS] = at + 1
+
+
+@compiled()
 def write_round(seconds: float, queued: int, running: int, state: State) -> None:
     """Write a round to the output.
 

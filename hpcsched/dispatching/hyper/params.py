@@ -1,9 +1,10 @@
-"""The parameters of the dispatcher that tunes itself."""
+"""The parameters of the dispatchers that choose from a portfolio of others."""
 
 from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
+from hpcsched.dispatching.cp.cp_params import CpParams
 from hpcsched.parameters import Listed, Params, Selects
 
 ORDERS = ("fcfs", "spf", "sjf", "saf", "laf", "ljf")
@@ -76,6 +77,45 @@ class HyperParams(Params):
         return self
 
 
+CP_MEMBERS: tuple[Any, ...] = (
+    "joint-now",
+    {"name": "pcp21", "jobs": "all", "solver": "schedule-or-postpone"},
+    {"name": "hcp19", "jobs": "all", "decode": "list"},
+)
+"""The CP dispatchers that are chosen from if nothing is said.
+
+All plan the whole queue: by slowdown, this matters more than the model (see the docs).
+"""
+
+
+class CpPortfolioParams(Params):
+    """Parameters of `cp-portfolio`."""
+
+    members: Annotated[tuple[Annotated[Any, Selects("dispatcher")], ...], Listed] = Field(
+        CP_MEMBERS,
+        min_length=1,
+        description="CP dispatchers to choose from, each with its model, solver and limits. Of"
+        " equally good ones the first decides.",
+    )
+    remembered: int = Field(
+        16,
+        ge=1,
+        description="Number of last rounds of a class of problems whose outcomes count.",
+    )
+
+    @model_validator(mode="after")
+    def _are_cp_dispatchers(self) -> Self:
+        """Refuse members that ask no CP solver."""
+        for place, choice in enumerate(self.members, start=1):
+            name = getattr(choice, "plugin_name", None)
+            if name is not None and not isinstance(choice, CpParams):
+                raise ValueError(
+                    f"place {place} of the members is {name!r}; expected a dispatcher of constraint"
+                    " programming, such as 'pcp21'"
+                )
+        return self
+
+
 def label_of(choice: Any) -> str:
     """Return a dispatcher's name, with those of its parameters that are not the default ones.
 
@@ -96,6 +136,9 @@ def _word(value: Any) -> str:
     if hasattr(value, "plugin_name"):
         label = label_of(value)
         return f"({label})" if " " in label else label
+    if isinstance(value, dict):  # a default as it is written
+        words = [value["name"], *(f"{key}={_word(value[key])}" for key in value if key != "name")]
+        return f"({' '.join(words)})" if len(words) > 1 else words[0]
     if isinstance(value, tuple | list):
         return ",".join(map(_word, value))
     return str(value)

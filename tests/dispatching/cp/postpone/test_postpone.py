@@ -18,7 +18,7 @@ from hpcsched.dispatching.cp.backends.schedule_or_postpone import ScheduleOrPost
 from hpcsched.dispatching.cp.formulation import Formulation
 from hpcsched.dispatching.cp.formulations.hcp19 import hcp19
 from hpcsched.dispatching.cp.formulations.pcp21 import pcp21
-from hpcsched.dispatching.cp.in_process import InProcess
+from hpcsched.dispatching.cp.guard import InProcess
 from hpcsched.dispatching.cp.model_solving import Answer, Task, solve
 from hpcsched.dispatching.cp.postpone import postpone_search as searching
 from hpcsched.dispatching.cp.postpone.postpone_search import schedule_or_postpone

@@ -1,4 +1,4 @@
-"""A run event by event: its records, its early end, and the plan of a whole trace."""
+"""A run under a dispatcher in Python: its records, its early end, and the plan of a whole trace."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -12,7 +12,8 @@ from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.monitoring.run_state import read_state
 from hpcsched.results.tables import ParquetTable
 from hpcsched.runs.assembly import Assembly, assemble
-from hpcsched.runs.event_run import EventRun, planned_offline
+from hpcsched.runs.column_run import ColumnRun
+from hpcsched.runs.offline_planning import planned_offline
 from hpcsched.runs.runner import parts_of
 from hpcsched.runs.watching import Watching
 from hpcsched.scenario import load_scenario
@@ -44,9 +45,9 @@ def assembled(folder: Path, lines: list[str], text: str = SCENARIO) -> Assembly:
     return assemble(load_scenario(folder / "scenario.yaml"), folder=folder / "run")
 
 
-def begun(assembly: Assembly, *observers: Observer) -> EventRun:
+def begun(assembly: Assembly, *observers: Observer) -> ColumnRun:
     """Return the run of a scenario."""
-    return EventRun(assembly, parts_of(assembly, observers), Watching(assembly), ["a test"])
+    return ColumnRun(assembly, parts_of(assembly, observers), Watching(assembly), ["a test"])
 
 
 def starts(assembly: Assembly) -> dict[int, int]:
@@ -97,7 +98,7 @@ class StopsAtStartOf(Observer):
 
     def __init__(self, job_id: int) -> None:
         self.job_id = job_id
-        self.run: EventRun | None = None
+        self.run: ColumnRun | None = None
 
     def job_started(self, job: RunningJob) -> None:
         """Stop the run if it is this job."""
