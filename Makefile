@@ -20,7 +20,7 @@ LONGEST_FIRST := small-order-search $(filter-out small-order-search,$(QUICKSTART
 # The first jobs of the embedded trace, and the objective that the last two go after.
 QUICKLY := --set trace.jobs=300 --set objective=af
 
-.PHONY: quickstart release test test-all test-slurm lint bench sanitize mutation docs debs2024 debs2024_logs mod2017 cp2021 in_papers_manner rlscheduler predictors changing_log schema clean $(QUICKSTART)
+.PHONY: quickstart release test test-all test-slurm lint bench sanitize mutation docs debs2024 debs2024_logs mod2017 cp2021 cpmpy_models in_papers_manner rlscheduler predictors changing_log schema clean $(QUICKSTART)
 
 quickstart: $(VENV)/installed ## Replay the embedded trace under five dispatchers, and compare them
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync $(LONGEST_FIRST)
@@ -91,7 +91,7 @@ sanitize: $(VENV)/installed-dev ## The tests of the compiled core, with ASan and
 mutation: $(VENV)/installed-mutation ## Mutation testing; see benchmarks/mutation/README.md
 	$(BIN)/python -m benchmarks.mutation $(OF) $(OPTIONS)
 
-debs2024 mod2017 cp2021 in_papers_manner rlscheduler: $(VENV)/installed ## Rerun a paper's comparison; see docs/experiments.md
+debs2024 mod2017 cp2021 cpmpy_models in_papers_manner rlscheduler: $(VENV)/installed ## Rerun a paper's comparison; see docs/experiments.md
 	$(BIN)/hpcsched experiment experiments/$@.yaml
 	$(BIN)/python experiments/$@.py
 

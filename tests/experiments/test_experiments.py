@@ -193,6 +193,21 @@ def test_in_papers_manner(read):
         assert cell.scenario.trace.plugin_name == f"{system}-like"
 
 
+def test_the_models_on_three_solvers(read):
+    """Each of five models meets each solver on four logs, and once a latency on Eurora's."""
+    cells = read("cpmpy_models").cells
+    assert len(cells) == 5 * (3 * 4 + 1)
+    for cell in cells:
+        dispatcher, charged = (
+            cell.scenario.dispatcher,
+            cell.labels["dispatcher.solver"] == "charged",
+        )
+        lists = (dispatcher.orders, dispatcher.fill, dispatcher.spare_nodes, dispatcher.horizon)
+        assert lists == ((), False, None, "worst_case")
+        assert (dispatcher.time_limits.first, dispatcher.time_limits.most) == (1, 2)
+        assert (cell.scenario.simulation.dispatch_latency is not None) == charged
+
+
 def test_in_papers_manner_on_gaia(read):
     """There is a cell for each row and bar of table 5.4 and figure 5.5, with limits of work."""
     cells = read("in_papers_manner_gaia").cells
