@@ -1,5 +1,7 @@
-"""A dispatcher that tunes itself: it replays the past under a portfolio of others.
+"""Dispatchers that choose from a portfolio of others: `hyper` and `cp-portfolio`.
 
-`past` remembers jobs, `scores` measures the objective of a replay and chooses the next member, and
-`dispatcher` puts them together, with the protocol of rehearsals, which replay jobs.
+`hyper` replays the past under its members: `past` remembers jobs, `scores` measures the objective
+of a replay and chooses the next member, and `dispatcher` puts them together, with the protocol of
+rehearsals, which replay jobs. `cp_portfolio` chooses by `instance_features` and by how each CP
+dispatcher did lately.
 """
