@@ -16,8 +16,8 @@ SOLVERS = {
     "charged": "schedule-or-postpone, time charged",
 }  # fmt: skip
 COLUMNS = (
-    "model", "solver", "decision, ms", "run, s", "rounds", "solver asked", "without a plan", "proved",
-    "variables", "fails", "slowdown", "wait time, s",
+    "model", "solver", "decision, ms", "run, s", "rounds", "solver asked", "without a plan",
+    "proved", "variables", "fails", "slowdown", "wait time, s",
 )  # fmt: skip
 
 
@@ -74,7 +74,7 @@ def _share(count: int, of: int) -> str:
 
 
 def quickest(finished: Finished, systems: Sequence[str]) -> str:
-    """Return the models of each log and solver by the mean time of a decision, the quickest first."""
+    """Return the models of each log and solver by mean decision time, the quickest first."""
     rows = []
     for system in systems:
         for solver, title in SOLVERS.items():
