@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstdint>
+
+namespace hpcsched {
+
+/// Numbers that Python shares; see hpcsched/dispatching/core/codes.py.
+
+enum class Rule : int64_t {
+    in_python = -1,
+    easy,
+    strict,
+    greedy,
+    backfill,
+    relaxed,
+    committed,
+    committed_backfill,
+    conservative,
+    slack,
+    beside_plan,
+};
+
+/// Whether a rule promises the head job a start in each round, even if no job fits.
+inline bool promises(Rule rule)
+{
+    return rule == Rule::relaxed || rule == Rule::committed || rule == Rule::committed_backfill;
+}
+
+/// Order in which reservations are moved to earlier times.
+enum class Compression : int64_t { by_arrival, by_reservation };
+
+/// `external` is an object in Python.
+enum class Allocator : int64_t {
+    external = -1,
+    first_fit,
+    best_fit,
+    keep_scarce,
+    weighted,
+    balanced,
+    hybrid,
+};
+
+/// Why a job waits. With `short_of_shared`, `Job::other` is the number of the shared resource.
+enum class Reason : int64_t { no_room, reserved_for, behind, beyond_depth, short_of_shared };
+
+/// Correction of predictions that have run out; Python computes those that are `asked_for`.
+enum class Correction : int64_t { one_second, doubling, to_requested_time, asked_for };
+
+/// How a queue is sorted: by fixed keys, by wait over the first key, or before each round.
+enum class OrderKind { by_keys, by_wait, in_python };
+
+/// What the event loop returns for.
+enum class Need : int64_t {
+    done,
+    jobs,
+    output,
+    rows,
+    cells,
+    shapes,
+    paused,
+    predictions,
+    corrections,
+    look,
+    second_look,
+    charge,
+    order,
+    decision,
+};
+
+/// Phases of an instant, in this order; the loop can be left and entered in each.
+enum class Phase : int64_t {
+    next_instant,
+    ends,
+    outages,
+    submissions,
+    rounds,
+    flight,
+    looks,
+    zero_ends,
+};
+
+/// How a job stops running, or that it never runs; the cause of a refusal is added to `rejected`.
+enum class Left : int64_t { ended, failed, requeued, rejected };
+
+/// Events for observers.
+enum class EventKind : int64_t {
+    submitted_job,
+    rejected_job,
+    started_job,
+    lost_job,
+    ended_job,
+    asked_round,
+    held_round,
+    dismissed_job,
+};
+
+/// Causes that hold a job back, one bit each.
+constexpr int64_t held_by_outages = 1;
+constexpr int64_t held_by_others = 2;
+
+}  // namespace hpcsched

@@ -1,0 +1,56 @@
+#include "core/estimated_ends.hpp"
+
+#include <algorithm>
+
+namespace hpcsched {
+
+int64_t corrected_end(const Job& job, int64_t now, Correction correction)
+{
+    const int64_t elapsed = now - job.start, requested = job.requested_time;
+    switch (correction) {
+        case Correction::asked_for:
+            return job.shown_end;
+        case Correction::one_second:
+            return now + 1;
+        case Correction::doubling: {
+            int64_t run_time = job.predicted;
+            while (run_time <= elapsed) run_time *= 2;
+            if (requested > elapsed) run_time = std::min(run_time, requested);
+            return job.start + run_time;
+        }
+        case Correction::to_requested_time:
+            break;
+    }
+    return job.start + std::max(requested, elapsed + 1);
+}
+
+bool any_outlived(const State& state)
+{
+    for (int64_t k = 0; k < state.counters.running; ++k) {
+        const Job& job = state.jobs[state.running[k]];
+        if (job.planned_end > state.now()) return false;
+        if (job.shown_end <= state.now()) return true;
+    }
+    return false;
+}
+
+Numbers running_by_shown_end(State& state)
+{
+    const View<Job> jobs = state.jobs;
+    const View<int64_t> running = state.running.first(state.counters.running);
+    Numbers ordered(running.begin(), running.end());
+    // Rows are sorted by planned end, so that only the first ones may be overdue.
+    auto overdue = ordered.begin();
+    for (; overdue != ordered.end() && jobs[*overdue].planned_end <= state.now(); ++overdue) {
+        Job& job = jobs[*overdue];
+        job.shown_end = corrected_end(job, state.now(), state.choices.correction);
+    }
+    const auto before = [&](int64_t one, int64_t other) {
+        return jobs[one].shown_end < jobs[other].shown_end;
+    };
+    std::stable_sort(ordered.begin(), overdue, before);
+    std::inplace_merge(ordered.begin(), overdue, ordered.end(), before);
+    return ordered;
+}
+
+}  // namespace hpcsched

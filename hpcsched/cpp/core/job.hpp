@@ -1,0 +1,85 @@
+#pragma once
+
+#include "core/codes.hpp"
+
+namespace hpcsched {
+
+/// A job in the system: one row of the table that Python has as 27 columns of 64-bit integers.
+struct Job {
+    int64_t number;  // of a free row: the next one
+    int64_t sequence;  // rank in order of submission
+    int64_t submit_time;
+    int64_t run_time;
+    int64_t requested_time;
+    int64_t predicted;
+    int64_t units;
+    int64_t shape;
+    int64_t start;
+    int64_t end;
+    int64_t planned_end;  // predicted at the start
+    int64_t shown_end;  // seen by rules; another one once the prediction has run out
+    int64_t cell;  // first of its places, or of the reserved ones
+    int64_t waits;
+    int64_t promise;  // start first promised; of a chosen job, its expected start
+    Reason why;
+    int64_t other;  // row, or shared resource, of the reason
+    int64_t when;  // reservation of one round
+    int64_t held;  // a bit for each cause that hides it from rules
+    int64_t requeues;
+    int64_t lost_time;
+    int64_t request;  // shape as submitted; beside outages `shape` is one on fewer nodes
+    int64_t span;  // announced outage begins that it would reach; -1: not computed
+    int64_t watched;  // whether it may change the set of jobs that are held back
+    int64_t reserved;  // start of the reservation that is kept from round to round
+    int64_t made_after;  // rows of the next and the previous reservation of a round
+    int64_t made_before;
+};
+static_assert(sizeof(Job) == 27 * sizeof(int64_t));
+
+/// A stretch of a job's places: an interval of slots, or units on a node.
+struct Cell {
+    union {
+        int64_t low;
+        int64_t node;
+    };
+    union {
+        int64_t high;  // behind the last slot
+        int64_t units;
+    };
+    int64_t next;
+};
+static_assert(sizeof(Cell) == 3 * sizeof(int64_t));
+
+/// A job that has left the system.
+struct LeftJob {
+    int64_t sequence;
+    int64_t start;
+    int64_t end;
+    int64_t predicted;
+    int64_t last_place;  // end of its places in the list of places
+    int64_t how;  // `Left`, and the cause of a refusal
+    int64_t requeues;
+    int64_t lost_time;
+};
+
+/// An event for observers.
+struct Event {
+    EventKind kind;
+    int64_t time;
+    int64_t number;  // rank of the job, or row in the table of rounds
+    int64_t row;  // of the job, or the cause of a refusal
+    int64_t value;
+};
+
+/// A round; waiting, free and idle amounts follow in its row.
+struct RoundRecord {
+    int64_t number;
+    int64_t now;
+    int64_t queued;
+    int64_t running;
+    int64_t started;
+    int64_t waiting;
+    int64_t latency;
+};
+
+}  // namespace hpcsched

@@ -1,0 +1,252 @@
+#include "core/job_events.hpp"
+
+#include <algorithm>
+
+#include "core/fit_counts.hpp"
+#include "core/heap.hpp"
+#include "core/places.hpp"
+#include "core/queue_order.hpp"
+#include "core/shared_resources.hpp"
+
+namespace hpcsched {
+
+namespace {
+
+/// Seconds, longer than all times together.
+constexpr double for_ever = static_cast<double>(int64_t{1} << 60);
+
+/// Order of ends: the earliest first, then the lowest number.
+auto by_end(const State& state)
+{
+    return [jobs = state.jobs](int64_t one, int64_t other) {
+        if (jobs[one].end != jobs[other].end) return jobs[one].end < jobs[other].end;
+        return jobs[one].number < jobs[other].number;
+    };
+}
+
+void add_amounts(const State& state, View<int64_t> amounts, int64_t units, int64_t shape)
+{
+    for (int64_t r = 0; r < amounts.size(); ++r) amounts[r] += units * state.shapes.asked(shape, r);
+}
+
+/// Insert a job into the queue, at its place in the order.
+void join_queue(State& state, int64_t row)
+{
+    Counters& counters = state.counters;
+    Job& job = state.jobs[row];
+    job.waits = 1;
+    job.held = 0;
+    job.span = none;
+    job.promise = job.reserved = never;
+    job.cell = none;
+    queue_of(state).insert(row, counters.queued);
+    if (state.choices.own_backfill_order) backfill_queue_of(state).insert(row, counters.queued);
+    ++counters.queued;
+    counters.cell_demand += std::min(job.units, state.node_count());
+    add_amounts(state, state.waiting_amounts, job.units, job.shape);
+}
+
+/// Return the position of a row among the running ones, by planned end, then number.
+int64_t place_among_running(const State& state, int64_t row)
+{
+    const View<const Job> jobs = state.jobs;
+    const View<int64_t> running = state.running.first(state.counters.running);
+    const auto before = [&](int64_t one, int64_t other) {
+        if (jobs[one].planned_end != jobs[other].planned_end)
+            return jobs[one].planned_end < jobs[other].planned_end;
+        return jobs[one].number < jobs[other].number;
+    };
+    return std::lower_bound(running.begin(), running.end(), row, before) - running.begin();
+}
+
+/// Return the end of a job from the view of rules that keep reservations. If it started since their
+/// last round, they take it to have started in that round.
+int64_t end_told(const State& state, const Job& job)
+{
+    if (state.flight.takes_time && job.start > state.counters.last_asked)
+        return job.shown_end - (job.start - state.counters.last_asked);
+    return job.shown_end;
+}
+
+/// Keep those of the first `shown` rows that wait, merged with the `held` ones after them.
+void keep_waiting(const State& state, Queue queue, int64_t shown, int64_t held)
+{
+    int64_t kept = 0;
+    for (int64_t k = 0; k < shown; ++k) {
+        const int64_t row = queue.rows[k];
+        Job& job = state.jobs[row];
+        if (job.waits != 0)
+            queue.rows[kept++] = row;
+        else
+            job.shape = job.request;
+    }
+    if (held != 0) queue.merge(kept, shown, held);
+}
+
+}  // namespace
+
+int64_t submit(State& state, int64_t k)
+{
+    Counters& counters = state.counters;
+    const Batch& batch = state.batch;
+    const int64_t row = counters.free_row;
+    Job& job = state.jobs[row];
+    // Free rows are a list of which each row names the next.
+    counters.free_row = job.number;
+    const int64_t shape = batch.shape[k];
+    job.number = batch.number[k];
+    job.sequence = counters.submitted;
+    job.submit_time = batch.submit_time[k];
+    job.run_time = batch.run_time[k];
+    job.predicted = batch.predicted[k];
+    job.requested_time = batch.requested_time[k];
+    job.units = batch.units[k];
+    job.shape = job.request = shape;
+    job.requeues = job.lost_time = 0;
+    for (int64_t i = 0; i < batch.keys.columns(); ++i) state.keys(row, i) = batch.keys(k, i);
+    if (state.choices.own_backfill_order)
+        for (int64_t i = 0; i < batch.behind_keys.columns(); ++i)
+            state.behind_keys(row, i) = batch.behind_keys(k, i);
+    store_draw(state, k, row);
+    ++counters.submitted;
+    join_queue(state, row);
+    // Beside outages the next round counts the units that fit.
+    if (state.by_node && !state.outages.any) add_waiting(state, shape);
+    return row;
+}
+
+void put_back(State& state, int64_t row)
+{
+    Job& job = state.jobs[row];
+    ++job.requeues;
+    job.lost_time += state.now() - job.start;
+    join_queue(state, row);
+}
+
+void begin(State& state, int64_t row, int64_t cell)
+{
+    Counters& counters = state.counters;
+    const int64_t now = counters.now;
+    Job& job = state.jobs[row];
+    job.waits = 0;
+    job.start = now;
+    job.end = now + job.run_time;
+    job.planned_end = job.shown_end = now + job.predicted;
+    job.cell = cell;
+    const int64_t count = counters.running, place = place_among_running(state, row);
+    int64_t* const running = state.running.begin();
+    std::copy_backward(running + place, running + count, running + count + 1);
+    running[place] = row;
+    // Real ends are a heap, since only the first matters; planned ends are sorted for rules.
+    push(row, count, state.ends, by_end(state));
+    switch_draw(state, row, 1);
+    ++counters.running;
+    state.started[counters.started++] = row;
+    counters.cell_demand -= std::min(job.units, state.node_count());
+    add_amounts(state, state.waiting_amounts, -job.units, job.shape);
+    add_amounts(state, state.running_amounts, job.units, job.shape);
+}
+
+void set_held(State& state, int64_t row, int64_t by, bool holds)
+{
+    Job& job = state.jobs[row];
+    const int64_t before = job.held;
+    job.held = holds ? before | by : before & ~by;
+    if ((before == 0) == (job.held == 0)) return;
+    const int64_t sign = before == 0 ? 1 : -1;
+    state.counters.held_back += sign;
+    add_amounts(state, state.held_amounts, sign * job.units, job.request);
+}
+
+void hold_back(State& state)
+{
+    Counters& counters = state.counters;
+    if (counters.held_back == 0) return;
+    queue_of(state).put_held_last(counters.queued);
+    if (state.choices.own_backfill_order) backfill_queue_of(state).put_held_last(counters.queued);
+    counters.queued -= counters.held_back;
+}
+
+void leave_queue(State& state)
+{
+    Counters& counters = state.counters;
+    const int64_t shown = counters.queued, held = counters.held_back;
+    keep_waiting(state, queue_of(state), shown, held);
+    if (state.choices.own_backfill_order)
+        keep_waiting(state, backfill_queue_of(state), shown, held);
+    counters.queued += held - counters.started;
+}
+
+int64_t take_nodes(State& state, int64_t row, View<const int64_t> placed)
+{
+    const int64_t shape = state.jobs[row].shape;
+    int64_t first = none, previous = none;
+    for (int64_t node = 0; node < placed.size(); ++node) {
+        if (placed[node] == 0) continue;
+        const int64_t cell = add_cell(state, node, placed[node]);
+        if (previous == none)
+            first = cell;
+        else
+            state.cells[previous].next = cell;
+        previous = cell;
+        change_node(state, node, placed[node], shape, 1);
+    }
+    return first;
+}
+
+void end_first(State& state)
+{
+    const int64_t row = state.ends[0];
+    pop(state.counters.running, state.ends, by_end(state));
+    give_back(state, row);
+    forget(state, row);
+}
+
+void drop_end(State& state, int64_t row)
+{
+    // Rebuilt in place: the part already rebuilt is never longer than the part read.
+    int64_t left = 0;
+    for (int64_t k = 0; k < state.counters.running; ++k)
+        if (state.ends[k] != row) push(state.ends[k], left++, state.ends, by_end(state));
+}
+
+void forget(State& state, int64_t row)
+{
+    state.jobs[row].number = state.counters.free_row;
+    state.counters.free_row = row;
+}
+
+void stop_running(State& state, int64_t row)
+{
+    Counters& counters = state.counters;
+    const int64_t place = place_among_running(state, row);
+    int64_t* const running = state.running.begin();
+    std::copy(running + place + 1, running + counters.running, running + place);
+    --counters.running;
+    switch_draw(state, row, -1);
+    add_amounts(state, state.running_amounts, -state.jobs[row].units, state.jobs[row].shape);
+}
+
+void give_back(State& state, int64_t row)
+{
+    Counters& counters = state.counters;
+    const Job& job = state.jobs[row];
+    stop_running(state, row);
+    counters.freed_until = std::max(counters.freed_until, end_told(state, job));
+    if (!state.by_node) {
+        add_amounts(state, state.free_amounts, job.units, job.shape);
+        give_slots_back(state, job.cell);
+        return;
+    }
+    for (int64_t cell = job.cell; cell != none; cell = state.cells[cell].next)
+        change_node(state, state.cells[cell].node, state.cells[cell].units, job.shape, -1);
+    drop_cells(state, job.cell);
+}
+
+int64_t share_of_wait(const Job& job, int64_t until, double share)
+{
+    return static_cast<int64_t>(
+        std::min(share * static_cast<double>(until - job.submit_time), for_ever));
+}
+
+}  // namespace hpcsched

@@ -1,0 +1,49 @@
+#pragma once
+
+#include "core/state.hpp"
+
+namespace hpcsched {
+
+/// Transitions of jobs: into the queue, to running, and out again.
+
+/// Put job `k` of the batch into the queue, in a free row, which is returned.
+int64_t submit(State& state, int64_t k);
+
+/// Put a job that has lost a node back into the queue.
+void put_back(State& state, int64_t row);
+
+/// Start a queued job now, on places that are taken already. Its row stays in the queue until
+/// `leave_queue`.
+void begin(State& state, int64_t row, int64_t cell);
+
+/// Set or clear a bit of `Job::held`.
+void set_held(State& state, int64_t row, int64_t by, bool holds);
+
+/// Hide the jobs that are held back from a round, until `leave_queue`.
+void hold_back(State& state);
+
+/// Remove started jobs from the queue, and merge jobs that were held back into it.
+void leave_queue(State& state);
+
+/// Take the capacity of a job's units on nodes, `[N]`; return the first cell of its places.
+int64_t take_nodes(State& state, int64_t row, View<const int64_t> placed);
+
+/// End the job on top of the heap of ends, and free its resources and its row.
+void end_first(State& state);
+
+/// Remove a row from the heap of ends, wherever it is.
+void drop_end(State& state, int64_t row);
+
+/// Free the row of a job.
+void forget(State& state, int64_t row);
+
+/// Remove a job from the running ones; its resources are not freed yet.
+void stop_running(State& state, int64_t row);
+
+/// End a job and release its resources.
+void give_back(State& state, int64_t row);
+
+/// Return a share of a job's wait until a time, in whole seconds, rounded down.
+int64_t share_of_wait(const Job& job, int64_t until, double share);
+
+}  // namespace hpcsched

@@ -1,0 +1,88 @@
+#include "core/queue_order.hpp"
+
+#include <algorithm>
+
+namespace hpcsched {
+
+Queue queue_of(const State& state)
+{
+    return {state.queue, state.choices.order, state.keys, state.jobs};
+}
+
+Queue backfill_queue_of(const State& state)
+{
+    return {state.behind, state.choices.behind_order, state.behind_keys, state.jobs};
+}
+
+/// Whether a job is considered before another: by keys from `first_key` on, then by arrival.
+bool Queue::goes_before(int64_t one, int64_t other, int64_t first_key) const
+{
+    for (int64_t k = first_key; k < keys.columns(); ++k)
+        if (keys(one, k) != keys(other, k)) return keys(one, k) < keys(other, k);
+    return jobs[one].sequence < jobs[other].sequence;
+}
+
+void Queue::insert(int64_t row, int64_t count)
+{
+    int64_t left = 0, right = count;
+    if (kind != OrderKind::by_keys ||
+        (count > 0 && keys.columns() == 0 && jobs[rows[count - 1]].sequence < jobs[row].sequence))
+        left = count;
+    while (left < right) {
+        const int64_t middle = (left + right) / 2;
+        if (goes_before(rows[middle], row, 0))
+            left = middle + 1;
+        else
+            right = middle;
+    }
+    std::copy_backward(rows.begin() + left, rows.begin() + count, rows.begin() + count + 1);
+    rows[left] = row;
+}
+
+void Queue::merge(int64_t count, int64_t first, int64_t others)
+{
+    if (kind != OrderKind::by_keys) {
+        std::copy(rows.begin() + first, rows.begin() + first + others, rows.begin() + count);
+        return;
+    }
+    const Numbers ordered(rows.begin(), rows.begin() + count);
+    int64_t left = 0, right = first;
+    for (int64_t k = 0; k < count + others; ++k) {
+        const bool is_other = left == count || (right < first + others &&
+                                                goes_before(rows[right], ordered[left], 0));
+        rows[k] = is_other ? rows[right++] : ordered[left++];
+    }
+}
+
+void Queue::put_held_last(int64_t count)
+{
+    std::stable_partition(rows.begin(), rows.begin() + count,
+                          [&](int64_t row) { return jobs[row].held == 0; });
+}
+
+bool Queue::sort_by_wait(int64_t count, int64_t now)
+{
+    if (kind != OrderKind::by_wait) return false;
+    // Ratios are negative waits, so that ascending order has the largest wait first. Insertion
+    // sort: any two jobs change places at most once while they wait, so that most of a queue stays
+    // sorted from one round to the next.
+    std::vector<double> ratios(static_cast<size_t>(count));
+    for (int64_t k = 0; k < count; ++k) {
+        const int64_t row = rows[k];
+        const double ratio =
+            static_cast<double>(jobs[row].submit_time - now) / static_cast<double>(keys(row, 0));
+        int64_t place = k;
+        while (place > 0 &&
+               (ratio < ratios[place - 1] ||
+                (ratio == ratios[place - 1] && goes_before(row, rows[place - 1], 1)))) {
+            ratios[place] = ratios[place - 1];
+            rows[place] = rows[place - 1];
+            --place;
+        }
+        ratios[place] = ratio;
+        rows[place] = row;
+    }
+    return true;
+}
+
+}  // namespace hpcsched

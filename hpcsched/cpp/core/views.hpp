@@ -1,0 +1,123 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+namespace hpcsched {
+
+/// A time later than any other, in seconds.
+constexpr int64_t never = int64_t{1} << 62;
+
+/// No row, cell, segment or node.
+constexpr int64_t none = -1;
+
+using Numbers = std::vector<int64_t>;
+
+/// An array of somebody else's. Its size is signed, as all numbers here are.
+template <class T>
+class View {
+public:
+    View() = default;
+    View(T* data, int64_t size) : data_(data), size_(size) {}
+    View(std::vector<T>& values) : View(values.data(), static_cast<int64_t>(values.size())) {}
+
+    template <class U>
+        requires(!std::is_same_v<U, T> && std::is_same_v<const U, T>)
+    View(const View<U>& other) : View(other.data(), other.size())
+    {
+    }
+
+    template <class U>
+        requires(std::is_same_v<const U, T>)
+    View(const std::vector<U>& values) : View(values.data(), static_cast<int64_t>(values.size()))
+    {
+    }
+
+    T& operator[](int64_t k) const { return data_[k]; }
+    T* data() const { return data_; }
+    T* begin() const { return data_; }
+    T* end() const { return data_ + size_; }
+    int64_t size() const { return size_; }
+    bool empty() const { return size_ == 0; }
+    View first(int64_t count) const { return {data_, count}; }
+    View part(int64_t from, int64_t to) const { return {data_ + from, to - from}; }
+
+private:
+    T* data_ = nullptr;
+    int64_t size_ = 0;
+};
+
+/// A matrix of somebody else's, row by row.
+template <class T>
+class Matrix {
+public:
+    Matrix() = default;
+    Matrix(T* data, int64_t rows, int64_t columns) : data_(data), rows_(rows), columns_(columns) {}
+
+    template <class U>
+        requires(!std::is_same_v<U, T> && std::is_same_v<const U, T>)
+    Matrix(const Matrix<U>& other) : Matrix(other.data(), other.rows(), other.columns())
+    {
+    }
+
+    T& operator()(int64_t row, int64_t column) const { return data_[row * columns_ + column]; }
+    View<T> row(int64_t k) const { return {data_ + k * columns_, columns_}; }
+    T* data() const { return data_; }
+    int64_t rows() const { return rows_; }
+    int64_t columns() const { return columns_; }
+
+private:
+    T* data_ = nullptr;
+    int64_t rows_ = 0;
+    int64_t columns_ = 0;
+};
+
+/// A matrix with memory of its own.
+template <class T>
+class Table {
+public:
+    Table(int64_t rows, int64_t columns, T value = {})
+        : values_(static_cast<std::size_t>(rows * columns), value), rows_(rows), columns_(columns)
+    {
+    }
+
+    explicit Table(Matrix<T> other)
+        : values_(other.data(), other.data() + other.rows() * other.columns()),
+          rows_(other.rows()),
+          columns_(other.columns())
+    {
+    }
+
+    operator Matrix<T>() { return {values_.data(), rows_, columns_}; }
+    operator Matrix<const T>() const { return {values_.data(), rows_, columns_}; }
+    T& operator()(int64_t row, int64_t column) { return values_[row * columns_ + column]; }
+    const T& operator()(int64_t row, int64_t column) const
+    {
+        return values_[row * columns_ + column];
+    }
+    View<T> row(int64_t k) { return {values_.data() + k * columns_, columns_}; }
+    View<const T> row(int64_t k) const { return {values_.data() + k * columns_, columns_}; }
+    int64_t rows() const { return rows_; }
+    int64_t columns() const { return columns_; }
+
+private:
+    std::vector<T> values_;
+    int64_t rows_;
+    int64_t columns_;
+};
+
+/// Quotient, rounded down; the divisor is positive.
+inline int64_t floor_divide(int64_t number, int64_t by)
+{
+    return number / by - (number % by < 0);
+}
+
+/// Remainder of `floor_divide`, from 0 to below the divisor.
+inline int64_t floor_modulo(int64_t number, int64_t by)
+{
+    return number - floor_divide(number, by) * by;
+}
+
+}  // namespace hpcsched

@@ -1,0 +1,114 @@
+#include "replay/outages.hpp"
+
+#include <algorithm>
+
+#include "core/job_events.hpp"
+#include "replay/output.hpp"
+
+namespace hpcsched {
+
+namespace {
+
+/// Whether a node of a running job is out of service.
+bool loses_node(const State& state, int64_t row)
+{
+    for (int64_t cell = state.jobs[row].cell; cell != none; cell = state.cells[cell].next)
+        if (state.outages.down[state.cells[cell].node] != 0) return true;
+    return false;
+}
+
+/// Set the free amounts of nodes that go out of service to 0, of returning nodes to full.
+void close_nodes(State& state)
+{
+    const Outages& outages = state.outages;
+    for (int64_t node = 0; node < outages.down.size(); ++node) {
+        const bool is_down = outages.down[node] > 0;
+        if (outages.closed[node] == is_down) continue;
+        outages.closed[node] = is_down;
+        state.counters.closed += is_down ? 1 : -1;
+        for (int64_t r = 0; r < state.type_count(); ++r) {
+            const int64_t free = is_down ? 0 : state.capacity.of_node(node, r);
+            state.free_amounts[r] += free - state.available(r, node);
+            state.available(r, node) = free;
+        }
+    }
+}
+
+/// Write the next announced outage of each node, and the sorted distinct times of these.
+void find_limits(State& state)
+{
+    const Outages& outages = state.outages;
+    const View<int64_t> clear_until = outages.clear_until, limits = outages.limits;
+    const int64_t now = state.now();
+    // Nothing changes between two announced outages, and this is called in each round.
+    if (std::all_of(clear_until.begin(), clear_until.end(),
+                    [now](int64_t time) { return time > now; }))
+        return;
+    std::fill(clear_until.begin(), clear_until.end(), never);
+    for (int64_t k = 0; k < outages.start.size(); ++k)
+        if (outages.start[k] > now)
+            for (const int64_t node : outages.nodes_of(k))
+                clear_until[node] = std::min(clear_until[node], outages.start[k]);
+    int64_t count = 0;
+    // Insertion: there are few distinct times, and many nodes share each.
+    for (const int64_t time : clear_until) {
+        int64_t k = count;
+        while (k > 0 && limits[k - 1] > time) --k;
+        if (k > 0 && limits[k - 1] == time) continue;
+        std::copy_backward(limits.begin() + k, limits.begin() + count, limits.begin() + count + 1);
+        limits[k] = time;
+        ++count;
+    }
+    state.counters.limits = count;
+}
+
+}  // namespace
+
+int64_t earlier_change(const State& state, int64_t event)
+{
+    if (!state.outages.any) return event;
+    const Counters& counters = state.counters;
+    const View<const int64_t> change_time = state.outages.change_time;
+    if (counters.change < change_time.size() && (counters.queued != 0 || event < never))
+        return std::min(event, change_time[counters.change]);
+    return event;
+}
+
+bool pass_outages(State& state)
+{
+    const Outages& outages = state.outages;
+    if (!outages.any) return true;
+    Counters& counters = state.counters;
+    while (counters.change < outages.change_time.size() &&
+           outages.change_time[counters.change] <= counters.now) {
+        const int64_t k = counters.change++;
+        for (int64_t i = outages.change_first[k]; i < outages.change_first[k + 1]; ++i)
+            outages.down[outages.change_nodes[i]] += outages.change_sign[k];
+        counters.altered = 1;
+    }
+    if (counters.altered == 0) return true;
+    for (int64_t k = 0; k < counters.running;) {
+        const int64_t row = state.running[k];
+        // Running rows move up where one is taken out, so `k` stays then.
+        if (!loses_node(state, row)) {
+            ++k;
+            continue;
+        }
+        const Left how = outages.requeue ? Left::requeued : Left::failed;
+        if (is_full(state) || !write_job(state, row, how)) return false;
+        note_end(state, EventKind::lost_job, row, outages.requeue);
+        drop_end(state, row);
+        give_back(state, row);
+        if (outages.requeue)
+            put_back(state, row);
+        else
+            forget(state, row);
+    }
+    close_nodes(state);
+    find_limits(state);
+    counters.altered = 0;
+    counters.stale = 1;
+    return true;
+}
+
+}  // namespace hpcsched

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "core/state.hpp"
+
+namespace hpcsched {
+
+/// Plans beside announced outages. One is relevant if it begins before the last running job has
+/// ended and then the longest waiting one: plans beyond that are worth little, and there may be
+/// many.
+
+/// Whether announced outages begin within the reach of this round's plans.
+bool any_ahead(const State& state);
+
+/// Whether outage `k` is one of them.
+bool is_ahead(const State& state, int64_t k);
+
+/// Whether counting units is enough to plan waiting jobs, regardless of running ones: if all have
+/// one shape whose units can be counted, beside no shared resources and no outages ahead. Before an
+/// outage fewer and fewer units fit, and shared resources may have too little for some. Finds the
+/// reach of plans; to be called before the round starts any job.
+bool counts_units(State& state);
+
+/// The reservation of a head job: its shadow time, and its units that fit then beyond its own.
+struct Shadow {
+    int64_t time;  // `never` if shared resources never suffice
+    int64_t spare;
+};
+
+/// Return a shadow moved to where outages and shared resources let the head job start. Free amounts
+/// then, `[R, N]`, and the units that fit, `[N]`, are updated.
+Shadow move_shadow(State& state, int64_t head, Shadow shadow, Matrix<int64_t> then,
+                   View<int64_t> head_fits);
+
+}  // namespace hpcsched

@@ -1,0 +1,130 @@
+#include "rules/node_plan.hpp"
+
+#include <algorithm>
+
+#include "core/allocators.hpp"
+#include "core/estimated_ends.hpp"
+#include "core/fit_counts.hpp"
+#include "core/shared_resources.hpp"
+#include "rules/announced_outages.hpp"
+
+namespace hpcsched {
+
+namespace {
+
+/// Place a job on capacity that is free from `begin` to `end`, and take it; return the units on
+/// each node, all 0 if it does not fit.
+Numbers place_between(State& state, int64_t row, int64_t begin, int64_t end, Allocator allocator,
+                      View<const double> pressure, Profile& profile)
+{
+    const Job& job = state.jobs[row];
+    const UnitRequest request = state.shapes.request(job.shape);
+    const int64_t nodes = request.on_idle.size();
+    const Table<int64_t> lowest = profile.lowest(begin, end, nodes);
+    Numbers fits(request.on_idle.begin(), request.on_idle.end());
+    int64_t room = 0;
+    for (int64_t node = 0; node < nodes; ++node) {
+        for (int64_t r = 0; r < request.asked.size(); ++r) {
+            if (request.exclusive) {
+                if (lowest(r, node) != state.capacity.of_node(node, r)) fits[node] = 0;
+            } else if (request.asked[r] != 0) {
+                fits[node] =
+                    std::min(fits[node], floor_divide(lowest(r, node), request.asked[r]));
+            }
+        }
+        room += fits[node];
+    }
+    if (room < job.units) return Numbers(static_cast<size_t>(nodes));
+    const Numbers placed =
+        allocator == Allocator::external
+            ? state.choices.external->place(row, fits, lowest)
+            : place_units(state, allocator, job.shape, job.units, fits, lowest, pressure);
+    take_placed(state, row, placed, begin, end, 1, profile);
+    return placed;
+}
+
+}  // namespace
+
+Profile open_profile(State& state)
+{
+    Profile profile(state.now(), state.available);
+    for (const int64_t row : running_by_shown_end(state)) {
+        const Job& job = state.jobs[row];
+        for (int64_t cell = job.cell; cell != none; cell = state.cells[cell].next) {
+            const Cell& place = state.cells[cell];
+            const int64_t segment = profile.begin_segment(place.node, job.shown_end);
+            for (int64_t r = 0; r < state.type_count(); ++r)
+                profile.free(segment, r) +=
+                    allocated_on_node(state, place.node, place.units, r, job.shape);
+        }
+    }
+    const Outages& outages = state.outages;
+    if (outages.any_announced)
+        for (int64_t k = 0; k < outages.start.size(); ++k)
+            if (is_ahead(state, k))
+                profile.close(outages.nodes_of(k), outages.start[k], outages.end[k]);
+    return profile;
+}
+
+bool fits_in_profile(const State& state, int64_t row, const Profile& profile)
+{
+    const Job& job = state.jobs[row];
+    return profile.fits_until(state.now() + job.predicted, job.units,
+                              state.shapes.request(job.shape), state.capacity);
+}
+
+Numbers start_in_profile(State& state, int64_t row, Profile& profile)
+{
+    const int64_t now = state.now(), end = now + state.jobs[row].predicted;
+    return place_between(state, row, now, end, state.choices.allocator, state.pressure, profile);
+}
+
+void take_placed(const State& state, int64_t row, View<const int64_t> placed, int64_t begin,
+                 int64_t end, int64_t sign, Profile& profile)
+{
+    const int64_t shape = state.jobs[row].shape;
+    Numbers amounts(static_cast<size_t>(state.type_count()));
+    for (int64_t node = 0; node < placed.size(); ++node) {
+        if (placed[node] == 0) continue;
+        for (int64_t r = 0; r < state.type_count(); ++r)
+            amounts[r] = sign * allocated_on_node(state, node, placed[node], r, shape);
+        profile.take(node, begin, end, amounts);
+    }
+}
+
+int64_t earliest_beside_shared(State& state, int64_t row, int64_t release, int64_t latest,
+                               const Profile& profile)
+{
+    const Job& job = state.jobs[row];
+    const auto on_nodes = [&](int64_t from) {
+        return profile.earliest(from, latest, job.units, job.predicted,
+                                state.shapes.request(job.shape), state.capacity);
+    };
+    // Nodes and shared resources are asked in turn, each from the other's answer on, until both
+    // agree.
+    int64_t start = on_nodes(release);
+    while (start != never) {
+        const int64_t later = earliest_in_shared(state, row, start);
+        if (later == start) break;
+        start = later;
+        if (start != never) start = on_nodes(start);
+    }
+    return start;
+}
+
+Numbers place_reservation(State& state, int64_t row, int64_t begin, Profile& profile)
+{
+    const std::vector<double> pressure(static_cast<size_t>(state.type_count()), 1.0);
+    const int64_t end = begin + state.jobs[row].predicted;
+    return place_between(state, row, begin, end, Allocator::keep_scarce, pressure, profile);
+}
+
+Profile::OneUnit reserve_unit(const State& state, int64_t row, int64_t release, int64_t latest,
+                              Profile& profile)
+{
+    const Job& job = state.jobs[row];
+    return profile.reserve_one(release, latest, job.predicted, state.shapes.request(job.shape),
+                               state.capacity);
+}
+
+}  // namespace hpcsched

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "core/state.hpp"
+
+namespace hpcsched {
+
+/// Starts of jobs: fit check, placement by the allocator, and allocation.
+
+/// Compute the pressure on each resource type: requested plus allocated share.
+void compute_pressure(State& state);
+
+/// Whether nodes or slots, and shared resources, suffice for a job now.
+bool fits_now(State& state, int64_t row);
+
+/// Return the places in the queue of the jobs that fit by themselves.
+Numbers find_candidates(State& state);
+
+/// Return the allocator's placement of a job now, in units on each node, `[N]`.
+Numbers choose_now(const State& state, int64_t row);
+
+/// Start a job on given nodes, `[N]`.
+void start_where_placed(State& state, int64_t row, View<const int64_t> placed);
+
+/// Start a job on nodes of the allocator's choice; where slots are counted, on free slots.
+void start(State& state, int64_t row);
+
+/// Start the first jobs of the queue, up to one that does not fit; return its place. Jobs chosen in
+/// earlier rounds come first.
+int64_t start_in_order(State& state);
+
+/// Note why a job waits: for the job of the row `other`, or for room (-1); whether the limit on
+/// reservations is not reached.
+void note_wait(State& state, int64_t row, int64_t other, bool within);
+
+/// Note that a job waits for a shared resource, if nodes have room for it.
+void note_shared_resource(State& state, int64_t row);
+
+/// Note the jobs that wait for a shared resource after all starts.
+void note_shared_resources(State& state);
+
+}  // namespace hpcsched
