@@ -90,7 +90,7 @@ def measure(
         read = time.perf_counter()
         hold_round(state, asked, asking, now=int(time.time()), number=number + 1)
         done = time.perf_counter()
-        if number:  # the first compiles what is compiled
+        if number:  # the first loads modules
             reading.append(read - began)
             asking_times.append(done - read)
             spent.append(time.process_time() - own)

@@ -1,6 +1,6 @@
 """Small systems, jobs and replays, for tests that need one and not its details."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from hpcsched.dispatching.decision import Decision
@@ -105,25 +105,6 @@ class Spy:
         decision = self._dispatcher.dispatch(problem)
         self._look(problem, decision)
         return decision
-
-
-class Prepared:
-    """EASY, with a function that is called to compile its code."""
-
-    def __init__(self) -> None:
-        self._easy = Easy(FirstFit())
-        self.told: list[str] = []
-        self.while_compiling: Callable[[], None] = lambda: None
-
-    def prepare_code(self) -> None:
-        """Note that it is called."""
-        self.told.append("code")
-        self.while_compiling()
-
-    def dispatch(self, problem: DispatchingProblem) -> Decision:
-        """Return EASY's decision."""
-        self.told.append("round")
-        return self._easy.dispatch(problem)
 
 
 def one_type(*cores: int) -> System:

@@ -14,7 +14,7 @@ from hpcsched.errors import InputError
 from tests.experiment.samples import EXPERIMENT, run_cells_here, write_sample
 
 SCENARIO = Path(__file__).parents[1] / "scenarios" / "small-easy.yaml"
-HEAVY = ("numpy", "pandas", "pyarrow", "pydantic", "numba", "rich", "altair", "ortools")
+HEAVY = ("numpy", "pandas", "pyarrow", "pydantic", "rich", "altair", "ortools")
 
 
 @pytest.fixture(scope="module")

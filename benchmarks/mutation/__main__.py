@@ -116,7 +116,7 @@ def of_package(
 
 
 def alike(mutants: Iterable[Mutant], *, quick: bool) -> dict[tuple[str, ...], list[Mutant]]:
-    """Return the mutants by their related tests; those of compiled code have tests of their own."""
+    """Return the mutants by their related tests."""
     groups = defaultdict(list)
     for mutant in mutants:
         groups[tests_of(mutant.file, quick=quick)].append(mutant)

@@ -33,7 +33,6 @@ from benchmarks.mutation.fixtures import SharedFixtures
 from benchmarks.mutation.killers import Killers
 from benchmarks.mutation.mutants import Mutant
 from benchmarks.mutation.related import named_for
-from hpcsched.dispatching.core.compiled import Compiled
 
 KILLED, SURVIVED, TIMED_OUT, NO_TEST = "killed", "survived", "timed out", "no test"
 SURVIVED_CODE, KILLED_CODE, BROKEN_CODE, NOT_LIVE_CODE = 0, 1, 70, 71
@@ -54,14 +53,12 @@ MEMORY = 6 << 30
 class Known:
     """A run without a mutant: the seconds of each test, and the tests that run each line.
 
-    `modules` were imported meanwhile, and `compiled` has what numba compiled: module, function and
-    types of arguments.
+    `modules` were imported meanwhile.
     """
 
     seconds: dict[str, float] = field(default_factory=dict)
     by_line: dict[str, dict[int, list[str]]] = field(default_factory=dict)
     modules: list[str] = field(default_factory=list)
-    compiled: list[tuple[str, str, object]] = field(default_factory=list)
 
     def tests_for(self, mutant: Mutant) -> list[str]:
         """Return the tests that may notice a mutant."""
@@ -113,9 +110,8 @@ class Loop:
         return True
 
 
-def collect(tests: list[str], compiled: bool, work: Callable[[pytest.Session], None]) -> int:
+def collect(tests: list[str], work: Callable[[pytest.Session], None]) -> int:
     """Collect tests as pytest does and call `work` with the session."""
-    os.environ["NUMBA_DISABLE_JIT"] = "0" if compiled else "1"
     options = [
         "-qq",
         "--no-header",
@@ -126,11 +122,6 @@ def collect(tests: list[str], compiled: bool, work: Callable[[pytest.Session], N
         "console_output_style=classic",
     ]
     return int(pytest.main([*options, *tests], plugins=[Loop(work)]))
-
-
-def is_kernel(file: str) -> bool:
-    """Tell whether a file's functions are compiled, unless its mutants are to be tried."""
-    return file.endswith("_kernels.py")
 
 
 def settle_hypothesis() -> None:
@@ -292,7 +283,6 @@ def learn(session: pytest.Session, files: list[str], root: Path, told: Path) -> 
             for line, names in lines.items()
         }
     known.modules = [name for name in sys.modules if name.startswith("hpcsched.")]
-    known.compiled = compiled_functions()
     told.write_bytes(pickle.dumps((known, failed)))
     return SURVIVED_CODE
 
@@ -303,27 +293,10 @@ def used_by_children() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def compiled_functions() -> list[tuple[str, str, object]]:
-    """Return what numba has compiled: module, function and types of arguments."""
-    return [
-        (module, name, types_of_arguments)
-        for module in [*sys.modules]
-        if module.startswith("hpcsched.") and is_kernel(f"{module}.py")
-        for name, function in vars(sys.modules[module]).items()
-        if getattr(function, "__module__", None) == module
-        if isinstance(function, Compiled)
-        for types_of_arguments in function.machine.signatures
-    ]
-
-
 def load(known: Known) -> None:
-    """Load what the tests need of modules and compiled code, so that no child need do so."""
+    """Load the modules that the tests need, so that no child need do so."""
     for module in known.modules:
         importlib.import_module(module)
-    for module, name, types_of_arguments in known.compiled:
-        function = getattr(importlib.import_module(module), name).machine
-        if types_of_arguments not in function.signatures:
-            function.compile(types_of_arguments)
 
 
 def functions_of(files: list[str], root: Path) -> Functions:
@@ -421,7 +394,7 @@ def tried_on_import(mutant: Mutant, known: Known, killers: Killers, root: Path) 
 
     with loaded_as(mutant, root):
         files = sorted({file_of(test) for test in tests})
-        code = collect(files, not is_kernel(mutant.file), work)
+        code = collect(files, work)
     return codes_seen[0] if codes_seen else (KILLED_CODE if code else BROKEN_CODE)
 
 
@@ -442,12 +415,10 @@ def ask(
     with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
         told = Path(folder, "told")
         killers = Killers(Path(folder, "killers"))
-        compiled = not any(is_kernel(mutant.file) for mutant in mutants)
 
         def live() -> int:
             return collect(
                 tests,
-                compiled,
                 lambda session: ask_live(
                     session, mutants, root, killers, jobs=jobs, told=told, tell=tell
                 ),

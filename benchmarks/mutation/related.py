@@ -2,20 +2,17 @@
 
 PACKAGES = (
     "hpcsched/dispatching/rules",
-    "hpcsched/dispatching/core/plan_kernels.py",
-    "hpcsched/dispatching/core/plan_reservation_kernels.py",
     "hpcsched/simulation",
     "hpcsched/audit",
     "hpcsched/metrics",
 )
 
-# From a folder or file to tests; the longest that fits holds. The tests of compiled code stand
-# apart, as it is run as plain Python then, in which the other tests take minutes.
+# From a folder or file to tests; the longest that fits holds.
 RELATED = {
     "hpcsched/dispatching/rules": (
         "tests/dispatching/rules",
         "tests/dispatching/test_allocators.py",
-        "tests/dispatching/test_plan_kernels.py",
+        "tests/dispatching/test_round_plans.py",
         "tests/properties",
         "tests/golden",
     ),
@@ -37,19 +34,6 @@ RELATED = {
         "tests/golden/test_queue_orders.py",
         "tests/golden/test_rules.py",
     ),
-    **dict.fromkeys(
-        [
-            "hpcsched/dispatching/core/plan_kernels.py",
-            "hpcsched/dispatching/core/plan_reservation_kernels.py",
-        ],
-        (
-            "tests/dispatching/rules/test_profiles.py",
-            "tests/dispatching/test_plan_kernels.py",
-            "tests/dispatching/test_plans_by_hand.py",
-            "tests/properties/test_node_level_against_aggregated.py",
-            "tests/properties/test_plans.py",
-        ),
-    ),
     "hpcsched/simulation": ("tests/simulation", "tests/golden"),
     **dict.fromkeys(
         [
@@ -65,7 +49,7 @@ RELATED = {
             "tests/runs/test_both_loops.py",
             "tests/simulation/test_column_checks.py",
             "tests/runs/test_replaying.py",
-            "tests/traces/test_compiled_replay.py",
+            "tests/traces/test_core_replay.py",
         ),
     ),
     "hpcsched/audit": ("tests/audit", "tests/results"),

@@ -1,6 +1,6 @@
-"""Protocol of a dispatcher, and of one with compiled code."""
+"""Protocol of a dispatcher."""
 
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.problem import DispatchingProblem
@@ -32,20 +32,3 @@ class Dispatcher(Protocol):
             Jobs to start and to reject; all others wait. A decision that cannot be carried out
             ends the run with a `DecisionError`: nothing is repaired.
         """
-
-
-@runtime_checkable
-class PreparesCode(Protocol):
-    """Protocol of a dispatcher that runs compiled code of its own."""
-
-    def prepare_code(self) -> None:
-        """Compile the code, or load it; called before the first round of a replay.
-
-        Decisions must be the same without this call.
-        """
-
-
-def prepare_code(dispatcher: Dispatcher) -> None:
-    """Compile a dispatcher's code, or load it, so that no round waits for it."""
-    if isinstance(dispatcher, PreparesCode):
-        dispatcher.prepare_code()

@@ -4,18 +4,15 @@ Standard input is a pipe that nothing is written to. It ends with the program th
 and then this one stops too, so that no run goes on unattended.
 """
 
-import logging
 import os
 import signal
 import sys
 import threading
 import time
 from collections.abc import Sequence
-from pathlib import Path
 
 import hpcsched
 from hpcsched.errors import HpcschedError
-from hpcsched.experiment.executors.attempt import NOTES
 
 AGAIN = 20.0
 """Seconds after which to interrupt again: an interrupt can be lost while modules load."""
@@ -26,7 +23,6 @@ def main(arguments: Sequence[str]) -> int:
     scenario, out, *overrides = arguments
     # A daemon: the wait for the end of the pipe must not keep a run that is done.
     threading.Thread(target=_stop_with_starter, daemon=True).start()
-    _keep_notes(Path(out).parent / NOTES)
     try:
         hpcsched.run(hpcsched.load_scenario(scenario, overrides), out, force=True)
     except KeyboardInterrupt:
@@ -35,13 +31,6 @@ def main(arguments: Sequence[str]) -> int:
         print(error, file=sys.stderr)  # noqa: T201 (who started this program reads it)
         return 1
     return 0
-
-
-def _keep_notes(path: Path) -> None:
-    """Write notes about waits into a file, from which the executor shows them."""
-    notes = logging.getLogger("hpcsched.progress")
-    notes.setLevel(logging.INFO)
-    notes.addHandler(logging.FileHandler(path, delay=True, encoding="utf-8"))
 
 
 def _stop_with_starter() -> None:

@@ -1,7 +1,6 @@
 """An environment of Gymnasium: episodes of a log, dispatched by the scores of an agent."""
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +8,6 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 
-from hpcsched.dispatching.core.plain_time import compiled_at_once
 from hpcsched.dispatching.rules.job_features import FEATURES, FeatureRows
 from hpcsched.dispatching.rules.policy_order import PolicyOrder
 from hpcsched.errors import Finding, InputError
@@ -44,9 +42,6 @@ class DispatchingEnv(gymnasium.Env[FeatureRows, Scores]):
     part
         Begin and end of the part of the trace from which episodes are taken, as shares of its jobs:
         train on one part and test on another.
-    compiled
-        Whether the rules are compiled, which takes some seconds once on a machine. Without it they
-        run in Python, with the same results.
 
     Attributes
     ----------
@@ -75,13 +70,12 @@ class DispatchingEnv(gymnasium.Env[FeatureRows, Scores]):
         *,
         jobs: int = 256,
         part: tuple[float, float] = (0.0, 1.0),
-        compiled: bool = True,
     ) -> None:
         loaded = scenario if isinstance(scenario, Scenario) else load_scenario(scenario)
         self._scenario = loaded.model_copy(update={"observers": ()})
         self._workload = read_workload(self._scenario)
         count = len(self._workload.jobs)
-        self._length, self._compiled = jobs, compiled
+        self._length = jobs
         self._first, self._last = int(count * part[0]), int(count * part[1]) - jobs
         if self._first > self._last or self._first < 0 or jobs < 1:
             message = (
@@ -122,8 +116,7 @@ class DispatchingEnv(gymnasium.Env[FeatureRows, Scores]):
 
         def replayed(ask: Callable[[Any], Any]) -> float | None:
             _order_of(assembly).score = ask
-            with compiled_at_once() if self._compiled else nullcontext():
-                table, _ = replay_in_python(parts_of(assembly, ()), jobs, places=False)
+            table, _ = replay_in_python(parts_of(assembly, ()), jobs, places=False)
             return assembly.objective.measure(ArrowTable(table))
 
         self._episode = Conversation(replayed)

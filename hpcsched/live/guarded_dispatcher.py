@@ -1,13 +1,12 @@
 """Dispatcher with a time limit, and list scheduling where it fails or takes too long."""
 
-from contextlib import suppress
 from queue import Empty, Queue
 from threading import Thread
 from time import perf_counter
 from typing import NamedTuple
 
 from hpcsched.dispatching.decision import Decision
-from hpcsched.dispatching.dispatcher_protocol import Dispatcher, prepare_code
+from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.dispatching.rules.list_scheduling import ListScheduler
@@ -53,9 +52,7 @@ class GuardedDispatcher:
         Thread(target=self._work, name="dispatcher", daemon=True).start()
 
     def warm_up(self, problem: DispatchingProblem, limit: float) -> None:
-        """Compile the dispatcher's code; answer a problem and drop the answer, for the rest."""
-        with suppress(Exception):  # a round would tell of it, and the cluster goes on
-            prepare_code(self._dispatcher)
+        """Answer a problem and drop the answer, so that all modules are loaded."""
         if not problem.queue:
             return
         usual, self._limit = self._limit, limit

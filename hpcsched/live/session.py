@@ -34,7 +34,7 @@ from hpcsched.system.cluster import (
 )
 
 _WARM_UP = 300.0
-"""Real seconds for the first decision, which may include compilation."""
+"""Real seconds for the first decision, which may include loading of modules."""
 _SHOWN = 20
 """Number of waiting jobs shown in a round of advice; the run directory has all of them."""
 
@@ -137,7 +137,7 @@ def run_live(
                 for line in advice_lines(held, site.names, seen, _SHOWN):
                     say(line)
 
-        # Without it the first round would be late by compilation, and be answered by list
+        # Without it the first round would be late by loading modules, and be answered by list
         # scheduling.
         asking.warm_up(snapshot(state, asked(), site.time(time.time()), 0).problem, _WARM_UP)
         driver = Driver(

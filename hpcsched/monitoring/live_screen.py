@@ -32,7 +32,6 @@ class LiveScreen:
     def __init__(self, console: Console, interval: float = INTERVAL) -> None:
         self.interval = interval
         self._state: RunState | None = None
-        self._note = ""
         self._live = Live(
             console=console,
             get_renderable=self._draw,
@@ -49,20 +48,16 @@ class LiveScreen:
         if not self._live.is_started:
             self._live.start(refresh=True)
 
-    def note(self, text: str) -> None:
-        """Keep a note about a wait for the next update; empty for none."""
-        self._note = text
-
     def close(self) -> None:
         """Clear the screen."""
         self._live.stop()
 
     def _draw(self) -> RenderableType:
-        return "" if self._state is None else drawn(self._state, self._note)
+        return "" if self._state is None else drawn(self._state)
 
 
-def drawn(state: RunState, note: str = "") -> RenderableType:
-    """Return a state as a title, a progress bar and a table, with a note about a wait."""
+def drawn(state: RunState) -> RenderableType:
+    """Return a state as a title, a progress bar and a table."""
     rows = Table.grid(padding=(0, 2))
     rows.add_column(style="bold")
     if state.progress is not None:
@@ -73,4 +68,4 @@ def drawn(state: RunState, note: str = "") -> RenderableType:
     if age > PATIENCE:
         rows.add_row("as of", f"{duration(age)} ago")
     title = Text(state.scenario, style="bold cyan")
-    return Group(title, rows, *([Text(note)] if note else []))
+    return Group(title, rows)

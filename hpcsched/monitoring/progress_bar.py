@@ -40,7 +40,6 @@ class ProgressBar(Observer):
             transient=True,
             disable=not can_draw(sys.stderr),
         )
-        self._title = title
         self._task = self._progress.add_task(title, total=None, jobs=0, rate=0)
         self._replay = progress
         self._jobs = 0
@@ -64,10 +63,6 @@ class ProgressBar(Observer):
         self._jobs += jobs
         if monotonic() >= self._due:
             self._show()
-
-    def note(self, text: str) -> None:
-        """Show a note about a wait in place of the title; empty: show the title again."""
-        self._progress.update(self._task, description=text or self._title)
 
     def close(self) -> None:
         """Remove the bar."""

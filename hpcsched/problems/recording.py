@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hpcsched.dispatching.decision import Decision
-from hpcsched.dispatching.dispatcher_protocol import Dispatcher, prepare_code
+from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.errors import Finding, InputError
 from hpcsched.monitoring.replay_progress import ReplayProgress
@@ -70,10 +70,6 @@ class RecordingDispatcher:
                 except InputError as error:
                     self.error = error
         return self._dispatcher.dispatch(problem)
-
-    def prepare_code(self) -> None:
-        """Compile the code of the wrapped dispatcher."""
-        prepare_code(self._dispatcher)
 
     def _matches(self, problem: DispatchingProblem) -> bool:
         queued, selection = len(problem.queue), self._selection

@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from time import perf_counter
 from typing import NamedTuple
 
-from hpcsched.dispatching.core.compile_time import seconds_deciding
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
@@ -33,7 +33,6 @@ from hpcsched.simulation.check import (
     BadDecisionError,
     check_decision,
     dispatcher_raised,
-    prepare_dispatcher,
 )
 from hpcsched.whole_files import check_target, make_folder
 
@@ -78,17 +77,15 @@ def answers(problems: Problems, dispatcher: Dispatcher, name: str) -> Iterator[A
         If the dispatcher fails, or a decision could not be carried out.
     """
     told = named("dispatcher", dispatcher, name)
-    prepare_dispatcher(dispatcher, told)
     for problem in problems:
-        # This clock leaves out compilation, which depends on what ran before on the machine.
-        began = seconds_deciding()
+        began = perf_counter()
         try:
             decision = dispatcher.dispatch(problem)
         except HpcschedError:
             raise
         except Exception as error:
             raise dispatcher_raised(told, problem.round, error) from error
-        decision_time = seconds_deciding() - began
+        decision_time = perf_counter() - began
         try:
             started = check_decision(problem, decision)
         except BadDecisionError as error:

@@ -165,7 +165,7 @@ ROUND_COLUMNS = (
         "decision_time",
         "real",
         "time of the decision; [in compiled code](replays.md#what-runs-in-compiled-code), of the"
-        " decision and its starts. Compilation does not count",
+        " decision and its starts",
         "real s",
     ),
     _of_record(

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from hpcsched.context import Context
 from hpcsched.dispatching.decision import Decision
-from hpcsched.dispatching.dispatcher_protocol import Dispatcher, prepare_code
+from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.parameters import Params
 from hpcsched.plugin_faults import origin_of, remember
@@ -134,10 +134,6 @@ class _Timed(NamedTuple):
     def dispatch(self, problem: DispatchingProblem) -> Decision:
         """Return the dispatcher's decision."""
         return self.usage.decide(self.dispatcher, problem)
-
-    def prepare_code(self) -> None:
-        """Compile the dispatcher's code, which counts as no CPU time of a round."""
-        prepare_code(self.dispatcher)
 
 
 def _columns(rows: Sequence[UsageRow], _schema: pa.Schema) -> list[pa.Array]:

@@ -1,10 +1,8 @@
 """Replay of a run: batches of jobs in, rows of its tables out."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
 
 from hpcsched.dispatching.offline.offline_problem import OfflinePlan
-from hpcsched.errors import InputError
 from hpcsched.monitoring.monitor import Monitor
 from hpcsched.results.column_tables import interruption_table, job_table, round_table
 from hpcsched.results.files import INTERRUPTIONS
@@ -24,9 +22,6 @@ from hpcsched.simulation.replay_admission import admitted
 from hpcsched.simulation.replay_output import Written
 from hpcsched.workload.job_batches import JobColumns, OpenJobs, batches_of
 
-TOO_FEW = "so few jobs, which is sooner done than to load compiled code"
-"""What keeps a short trace from being replayed in compiled code, in words."""
-
 
 class ColumnRun:
     """One run; `run` can be called once.
@@ -40,12 +35,12 @@ class ColumnRun:
     watching
         Displays of the run in progress.
     in_python
-        Parts that need Python, in words; empty if code decides.
+        Parts that need Python, in words; empty if the core decides.
 
     Attributes
     ----------
     in_python
-        What kept the code from being compiled, in words; empty if nothing did.
+        Parts that need Python, in words; empty if the core decides.
     not_closed
         Why observers of third parties failed in their `close`, by plugin.
     plan
@@ -70,7 +65,7 @@ class ColumnRun:
         )
         self._monitor = Monitor(watching.board(), self._replay)
         self._bar = watching.bar() if watching.with_bar else None
-        self._planning = self._compiling = False
+        self._planning = False
         self.not_closed: Mapping[str, str] = {}
         self.plan: OfflinePlan | None = None
 
@@ -92,9 +87,9 @@ class ColumnRun:
     def stop(self) -> None:
         """End the run after the present instant, with jobs left in the system.
 
-        Planning and compilation are interrupted.
+        Planning is interrupted.
         """
-        if self._planning or self._compiling or self._replay.preparing:
+        if self._planning:
             raise KeyboardInterrupt
         self._replay.stop()
 
@@ -108,13 +103,11 @@ class ColumnRun:
         DecisionError
             If a decision cannot be carried out, or jobs wait for ever.
         """
+        self._watching.tell_loop(self.in_python)
         if not self._python_decides:
-            batches = self._first_of(batches_of(self._assembly.source))
-            for written in self._replay.run(self._read(batches)):
-                self._compiling = False
+            for written in self._replay.run(self._read(batches_of(self._assembly.source))):
                 self._record(written)
             return
-        self._watching.tell_loop(self.in_python)
         if self._assembly.scenario.simulation.mode == "offline":
             self._plan()
         jobs = self._assembly.source.jobs()
@@ -135,9 +128,7 @@ class ColumnRun:
         """Return a replay, under a dispatcher that is timed by the observers of CPU time."""
         for usage in self._usages:
             parts = parts._replace(dispatcher=usage.timed_dispatcher(parts.dispatcher))
-        replay = EventLoop(parts, in_python=self._python_decides)
-        replay.plainly = self._python_decides
-        return replay
+        return EventLoop(parts, in_python=self._python_decides)
 
     def _record(self, written: Written) -> None:
         """Record and show a part of the replay."""
@@ -173,35 +164,3 @@ class ColumnRun:
             self._opened.add(columns)
             self._monitor.read(columns)
             yield columns
-
-    def _first_of(self, batches: Iterator[JobColumns]) -> Iterable[JobColumns]:
-        """Return the batches, after deciding if compiled code pays for their number of jobs."""
-        few = self._replay.few_jobs
-        first: list[JobColumns] = []
-        rest: Iterator[JobColumns] = batches
-        # Batches are read until it is known that the trace has more jobs, and no further: a long
-        # trace never is in memory as a whole.
-        while sum(len(columns.job_id) for columns in first) <= few:
-            try:
-                columns = next(batches, None)
-            except InputError as error:  # the jobs before it are replayed
-                columns, rest = None, _Failing(error)
-            if columns is None:
-                self.in_python = [TOO_FEW]
-                self._replay.plainly = True
-                break
-            first.append(columns)
-        self._watching.tell_loop(self.in_python)
-        if not self._replay.plainly and not self._replay.is_compiled:
-            self._compiling = True
-        return chain(first, rest)
-
-
-class _Failing(Iterator[JobColumns]):
-    """Batches that raise an error when the first is read."""
-
-    def __init__(self, error: InputError) -> None:
-        self._error = error
-
-    def __next__(self) -> JobColumns:
-        raise self._error

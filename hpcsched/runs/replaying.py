@@ -304,7 +304,6 @@ def replay_in_python(
         Whether the table of jobs says on which nodes they ran.
     """
     replay = EventLoop(parts._replace(observers=()), places=places, in_python=True)
-    replay.plainly = True
     with as_input_error():
         return _tables(replay, admitted(batches_in_order(trace), parts))
 
@@ -312,11 +311,7 @@ def replay_in_python(
 def _compiled(parts: Parts, workload: Workload, *, places: bool) -> tuple[pa.Table, pa.Table]:
     """Replay in compiled code; return the tables of jobs and rounds."""
     batches = tuple(admitted(workload.columns, parts))
-    replay = EventLoop(parts, places=places)
-    jobs = sum(len(columns.job_id) for columns in batches)
-    # Code that is there already is quicker for any number of jobs.
-    replay.plainly = jobs <= replay.few_jobs and not replay.is_compiled
-    return _tables(replay, batches)
+    return _tables(EventLoop(parts, places=places), batches)
 
 
 def _tables(replay: EventLoop, batches: Iterable[JobColumns]) -> tuple[pa.Table, pa.Table]:

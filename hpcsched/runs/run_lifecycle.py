@@ -49,7 +49,7 @@ class LoopEnd(NamedTuple):
     comments
         Header of the trace.
     in_python
-        Reasons why the loop was not compiled.
+        Parts that need Python, in words.
     down
         Amounts out of service over time, by resource type.
     not_closed

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from hpcsched.dispatching.additional import DataProvider
-from hpcsched.dispatching.core.compile_time import told_of_compiling
 from hpcsched.report.tables.run_account import account_lines
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.offline import offline_figures
@@ -203,14 +202,13 @@ class ReplayLoop:
 
     def run(self) -> None:
         """Replay all jobs; begin anew in Python if compiled code turns out not to do."""
-        with told_of_compiling(self._watching.compile_notes):
-            try:
-                self._loop.run()
-            except NeedsPythonError as why:
-                self._loop.close()
-                parts = begun_anew(self._assembly, self._parts)
-                self._loop = ColumnRun(self._assembly, parts, self._watching, [str(why)])
-                self._loop.run()
+        try:
+            self._loop.run()
+        except NeedsPythonError as why:
+            self._loop.close()
+            parts = begun_anew(self._assembly, self._parts)
+            self._loop = ColumnRun(self._assembly, parts, self._watching, [str(why)])
+            self._loop.run()
 
     def stop(self) -> None:
         """End the replay after the present instant, with jobs left in the system."""

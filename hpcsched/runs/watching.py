@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hpcsched.dispatching.core.compile_time import CompileListener, listener_of_process
-from hpcsched.monitoring.compile_notes import CompileNotes
 from hpcsched.monitoring.replay_progress import ReplayProgress
 from hpcsched.monitoring.state_board import StateBoard, View
 from hpcsched.monitoring.state_file import StateFile
@@ -17,7 +15,6 @@ from hpcsched.scenario.choices import Transformed
 from hpcsched.terminal import can_draw
 
 if TYPE_CHECKING:
-    from hpcsched.monitoring.live_screen import LiveScreen
     from hpcsched.monitoring.progress_bar import ProgressBar
 
 _log = logging.getLogger(__name__)
@@ -48,14 +45,6 @@ class Watching:
     ) -> None:
         self._assembly, self._watch, self._page = assembly, watch, page
         self.with_bar = progress and not watch and can_draw(sys.stderr)
-        self._noting: LiveScreen | ProgressBar | None = None
-
-    @property
-    def compile_notes(self) -> CompileListener:
-        """Listener of compilation, which writes on the view that has the terminal, if one has."""
-        if self._noting is not None:
-            return CompileNotes(update=self._noting.note)
-        return listener_of_process() or CompileNotes()
 
     def board(self) -> StateBoard:
         """Return the board that writes the state file and shows the state."""
@@ -69,8 +58,7 @@ class Watching:
             from hpcsched.monitoring.live_screen import LiveScreen  # noqa: PLC0415 (rich takes its time)
             from hpcsched.monitoring.terminal_console import TerminalConsole  # noqa: PLC0415
 
-            screen = self._noting = LiveScreen(TerminalConsole(sys.stderr))
-            views.append(screen)
+            views.append(LiveScreen(TerminalConsole(sys.stderr)))
         elif self._watch:
             views.append(StateLines(sys.stderr))
         return StateBoard(
@@ -86,13 +74,12 @@ class Watching:
         """Return a progress bar, if one is wanted."""
         from hpcsched.monitoring.progress_bar import ProgressBar  # noqa: PLC0415 (rich takes its time)
 
-        bar = self._noting = ProgressBar(self._assembly.scenario.name, self._progress())
-        return bar
+        return ProgressBar(self._assembly.scenario.name, self._progress())
 
     def tell_loop(self, in_python: Sequence[str]) -> None:
-        """Log if jobs are replayed in compiled code, or the parts that need Python."""
+        """Log if jobs are replayed by the core alone, or the parts that need Python."""
         how = f"event by event in Python: {', '.join(in_python)}" if in_python else ""
-        _log.info("jobs are replayed %s", how or "in compiled code")
+        _log.info("jobs are replayed %s", how or "by the core")
 
     def _progress(self) -> ReplayProgress:
         return ReplayProgress(self._assembly.source, self._most_jobs())

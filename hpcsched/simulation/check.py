@@ -10,38 +10,14 @@ from typing import Protocol
 
 from hpcsched.dispatching.decision import Decision, Start
 from hpcsched.dispatching.decision_reasons import REASON_KINDS, Reason
-from hpcsched.dispatching.dispatcher_protocol import Dispatcher, prepare_code
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.errors import DecisionError, HpcschedError, PluginError
-from hpcsched.plugin_faults import FAULTS, culprit, raised
+from hpcsched.plugin_faults import culprit, raised
 from hpcsched.simulation.shared_resource_accounts import OverdrawError, SharedResourceAccounts
 from hpcsched.system.allocation import Allocation, NodeAllocation, SlotAllocation, SlotMap
 from hpcsched.system.request import Request
 from hpcsched.system.space import NodeSpace, OvercommitError, SlotSpace
 from hpcsched.system.system import System
-
-
-def prepare_dispatcher(dispatcher: Dispatcher, name: str) -> None:
-    """Compile a dispatcher's code before its first round, so that no round waits for it.
-
-    Parameters
-    ----------
-    dispatcher
-        The dispatcher.
-    name
-        The dispatcher, as messages name it.
-
-    Raises
-    ------
-    DecisionError
-        If the dispatcher fails.
-    """
-    try:
-        prepare_code(dispatcher)
-    except HpcschedError:
-        raise
-    except FAULTS as error:
-        raise dispatcher_raised(name, None, error) from error
 
 
 def dispatcher_raised(name: str, number: int | None, error: BaseException) -> HpcschedError:

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from operator import attrgetter
+from time import perf_counter
 
 import numpy as np
 
 from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.core.cell_lists import add_cells
-from hpcsched.dispatching.core.compile_time import seconds_deciding
 from hpcsched.dispatching.core.state import FlightTables, OutageTables, Tables
 from hpcsched.dispatching.core.state_arrays import with_cells
 from hpcsched.dispatching.decision import NOTHING, Decision, Start
@@ -19,7 +19,6 @@ from hpcsched.simulation.check import (
     BadDecisionError,
     check_decision,
     dispatcher_raised,
-    prepare_dispatcher,
 )
 from hpcsched.simulation.observer_data import additional_data
 from hpcsched.simulation.occupancy import Snapshot
@@ -66,16 +65,6 @@ class DecisionRequests:
         self._corrected: dict[int, RunningJob] = {}
         self.decision: Decision = NOTHING
 
-    def prepare(self) -> None:
-        """Compile the dispatcher's code, so that no round waits for it.
-
-        Raises
-        ------
-        DecisionError
-            If the dispatcher fails.
-        """
-        prepare_dispatcher(self._parts.dispatcher, self._named())
-
     def ask(self, tables: Tables, flight: FlightTables, outages: OutageTables) -> Tables:
         """Ask for a decision and write it into the tables, which are returned.
 
@@ -102,14 +91,14 @@ class DecisionRequests:
         self.decision = NOTHING
         if shown:
             problem = self._problem(shown, tables, now, number)
-            began = seconds_deciding()
+            began = perf_counter()
             try:
                 decision = self._parts.dispatcher.dispatch(problem)
             except HpcschedError:
                 raise
             except FAULTS as error:
                 raise dispatcher_raised(self._named(), number, error) from error
-            flight.decision_seconds[0] = seconds_deciding() - began
+            flight.decision_seconds[0] = perf_counter() - began
             try:
                 conditions = _Conditions(self._events.held, self._outages, outages)
                 check_decision(problem, decision, conditions)

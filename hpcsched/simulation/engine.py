@@ -1,10 +1,9 @@
 """Replays jobs against a system and a dispatcher that is asked in Python, event by event.
 
 At each instant: ends, then outages, then submissions, then one dispatching round if jobs wait. The
-loop of events is that of the core, run in Python (`hpcsched.dispatching.core.event_kernels`). A
-decision is checked when it is given (see `check`), before it is carried out; nothing is repaired. A
-job of zero run time ends in the instant in which it starts, which opens one more round of that
-instant if jobs still wait.
+loop of events is that of the core, which returns for each decision. A decision is checked when it
+is given (see `check`), before it is carried out; nothing is repaired. A job of zero run time ends
+in the instant in which it starts, which opens one more round of that instant if jobs still wait.
 
 A round that is charged a latency takes simulated time. Jobs end and are submitted meanwhile, but
 no other round begins; once its decision is carried out, the next round is due at once if anything
@@ -56,7 +55,6 @@ class Simulation:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._replay = EventLoop(parts, places=False, in_python=True)
-        self._replay.plainly = True
 
     @property
     def waiting(self) -> int:

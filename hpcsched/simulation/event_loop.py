@@ -1,23 +1,16 @@
 """Face of the event loop of the core: columns of jobs in, columns of results out.
 
-The loop is compiled where nothing needs Python at each event (see `obstacles`). Python answers
-where the loop returns, and the loop goes on where it was. Otherwise Python decides, and the same
-loop runs in Python; see `hpcsched.simulation.engine`.
+Python answers where the loop returns, and the loop goes on where it was. That is at each instant
+where Python decides; see `hpcsched.simulation.engine`.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 
+from hpcsched._core import State
 from hpcsched.dispatching.core import codes
-from hpcsched.dispatching.core.compiled import is_compiled, plain
-from hpcsched.dispatching.core.compiled_state import State
-from hpcsched.dispatching.core.compiling import compile_all
-from hpcsched.dispatching.core.event_kernels import advance_by_node, advance_by_slot
-from hpcsched.dispatching.core.machine_state import MachineState, kinds_of
-from hpcsched.dispatching.core.plain_time import PlainTime
 from hpcsched.dispatching.core.shape_arrays import (
     first_shapes,
     most_units,
@@ -45,7 +38,6 @@ from hpcsched.simulation.replay_choices import (
     choices_of,
     counts_slots,
     orders_of,
-    with_rounds,
 )
 from hpcsched.simulation.replay_flight import ReplayFlight
 from hpcsched.simulation.replay_followers import ReplayFollowers
@@ -60,12 +52,6 @@ from hpcsched.system.space import slots_per_node
 from hpcsched.system.system import IntArray
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.job_batches import NO_JOBS, JobColumns, NeedsPythonError, records_of
-
-FEW_JOBS = 1000
-"""Number of jobs up to which uncompiled code is quicker than loading compiled code."""
-
-FEW_PLACES = 30_000
-"""The same for the product of jobs and nodes, where units are placed node by node."""
 
 
 class EventLoop:
@@ -84,9 +70,6 @@ class EventLoop:
         before the next.
     """
 
-    plainly = False
-    """True: the loop runs in Python, not compiled; to be set before `run`."""
-
     def __init__(
         self, parts: Parts, seconds: float = 0.2, *, places: bool = True, in_python: bool = False
     ) -> None:
@@ -101,7 +84,7 @@ class EventLoop:
         self._seconds, self._until = seconds, 0.0
         slots = np.zeros(1, dtype=np.int64)
         self.by_node = not counts_slots(parts, choices)
-        self._choices = choices = with_rounds(choices, by_node=self.by_node)
+        self._choices = choices
         slot_map: SlotMap | None = None
         if not self.by_node:
             assert parts.uniform_request is not None
@@ -134,11 +117,8 @@ class EventLoop:
         self._admission = SharedResourceAdmission(system)
         self._checks = ColumnChecks(max((outage.end for outage in parts.outages.all), default=0))
         self.stopped = False
-        self._plain_time, self._has_looked = PlainTime(), False
         # How many of the jobs and rounds that are written followers were told of.
         self._known = 0, 0
-        self._prepared = False
-        self.preparing = False
 
     @property
     def parts(self) -> Parts:
@@ -192,23 +172,6 @@ class EventLoop:
         rows = self._tables.jobs[self._tables.running[: self.running]]
         return RunningJobs(*(rows[:, k] for k in (codes.START, codes.UNITS, codes.REQUEST)))
 
-    @property
-    def loop(self) -> Callable[[Any, float], int]:
-        """The compiled loop that is used."""
-        return advance_by_node if self.by_node else advance_by_slot
-
-    @property
-    def is_compiled(self) -> bool:
-        """True if the loop has been compiled for such a replay, here or by an earlier process."""
-        batch = self._batch_of(NO_JOBS, np.empty(0, dtype=np.bool_), last=True)
-        batch = batch._replace(draws=self._shared_resources.shared_own)
-        return self._is_compiled_for(batch)
-
-    @property
-    def few_jobs(self) -> int:
-        """Number of jobs that are replayed uncompiled before compiled code is loaded."""
-        return min(FEW_JOBS, FEW_PLACES // self._system.node_count) if self.by_node else FEW_JOBS
-
     def stop(self) -> None:
         """End the replay after the present instant, with jobs left in the system."""
         self.stopped = True
@@ -233,25 +196,14 @@ class EventLoop:
 
     def _advance(self, batches: Iterable[JobColumns]) -> Iterator[Written]:
         """Replay jobs; see `run`."""
-        self._prepare()
         batches = iter(batches)
         batch = self._next_batch(batches)
-        if self._asking is not None and self.plainly and self._plain_time.compiling_pays:
-            self._look_for_code(batch)
-        state, began = None, 0.0
+        state: State | None = None
         while not (self.stopped and self._between_instants):
             if state is None:  # It takes longer to make than many an instant.
                 self._until = perf_counter() + self._seconds
-                loop: Any = plain(self.loop) if self.plainly else self.loop
                 state = self._state(batch)
-            began = perf_counter()
-            because = loop(state, self._seconds_left)
-            if self._asking is not None and self.plainly:
-                self._plain_time.add(perf_counter() - began)
-                looks = self._plain_time.loading_pays and not self._has_looked
-                if looks or self._plain_time.compiling_pays:
-                    state = None
-                    self._look_for_code(batch)
+            because = state.advance(self._seconds_left)
             if self._is_answered(because, batch):
                 continue
             # The arrays may be others from here on.
@@ -273,23 +225,6 @@ class EventLoop:
             elif because != codes.NEEDS_DECISION:
                 yield self._written()
         yield self._written()
-
-    def _prepare(self) -> None:
-        """Compile the dispatcher's code before the first round, once for all copies of a replay."""
-        if self._asking is None or self._prepared:
-            return
-        self.preparing = True
-        try:
-            self._asking.prepare()
-        finally:
-            self.preparing = False
-        self._prepared = True
-
-    def _look_for_code(self, batch: Batch) -> None:
-        """Compile the loop, or load it, once that pays."""
-        pays = self._plain_time.compiling_pays
-        self.plainly = not (pays or self._is_compiled_for(batch))
-        self._has_looked = True
 
     @property
     def _seconds_left(self) -> float:
@@ -341,36 +276,20 @@ class EventLoop:
         self._tables = self._asking.ask(tables, self._flight.tables, self._outages)
         return self._tables is tables
 
-    def _is_compiled_for(self, batch: Batch) -> bool:
-        kinds = kinds_of(self._fields(batch))
-        return all(is_compiled(function, kinds) for function in self._functions)
-
-    @property
-    def _functions(self) -> Sequence[Any]:
-        """Functions to compile, the slowest to compile first."""
-        decides = self._choices.decides
-        if decides is None:
-            return (self.loop,)
-        return (decides, self.loop) if self.by_node else (self.loop, decides)
-
-    def _state(self, batch: Batch) -> State | MachineState:
-        """Return the state, with a batch of jobs."""
-        fields = self._fields(batch)
-        if not self.plainly:
-            state = MachineState(*fields)
-            compile_all(self._functions, state.kinds)
-            return state
-        if self._asking is not None:
-            # In Python, single numbers of an array are had twice as soon this way.
-            count = len(self._tables)
-            fields = *(table.data for table in self._tables), *fields[count:]
-        return State(*fields)
-
-    def _fields(self, batch: Batch) -> tuple[Any, ...]:
-        """Return the fields of the state, with a batch of jobs."""
-        replayed = *self._tables, *self._shapes, *self._choices, *self._outages
-        in_python = *self._following.tables, *self._flight.tables, *self._shared_resources
-        return (*replayed, *in_python, *batch, *self._output)
+    def _state(self, batch: Batch) -> State:
+        """Return the core's state, with a batch of jobs."""
+        return State(
+            self._tables,
+            self._shapes,
+            self._choices,
+            self._outages,
+            self._following.tables,
+            self._flight.tables,
+            self._shared_resources,
+            batch,
+            self._output,
+            by_node=self.by_node,
+        )
 
     @property
     def _between_instants(self) -> bool:

@@ -19,9 +19,6 @@ from hpcsched.simulation.replay_choices import obstacles
 from hpcsched.system.system import IntArray
 from hpcsched.workload.job_batches import NO_JOBS, JobColumns, NeedsPythonError
 
-PLAIN_JOBS = 20_000
-"""After so many replayed jobs code is compiled that replays them."""
-
 
 class RehearsalContext(Context, Protocol):
     """The parts of a scenario that replays of the past need."""
@@ -55,7 +52,6 @@ class Rehearsals:
         self._context = context
         self._compiled: dict[int, bool] = {}
         self._jobs = self._admitted = NO_JOBS
-        self._replayed = 0
 
     def __deepcopy__(self, _: object) -> "Rehearsals":
         # What is kept only saves time, and a scenario's parts may hold what cannot be copied.
@@ -99,12 +95,6 @@ class Rehearsals:
     def _starts(self, parts: Parts, jobs: JobColumns, *, in_python: bool) -> IntArray:
         """Replay jobs; a job that is rejected counts as if it had never waited."""
         replay = EventLoop(parts, places=False, in_python=in_python)
-        if in_python:
-            replay.plainly = True
-        else:
-            self._replayed += len(jobs.job_id)
-            # Code that is there already is quicker for any number of jobs.
-            replay.plainly = self._replayed <= PLAIN_JOBS and not replay.is_compiled
         starts = jobs.submit_time.copy()
         for written in replay.run([self._as_admitted(jobs, parts)]):
             ran = written.left.rejected_by < 0

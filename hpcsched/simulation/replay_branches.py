@@ -185,7 +185,6 @@ def branches(parts: Parts, columns: JobColumns, cuts: Sequence[int]) -> Iterator
     """
     in_python = bool(tuple(obstacles(parts)))
     loop = EventLoop(parts, places=False, in_python=in_python)
-    loop.plainly = in_python
     ended: list[IntArray] = []
     reached: list[Branched] = []
 

@@ -1,14 +1,6 @@
-"""Selection of compiled code for the parts of a simulation."""
-
-from typing import Any
+"""Choices of the core for the parts of a simulation."""
 
 from hpcsched.dispatching.core import codes
-from hpcsched.dispatching.core.round_kernels import (
-    replay_plan_by_node,
-    replay_plan_by_slot,
-    replay_round_by_node,
-    replay_round_by_slot,
-)
 from hpcsched.dispatching.core.state import Choices
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.rules.allocator_codes import ALLOCATORS, scarce_resource_mask
@@ -31,18 +23,6 @@ KNOWN_CORRECTIONS = {
     Doubling: codes.DOUBLING,
     ToRequestedTime: codes.TO_REQUESTED_TIME,
 }
-
-
-_RESERVING = (codes.BACKFILL, codes.CONSERVATIVE, codes.SLACK)
-"""Rules that may reserve for all waiting jobs."""
-
-_ROUNDS: dict[tuple[bool, bool], Any] = {
-    (False, False): replay_round_by_slot,
-    (False, True): replay_plan_by_slot,
-    (True, False): replay_round_by_node,
-    (True, True): replay_plan_by_node,
-}
-"""By whether units are placed node by node, and whether the rule is one of `_RESERVING`."""
 
 DECIDED_IN_PYTHON = Choices(codes.IN_PYTHON, -1, False, codes.FIRST_FIT, codes.ASKED_FOR, False)
 """Choices of a replay whose dispatcher is asked in Python."""
@@ -119,13 +99,6 @@ def _by_wait(order: QueueOrder) -> bool | None:
     if type(order) in IN_PYTHON:
         return False
     return True if type(order) in BY_WAIT else None
-
-
-def with_rounds(choices: Choices, *, by_node: bool) -> Choices:
-    """Return choices with the function that decides a round, unless Python does."""
-    if choices.rule == codes.IN_PYTHON:
-        return choices
-    return choices._replace(decides=_ROUNDS[by_node, choices.rule in _RESERVING])
 
 
 def counts_slots(parts: Parts, choices: Choices) -> bool:

@@ -1,6 +1,6 @@
 """Followers of a replay in Python: eligibility of jobs, and observers.
 
-The compiled loop writes events down. Eligibility is worked out in Python, by
+The core writes events down. Eligibility is worked out in Python, by
 `hpcsched.simulation.replay_eligibility`, at the instants at which it may have changed; the loop
 gets the rows of the jobs for which it did.
 """

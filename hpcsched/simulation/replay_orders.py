@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from hpcsched._core import corrected_end
 from hpcsched.dispatching.core import codes
-from hpcsched.dispatching.core.compiled import plain
-from hpcsched.dispatching.core.overdue_kernels import corrected_end
 from hpcsched.dispatching.core.state import Choices, Shapes, Tables
 from hpcsched.dispatching.problem import RunningJob
 from hpcsched.dispatching.rules.multifactor import Moment, MultifactorOrder
@@ -59,6 +58,6 @@ class ReplayOrders:
         for k, row in enumerate(rows):
             if jobs[row, codes.PLANNED_END] > now:
                 break
-            ends[k] = plain(corrected_end)(row, now, correction, jobs)
+            ends[k] = corrected_end(jobs[row], now, correction)
         in_turn = np.array(rows, dtype=np.int64)[np.argsort(ends, kind="stable")]
         return self._events.running(jobs[in_turn, codes.SEQUENCE].tolist())

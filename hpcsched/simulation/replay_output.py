@@ -1,4 +1,4 @@
-"""Results of a compiled replay as columns: jobs that have left, rounds, running jobs."""
+"""Results of a replay as columns: jobs that have left, rounds, running jobs."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple

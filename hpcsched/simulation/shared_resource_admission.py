@@ -1,4 +1,4 @@
-"""Draws from shared resources in compiled replays, and refusals."""
+"""Draws from shared resources in replays, and refusals."""
 
 from collections.abc import Iterable
 from itertools import repeat

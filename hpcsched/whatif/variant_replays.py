@@ -98,8 +98,7 @@ def replay_cells(
 ) -> Iterator[Outcome]:
     """Replay cells in a locked folder, and yield each outcome as soon as it is known.
 
-    The first cell is replayed alone, so that code is compiled once. If the caller is interrupted,
-    no further cells are begun.
+    If the caller is interrupted, no further cells are begun.
 
     Parameters
     ----------
@@ -132,11 +131,9 @@ def replay_cells(
             return Outcome(cell, "failed", monotonic() - begun, str(error))
         return Outcome(cell, "done", monotonic() - begun)
 
-    for cell in wanted[:1]:
-        yield ended(cell)
     threads = ThreadPoolExecutor(limit or os.cpu_count() or 1)
     try:
-        for future in as_completed([threads.submit(ended, cell) for cell in wanted[1:]]):
+        for future in as_completed([threads.submit(ended, cell) for cell in wanted]):
             yield future.result()
     finally:
         threads.shutdown(wait=True, cancel_futures=True)

@@ -8,15 +8,14 @@ from hpcsched import cli
 from hpcsched.cli.logs import show_logs
 
 
-@pytest.mark.parametrize(("verbose", "shown"), [(False, 2), (True, 3)])
+@pytest.mark.parametrize(("verbose", "shown"), [(False, 1), (True, 2)])
 def test_levels(verbose: bool, shown: int, capsys: pytest.CaptureFixture[str]) -> None:
-    """Warnings and notes about waits always show, information with --verbose, each once."""
+    """Warnings always show, information with --verbose, each once."""
     show_logs(verbose=verbose)
     show_logs(verbose=verbose)
     logging.getLogger("hpcsched.somewhere").warning("beware of %d", 1)
-    logging.getLogger("hpcsched.progress").info("compiling")
     logging.getLogger("hpcsched.somewhere").info("round 1")
-    expected = ["warning: beware of 1", "compiling", "round 1"]
+    expected = ["warning: beware of 1", "round 1"]
     assert capsys.readouterr().err.splitlines() == expected[:shown]
 
 

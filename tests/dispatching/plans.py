@@ -5,26 +5,15 @@ the code under test but the system, the jobs and their allocations.
 """
 
 import random
-from collections.abc import Iterator, Mapping
-from typing import Any, Literal, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple
 
 import numpy as np
 from hypothesis import strategies as st
 
+from hpcsched import _core
 from hpcsched.dispatching.allocator import Allocator, Room
 from hpcsched.dispatching.core import codes
-from hpcsched.dispatching.core import node_profile_kernels as profiles
-from hpcsched.dispatching.core import reservation_kernels as reservations
-from hpcsched.dispatching.core.announced_outage_kernels import find_reach
-from hpcsched.dispatching.core.array_kernels import numbers
-from hpcsched.dispatching.core.compiled import plain
-from hpcsched.dispatching.core.compiled_state import Profile, Steps
-from hpcsched.dispatching.core.fit_count_kernels import count_fits
-from hpcsched.dispatching.core.overdue_kernels import by_shown_end
-from hpcsched.dispatching.core.profile_reservation_kernels import earliest_in_profile
-from hpcsched.dispatching.core.shared_resource_kernels import open_shared
-from hpcsched.dispatching.core.start_kernels import fits_now, pressure_on, start
-from hpcsched.dispatching.core.step_kernels import open_steps
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob, waiting_job
 from hpcsched.dispatching.rules.allocators import BestFit, FirstFit, KeepScarce
 from hpcsched.dispatching.rules.core_calls import CoreCalls
@@ -187,78 +176,54 @@ class RoundPlan:
         self.queue, self.now = problem.queue, problem.now
         self.filled = core.fill(problem, self.queue)
         self.filled.set_reservations(self.queue, {}, places or {})
-        self.state = self.filled.state(plainly=True)
+        self.state = self.filled.state()
         self.jobs = self.filled.tables.jobs
-        self.steps: Steps | None = None
-        self.profile: Profile | None = None
-        self._by_node = True if self.filled.slot_map is None else None
-        self._counts = alike or self._by_node is None
+        self._counts = alike or self.filled.slot_map is not None
         self._row_of = {job.job_id: row for row, job in enumerate(self.queue)}
-        if self._by_node:
-            plain(count_fits)(self.state)
-        plain(open_shared)(self.now, self.state, self.state.shared_drawn)
-        plain(find_reach)(self.now, self.state, self.state.outage_nodes)
-        self._pressure: Any = plain(pressure_on)(self.state)
+        self._plan = _core.RoundPlan(self.state)
 
     def open(self) -> None:
         """Open the plan of what is free from now on."""
-        state, counters = self.state, self.state.counters
-        counters[codes.FIRST_MADE] = counters[codes.LAST_MADE] = -1
-        running = plain(by_shown_end)(self.now, codes.ONE_SECOND, state)
-        if self._counts:
-            size = len(running) + 4
-            self.steps = steps = Steps(*(plain(numbers)(count) for count in (size, size, 1)))
-            shape = self.jobs[0, codes.SHAPE]
-            steps.used[0] = plain(open_steps)(
-                self.now, running, shape, steps.start, steps.free, state, self._by_node
-            )
-        else:
-            self.profile = plain(profiles.open_profile)(self.now, running, state)
-            plain(profiles.close_ahead)(self.now, self.profile, state, state.outage_nodes)
+        self._plan.open(self._counts)
 
     def fits_now(self, job: WaitingJob) -> bool:
         """Say whether a job could be placed now, whatever is reserved."""
-        return plain(fits_now)(self._row_of[job.job_id], self.state, self._by_node)
+        return self._plan.fits_now(self._row_of[job.job_id])
 
     def place(self, job: WaitingJob) -> Allocation:
         """Start a job, before the plan is opened."""
-        row = self._row_of[job.job_id]
-        plain(start)(row, self.now, self.state, self._by_node, self._pressure)
+        self._plan.start(self._row_of[job.job_id])
         return self.filled.started()[-1][1]
+
+    def start_on(self, row: int, placed: Sequence[int]) -> None:
+        """Start the job of a row with units on nodes, `[N]`."""
+        self._plan.start_on(row, np.array(placed))
 
     def fits(self, job: WaitingJob) -> bool:
         """Say whether a job could be started now beside all reservations."""
-        return self.fits_now(job) and plain(reservations.fits_beside)(
-            self._row_of[job.job_id], self.now, *self._plan
-        )
+        return self.fits_now(job) and self._plan.fits_beside(self._row_of[job.job_id])
 
     def start_now(self, job: WaitingJob) -> Allocation | None:
         """Start a job beside all reservations if it fits."""
-        row = self._row_of[job.job_id]
-        begun = plain(reservations.start_beside)(
-            row, self.now, *self._plan, self._by_node, self._pressure
-        )
+        begun = self._plan.start_beside(self._row_of[job.job_id])
         return self.filled.started()[-1][1] if begun else None
 
     def earliest(self, job: WaitingJob) -> int:
         """Return when a job could start, as it is found for jobs of any number of units."""
-        assert self.profile is not None
-        row = self._row_of[job.job_id]
-        return plain(earliest_in_profile)(row, self.now, codes.NEVER, self.profile, self.state)
+        return self._plan.earliest(self._row_of[job.job_id])
 
     def reserve(self, job: WaitingJob, not_before: int | None = None) -> int:
         """Reserve room at the earliest time that there is, which is returned."""
-        row = self._row_of[job.job_id]
         begin = self.now if not_before is None else not_before
-        return plain(reservations.reserve)(row, begin, codes.NEVER, self.now, *self._plan)
+        return self._plan.reserve(self._row_of[job.job_id], begin)
 
     def hold(self, job: WaitingJob, begin: int) -> bool:
         """Reserve room from a time on, where it was before if it can be; say whether there is."""
-        return plain(reservations.hold)(self._row_of[job.job_id], begin, *self._plan)
+        return self._plan.hold(self._row_of[job.job_id], begin)
 
     def cancel(self, job: WaitingJob) -> None:
         """Give back what is reserved for a job, whose nodes stay noted."""
-        plain(reservations.cancel)(self._row_of[job.job_id], *self._plan)
+        self._plan.cancel(self._row_of[job.job_id])
 
     def held(self, job: WaitingJob) -> tuple[int, Allocation | None]:
         """Return for when a job has a reservation, and where if that is known."""
@@ -269,17 +234,7 @@ class RoundPlan:
     @property
     def segments(self) -> tuple[IntArray, IntArray, IntArray]:
         """The segments that are in use."""
-        assert self.profile is not None
-        count, profile = self.profile.used[0], self.profile
-        return (
-            np.array(profile.start[:count]),
-            np.array(profile.after[:count]),
-            np.array(profile.free[:count]),
-        )
-
-    @property
-    def _plan(self) -> tuple[Steps | None, Profile | None, Any]:
-        return self.steps, self.profile, self.state
+        return self._plan.segments()
 
 
 def waiting(system: System, traced_job: TracedJob) -> WaitingJob:

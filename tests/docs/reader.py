@@ -162,7 +162,5 @@ def expect(shown: str, printed: str, what: str) -> None:
             pattern += r"(?:.*\n)*?"
         else:
             pattern += ".*?".join(re.escape(part) for part in line.rstrip().split("...")) + "\n"
-    # Said only where no other test has had the same code compiled before.
-    lines = [line for line in printed.strip("\n").splitlines() if not line.startswith("compiling ")]
-    found = "".join(f"{line.rstrip()}\n" for line in lines)
+    found = "".join(f"{line.rstrip()}\n" for line in printed.strip("\n").splitlines())
     assert re.fullmatch(pattern, found), f"{what}\nshown:\n{shown}\nprinted:\n{found}"

@@ -17,18 +17,16 @@ from hpcsched.forecast.prepared_replay import prepare
 from hpcsched.plugins import manager
 from hpcsched.runs.replaying import replay
 from hpcsched.scenario import Scenario, load_scenario
-from hpcsched.simulation import replay_branches
-from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.simulation.replay_branches import branches
 
 ROOT = Path(__file__).parents[2]
 SCENARIO = str(ROOT / "scenarios" / "small-easy.yaml")
 RULES = ("conservative", "easy", "list", "prb", "relaxed", "slack", "slurm-backfill")
 SEARCHES = (
-    "best-of", "cp", "hcp19", "hyper", "joint-now", "node-time", "order-search", "pcp19", "pcp20",
-    "pcp21", "pcp4",
+    "best-of", "cp", "cp-portfolio", "hcp19", "hyper", "joint-now", "node-time", "order-search",
+    "pcp19", "pcp20", "pcp21", "pcp4",
 )  # fmt: skip
-"""Dispatchers with a solver or a search, whose code is compiled in any case."""
+"""Dispatchers with a solver or a search."""
 REFUSED = {"recorded": "repeats the log's own starts", "reject": "never starts a job that waits"}
 
 
@@ -39,12 +37,6 @@ def builtin_names(kind: str) -> set[str]:
         for one in manager.registry().of_kind(kind)
         if one.distribution == "hpcsched"
     }
-
-
-class PlainLoop(EventLoop):
-    """An event loop that is never compiled."""
-
-    plainly = property(lambda _: True, lambda *_: None)
 
 
 def scenario_of(dispatcher: str, *, alike: bool = False) -> Scenario:
@@ -63,7 +55,6 @@ def scenario_of(dispatcher: str, *, alike: bool = False) -> Scenario:
 
 def check_futures(scenario: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
     """Check that the real future is the replay, however often it is gone through."""
-    monkeypatch.setattr(replay_branches, "EventLoop", PlainLoop)
     monkeypatch.setattr(arrival_samples, "HORIZON", 0)  # sampled jobs would be many
     prepared = prepare(scenario)
     parts, columns = prepared.parts, prepared.columns

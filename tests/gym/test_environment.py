@@ -20,7 +20,7 @@ SMALL = Path(__file__).parents[2] / "scenarios" / "small-policy.yaml"
 
 def environment(folder: Path, jobs: int = BURST) -> DispatchingEnv:
     """Return an environment whose episodes are one burst each."""
-    return DispatchingEnv(bursts(folder), jobs=jobs, compiled=False)
+    return DispatchingEnv(bursts(folder), jobs=jobs)
 
 
 def shortest_first(features: np.ndarray) -> np.ndarray:
@@ -82,7 +82,7 @@ def test_what_is_seen(tmp_path: Path) -> None:
 
 def test_equal_seeds(tmp_path: Path) -> None:
     """The first job is drawn by the seed, from the chosen part of the log."""
-    env = DispatchingEnv(bursts(tmp_path), jobs=BURST, part=(0.5, 1.0), compiled=False)
+    env = DispatchingEnv(bursts(tmp_path), jobs=BURST, part=(0.5, 1.0))
     drawn = [env.reset(seed=seed)[1]["first"] for seed in (1, 1, 2, 3, 4)]
     assert drawn[0] == drawn[1]
     assert len(set(drawn)) > 1
@@ -97,7 +97,7 @@ def test_a_policy_is_dispatched_with(tmp_path: Path) -> None:
     network.save(tmp_path / "policy.npz")
     path = f"dispatcher.order.path={tmp_path / 'policy.npz'}"
     for scenario, jobs in ((bursts(tmp_path), 240), (hpcsched.load_scenario(SMALL), 200)):
-        env = DispatchingEnv(scenario, jobs=jobs, compiled=False)
+        env = DispatchingEnv(scenario, jobs=jobs)
         objective, _ = played(env, network)
         folder = tmp_path if scenario.name == "bursts" else SMALL.parent
         file = "bursts.yaml" if scenario.name == "bursts" else SMALL.name
@@ -123,7 +123,7 @@ def test_another_order(tmp_path: Path) -> None:
 
 def test_nothing_to_choose(tmp_path: Path) -> None:
     """Two jobs never wait at a time: there would be no step."""
-    env = DispatchingEnv(bursts(tmp_path), jobs=1, compiled=False)
+    env = DispatchingEnv(bursts(tmp_path), jobs=1)
     with pytest.raises(InputError, match="no two of the jobs"):
         env.reset(seed=1)
 

@@ -34,7 +34,7 @@ def trained(env: DispatchingEnv, firsts: Sequence[int], generations: int) -> Sco
 
 def test_it_learns_to_put_short_jobs_first(tmp_path: Path) -> None:
     """On bursts that it has not seen, close to the best order and far from a random one."""
-    env = DispatchingEnv(bursts(tmp_path), jobs=BURST, compiled=False)
+    env = DispatchingEnv(bursts(tmp_path), jobs=BURST)
     network = trained(env, [0, BURST], 3)
     others = [BURST * burst for burst in range(10, 20)]
     draw = np.random.default_rng(0)

@@ -71,7 +71,6 @@ def follow(
     board = StateBoard("followed", system, trace, [view], comments=lambda: comments, **outages)
     of_replay = parts(system, lists() if dispatcher is None else dispatcher, **more)
     replaying = EventLoop(of_replay, seconds=0, in_python=in_python)
-    replaying.plainly = True
     monitor, opened = Monitor(board, replaying), OpenJobs()
 
     def read(columns: JobColumns) -> JobColumns:

@@ -106,16 +106,3 @@ def test_nothing_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     bar.job_ended(ENDED)
     bar.close()
     assert capsys.readouterr() == ("", "")
-
-
-def test_note(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A wait for the compiler is told in place of the title, which comes back."""
-    terminal = error_terminal(monkeypatch)
-    bar = ProgressBar("small", half_read(0.5))
-    bar.note("compiling: 1 s")
-    bar._progress.refresh()
-    assert terminal.lines[-1].startswith("compiling: 1 s")
-    bar.note("")
-    bar._progress.refresh()
-    assert terminal.lines[-1].startswith("small ")
-    bar.close()

@@ -165,18 +165,6 @@ def test_an_old_state_says_so() -> None:
     assert "as of" not in on_screen(fresh())
 
 
-def test_a_note_below_the_state() -> None:
-    """A wait for the compiler is told on the screen, and no longer than it lasts."""
-    out = io.StringIO()
-    view = LiveScreen(Console(file=out, force_terminal=True, width=100), interval=0.01)
-    view.note("compiling")
-    view.show(STATE)
-    assert "compiling" in out.getvalue()
-    view.note("")
-    assert "compiling" not in str(drawn(STATE).renderables)
-    view.close()
-
-
 def test_live_screen_is_cleared() -> None:
     """It shows the state while it is open, and gives the terminal back."""
     out = io.StringIO()

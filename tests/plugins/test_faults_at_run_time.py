@@ -543,7 +543,7 @@ def test_traceback_on_request(
         ("observer", "def close(self): 1 / 0", f"{EASY}observers: [tested]\n", "(Observer)"),
     ],
 )
-def test_traceback_of_what_ends_nothing(  # noqa: PLR0917
+def test_traceback_of_what_ends_nothing(
     kind: str,
     body: str,
     choice: str,
@@ -570,7 +570,7 @@ def test_traceback_of_what_ends_nothing(  # noqa: PLR0917
         ("exit(7)", "raised SystemExit: 7"),
     ],
 )
-def test_figures(  # noqa: PLR0917
+def test_figures(
     kind: str,
     choice: str,
     answer: str,
@@ -636,7 +636,7 @@ def test_observer_that_cannot_close(
         ),
     ],
 )
-def test_prints(  # noqa: PLR0917
+def test_prints(
     kind: str,
     body: str,
     choice: str,

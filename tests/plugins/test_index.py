@@ -12,7 +12,7 @@ from hpcsched.parameters import Params
 from hpcsched.plugins.index import FILE, LazyFactory, built_in, load, make_index
 from hpcsched.registration import KINDS, BuiltIn, OptionalPackage
 
-HEAVY = ("numba", "pyarrow", "cpmpy", "ortools", "altair", "pandas", "distributed")
+HEAVY = ("pyarrow", "cpmpy", "ortools", "altair", "pandas", "distributed")
 
 
 def test_the_index_is_current() -> None:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from fractions import Fraction
-from functools import partial
 from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
@@ -29,7 +28,7 @@ from hpcsched.simulation.replay_choices import obstacles
 from hpcsched.system.system import System
 from hpcsched.workload.job import TracedJob
 from tests import builders
-from tests.dispatching.core.replays import Told, event_by_event, in_compiled_code
+from tests.dispatching.core.replays import Told, by_the_core, event_by_event
 from tests.dispatching.core.test_against_events import requesting
 from tests.dispatching.core.test_held_jobs import held_jobs
 from tests.reference.events import Around, Limit, Replay
@@ -78,7 +77,7 @@ class Case(NamedTuple):
 
 @st.composite
 def rules(draw: st.DrawFn, name: str | None = None, *, simple: bool = False) -> Rule:
-    """Draw a rule, of this name if one is given; simple ones need nothing of their own compiled."""
+    """Draw a rule, of this name if one is given; simple ones are EASY and lists."""
     names = ["easy", *sorted(OPTIONS)] if simple else sorted(RULES)
     rule = draw(RULES[draw(st.sampled_from(names)) if name is None else name])
     if simple:
@@ -169,15 +168,15 @@ def dispatcher_of(rule: Rule) -> Dispatcher:
     raise AssertionError(rule)
 
 
-def check(case: Case, *, compiled: bool = False) -> int:
+def check(case: Case) -> int:
     """Compare starts, places, refusals, lost attempts, rounds and reasons.
 
-    The simulation in Python asks the core with reasons and without; where the core has the loop as
-    well, it runs as plain Python, or compiled. Return in how many rounds there was a queue.
+    The simulation in Python asks the core with reasons and without; where the core decides by
+    itself, it does so as well. Return in how many rounds there was a queue.
     """
     expected = Replay(case.system, case.rule, case.around)
     expected.run(case.jobs)
-    for replay in ways(case, compiled=compiled):
+    for replay in ways(case):
         told = replay(parts_of(case), case.jobs)
         found = {
             number: (start, dict(zip(nodes, units, strict=True)))
@@ -198,11 +197,11 @@ def parts_of(case: Case) -> Parts:
     return builders.parts(case.system, dispatcher_of(case.rule), **case.settings)
 
 
-def ways(case: Case, *, compiled: bool) -> Iterator[Callable[[Parts, list[TracedJob]], Told]]:
+def ways(case: Case) -> Iterator[Callable[[Parts, list[TracedJob]], Told]]:
     """Yield the ways to replay a case."""
     yield event_by_event
     if not obstacles(parts_of(case)):
-        yield partial(in_compiled_code, plainly=not compiled)
+        yield by_the_core
 
 
 class Listener(builders.Recorder):

@@ -8,20 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hpcsched.dispatching.core.plain_time import compiled_at_once
 from hpcsched.prediction.requested_time import RequestedTime
 from hpcsched.system.node_outages import Outage, Outages
 from hpcsched.system.system import NodeGroup, System
 from tests.builders import traced
-from tests.dispatching.core.replays import event_by_event
 from tests.properties.reference_cases import (
     FEATURES,
     RULES,
     Case,
     cases,
     check,
-    parts_of,
-    reasons_of,
     rules,
 )
 from tests.reference.events import Around, Replay
@@ -110,14 +106,6 @@ def test_both_references(name: str, data: st.DataObject) -> None:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("alike", [True, False])
-@tries(500)
-@given(data=st.data())
-def test_compiled(alike: bool, data: st.DataObject) -> None:
-    """EASY and lists in compiled code."""
-    check(data.draw(cases(rules(simple=True), alike=alike, feature="none")), compiled=True)
-
-
 @pytest.mark.slow
 @names
 def test_ten_thousand_rounds(name: str) -> None:
@@ -132,16 +120,3 @@ def test_ten_thousand_rounds(name: str) -> None:
     replay()
     # A case has about six and a half; the mean of a few cases is further from that.
     assert sum(rounds) > (5.6 if len(rounds) >= 1_800 else 5) * len(rounds)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["committed-backfill", "relaxed", "conservative", "slack"])
-@tries(200)
-@given(data=st.data())
-def test_compiled_rounds(name: str, data: st.DataObject) -> None:
-    """What a rule keeps from round to round it keeps in compiled rounds too, with the reasons."""
-    simple = rules(name).map(lambda rule: rule._replace(allocator="best-fit", order="fcfs"))
-    case = data.draw(cases(simple, feature="none"))
-    plain = event_by_event(parts_of(case), case.jobs), reasons_of(case)
-    with compiled_at_once():
-        assert (event_by_event(parts_of(case), case.jobs), reasons_of(case)) == plain

@@ -1,7 +1,6 @@
-"""One run in compiled code and one event by event, in directories that can be compared."""
+"""One run where the core decides and one where Python does, in directories that can be compared."""
 
 import json
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,13 +11,11 @@ import pytest
 import hpcsched
 import hpcsched.runs.runner
 from hpcsched.results.files import JOBS, MANIFEST, ROUNDS, TIMING
-from hpcsched.runs.column_run import TOO_FEW
-from hpcsched.simulation import event_loop
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.trace_source import TraceAccount
 
 FORCED = "a test"
-"""What keeps the second run out of compiled code."""
+"""What keeps the core from deciding in the second run."""
 
 CLOCK = ["decision_time"]
 
@@ -49,22 +46,14 @@ class ListedJobs:
             yield traced
 
 
-def in_both_loops(
-    run: Callable[[Path], Any], folder: Path, *, compiled: bool = False
-) -> tuple[Path, Path]:
-    """Run from column to column, and again event by event; return the directories.
-
-    The code for columns is run as plain Python, or as machine code.
-    """
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(event_loop, "FEW_JOBS", -1 if compiled else sys.maxsize)
-        patch.setattr(event_loop, "FEW_PLACES", sys.maxsize)
-        run(folder / "columns")
+def in_both_loops(run: Callable[[Path], Any], folder: Path) -> tuple[Path, Path]:
+    """Run where the core decides, and again where Python does; return the directories."""
+    run(folder / "columns")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(hpcsched.runs.runner, "_in_python", lambda *_: [FORCED])
         run(folder / "python")
     # A trace that cannot be read at all is replayed in neither way.
-    assert manifest(folder / "columns")["in_python"] in ([], [] if compiled else [TOO_FEW])
+    assert manifest(folder / "columns")["in_python"] == []
     assert manifest(folder / "python")["in_python"] == [FORCED]
     return folder / "columns", folder / "python"
 

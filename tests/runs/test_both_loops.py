@@ -1,11 +1,9 @@
-"""A run in compiled code writes the directory that a run event by event writes."""
+"""A run where the core decides writes the directory that one writes where Python does."""
 
 import json
 import signal
-import sys
 from functools import partial
 from pathlib import Path
-from time import sleep
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -16,21 +14,15 @@ from hypothesis import strategies as st
 import hpcsched
 import hpcsched.runs.runner
 from hpcsched.cli import main
-from hpcsched.dispatching.core.compile_time import compiling
-from hpcsched.dispatching.decision import Decision
-from hpcsched.dispatching.problem import DispatchingProblem
-from hpcsched.dispatching.rules.easy import Easy
 from hpcsched.errors import HpcschedError, PluginError
-from hpcsched.monitoring import compile_notes
-from hpcsched.monitoring.compile_notes import COMPILING
 from hpcsched.monitoring.monitor import Monitor
 from hpcsched.prediction.last_two import LastTwo
 from hpcsched.results import record_file
 from hpcsched.runs import column_run
 from hpcsched.runs.assembly import assemble
-from hpcsched.runs.runner import open_run, replay_into_folder
+from hpcsched.runs.runner import replay_into_folder
 from hpcsched.runs.watching import Watching
-from hpcsched.simulation import decision_requests, event_loop, replay_output
+from hpcsched.simulation import decision_requests, replay_output
 from hpcsched.simulation.event_log import EventLog
 from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.simulation.records import JobRecord
@@ -45,7 +37,6 @@ SCENARIOS = Path(__file__).parents[2] / "scenarios"
 SMALL = SCENARIOS / "small-easy.yaml"
 
 
-@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("name", "overrides"),
     [
@@ -72,17 +63,14 @@ SMALL = SCENARIOS / "small-easy.yaml"
         ("small-maintenance", ["trace.jobs=100", "outages.requeue=false", "dispatcher=list"]),
     ],
 )
-def test_scenarios(name: str, overrides: list[str], compiled: bool, tmp_path: Path) -> None:
-    """Jobs, rounds, summary and scenario are the same; the directory passes the audit.
-
-    To compile what each of them needs takes its time.
-    """
+def test_scenarios(name: str, overrides: list[str], tmp_path: Path) -> None:
+    """Jobs, rounds, summary and scenario are the same; the directory passes the audit."""
     scenario = hpcsched.load_scenario(SCENARIOS / f"{name}.yaml", overrides)
 
     def run(folder: Path) -> None:
         hpcsched.run(scenario, folder)
 
-    columns, python = in_both_loops(run, tmp_path, compiled=compiled)
+    columns, python = in_both_loops(run, tmp_path)
     check_equal(columns, python)
     assert main(["verify", str(columns)]) == 0
 
@@ -94,7 +82,7 @@ def test_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """
     monkeypatch.setattr(record_file, "BATCH", 8)
     monkeypatch.setattr(record_file, "ROW_GROUP", 24)
-    monkeypatch.setattr(decision_requests, "seconds_deciding", lambda: 0.0)
+    monkeypatch.setattr(decision_requests, "perf_counter", lambda: 0.0)
     monkeypatch.setattr(replay_output, "ReplayedRounds", _TimelessRounds)
     monkeypatch.setattr(column_run, "EventLoop", partial(EventLoop, seconds=0))
     scenario = hpcsched.load_scenario(SMALL, ["trace.jobs=200"])
@@ -204,11 +192,8 @@ def test_jobs_that_are_held_back(tmp_path: Path) -> None:
     assert main(["verify", str(columns)]) == 0
 
 
-def test_jobs_that_are_held_back_beside_outages(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_jobs_that_are_held_back_beside_outages(tmp_path: Path) -> None:
     """Nodes go out of service, and decisions take time; the log of events tells of all."""
-    monkeypatch.setattr(EventLoop, "plainly", True)
     changed = [
         "outages={maintenance: [{name: weekly, nodes: [node-0], start: 200, duration: 90}],"
         " failures: [{groups: [node], mean_up_time: 300, mean_repair_time: 60, end: 4000}]}",
@@ -222,13 +207,12 @@ def test_jobs_that_are_held_back_beside_outages(
     assert pq.read_metadata(compiled / "interruptions.parquet").num_rows > 3
 
 
-def test_jobs_that_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_jobs_that_are_refused(tmp_path: Path) -> None:
     """Partitions that refuse jobs, and let others use some nodes only; the log tells of all.
 
     Of three jobs one asks for three units, each of which needs a node of its own. Odd ones may use
     two nodes, and even ones of a user two at a time.
     """
-    monkeypatch.setattr(EventLoop, "plainly", True)
     changed = [
         "system={groups: [{name: thin, count: 2, resources: {core: 1}},"
         " {name: fat, count: 2, resources: {core: 1, gpu: 1}}]}",
@@ -396,8 +380,6 @@ def test_an_interrupted_run_passes_the_audit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The command says so, and what it leaves can be verified, and replayed as far as it came."""
-    monkeypatch.setattr(event_loop, "FEW_JOBS", sys.maxsize)
-    monkeypatch.setattr(event_loop, "FEW_PLACES", sys.maxsize)
     monkeypatch.setattr(column_run, "EventLoop", partial(EventLoop, seconds=0))
     replayed = Monitor.replayed
 
@@ -413,7 +395,7 @@ def test_an_interrupted_run_passes_the_audit(
         assert main(["run", str(SMALL), *jobs, "--out", str(out), "-v"]) == 130
     said = capsys.readouterr().err.splitlines()
     assert said == [
-        f"jobs are replayed event by event in Python: {column_run.TOO_FEW}",
+        "jobs are replayed by the core",
         f"interrupted; what was done until then is in {out}",
     ]
     assert main(["verify", str(out), "--replay"]) == 0
@@ -437,67 +419,6 @@ def test_what_needs_python_is_told(tmp_path: Path, capsys: pytest.CaptureFixture
     assert capsys.readouterr().err == ""
     assert main(["-v", *command, "--force"]) == 0
     assert capsys.readouterr().err.splitlines()[0] == line
-
-
-@pytest.mark.parametrize("few", [50, 49])
-def test_few_jobs(
-    few: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """They are replayed by uncompiled code, which is said; with one more by compiled code."""
-    monkeypatch.setattr(event_loop, "FEW_JOBS", few)
-    command = ["run", str(SMALL), "--set", "trace.jobs=50", "--out", str(tmp_path / "run"), "-v"]
-    assert main(command) == 0
-    said = capsys.readouterr().err.splitlines()[0]
-    why = [column_run.TOO_FEW] if few == 50 else []
-    assert manifest(tmp_path / "run")["in_python"] == why
-    if why:
-        assert said == f"jobs are replayed event by event in Python: {column_run.TOO_FEW}"
-    else:
-        assert said == "jobs are replayed in compiled code"
-
-
-def test_code_that_a_decision_needs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """That it is compiled is said once, and the decision does not take longer for it."""
-    monkeypatch.setattr(compile_notes, "UPDATES", 0.01)
-    decided = Easy.dispatch
-
-    def compile_and_decide(dispatcher: Easy, problem: DispatchingProblem) -> Decision:
-        with compiling(anew=True):
-            sleep(0.05)
-        return decided(dispatcher, problem)
-
-    monkeypatch.setattr(Easy, "dispatch", compile_and_decide)
-    command = ["run", str(SMALL), "--set", "trace.jobs=20", "--out", str(tmp_path / "run")]
-    assert main([*command, "--explain"]) == 0
-    assert capsys.readouterr().err.startswith(COMPILING)
-    times = open_run(tmp_path / "run").rounds.column("decision_time").to_pylist()
-    assert len(times) >= 20
-    assert sum(times) < 0.05 * len(times)
-
-
-def test_an_interrupt_while_code_is_compiled(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It does not wait for the compiler: nothing was replayed, and the run says so."""
-    monkeypatch.setattr(event_loop, "FEW_JOBS", -1)
-    monkeypatch.setattr(EventLoop, "is_compiled", False)
-    before = signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
-    monkeypatch.setattr(EventLoop, "run", lambda _replay, batches: _compile(batches))
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            hpcsched.run(hpcsched.load_scenario(SMALL, ["trace.jobs=50"]), tmp_path / "run")
-    finally:
-        signal.signal(signal.SIGALRM, before)
-    assert manifest(tmp_path / "run")["status"] == "interrupted"
-
-
-def _compile(batches: Any) -> Any:
-    """Read the first jobs and take long, as a compiler does, with an alarm soon."""
-    next(batches)
-    signal.setitimer(signal.ITIMER_REAL, 0.05)
-    yield from iter(signal.pause, object())
 
 
 def test_forced(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from hpcsched.runs.runner import parts_of
 from hpcsched.runs.watching import Watching
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.observer import Observer
-from tests.builders import Prepared, easy
+from tests.builders import easy
 from tests.workload.readers.swf_files import record, write
 
 SCENARIO = """\
@@ -68,29 +68,6 @@ def test_all_jobs_are_recorded(tmp_path: Path) -> None:
     state = read_state(assembly.folder)
     assert state is not None
     assert (state.submitted, state.ended, state.now) == (3, 3, 150)
-
-
-def test_code_is_prepared_before_the_first_round(tmp_path: Path) -> None:
-    """Once, and before all rounds."""
-    assembly = assembled(tmp_path, THREE)
-    dispatcher = assembly.dispatcher = Prepared()
-    run = begun(assembly)
-    run.run()
-    run.close()
-    assert dispatcher.told[:2] == ["code", "round"]
-    assert dispatcher.told.count("code") == 1
-
-
-def test_compilation_is_interrupted(tmp_path: Path) -> None:
-    """There is no instant to stop after, and no round is held."""
-    assembly = assembled(tmp_path, THREE)
-    dispatcher = assembly.dispatcher = Prepared()
-    run = begun(assembly)
-    dispatcher.while_compiling = run.stop
-    with pytest.raises(KeyboardInterrupt):
-        run.run()
-    run.close()
-    assert dispatcher.told == ["code"]
 
 
 class StopsAtStartOf(Observer):

@@ -59,7 +59,6 @@ def test_an_interrupted_run_can_be_read_and_verified(
         process.send_signal(number)
         _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
-    # Before that, it may have been said that code was compiled.
     assert said.splitlines()[-1] == f"interrupted; what was done until then is in {out}"
     assert json.loads((out / "manifest.json").read_text())["status"] == "interrupted"
     jobs = json.loads((out / "summary.json").read_text())["jobs"]

@@ -58,7 +58,7 @@ def test_a_weighted_sum_is_built_and_resolved(tmp_path: Path) -> None:
         ("30s", "30x", 5, 48, "bad-value", "[1].objective.tau", "a duration"),
     ],
 )
-def test_a_fault_is_told_once_with_its_place(  # noqa: PLR0917
+def test_a_fault_is_told_once_with_its_place(
     old: str, new: str, line: int, column: int, rule: str, key: str, message: str, tmp_path: Path
 ) -> None:
     """The term's number is in the key."""

@@ -195,7 +195,7 @@ def test_measured_time(monkeypatch):
     """A decision that takes a quarter of a second, times twenty, is carried out 5 s later."""
     clock = iter(range(10**6))
     monkeypatch.setattr(
-        "hpcsched.simulation.decision_requests.seconds_deciding", lambda: next(clock) / 4
+        "hpcsched.simulation.decision_requests.perf_counter", lambda: next(clock) / 4
     )
     jobs = (traced(1, 0, 1, 4), traced(2, 3, 1, 6), traced(3, 12, 2, 1))
     starts = [

@@ -8,7 +8,7 @@ from hpcsched.dispatching.decision import NOTHING, Decision
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.errors import DecisionError
-from hpcsched.simulation.event_loop import FEW_JOBS, FEW_PLACES, EventLoop
+from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.simulation.records import REFUSALS
 from hpcsched.simulation.replay_output import Written
 from hpcsched.workload.job import TracedJob
@@ -46,7 +46,6 @@ def test_starts_by_hand(uniform: tuple[int, ...] | None, sizes: tuple[int, ...])
     Job 2 has the reservation at 10; job 3 would delay it until 10, and waits until 15.
     """
     loop = EventLoop(parts(alike(2, core=1), easy(), uniform_request=uniform))
-    loop.plainly = True
     written = list(loop.run(batches(*sizes)))
     assert started(written) == {0: 0, 1: 10, 2: 15, 3: 20}
     assert (loop.waiting, loop.running, loop.submitted, loop.now) == (0, 0, 4, 23)
@@ -58,7 +57,6 @@ def test_places_are_written_if_they_are_wanted() -> None:
     """The nodes of each job, and its units there."""
     for places, nodes in ((True, [0, 1, 0, 1, 0, 1]), (False, [])):
         loop = EventLoop(parts(alike(2, core=1), easy()), places=places)
-        loop.plainly = True
         written = list(loop.run(batches(4)))
         assert [node for part in written for node in part.left.nodes.tolist()] == nodes
 
@@ -66,7 +64,6 @@ def test_places_are_written_if_they_are_wanted() -> None:
 def test_it_stops_between_two_instants() -> None:
     """Jobs are left in the system, and the loop says how many."""
     loop = EventLoop(parts(alike(2, core=1), lists()))
-    loop.plainly = True
     for _ in loop.run(_stopping(loop)):
         pass
     assert loop.stopped
@@ -84,16 +81,9 @@ def _stopping(loop: EventLoop):
 def test_what_columns_cannot_hold() -> None:
     """Times out of order are for the loop that names the fault."""
     loop = EventLoop(parts(alike(2, core=1), easy()))
-    loop.plainly = True
     late, early = batches(3, 1)[1], batches(3, 1)[0]
     with pytest.raises(NeedsPythonError):
         list(loop.run([late, early]))
-
-
-@pytest.mark.parametrize(("nodes", "few"), [(1, FEW_JOBS), (1000, FEW_PLACES // 1000)])
-def test_how_many_jobs_are_few(nodes: int, few: int) -> None:
-    """On many nodes fewer jobs are worth loading compiled code."""
-    assert EventLoop(parts(alike(nodes, core=1), easy())).few_jobs == few
 
 
 class Odd:
@@ -115,7 +105,6 @@ class Odd:
 def in_python(jobs: Sequence[TracedJob], dispatcher: Dispatcher) -> Iterator[Written]:
     """Replay jobs under a dispatcher in Python."""
     loop = EventLoop(parts(alike(2, core=1), dispatcher), seconds=0, in_python=True)
-    loop.plainly = True
     return loop.run(columns_of(jobs, RequestNumbers()))
 
 

@@ -9,8 +9,6 @@ from hpcsched.runs.assembly import assemble
 from hpcsched.runs.replaying import read_workload, replay
 from hpcsched.runs.runner import parts_of
 from hpcsched.scenario import load_scenario
-from hpcsched.simulation import replay_branches
-from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.simulation.replay_admission import admitted
 from hpcsched.simulation.replay_branches import branches
 from hpcsched.workload.job_batches import JobColumns, joined_columns
@@ -22,32 +20,14 @@ DISPATCHERS = [
     "{name: easy, order: saf}",
     "{name: list, option: backfill}",
     "{name: joint-now, queue_length: 5}",
+    "conservative",
+    "{name: easy, order: multifactor}",
 ]
-OF_OTHER_CODE = ["conservative", "{name: easy, order: multifactor}"]
-"""Dispatchers for which further code is compiled, which takes long."""
 FEWER = {"{name: joint-now, queue_length: 5}": (110, [41, 100])}
 """Jobs, and the numbers submitted where replays branch, of a dispatcher that takes long."""
 
 
-class PlainLoop(EventLoop):
-    """An event loop that is never compiled."""
-
-    plainly = property(lambda _: True, lambda *_: None)
-
-
-@pytest.mark.parametrize("dispatcher", OF_OTHER_CODE)
-def test_the_real_future_without_compiling(
-    dispatcher: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The same code as plain Python finds the replay, too."""
-    monkeypatch.setattr(replay_branches, "EventLoop", PlainLoop)
-    test_the_real_future_is_the_replay(dispatcher)
-
-
-@pytest.mark.parametrize(
-    "dispatcher",
-    [*DISPATCHERS, *(pytest.param(name, marks=pytest.mark.slow) for name in OF_OTHER_CODE)],
-)
+@pytest.mark.parametrize("dispatcher", DISPATCHERS)
 def test_the_real_future_is_the_replay(dispatcher: str) -> None:
     """With real run times and the jobs that follow, jobs start when they do in the replay."""
     jobs, points = FEWER.get(dispatcher, (160, [40, 41, 100, 150]))

@@ -1,4 +1,4 @@
-"""What runs in compiled code, and which code that is."""
+"""What the core decides by itself, and by which choices."""
 
 from typing import Any
 
@@ -11,17 +11,15 @@ from hpcsched.dispatching.rules.easy import Easy
 from hpcsched.dispatching.rules.list_scheduling import ListScheduler
 from hpcsched.dispatching.rules.orders import ArrivalOrder, slowdown_order
 from hpcsched.dispatching.rules.policy_order import PolicyOrder
-from hpcsched.prediction.corrections import Doubling, OneSecond
+from hpcsched.prediction.corrections import Doubling
 from hpcsched.results.reason_records import ReasonRecorder
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.replay_choices import (
-    DECIDED_IN_PYTHON,
     choices_of,
     counts_slots,
     needs_reasons,
     obstacles,
     orders_of,
-    with_rounds,
 )
 from hpcsched.system.node_outages import Outage, Outages
 from tests.builders import ORDERS, Spy, alike, easy, lists, parts
@@ -81,17 +79,6 @@ def test_rules(dispatcher: Any, rule: int, depth: int, by_wait: bool | None) -> 
     assert (choices.rule, choices.depth, choices.by_wait) == (rule, depth, by_wait)
     assert choices.correction == codes.DOUBLING
     assert choices.writes_places
-
-
-def test_the_function_of_a_round() -> None:
-    """Rules that reserve for many have another one than those that do not; Python has none."""
-    simple, planning = (
-        choices_of(parts(SYSTEM, one, correction=OneSecond()), places=False)
-        for one in (easy(), lists("fcfs", "backfill"))
-    )
-    decide = {with_rounds(one, by_node=by).decides for one in (simple, planning) for by in (0, 1)}
-    assert len(decide) == 4
-    assert with_rounds(DECIDED_IN_PYTHON, by_node=True) is DECIDED_IN_PYTHON
 
 
 def test_where_counting_is_enough() -> None:

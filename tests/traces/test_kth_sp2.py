@@ -17,7 +17,7 @@ from hpcsched.simulation.observer import Observer
 from hpcsched.workload.readers.swf import SwfSource
 from hpcsched.workload.readers.swf_params import SwfParams
 from tests.builders import ORDERS, alike, easy, lists, parts, replay
-from tests.dispatching.core.replays import in_compiled_code
+from tests.dispatching.core.replays import by_the_core
 from tests.dispatching.cp.making import Scripted, cp_dispatcher, improving
 from tests.real_traces import KTH_SP2, trace
 
@@ -83,7 +83,7 @@ def replay_log_compiled(dispatcher):
     simulated = parts(SYSTEM, dispatcher, uniform_request=source.uniform_request)
     submitted = {job.job_id: job for job, _ in jobs}
     figures = Figures()
-    for number, start_time, end_time, *_ in in_compiled_code(simulated, jobs, len(jobs)).jobs:
+    for number, start_time, end_time, *_ in by_the_core(simulated, jobs, len(jobs)).jobs:
         figures.add(submitted[number], start_time, end_time)
     return figures
 
@@ -109,7 +109,7 @@ KNOWN = {
 }
 
 
-def test_figures_in_compiled_code():
+def test_figures_by_the_core():
     """EASY comes to the known figures, to all digits."""
     figures = replay_log_compiled(easy())
     assert figures.jobs == 28481

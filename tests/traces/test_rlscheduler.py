@@ -16,7 +16,7 @@ from hpcsched.experiment.reading import read_experiment
 from hpcsched.prediction.requested_time import RequestedTime
 from rlscheduler import PAGE
 from tests.builders import alike, parts
-from tests.dispatching.core.replays import in_compiled_code
+from tests.dispatching.core.replays import by_the_core
 from tests.docs.pages import ROOT, tables
 from tests.real_traces import trace
 
@@ -108,7 +108,7 @@ def test_the_wait_of_the_paper(log: str, name: str, key: Callable[[Any], Any]) -
         jobs = hpcsched.read_workload(hpcsched.load_scenario(SCENARIO, where)).jobs
         submitted = {job.job_id: job.submit_time for job, _ in jobs}
         dispatcher = ListScheduler(KeyOrder(key), "committed", FirstFit())
-        told = in_compiled_code(parts(system, dispatcher, **given), jobs, batch=len(jobs))
+        told = by_the_core(parts(system, dispatcher, **given), jobs, batch=len(jobs))
         number, start, end = np.array([left[:3] for left in told.jobs], dtype=np.int64).T
         response = end - np.array([submitted[one] for one in number.tolist()])
         slowdowns.append(np.maximum(1, response / np.maximum(end - start, 10)).mean())

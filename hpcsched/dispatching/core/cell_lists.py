@@ -2,11 +2,8 @@
 
 from collections.abc import Iterable
 
-from hpcsched.dispatching.core.compiled import plain
-from hpcsched.dispatching.core.slot_kernels import add_cell
+from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.core.state import Tables
-
-_add_cell = plain(add_cell)
 
 
 def add_cells(places: Iterable[tuple[int, int]], tables: Tables) -> int:
@@ -24,13 +21,17 @@ def add_cells(places: Iterable[tuple[int, int]], tables: Tables) -> int:
     int
         First cell of the list; -1 without places.
     """
-    # The list keeps the order of places, as `take_nodes` of the compiled core does.
+    # The list keeps the order of places, as the core does.
+    cells, counters = tables.cells, tables.counters
     first = before = -1
     for one, other in places:
-        cell = _add_cell(one, other, tables.cells, tables.counters)
+        cell = int(counters[codes.FREE_CELL])
+        counters[codes.FREE_CELL] = cells[cell, 2]
+        counters[codes.CELLS_FREE] -= 1
+        cells[cell] = one, other, -1
         if before == -1:
             first = cell
         else:
-            tables.cells[before, 2] = cell
+            cells[before, 2] = cell
         before = cell
     return first

@@ -1,6 +1,6 @@
 """Codes of the core: its choices, its counters and the columns of its tables.
 
-Compiled code contains them as constants.
+`hpcsched/cpp/core` has the same numbers as enumerations and records.
 """
 
 # Rules; those of the second line get reservations with the problem.
@@ -15,7 +15,7 @@ PROMISING = RELAXED, COMMITTED, COMMITTED_BACKFILL
 # Orders in which reservations are moved to earlier times.
 BY_ARRIVAL, BY_RESERVATION = range(2)
 
-# Allocators. `EXTERNAL` is an object in Python, which only plain Python can ask.
+# Allocators. `EXTERNAL` is an object in Python.
 FIRST_FIT, BEST_FIT, KEEP_SCARCE, WEIGHTED, BALANCED, HYBRID = range(6)
 EXTERNAL = -1
 
@@ -118,10 +118,9 @@ JOB_COLUMNS = 27
 # meantime. `ANSWERED` is 1 once Python has made the decision of a round; it rejects `DISMISSED`
 # jobs. `CALL_AGAIN` is the time at which it asked to be called again, `NEVER` if it did not.
 # `PAUSED_AT` is the last instant after which the loop has returned, where it does after each.
-# Free amounts of shared resources are `SHARED_STEPS` steps, with changes of capacity merged in up
-# to `SHARED_UPTO`, and jobs up to `SHARED_LAST`. `LAST_EVENT` is the last event other than such a
-# change, and `MOVED` is 1 when jobs have started or ceased to draw. With `BESIDE_PLAN`, `STARTING`
-# queued jobs have a planned start now, and `PLANNED` any.
+# `LAST_EVENT` is the last event other than a change of a shared resource's capacity, and `MOVED` is
+# 1 when jobs have started or ceased to draw. With `BESIDE_PLAN`, `STARTING` queued jobs have a
+# planned start now, and `PLANNED` any.
 (
     NOW,
     PHASE,
@@ -169,9 +168,6 @@ JOB_COLUMNS = 27
     DUE,
     FLYING,
     FLYING_CHANGED,
-    SHARED_STEPS,
-    SHARED_UPTO,
-    SHARED_LAST,
     LAST_EVENT,
     MOVED,
     OUT_LEVELS,
@@ -183,8 +179,8 @@ JOB_COLUMNS = 27
     DISMISSED,
     PAUSED_AT,
     CALL_AGAIN,
-) = range(60)
-COUNTERS = 60
+) = range(57)
+COUNTERS = 57
 
 # Columns of the table of jobs that have stopped running: rank in order of submission, start, end
 # and predicted run time, end of its places in the list of places, how it stopped, lost attempts.

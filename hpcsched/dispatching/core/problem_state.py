@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from hpcsched._core import State
 from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.core.cell_lists import add_cells
-from hpcsched.dispatching.core.compiled_state import State
-from hpcsched.dispatching.core.machine_state import MachineState, kinds_of
 from hpcsched.dispatching.core.shape_table import ShapeTable
 from hpcsched.dispatching.core.shared_resource_tables import (
     OwnDraws,
@@ -63,8 +62,7 @@ class ProblemState:
         self._choices = choices
         slots = np.zeros(1, dtype=np.int64) if slot_map is None else np.array(slot_map.first)
         self.tables = new_tables(system.capacity, slots, 0, 0, 1)
-        # The state made of these arrays, plainly and as compiled code has it.
-        self._states: dict[bool, State | MachineState] = {}
+        self._state: State | None = None
         self._shared_resources = shared_resource_tables(system, len(self.tables.jobs))
         self._own_draws = OwnDraws(system)
         self._numbers = np.arange(len(self.tables.jobs))
@@ -73,8 +71,8 @@ class ProblemState:
         self._used = 0
 
     def __getstate__(self) -> dict[str, Any]:
-        # A copy has arrays of its own, of which it makes its own states.
-        return {**self.__dict__, "_states": {}}
+        # A copy has arrays of its own, of which it makes its own state.
+        return {**self.__dict__, "_state": None}
 
     def fill(
         self,
@@ -93,10 +91,10 @@ class ProblemState:
         behind
             The same jobs in the order behind the head job; None: the same order.
         """
-        # States hold tables of outages, so that these are replaced with them.
+        # A state holds tables of outages, so that these are replaced with it.
         if problem.outages != self._outages:
             self._outages = problem.outages
-            self._states.clear()
+            self._state = None
         running = problem.running
         queued, rows = len(order), len(order) + len(running)
         self.shapes.make_room(rows)
@@ -107,7 +105,7 @@ class ProblemState:
             self._shared_resources = with_rows_of_shared(
                 self._shared_resources, len(self.tables.jobs)
             )
-            self._states.clear()
+            self._state = None
         tables = self.tables
         counters, jobs = tables.counters, tables.jobs
         counters[codes.QUEUED], counters[codes.RUNNING] = queued, len(running)
@@ -203,50 +201,24 @@ class ProblemState:
         first = zip(rows, jobs[rows, codes.CELL].tolist(), strict=True)
         return {order[row].job_id: self._allocation(cell) for row, cell in first if cell != -1}
 
-    def state(self, *, plainly: bool) -> State | MachineState:
-        """Return the state, for plain Python or for compiled code.
-
-        Parameters
-        ----------
-        plainly
-            Whether it is for plain Python.
-
-        Returns
-        -------
-        State | MachineState
-            State that shares its arrays with this object.
-        """
-        state = self._states.get(plainly)
-        if state is None:
-            new_state = State if plainly else MachineState
-            tables: Sequence[Any] = self.tables
-            if plainly and self.slot_map is not None:
-                # In Python, single numbers of an array are had twice as soon this way.
-                tables = [memoryview(table) for table in tables]
-            state = self._states[plainly] = new_state(*self._fields(tables))
-        return state
-
-    def kinds(self) -> str:
-        """Return the kinds of the state's fields in compiled code."""
-        return kinds_of(self._fields(self.tables))
-
-    def _fields(self, tables: Sequence[Any]) -> tuple[Any, ...]:
-        none = np.zeros(0, dtype=np.int64)
-        keys = none.reshape(0, 0)
-        batch = Batch(none, none, none, none, none, none, none, keys, keys, none > 0, last=True)
-        output = new_output(len(self.system.resource_types), 0, 0, 0)
-        shapes = self.shapes.shapes
-        return (
-            *tables,
-            *shapes,
-            *self._choices,
-            *_outage_tables(self._outages),
-            *FollowedTables(),
-            *FlightTables(),
-            *self._shared_resources,
-            *batch,
-            *output,
-        )
+    def state(self) -> State:
+        """Return the core's state, which shares its arrays with this object."""
+        if self._state is None:
+            none = np.zeros(0, dtype=np.int64)
+            keys = none.reshape(0, 0)
+            self._state = State(
+                self.tables,
+                self.shapes.shapes,
+                self._choices,
+                _outage_tables(self._outages),
+                FollowedTables(),
+                FlightTables(),
+                self._shared_resources,
+                Batch(none, none, none, none, none, none, none, keys, keys, none > 0, last=True),
+                new_output(len(self.system.resource_types), 0, 0, 0),
+                by_node=self.slot_map is None,
+            )
+        return self._state
 
     def started(self) -> list[tuple[int, Allocation]]:
         """Return the rows of started jobs in order, with their allocations."""
@@ -275,7 +247,7 @@ class ProblemState:
         tables, free = self.tables, problem.free_slots
         self.shapes.number(order[0].request)
         if self.shapes.write():
-            self._states.clear()
+            self._state = None
         low, high = [begin for begin, _ in free], [end for _, end in free]
         tables.interval_low[: len(free)] = low
         tables.interval_high[: len(free)] = high
@@ -290,7 +262,7 @@ class ProblemState:
         shapes = [number(job.request) for job in order]
         shapes += [number(job.waiting.request) for job in running]
         if self.shapes.write():
-            self._states.clear()
+            self._state = None
             self._shared_resources = with_nodes(
                 first_nodes(self._shared_resources, 0), self.shapes.shapes
             )
@@ -343,7 +315,7 @@ class ProblemState:
             self.tables = with_cells(self.tables, 2 * (taken + needed))
             self._links = np.arange(1, len(self.tables.cells) + 1)
             self._links[-1] = -1
-            self._states.clear()
+            self._state = None
             self._used = len(self.tables.cells)
         # Rounds take no cells behind those that were needed.
         used = max(self._used, taken)

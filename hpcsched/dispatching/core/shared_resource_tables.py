@@ -52,8 +52,6 @@ def shared_resource_tables(system: System, rows: int, rounds: int = 1) -> Shared
         shared_drawn=np.zeros(count, dtype=np.int64),
         shared_jobs_on=np.zeros(nodes, dtype=np.int64),
         shared_on_until=np.zeros(nodes, dtype=np.int64),
-        shared_time=np.zeros(64, dtype=np.int64),
-        shared_free=np.zeros((64, count), dtype=np.int64),
         shared_levels=np.zeros((_LEVELS, 1 + count), dtype=np.int64),
         shared_rounds=rounds,
     )

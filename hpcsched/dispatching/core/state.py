@@ -6,44 +6,20 @@ are counted a cell holds the first slot and the one behind the last; otherwise a
 on it. All numbers are 64-bit integers, times in seconds.
 """
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from hpcsched.system.system import IntArray
 
-if TYPE_CHECKING:
-    from hpcsched.dispatching.core.external_allocator import ExternalAllocator
-    from hpcsched.dispatching.core.state_function import StateFunction
-
 BoolArray = npt.NDArray[np.bool_]
 FloatArray = npt.NDArray[np.float64]
 NodeArray = npt.NDArray[np.int32]
 
-ByNode = Literal[True] | None
-"""True where units are placed node by node, None where slots are counted.
-
-It is a constant. numba leaves out of a function what the other value leads to, so that a replay has
-half as much to compile.
-"""
-
-
-Explains = Literal[True] | None
-"""True where each job that waits is to have a reason, None otherwise; a constant as well."""
-
-
-Reserves = Literal[True] | None
-"""True for rules that may reserve for all jobs that wait, None for those that do for one at most.
-
-A constant as well, so that only what the rule of a scenario needs is compiled.
-"""
-
 
 class Choices(NamedTuple):
     """Rule, allocator and options of a replay; the numbers are those of `codes`.
-
-    Fields of rare options are None in other replays, so that the code for them is not compiled.
 
     Attributes
     ----------
@@ -69,16 +45,12 @@ class Choices(NamedTuple):
     scarce
         Whether each resource type is scarce, `[R]`; None with `FIRST_FIT`, `BEST_FIT` and
         `KEEP_SCARCE`.
-    external
-        Allocator in Python (see `external_allocator`).
     compression
         Order of compression of rules that keep reservations from round to round.
     slack_share
         Slack of a promise with `SLACK` as a share of the promised wait.
     least_slack
         Additional slack, in seconds.
-    decides
-        Separate machine code that decides a round for the event loop (see `code_call`).
     window
         Seconds from now up to which `BACKFILL` makes reservations; None: no limit.
     """
@@ -93,11 +65,9 @@ class Choices(NamedTuple):
     by_wait: bool | None = None
     behind_by_wait: bool | None = None
     scarce: BoolArray | None = None
-    external: "ExternalAllocator | None" = None
     compression: int | None = None
     slack_share: float = 0.0
     least_slack: int = 0
-    decides: "StateFunction | None" = None
     window: int | None = None
 
 
@@ -235,9 +205,9 @@ class SharedResourceTables(NamedTuple):
 
     `shared_nodes`, `[S]`, is the number of idle nodes that can hold a unit of a shape.
     `shared_drawn` is the present draw, `shared_jobs_on`, `[N]`, the number of jobs on each node,
-    and `shared_on_until` the time until which it is on in the plans of a round. `shared_time` and
-    `shared_free` are described in `shared_resource_kernels`. `shared_levels` is output: times and
-    draws, `[L, 1 + P]`. Decisions have seen all capacities after `shared_rounds` periods.
+    and `shared_on_until` the time until which it is on in the plans of a round. `shared_levels` is
+    output: times and draws, `[L, 1 + P]`. Decisions have seen all capacities after `shared_rounds`
+    periods.
     """
 
     shared_capacity: IntArray | None = None
@@ -253,8 +223,6 @@ class SharedResourceTables(NamedTuple):
     shared_drawn: IntArray | None = None
     shared_jobs_on: IntArray | None = None
     shared_on_until: IntArray | None = None
-    shared_time: IntArray | None = None
-    shared_free: IntArray | None = None
     shared_levels: IntArray | None = None
     shared_rounds: int | None = None
 
@@ -290,7 +258,6 @@ class Tables(NamedTuple):
     interval_low: IntArray
     interval_high: IntArray
     first_slot: IntArray
-    clock: IntArray
 
 
 class Output(NamedTuple):

@@ -106,7 +106,6 @@ def new_tables(
         interval_low=low,
         interval_high=high,
         first_slot=first_slot,
-        clock=np.zeros(2, dtype=np.int64),
     )
     return with_cells(with_rows(tables, 256), cells)
 

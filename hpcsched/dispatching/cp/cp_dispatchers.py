@@ -46,8 +46,7 @@ from hpcsched.dispatching.planning.search_objective import (
 from hpcsched.dispatching.planning.selection_options import LARGEST, SelectionOptions
 from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.dispatching.rules.orders import QueueOrder
-from hpcsched.dispatching.search.improver import OrderSearch, random_state
-from hpcsched.dispatching.search.order_kernels import Effort
+from hpcsched.dispatching.search.improver import Effort, OrderSearch, random_state
 from hpcsched.errors import Finding, InputError
 from hpcsched.parameters import NONE
 from hpcsched.registration import builtin

@@ -8,7 +8,6 @@ from hpcsched.dispatching.cp.part import Part
 from hpcsched.dispatching.cp.solver_client import SolverClient, overflow_result, together
 from hpcsched.dispatching.cp.solver_limits import Limits
 from hpcsched.dispatching.planning.explaining import ExecutedPlan
-from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.plan_improver import Improved, PlanningRound
 from hpcsched.dispatching.planning.selection import Selection, select
 from hpcsched.dispatching.planning.selection_options import SelectionOptions
@@ -47,11 +46,6 @@ class CpImprover:
     method: Method
     search: OrderSearch | None = None
     _length: int | None = field(default=None, init=False)
-
-    def prepare_code(self, planner: ListPlanner) -> None:
-        """Compile the search that finds one more initial plan."""
-        if self.search is not None:
-            self.search.prepare_code(planner)
 
     def improve(self, given: PlanningRound) -> Improved:
         """Add the solver's plans to those of a round."""

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from hpcsched.context import Context
 from hpcsched.dispatching.decision import SOLVED, Decision, SolverCall
-from hpcsched.dispatching.dispatcher_protocol import prepare_code
 from hpcsched.dispatching.hyper.instance_features import (
     InstanceClass,
     InstanceFeatures,
@@ -54,11 +53,6 @@ class CpPortfolio:
     def labels(self) -> tuple[str, ...]:
         """The names of the members."""
         return tuple(member.label for member in self._members)
-
-    def prepare_code(self) -> None:
-        """Compile the code of all members."""
-        for member in self._members:
-            prepare_code(member.dispatcher)
 
     def dispatch(self, problem: DispatchingProblem) -> Decision:
         """Return the decision of the member chosen for the problem."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from hpcsched.context import Context
 from hpcsched.dispatching.decision import Decision
-from hpcsched.dispatching.dispatcher_protocol import Dispatcher, prepare_code
+from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.hyper.params import HyperParams, label_of
 from hpcsched.dispatching.hyper.past import Past, PastJobs
 from hpcsched.dispatching.hyper.scores import better, first_of, score
@@ -133,11 +133,6 @@ class Hyper:
 
     def _is_quick(self, member: Member) -> bool:
         return self._rehearsal.is_compiled(member.choice)
-
-    def prepare_code(self) -> None:
-        """Compile the code of all members that decide in Python."""
-        for member in self._members:
-            prepare_code(member.dispatcher)
 
     def job_started(self, job: RunningJob) -> None:
         """Take note that a job has started."""

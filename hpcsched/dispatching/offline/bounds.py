@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hpcsched._core import find_costs, least_with_multipliers
 from hpcsched.dispatching.offline.mean_busy_times import MeanBusyTimes, mean_busy_times
-from hpcsched.dispatching.offline.multiplier_kernels import Multipliers, least_with_multipliers
 from hpcsched.dispatching.offline.offline_trace import (
     LinearisedObjective,
     Trace,
@@ -19,7 +19,7 @@ from hpcsched.dispatching.offline.offline_trace import (
     linearised_at,
 )
 from hpcsched.dispatching.planned_cost import FloatArray
-from hpcsched.dispatching.planning.cost_kernels import StartTimeCosts, find_costs, least_of_each
+from hpcsched.dispatching.planning.start_time_costs import StartTimeCosts, least_of_each
 from hpcsched.system.system import IntArray
 
 ROUNDS = 60
@@ -43,6 +43,24 @@ class Bound(NamedTuple):
 
     value: float
     source: str
+
+
+class Multipliers(NamedTuple):
+    """Lagrangian multipliers of a resource type: the price of one unit for one second, by time.
+
+    Attributes
+    ----------
+    edges
+        Borders of the pieces of time, ascending, `[B + 1]`; before and after them the price is 0.
+    rates
+        Price from `edges[b]` to `edges[b + 1]`, not negative, `[B]`.
+    upto
+        Price of one unit from the first edge up to each edge, `[B + 1]`.
+    """
+
+    edges: IntArray
+    rates: FloatArray
+    upto: FloatArray
 
 
 class _Resource(NamedTuple):
@@ -192,7 +210,7 @@ def _lagrangian_bounds(
     squares = np.ones(len(lengths))
     for _ in range(rounds):
         multipliers = _multipliers(multipliers.edges, rates)
-        least, size = least_with_multipliers(resource.demands, cheapest, costs, multipliers, used)
+        least, size = least_with_multipliers(resource.demands, cheapest, costs, *multipliers, used)
         # Before the first edge and after the last the price is 0, so that nothing is paid there.
         paid = resource.capacity * float(multipliers.upto[-1])
         yield _safe(least - paid, size + paid), multipliers

@@ -19,8 +19,9 @@ from typing import NamedTuple
 import numpy as np
 from ortools.sat.python import cp_model
 
+from hpcsched._core import cost_at
 from hpcsched.dispatching.offline.offline_trace import Trace, least_demands
-from hpcsched.dispatching.planning.cost_kernels import StartTimeCosts, cost_at, total
+from hpcsched.dispatching.planning.start_time_costs import StartTimeCosts, total
 from hpcsched.system.system import IntArray
 
 MOST_JOBS = 200
@@ -103,7 +104,7 @@ def _cost(costs: StartTimeCosts, part: IntArray, starts: IntArray) -> float:
     """Return the cost of the jobs of a part, with the last end where it is the only part."""
     if costs.makespan:
         return total(costs, starts)
-    return float(sum(cost_at(j, int(starts[j]), costs) for j in part))
+    return float(sum(cost_at(costs, j, int(starts[j])) for j in part))
 
 
 class _Part(NamedTuple):

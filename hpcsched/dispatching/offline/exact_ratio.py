@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from ortools.sat.python import cp_model
 
+from hpcsched._core import cost_at, find_costs
 from hpcsched.dispatching.offline.exact_cost import add_room, parts_of_trace, solved
 from hpcsched.dispatching.offline.offline_trace import (
     LinearisedObjective,
@@ -28,17 +29,15 @@ from hpcsched.dispatching.offline.offline_trace import (
     ratio,
 )
 from hpcsched.dispatching.planned_cost import SpecificCost
-from hpcsched.dispatching.planning.cost_kernels import (
-    StartTimeCosts,
-    cost_at,
-    find_costs,
-    least_of_each,
-)
 from hpcsched.dispatching.planning.start_cost_functions import (
     FEW_STEPS,
     Shape,
     SpecificCostFunctions,
     StartCostFunction,
+)
+from hpcsched.dispatching.planning.start_time_costs import (
+    StartTimeCosts,
+    least_of_each,
 )
 from hpcsched.system.system import IntArray
 
@@ -165,12 +164,12 @@ def _latest(costs: StartTimeCosts, part: IntArray, known: float, least: np.ndarr
         spare = known - (together - float(least[j]))
         spare += _ERROR * (abs(known) + float(np.abs(least[part]).sum()))
         low, step = int(cheapest[j]), 1
-        while cost_at(j, low + step, costs) <= spare:
+        while cost_at(costs, j, low + step) <= spare:
             step *= 2
         high = low + step
         while low + 1 < high:
             middle = (low + high) // 2
-            if cost_at(j, middle, costs) <= spare:
+            if cost_at(costs, j, middle) <= spare:
                 low = middle
             else:
                 high = middle

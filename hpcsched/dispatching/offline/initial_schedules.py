@@ -5,11 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hpcsched._core import FreeResources, plan_in_order, replay_list
 from hpcsched.dispatching.offline.offline_trace import Trace
-from hpcsched.dispatching.offline.replay_kernels import replay_list
 from hpcsched.dispatching.planned_cost import FloatArray
-from hpcsched.dispatching.planning.list_kernels import plan_in_order
-from hpcsched.dispatching.planning.segment_kernels import open_segments
 from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.dispatching.rules.orders import (
     largest_area,
@@ -65,8 +63,9 @@ def plan_in(trace: Trace, order: IntArray, method: str) -> OfflineSchedule:
     """
     starts = np.empty(trace.job_count, dtype=np.int64)
     placed = np.zeros((trace.job_count, trace.selection.data.node_count), dtype=np.int64)
-    segments = open_segments(0, trace.content.capacity, trace.size)
-    done = plan_in_order(order, trace.content, segments, starts, placed)
+    capacity, none = trace.content.capacity, np.empty(0, dtype=np.int64)
+    free = FreeResources(0, capacity.T.copy(), none, none, none.reshape(0, capacity.shape[1]))
+    done = plan_in_order(order, trace.content, free, starts, placed)
     assert done, "a job does not fit on the idle system"
     return OfflineSchedule(starts, placed, method)
 

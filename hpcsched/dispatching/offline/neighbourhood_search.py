@@ -2,15 +2,16 @@
 
 import numpy as np
 
+from hpcsched._core import search_neighbourhoods
 from hpcsched.dispatching.offline.initial_schedules import OfflineSchedule, shifted
-from hpcsched.dispatching.offline.neighbourhood_kernels import Pass, search_neighbourhoods
 from hpcsched.dispatching.offline.offline_trace import (
     LinearisedObjective,
     Trace,
     linearised_at,
     ratio,
 )
-from hpcsched.dispatching.planning.cost_kernels import StartTimeCosts, least_of_each, total
+from hpcsched.dispatching.planning.start_time_costs import StartTimeCosts, least_of_each, total
+from hpcsched.system.system import IntArray
 
 WIDTHS = (8, 16, 32)
 """Number of jobs that are planned anew together, pass by pass."""
@@ -57,7 +58,7 @@ def large_neighbourhood_search(
                 # ratio.
                 linearised = linearised_at(linearised, value)
             seeds = random.permutation(trace.job_count)
-            trial, left = _passed(trace, linearised.costs, best, Pass(seeds, width, left, state))
+            trial, left = _passed(trace, linearised.costs, best, (seeds, width, left, state))
             plan = shifted(trace, trial)
             found = _value(trace, linearised, plan)
             # The cost of a pass is linearised; only the objective itself decides what is kept.
@@ -71,13 +72,19 @@ def large_neighbourhood_search(
 
 
 def _passed(
-    trace: Trace, costs: StartTimeCosts, incumbent: OfflineSchedule, one_pass: Pass
+    trace: Trace,
+    costs: StartTimeCosts,
+    incumbent: OfflineSchedule,
+    one_pass: tuple[IntArray, int, int, IntArray],
 ) -> tuple[OfflineSchedule, int]:
-    """Go through all jobs once; return the plan and the rest of the budget."""
+    """Go through all jobs once; return the plan and the rest of the budget.
+
+    `one_pass` has the seeds, the width, the budget, and the state of the random numbers.
+    """
     starts, placed = incumbent.starts.copy(), incumbent.placed.copy()
     order = np.argsort(starts, kind="stable")
     _, least = least_of_each(costs)
-    left = search_neighbourhoods(one_pass, trace.content, costs, least, order, starts, placed)
+    left = search_neighbourhoods(*one_pass, trace.content, costs, least, order, starts, placed)
     return incumbent._replace(starts=starts, placed=placed), left
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from hpcsched.context import Context
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.decision import Decision
-from hpcsched.dispatching.dispatcher_protocol import Dispatcher, prepare_code
+from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.offline.offline_problem import OfflinePlan, OfflineProblem
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.search.order_search import make_online_order_search
@@ -37,10 +37,6 @@ class OfflineToo:
     def dispatch(self, problem: DispatchingProblem) -> Decision:
         """Return the other dispatcher's decision."""
         return self.online.dispatch(problem)
-
-    def prepare_code(self) -> None:
-        """Compile the other dispatcher's code."""
-        prepare_code(self.online)
 
     def plan_offline(self, problem: OfflineProblem) -> OfflinePlan:
         """Return a plan of all jobs; raises InputError where they cannot be planned for."""

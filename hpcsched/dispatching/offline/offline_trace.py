@@ -15,12 +15,11 @@ from hpcsched.dispatching.planned_cost import (
     planned_cost_of,
     planned_ratio_of,
 )
-from hpcsched.dispatching.planning.cost_kernels import StartTimeCosts, costs_of, total
-from hpcsched.dispatching.planning.list_plans import content_of
+from hpcsched.dispatching.planning.list_plans import ModelJobs, content_of
 from hpcsched.dispatching.planning.search_objective import no_cost
-from hpcsched.dispatching.planning.segment_kernels import Content
 from hpcsched.dispatching.planning.selection import Selection, select
 from hpcsched.dispatching.planning.selection_options import LARGEST, SelectionOptions
+from hpcsched.dispatching.planning.start_time_costs import StartTimeCosts, costs_of, total
 from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.errors import Finding, InputError
 from hpcsched.metrics.metric_tables import Column
@@ -62,7 +61,7 @@ class Trace(NamedTuple):
     problem: OfflineProblem
     jobs: tuple[WaitingJob, ...]
     selection: Selection
-    content: Content
+    content: ModelJobs
     size: int
 
     @property

@@ -61,8 +61,9 @@ def ends_of(
 def can_be_counted(problem: DispatchingProblem, step: int) -> bool:
     """Say whether counting waiting units is exact, though the problem has nodes.
 
-    It is if all requests have one shape, whatever runs (see `step_kernels`), and no announced
-    outage begins before all jobs could have run one after the other, in steps of `step` seconds.
+    It is if all requests have one shape, whatever runs (see `cpp/rules/round_plan.hpp`), and no
+    announced outage begins before all jobs could have run one after the other, in steps of `step`
+    seconds.
     """
     first = problem.queue[0].request
     # Their units are not interchangeable between nodes, or need more than room on nodes.

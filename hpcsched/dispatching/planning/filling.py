@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.core import codes
-from hpcsched.dispatching.core.filling_kernels import fill_by_node, fill_by_slot
 from hpcsched.dispatching.decision import Start
 from hpcsched.dispatching.planning.explaining import ExecutedPlan
 from hpcsched.dispatching.planning.plan_execution import allocation_of
@@ -78,6 +77,5 @@ class Filling:
         filled.set_reservations(order, planned, places)
         counters = filled.tables.counters
         counters[codes.STARTING], counters[codes.PLANNED] = len(starts), len(planned)
-        kernel = fill_by_node if filled.slot_map is None else fill_by_slot
-        self._core.call(kernel, problem, order)
+        self._core.start_beside_plan(problem, order)
         return starts_of(order, filled)[len(starts) :]

@@ -1,20 +1,46 @@
 """List plans over the data of a model: warm starts for solvers, reference plans, and fallbacks."""
 
 from collections.abc import Iterable, Iterator
+from copy import copy
+from typing import NamedTuple
 
 import numpy as np
 
-from hpcsched.dispatching.core import plan_kernels
+from hpcsched._core import FreeResources, plan_in_order
 from hpcsched.dispatching.planned_cost import FloatArray
-from hpcsched.dispatching.planning import list_kernels
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.outage_data import OutageData
 from hpcsched.dispatching.planning.plan import Plan
-from hpcsched.dispatching.planning.segment_kernels import Content, Segments
 from hpcsched.dispatching.planning.selection import Selection
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.rules.orders import QueueOrder, sorted_queue
 from hpcsched.system.system import IntArray
+
+
+class ModelJobs(NamedTuple):
+    """Jobs and nodes of `ModelData`, draws from shared resources, and release times.
+
+    Attributes
+    ----------
+    aggregated
+        Whether units are counted, so that nodes are not distinguished.
+    units, requests, run_times, room, capacity, totals
+        As in `ModelData`.
+    draws
+        Amount that each job draws from each shared resource, `[J, P]`.
+    releases
+        Step before which no job is planned, `[J]`.
+    """
+
+    aggregated: bool
+    units: IntArray
+    requests: IntArray
+    run_times: IntArray
+    room: IntArray
+    capacity: IntArray
+    totals: IntArray
+    draws: IntArray
+    releases: IntArray
 
 
 class ListPlanner:
@@ -23,31 +49,17 @@ class ListPlanner:
     Attributes
     ----------
     content
-        The jobs and nodes, as compiled code takes them.
+        The jobs and nodes, as the core takes them.
+    free
+        Free resources before any job is planned.
     """
 
     def __init__(self, data: ModelData) -> None:
         self._data = data
         self.content = content_of(data)
-        available, times, on, amounts = _with_shared_resources(data)
-        segments = available.shape[1] + len(times)
-        # Each reservation of a job adds at most two segments on each node and shared resource that
-        # it uses.
-        per_job = np.minimum(data.units, data.node_count) + data.shared_draws.shape[1]
-        size = segments + 2 * int(per_job.sum()) + 8
-        size += 0 if data.outages is None else 2 * len(data.outages.nodes)
-        start, after = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
-        free = np.empty((size, data.type_count), dtype=np.int64)
-        count = plan_kernels.open_plan(0, available, times, on, amounts, start, after, free)
-        state = np.array([count], dtype=np.int64)
-        self._segments = Segments(start, after, free, free.reshape(-1), state)
+        self.free = FreeResources(0, *_with_shared_resources(data))
         if data.outages is not None:
-            _close(data.outages, self._segments)
-
-    def segments(self) -> Segments:
-        """Return a copy of the free resources before any job is planned."""
-        start, after, free, _, state = (part.copy() for part in self._segments)
-        return Segments(start, after, free, free.reshape(-1), state)
+            _close(data.outages, self.free)
 
     def plan(
         self, order: Iterable[int], first: Plan | None = None, *, always: bool = False
@@ -68,12 +80,12 @@ class ListPlanner:
         ValueError
             A job does not fit on the idle nodes.
         """
-        data, content, segments = self._data, self.content, self.segments()
+        data, content, free = self._data, self.content, self.free
         starts = np.zeros(data.job_count, dtype=np.int64)
         placed = np.zeros((data.job_count, data.node_count), dtype=np.int64)
         rest = np.array(list(order), dtype=np.int64)
         if first is not None:
-            start, after, free, _, state = segments
+            free = copy(free)
             kept = (always | (first.starts == 0)) & (first.placed.sum(axis=1) == data.units)
             for job in kept.nonzero()[0]:
                 nodes = first.placed[job].nonzero()[0]
@@ -81,17 +93,17 @@ class ListPlanner:
                 amounts = first.placed[job][nodes][:, np.newaxis] * data.requests[job]
                 starts[job] = begin = int(first.starts[job])
                 end = begin + int(data.run_times[job])
-                plan_kernels.take(begin, end, nodes, amounts, start, after, free, state)
-                list_kernels.draw(begin, end, data.shared_draws[job], data.node_count, segments)
+                free.take(begin, end, nodes, amounts)
+                free.draw(begin, end, data.shared_draws[job], data.node_count)
             rest = rest[~kept[rest]]
             content = content._replace(aggregated=False)  # what was taken is not in order of time
-        if not list_kernels.plan_in_order(rest, content, segments, starts, placed):
+        if not plan_in_order(rest, content, free, starts, placed):
             raise ValueError("a job does not fit on the nodes")
         return Plan(starts, placed)
 
 
-def content_of(data: ModelData) -> Content:
-    """Return the jobs and nodes of a model, as compiled code takes them.
+def content_of(data: ModelData) -> ModelJobs:
+    """Return the jobs and nodes of a model, as the core takes them.
 
     Parameters
     ----------
@@ -99,7 +111,7 @@ def content_of(data: ModelData) -> Content:
         The model.
     """
     alone = data.shared_resources is None and data.outages is None
-    return Content(
+    return ModelJobs(
         alone and data.node_count == data.type_count == 1,
         data.units,
         data.requests,
@@ -112,15 +124,14 @@ def content_of(data: ModelData) -> Content:
     )
 
 
-def _close(outages: OutageData, segments: Segments) -> None:
+def _close(outages: OutageData, free: FreeResources) -> None:
     """Make nodes unavailable while they are down."""
-    start, after, free, _, state = segments
     times = np.column_stack((outages.begins, outages.ends))
     alike, of = np.unique(times, axis=0, return_inverse=True)
     # Outages of many nodes at the same times are closed in one call.
     for k, (begin, end) in enumerate(alike.tolist()):
         nodes = outages.nodes[of.reshape(-1) == k]
-        plan_kernels.close(begin, end, nodes, start, after, free, state)
+        free.close(begin, end, nodes)
 
 
 def _with_shared_resources(data: ModelData) -> tuple[IntArray, IntArray, IntArray, IntArray]:

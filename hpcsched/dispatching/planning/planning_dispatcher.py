@@ -12,7 +12,6 @@ from hpcsched.dispatching.planning.kept_plan import KeptPlan
 from hpcsched.dispatching.planning.list_plans import orders_of, weighted_order
 from hpcsched.dispatching.planning.plan_execution import place_all, start_first, starts_now
 from hpcsched.dispatching.planning.plan_improver import Improved, Improver, PlanningRound
-from hpcsched.dispatching.planning.preparing import PreparesSearch, small_planner
 from hpcsched.dispatching.planning.search_objective import SearchObjective
 from hpcsched.dispatching.planning.selection import Selection, select
 from hpcsched.dispatching.planning.selection_options import LARGEST, SelectionOptions
@@ -102,12 +101,6 @@ class PlanningDispatcher:
             self._kept.keep(problem, executed, decision.starts)
         self.objective.add(problem, decision.starts)
         return with_reasons(problem, decision, executed, self.allocator)
-
-    def prepare_code(self) -> None:
-        """Compile list plans and the improver's search before the first round."""
-        planner = small_planner()
-        if isinstance(self.improver, PreparesSearch):
-            self.improver.prepare_code(planner)
 
     def _begin(
         self, problem: DispatchingProblem, by_priority: Sequence[WaitingJob]

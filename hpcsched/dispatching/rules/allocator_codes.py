@@ -8,10 +8,8 @@ import numpy as np
 
 from hpcsched.dispatching.allocator import Allocator, Room, placed_by, slots_taken_by
 from hpcsched.dispatching.core import codes
-from hpcsched.dispatching.core.compiled import plain
-from hpcsched.dispatching.core.compiled_state import State
-from hpcsched.dispatching.core.slot_kernels import add_cell
-from hpcsched.dispatching.core.state import BoolArray
+from hpcsched.dispatching.core.cell_lists import add_cells
+from hpcsched.dispatching.core.state import BoolArray, Tables
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.rules.allocators import BestFit, FirstFit, KeepScarce
 from hpcsched.dispatching.rules.scarce_resources import Balanced, Hybrid, Weighted, scarce_types
@@ -26,8 +24,6 @@ ALLOCATORS = {
     Hybrid: codes.HYBRID,
 }
 """Codes of the allocators that the core implements."""
-
-_add_cell = plain(add_cell)
 
 
 def allocator_code(allocator: Allocator) -> int:
@@ -74,11 +70,13 @@ class PythonAllocator:
 
     def __init__(self, allocator: Any) -> None:
         self._allocator = allocator
-        self._asked: tuple[DispatchingProblem, Sequence[WaitingJob]] | None = None
+        self._asked: tuple[DispatchingProblem, Sequence[WaitingJob], Tables] | None = None
 
     @contextmanager
-    def about(self, problem: DispatchingProblem, jobs: Sequence[WaitingJob]) -> Iterator[None]:
-        """Set the problem and the jobs that calls within the context refer to.
+    def about(
+        self, problem: DispatchingProblem, jobs: Sequence[WaitingJob], tables: Tables
+    ) -> Iterator[None]:
+        """Set the problem, the jobs and the tables that calls within the context refer to.
 
         Parameters
         ----------
@@ -86,8 +84,10 @@ class PythonAllocator:
             Dispatching problem of the round.
         jobs
             Jobs of the first rows of the core's job table.
+        tables
+            Tables of the core's state.
         """
-        self._asked = problem, jobs
+        self._asked = problem, jobs, tables
         yield
         self._asked = None
 
@@ -109,7 +109,7 @@ class PythonAllocator:
             Number of units on each node, `[N]`.
         """
         assert self._asked is not None
-        problem, jobs = self._asked
+        problem, jobs, _ = self._asked
         job = jobs[row]
         # Copies, since an allocator may keep what it is given, and the core reuses its arrays.
         room = Room(np.array(fits), available.copy(), job.unit_request, problem.system, problem)
@@ -118,32 +118,27 @@ class PythonAllocator:
         placed[list(allocation.nodes)] = allocation.units
         return placed
 
-    def take_slots(self, units: int, state: State) -> int:
-        """Take slots for a job out of the state's free intervals.
+    def take_slots(self, units: int) -> int:
+        """Take slots for a job out of the free intervals.
 
         Parameters
         ----------
         units
             Number of slots.
-        state
-            State of the core; its intervals, cells and counters are updated.
 
         Returns
         -------
         int
             First cell of the list of intervals taken.
         """
-        low, high, counters = state.interval_low, state.interval_high, state.counters
+        assert self._asked is not None
+        _, _, tables = self._asked
+        low, high, counters = tables.interval_low, tables.interval_high, tables.counters
         count = counters[codes.INTERVALS]
         free = list(zip(low[:count].tolist(), high[:count].tolist(), strict=True))
-        # Cells are linked from the last to the first, so that the list begins with the first.
-        cell = -1
-        for begin, end in reversed(slots_taken_by(self._allocator, units, free)):
-            before = _add_cell(begin, end, state.cells, counters)
-            state.cells[before, 2] = cell
-            cell = before
+        taken = slots_taken_by(self._allocator, units, free)
         for k, (begin, end) in enumerate(free):
             low[k], high[k] = begin, end
         counters[codes.INTERVALS] = len(free)
         counters[codes.FREE_SLOTS] -= units
-        return cell
+        return add_cells(taken, tables)

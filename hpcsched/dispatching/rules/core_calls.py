@@ -1,13 +1,12 @@
-"""Calls of the core for single problems, in plain Python or in compiled code where that pays."""
+"""Calls of the core for single problems."""
 
-from collections.abc import Mapping, Sequence
-from time import perf_counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
+from hpcsched._core import State
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.core import codes
-from hpcsched.dispatching.core.compiled import is_compiled, plain
-from hpcsched.dispatching.core.plain_time import PlainTime
 from hpcsched.dispatching.core.problem_state import ProblemState
 from hpcsched.dispatching.core.state import Choices
 from hpcsched.dispatching.decision import Start
@@ -18,9 +17,6 @@ from hpcsched.dispatching.rules.allocator_codes import (
     chooses_slots,
     scarce_resource_mask,
 )
-
-MANY_PLACES = 200_000
-"""Jobs × nodes of a round above which compiled code is used in any case."""
 
 
 class CoreCalls:
@@ -48,9 +44,6 @@ class CoreCalls:
         self._asked = PythonAllocator(allocator) if code == codes.EXTERNAL else None
         self._chooses_slots = chooses_slots(allocator)
         self._filled: ProblemState | None = None
-        self._plain_time = PlainTime()
-        self._compiled: set[Any] = set()
-        self._looked: set[Any] = set()
 
     def fill(
         self,
@@ -79,56 +72,49 @@ class CoreCalls:
         filled = self._filled
         if filled is None or filled.system is not problem.system or filled.slot_map is not slot_map:
             scarce = scarce_resource_mask(problem.system, self._allocator)
-            choices = Choices(**self._choices, scarce=scarce, external=self._asked)
+            choices = Choices(**self._choices, scarce=scarce)
             filled = self._filled = ProblemState(problem.system, slot_map, choices)
         filled.fill(problem, order, behind)
         return filled
 
-    def call(self, kernel: Any, problem: DispatchingProblem, order: Sequence[WaitingJob]) -> None:
-        """Run a kernel on the problem of the last `fill`, in plain Python or compiled.
+    def decide(
+        self, problem: DispatchingProblem, order: Sequence[WaitingJob], *, explains: bool = False
+    ) -> None:
+        """Decide the problem of the last `fill`.
 
         Parameters
         ----------
-        kernel
-            Function of a state and the simulated time.
         problem
             Problem of the last `fill`.
         order
             Jobs of the first rows.
+        explains
+            Whether to note reasons of waiting jobs.
         """
-        filled = self._filled
-        assert filled is not None
-        # Compiled code cannot call an allocator that is a Python object.
-        if self._asked is not None:
-            with self._asked.about(problem, order):
-                plain(kernel)(filled.state(plainly=True), problem.now)
-        elif self._is_worth_compiling(kernel, problem, filled):
-            kernel(filled.state(plainly=False), problem.now)
-        else:
-            began = perf_counter()
-            plain(kernel)(filled.state(plainly=True), problem.now)
-            self._plain_time.add(perf_counter() - began)
+        with self._asking(problem, order) as allocator:
+            self._state.decide(allocator, explains)
 
-    def _is_worth_compiling(
-        self, kernel: Any, problem: DispatchingProblem, filled: ProblemState
-    ) -> bool:
-        """Decide whether a call uses compiled code, which has the same results.
+    def start_beside_plan(self, problem: DispatchingProblem, order: Sequence[WaitingJob]) -> None:
+        """Start planned jobs, and others that delay none of them; see `decide`."""
+        with self._asking(problem, order) as allocator:
+            self._state.start_beside_plan(allocator)
 
-        Calls stay in Python until their accumulated time is large, or the problem is.
-        """
-        if kernel in self._compiled:
-            return True
-        jobs = len(problem.queue) + len(problem.running)
-        worth = self._plain_time.compiling_pays or (
-            problem.free_slots is None and jobs * problem.system.node_count > MANY_PLACES
-        )
-        # Looking for cached code takes time itself, so it is done once for each kernel.
-        if not worth and kernel not in self._looked and self._plain_time.loading_pays:
-            self._looked.add(kernel)
-            worth = is_compiled(kernel, filled.kinds())
-        if worth:
-            self._compiled.add(kernel)
-        return worth
+    @property
+    def _state(self) -> State:
+        assert self._filled is not None
+        return self._filled.state()
+
+    @contextmanager
+    def _asking(
+        self, problem: DispatchingProblem, order: Sequence[WaitingJob]
+    ) -> Iterator[PythonAllocator | None]:
+        """Give the allocator that the core asks; None where it places jobs itself."""
+        assert self._filled is not None
+        if self._asked is None:
+            yield None
+            return
+        with self._asked.about(problem, order, self._filled.tables):
+            yield self._asked
 
 
 def starts_of(order: Sequence[WaitingJob], filled: ProblemState) -> tuple[Start, ...]:

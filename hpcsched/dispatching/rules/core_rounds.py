@@ -6,12 +6,6 @@ from typing import Any
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.core.problem_state import ProblemState
-from hpcsched.dispatching.core.round_kernels import (
-    decide_by_node,
-    decide_by_slot,
-    explain_by_node,
-    explain_by_slot,
-)
 from hpcsched.dispatching.decision import NOTHING, Decision
 from hpcsched.dispatching.decision_reasons import Reason, ReasonKind
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
@@ -103,7 +97,7 @@ class CoreRounds:
         filled = self._core.fill(problem, queue, in_turn)
         if self._carried is not None:
             self._carried.write(filled, problem, queue)
-        self._core.call(_KERNELS[filled.slot_map is None, problem.explain], problem, queue)
+        self._core.decide(problem, queue, explains=problem.explain)
         if self._carried is not None:
             self._carried.read(filled, problem, queue)
         reasons: tuple[Reason, ...] = ()
@@ -132,15 +126,6 @@ class CoreRounds:
             if job.units > free:
                 return [*queue[:place], *[job for job in queue[place:] if job.units <= free]]
         return queue
-
-
-_KERNELS: dict[tuple[bool, bool], Any] = {
-    (False, False): decide_by_slot,
-    (False, True): explain_by_slot,
-    (True, False): decide_by_node,
-    (True, True): explain_by_node,
-}
-"""Kernels by whether units are placed node by node, and whether reasons are requested."""
 
 
 def _free_slots(problem: DispatchingProblem) -> int:

@@ -1,24 +1,12 @@
 """Free amounts of shared resources during one round, computed by the core."""
 
-from typing import Any
-
 import numpy as np
 
 from hpcsched.dispatching.core import codes
-from hpcsched.dispatching.core.compiled import plain
 from hpcsched.dispatching.core.problem_state import ProblemState
-from hpcsched.dispatching.core.shared_resource_kernels import (
-    draw_for_start,
-    open_shared,
-    shared_short_of,
-)
 from hpcsched.dispatching.core.state import Choices
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.system.allocation import Allocation
-
-_open = plain(open_shared)
-_short_of = plain(shared_short_of)
-_draw = plain(draw_for_start)
 
 
 class RoundSharedResources:
@@ -44,9 +32,8 @@ class RoundSharedResources:
         filled = ProblemState(problem.system, None, choices)
         filled.fill(problem, problem.queue, None)
         self._row_of = {job.job_id: row for row, job in enumerate(problem.queue)}
-        state: Any = filled.state(plainly=True)
-        _open(problem.now, state, state.shared_drawn)
-        self._state = state
+        self._state = filled.state()
+        self._state.open_shared()
 
     def lacking(self, job: WaitingJob) -> str | None:
         """Return the name of a shared resource that is short for a queued job, or None.
@@ -62,8 +49,7 @@ class RoundSharedResources:
             A shared resource that offers too little between now and the job's predicted end, or
             None.
         """
-        state = self._state
-        resource = _short_of(self._row_of[job.job_id], self._problem.now, state, state.shared_free)
+        resource = self._state.short_resource(self._row_of[job.job_id], self._problem.now)
         return None if resource == -1 else self._problem.system.shared_resources[resource].name
 
     def start(self, job: WaitingJob, allocation: Allocation) -> None:
@@ -76,7 +62,6 @@ class RoundSharedResources:
         allocation
             Nodes of its units.
         """
-        state = self._state
         placed = np.zeros(self._problem.system.node_count, dtype=np.int64)
         placed[list(allocation.nodes)] = allocation.units
-        _draw(self._row_of[job.job_id], placed, self._problem.now, state, state.shared_free)
+        self._state.draw_for_start(self._row_of[job.job_id], placed)

@@ -2,17 +2,33 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
+from hpcsched._core import search_orders
 from hpcsched.dispatching.planned_cost import PlannedCost
-from hpcsched.dispatching.planning.cost_kernels import StartTimeCosts, costs_of
 from hpcsched.dispatching.planning.explaining import ExecutedPlan
-from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.plan import Plan
 from hpcsched.dispatching.planning.plan_improver import Improved, PlanningRound
-from hpcsched.dispatching.search.order_kernels import Effort, FoundPlan, search
+from hpcsched.dispatching.planning.start_time_costs import StartTimeCosts, costs_of
 from hpcsched.system.system import IntArray
+
+
+class Effort(NamedTuple):
+    """Budget and moves of a search.
+
+    Attributes
+    ----------
+    budget
+        Number of segments looked through, in making plans, at which the search ends.
+    front_bias
+        How much more often moves take a job from the front of the order; 1:
+        from anywhere alike.
+    """
+
+    budget: int
+    front_bias: float
 
 
 @dataclass
@@ -47,38 +63,23 @@ class OrderSearch:
         # Most costs are known without list plans, which the search makes for itself.
         cost = given.plans.target() if given.objective.moves else selection.cost
         order, starts = np.empty_like(data.units), np.empty_like(data.units)
-        best = FoundPlan(order, starts, np.empty_like(data.room))
-        search(
+        placed = np.empty_like(data.room)
+        search_orders(
             np.array(self._orders(given), dtype=np.int64),
             given.planner.content,
-            given.planner.segments(),
+            given.planner.free,
             search_costs(
                 cost, selection.starts_in_seconds(data.run_times), self.discount_time_constant
             ),
-            self.effort,
+            *self.effort,
             self.random,
-            best,
+            order,
+            starts,
+            placed,
         )
         if self.warm_start:
             self._last = {selection.jobs[i].job_id: place for place, i in enumerate(order.tolist())}
-        return Plan(starts, best.placed)
-
-    def prepare_code(self, planner: ListPlanner) -> None:
-        """Compile the search, or load it, with one try and random numbers of its own."""
-        units, room = planner.content.units, planner.content.room
-        search(
-            np.array([range(len(units))], dtype=np.int64),
-            planner.content,
-            planner.segments(),
-            search_costs(
-                PlannedCost(np.ones((1, len(units))), np.zeros((1, len(units)), dtype=np.int64)),
-                planner.content.run_times,
-                self.discount_time_constant,
-            ),
-            self.effort._replace(budget=1),
-            random_state(0),
-            FoundPlan(np.empty_like(units), np.empty_like(units), np.empty_like(room)),
-        )
+        return Plan(starts, placed)
 
     def _orders(self, given: PlanningRound) -> list[Sequence[int]]:
         """Return the orders to begin with, as numbers of the selected jobs."""
@@ -93,7 +94,7 @@ class OrderSearch:
 def search_costs(
     cost: PlannedCost, run_times: IntArray, discount_time_constant: float
 ) -> StartTimeCosts:
-    """Return the start-time cost functions for compiled code; run times in seconds, `[J]`."""
+    """Return the start-time cost functions for the core; run times in seconds, `[J]`."""
     # Starts count from now in a round, so that jobs were submitted before 0.
     waits = np.zeros_like(run_times) if cost.specific is None else cost.specific.waits
     return costs_of(cost, -waits.astype(np.int64), run_times, discount_time_constant)

@@ -7,8 +7,7 @@ from hpcsched.dispatching.planning.node_choice import LITTLE
 from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
 from hpcsched.dispatching.planning.search_objective import search_objective
 from hpcsched.dispatching.planning.selection_options import LARGEST, SelectionOptions
-from hpcsched.dispatching.search.improver import OrderSearch, random_state
-from hpcsched.dispatching.search.order_kernels import Effort
+from hpcsched.dispatching.search.improver import Effort, OrderSearch, random_state
 from hpcsched.dispatching.search.params import OrderSearchParams, SurrogateParams
 from hpcsched.dispatching.search.surrogate_objective import (
     Surrogate,

@@ -3,21 +3,15 @@
 Two attempts at the same task cannot meet.
 """
 
-import logging
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
-
-_progress = logging.getLogger("hpcsched.progress")
 
 SCENARIO = "scenario.yaml"
 LOG = "log"
-NOTES = "notes"
-"""File with a program's notes about waits, such as for the compiler; a line each."""
-
 RUN = "run"
 
 POLL = 0.1
@@ -82,8 +76,8 @@ def carry_out(
             start_new_session=True,
         )
         assert process.stdin is not None
-        with process.stdin, _relayed(attempt / NOTES) as relay:
-            code = _wait(process, stopped, relay)
+        with process.stdin:
+            code = _wait(process, stopped)
             if code is None:
                 process.stdin.close()
                 _end(process)
@@ -91,43 +85,11 @@ def carry_out(
     return _why(code, log) if code else ""
 
 
-def _wait(
-    process: subprocess.Popen[bytes], stopped: Callable[[], bool], relay: Callable[[], None]
-) -> int | None:
+def _wait(process: subprocess.Popen[bytes], stopped: Callable[[], bool]) -> int | None:
     while not stopped():
-        try:
+        with suppress(subprocess.TimeoutExpired):
             return process.wait(POLL)
-        except subprocess.TimeoutExpired:
-            relay()
     return None
-
-
-class _Relay:
-    """Path of the notes that are shown; of several programs that wait alike, one is."""
-
-    shown: Path | None = None
-
-
-@contextmanager
-def _relayed(notes: Path) -> Iterator[Callable[[], None]]:
-    """Yield a function that shows the notes that a program has written since the last call."""
-    count = 0
-
-    def relay() -> None:
-        nonlocal count
-        if not notes.exists() or _Relay.shown not in (None, notes):
-            return
-        _Relay.shown = notes
-        lines = notes.read_text(encoding="utf-8").splitlines()
-        for line in lines[count:]:
-            _progress.info(line)
-        count = len(lines)
-
-    try:
-        yield relay
-    finally:
-        if _Relay.shown == notes:
-            _Relay.shown = None
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

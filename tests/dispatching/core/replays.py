@@ -45,16 +45,15 @@ def _learning_anew(parts: Parts) -> Parts:
     )
 
 
-def in_compiled_code(
+def by_the_core(
     parts: Parts,
     jobs: Sequence[TracedJob],
     batch: int = 3,
     seconds: float = 10.0,
     *,
-    plainly: bool = False,
     hears: bool = False,
 ) -> Told:
-    """Replay jobs that come in batches of a few; plainly: with the same code in Python.
+    """Replay jobs that come in batches of a few, where the core decides.
 
     With `hears` an observer is told of everything.
     """
@@ -64,7 +63,6 @@ def in_compiled_code(
     if hears:
         parts = parts._replace(observers=[_Hearing(told.heard)])
     replay = EventLoop(parts, seconds)
-    replay.plainly = plainly
     batches = admitted(columns_of(jobs, RequestNumbers(), batch), parts)
     for left, held, lost, *_ in replay.run(batches):
         rejected = left.rejected_by.tolist()

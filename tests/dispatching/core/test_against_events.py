@@ -13,7 +13,7 @@ from hpcsched.prediction.corrections import Doubling, OneSecond, ToRequestedTime
 from hpcsched.prediction.requested_time import RequestedTime
 from hpcsched.workload.job import Job, TracedJob
 from tests.builders import ALLOCATORS, ORDERS, lists, parts
-from tests.dispatching.core.replays import event_by_event, in_compiled_code
+from tests.dispatching.core.replays import by_the_core, event_by_event
 from tests.simulation.test_outages_of_all import outages
 from tests.strategies import Uniform, Workload, mixed_workloads, tries, uniform_workloads
 
@@ -110,7 +110,7 @@ def test_equal_units(
     request = workload.request if aggregated else None
     simulated = parts(workload.system, dispatcher, uniform_request=request, **chosen)
     jobs = requesting(workload)
-    assert in_compiled_code(simulated, jobs) == event_by_event(simulated, jobs)
+    assert by_the_core(simulated, jobs) == event_by_event(simulated, jobs)
 
 
 @tries(250)
@@ -119,7 +119,7 @@ def test_unlike_units(workload: Workload, dispatcher: Dispatcher, chosen: dict[s
     """Jobs that ask for unlike units, some of them exclusive, one per node or bound to nodes."""
     simulated = parts(workload.system, dispatcher, **chosen)
     jobs = requesting(workload)
-    assert in_compiled_code(simulated, jobs) == event_by_event(simulated, jobs)
+    assert by_the_core(simulated, jobs) == event_by_event(simulated, jobs)
 
 
 @tries(500)
@@ -133,4 +133,4 @@ def test_outages(
     given_outages = data.draw(outages(workload.system, data.draw(st.sampled_from([12, 20, 40]))))
     simulated = parts(workload.system, dispatcher, outages=given_outages, **chosen)
     jobs = requesting(workload)
-    assert in_compiled_code(simulated, jobs, plainly=True) == event_by_event(simulated, jobs)
+    assert by_the_core(simulated, jobs) == event_by_event(simulated, jobs)

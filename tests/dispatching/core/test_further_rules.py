@@ -1,8 +1,4 @@
-"""Rules beyond EASY and lists, in the core and in the loop of events in Python, start the same.
-
-Few settings are looked at compiled, as each has to be compiled by itself; the same code in plain
-Python is held against the other loop in all.
-"""
+"""Rules beyond EASY and lists, in the core and in the loop of events in Python, start the same."""
 
 from collections.abc import Callable
 from typing import Any
@@ -24,7 +20,7 @@ from hpcsched.dispatching.rules.slack import SlackBased
 from hpcsched.prediction.requested_time import RequestedTime
 from hpcsched.workload.job import TracedJob
 from tests.builders import ALLOCATORS, ORDERS, alike, parts, traced
-from tests.dispatching.core.replays import event_by_event, in_compiled_code
+from tests.dispatching.core.replays import by_the_core, event_by_event
 from tests.dispatching.core.test_against_events import requesting, settings
 from tests.simulation.test_outages_of_all import outages
 from tests.strategies import Uniform, Workload, mixed_workloads, tries, uniform_workloads
@@ -82,7 +78,7 @@ def in_queues(data: st.DataObject, workload: Uniform | Workload) -> list[TracedJ
     ]
 
 
-def test_conservative_in_compiled_code() -> None:
+def test_conservative_by_the_core() -> None:
     """Two nodes of one core, counted as slots; jobs of 1 and 2 cores that ask for 4 s or 6 s.
 
     Job 1 has a core until 4, job 2 waits for both from 4 on, job 3 fits beside job 1 before that,
@@ -91,7 +87,7 @@ def test_conservative_in_compiled_code() -> None:
     asked = [(1, 0, 1, 4), (2, 1, 2, 6), (3, 1, 1, 2), (4, 2, 1, 6)]
     jobs = [traced(*job) for job in asked]
     simulated = parts(alike(2, core=1), Conservative(FirstFit()), uniform_request=(1,))
-    told = in_compiled_code(simulated, jobs)
+    told = by_the_core(simulated, jobs)
     starts = {number: start for number, start, *_ in told.jobs}
     assert starts == {1: 0, 2: 4, 3: 1, 4: 10}
     assert told == event_by_event(simulated, jobs)
@@ -113,7 +109,7 @@ def test_equal_units(
     make, jobs = data.draw(RULES[rule]), in_queues(data, workload)
     told = [
         run(parts(workload.system, make(), uniform_request=request, **chosen), jobs)
-        for run in (plainly, event_by_event)
+        for run in (by_the_core, event_by_event)
     ]
     assert told[0] == told[1]
 
@@ -127,7 +123,7 @@ def test_unlike_units(
     """Jobs that ask for unlike units, some of them exclusive, one per node or bound to nodes."""
     make, jobs = data.draw(RULES[rule]), in_queues(data, workload)
     told = [
-        run(parts(workload.system, make(), **chosen), jobs) for run in (plainly, event_by_event)
+        run(parts(workload.system, make(), **chosen), jobs) for run in (by_the_core, event_by_event)
     ]
     assert told[0] == told[1]
 
@@ -144,7 +140,7 @@ def test_outages(
         outages(workload.system, data.draw(st.sampled_from([12, 20, 40])))
     )
     told = [
-        run(parts(workload.system, make(), **chosen), jobs) for run in (plainly, event_by_event)
+        run(parts(workload.system, make(), **chosen), jobs) for run in (by_the_core, event_by_event)
     ]
     assert told[0] == told[1]
 
@@ -173,7 +169,7 @@ def test_two_seconds_late(
     """
     jobs = [traced(1, 0, 1, 10), traced(2, 1, 2, 5), traced(3, 2, 1, 10)]
     simulated = parts(alike(1, core=2), dispatcher, uniform_request=request_of_all)
-    told = plainly(simulated, jobs)
+    told = by_the_core(simulated, jobs)
     assert [start for _, start, *_ in sorted(told.jobs)] == starts
 
 
@@ -197,9 +193,9 @@ def test_what_is_left_by_a_job_that_ends_early(request_of_all: tuple[int, ...] |
         uniform_request=request_of_all,
         predictor=RequestedTime(),
     )
-    assert [start for _, start, *_ in sorted(plainly(simulated, jobs).jobs)] == [0, 0, 6, 11]
-
-
-def plainly(*replay: Any) -> Any:
-    """Replay jobs in the core as plain Python."""
-    return in_compiled_code(*replay, plainly=True)
+    assert [start for _, start, *_ in sorted(by_the_core(simulated, jobs).jobs)] == [
+        0,
+        0,
+        6,
+        11,
+    ]

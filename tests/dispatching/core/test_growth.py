@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from hpcsched.dispatching.core import event_kernels
 from hpcsched.dispatching.rules.easy import Easy
 from hpcsched.dispatching.rules.orders import KeyOrder
 from hpcsched.prediction.requested_time import RequestedTime
@@ -20,7 +19,7 @@ from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.job_batches import JobColumns, NeedsPythonError, RequestNumbers, columns_of
 from tests.builders import ALLOCATORS, ORDERS, alike, easy, lists, parts, traced
-from tests.dispatching.core.replays import event_by_event, in_compiled_code
+from tests.dispatching.core.replays import by_the_core, event_by_event
 from tests.dispatching.plans import waiting
 
 MIXED = System(
@@ -55,7 +54,7 @@ def many_jobs() -> tuple[Parts, list[TracedJob]]:
 @pytest.mark.parametrize("batch", [1, 7, 1000])
 def test_more_jobs_than_rows_and_places(batch: int, expected: Any) -> None:
     """Tables grow, in whatever batches the jobs come."""
-    told = in_compiled_code(*many_jobs(), batch)
+    told = by_the_core(*many_jobs(), batch)
     assert told == expected
     assert max(queued for _, _, queued, *_ in told.rounds) > 256
 
@@ -64,7 +63,7 @@ def test_a_job_on_more_nodes_than_there_are_places() -> None:
     """At first there are places for 65536; job 1 is on 70000 nodes."""
     jobs = [traced(1, 0, 70_000, 5), traced(2, 1, 3, 2)]
     simulated = parts(alike(70_000, core=1), easy(), uniform_request=(1,))
-    one, two = in_compiled_code(simulated, jobs).jobs
+    one, two = by_the_core(simulated, jobs).jobs
     assert one == (1, 0, 5, 5, tuple(range(70_000)), (1,) * 70_000)
     assert two == (2, 5, 7, 2, (0, 1, 2), (1, 1, 1))
 
@@ -91,7 +90,7 @@ def test_another_order_behind_the_head_job() -> None:
     plain = parts(alike(6, core=1), easy(), predictor=RequestedTime())
     behind = Easy(ALLOCATORS["first-fit"], ORDERS["fcfs"], ORDERS["ljf"])
     ordered = plain._replace(dispatcher=behind)
-    told = in_compiled_code(ordered, jobs)
+    told = by_the_core(ordered, jobs)
     assert told == event_by_event(ordered, jobs)
     assert told != event_by_event(plain, jobs)
 
@@ -100,7 +99,7 @@ def test_a_clock_that_has_run_out() -> None:
     """With no time at all the loop is left after each round, and goes on where it was."""
     jobs = crowd(300, [(1,)], 5)
     simulated = parts(alike(12, core=4), lists("sjf"), predictor=RequestedTime())
-    assert in_compiled_code(simulated, jobs, 64, seconds=0) == event_by_event(simulated, jobs)
+    assert by_the_core(simulated, jobs, 64, seconds=0) == event_by_event(simulated, jobs)
 
 
 def test_no_jobs() -> None:
@@ -117,7 +116,7 @@ def test_rounds_in_which_jobs_end_at_once() -> None:
     """
     jobs = [traced(k, 5, 1, 0, requested_time=1) for k in range(3)]
     simulated = parts(alike(1, core=1), easy(), predictor=RequestedTime())
-    told = in_compiled_code(simulated, jobs)
+    told = by_the_core(simulated, jobs)
     assert [(number, start, end) for number, start, end, *_ in told.jobs] == [
         (0, 5, 5),
         (1, 5, 5),
@@ -162,7 +161,7 @@ def test_amounts_of_jobs_that_wait_and_run_count() -> None:
 def test_all_room_taken_by_jobs_of_one_unit() -> None:
     """4,000 jobs start at once and fill two nodes; places for 1,024 are there at first."""
     jobs = [traced(k, 0, 1, 5) for k in range(4_000)]
-    told = in_compiled_code(parts(alike(2, core=2_000), easy("best-fit")), jobs, 4_000)
+    told = by_the_core(parts(alike(2, core=2_000), easy("best-fit")), jobs, 4_000)
     assert {(start, end) for _, start, end, *_ in told.jobs} == {(0, 5)}
     assert Counter(nodes for *_, nodes, _ in told.jobs) == {(0,): 2_000, (1,): 2_000}
 
@@ -176,16 +175,9 @@ def test_jobs_alone_on_their_nodes_are_not_counted_in_units() -> None:
     asked = [(1, 0, 2, 10), (2, 0, 3, 20), (3, 1, 6, 10), (4, 2, 1, 15)]
     jobs = [traced(*job, exclusive=True) for job in asked]
     for dispatcher in (lists(), easy()):
-        told = in_compiled_code(parts(alike(2, core=4), dispatcher), jobs)
+        told = by_the_core(parts(alike(2, core=4), dispatcher), jobs)
         starts = {number: start for number, start, *_ in told.jobs}
         assert starts == {1: 0, 2: 0, 3: 20, 4: 30}
-
-
-def test_slots_have_a_loop_of_their_own() -> None:
-    """The loop for nodes would do the same where units are counted, but slower."""
-    counted = parts(alike(2, core=1), easy(), uniform_request=(1,))
-    assert EventLoop(counted).loop is event_kernels.advance_by_slot
-    assert EventLoop(parts(alike(2, core=1), easy())).loop is event_kernels.advance_by_node
 
 
 class Says:
@@ -220,7 +212,7 @@ def test_answers_that_are_left_to_python(asked: dict[str, Any], why: str) -> Non
     simulated = parts(alike(1, core=1), easy(), **asked)
     jobs = [traced(1, 0, 1, 9), traced(2, 3, 1, 9)]
     with pytest.raises(NeedsPythonError, match=f"^{why}$"):
-        in_compiled_code(simulated, jobs)
+        by_the_core(simulated, jobs)
 
 
 def test_a_predictor_is_told_of_what_ends_at_last() -> None:
@@ -268,7 +260,7 @@ def test_outages_with_tables_that_are_full() -> None:
     outages = Outages(tuple(sorted([*failures, *maintenance])))
     for dispatcher in (easy("keep-scarce"), lists("sjf", depth=5)):
         simulated = parts(MIXED, dispatcher, predictor=RequestedTime(), outages=outages)
-        told = in_compiled_code(simulated, jobs, 16, seconds=0, plainly=True)
+        told = by_the_core(simulated, jobs, 16, seconds=0)
         assert told == event_by_event(simulated, jobs)
         assert len(told.lost) > 24
 
@@ -287,7 +279,7 @@ def test_requeued_jobs_are_looked_at_in_order_of_arrival() -> None:
         (False, {1: 0, 2: 0, 3: 5}, {1: (True, 0, 0), 2: (False, 0, 0), 3: (False, 0, 0)}),
     ):
         simulated = parts(alike(2, core=1), easy(), outages=Outages(failure, requeue))
-        told = in_compiled_code(simulated, jobs, plainly=True)
+        told = by_the_core(simulated, jobs)
         assert {number: start for number, start, *_ in told.jobs} == starts
         assert {job[0]: fate[:3] for job, fate in zip(told.jobs, told.fates, strict=True)} == fates
         assert told.lost == [(1, 0, 3, requeue, (0,), (1,))]
@@ -305,7 +297,7 @@ def test_a_head_job_keeps_clear_of_an_announced_outage() -> None:
     for dispatcher in (easy(), lists()):
         for outages, starts in ((window, {1: 0, 2: 70, 3: 1}), (Outages(), {1: 0, 2: 50, 3: 70})):
             simulated = parts(alike(2, core=1), dispatcher, outages=outages)
-            told = in_compiled_code(simulated, jobs, plainly=True)
+            told = by_the_core(simulated, jobs)
             assert {number: start for number, start, *_ in told.jobs} == starts
 
 
@@ -322,11 +314,10 @@ def test_shared_resources_by_hand() -> None:
     jobs = [traced(1, 0, 1, 20), traced(2, 0, 1, 8), traced(3, 1, 1, 5), traced(4, 1, 1, 2)]
     for dispatcher in (easy(), lists()):
         simulated = parts(system, dispatcher)
-        told = in_compiled_code(simulated, jobs, plainly=True)
+        told = by_the_core(simulated, jobs)
         assert {number: start for number, start, *_ in told.jobs} == {1: 0, 2: 0, 3: 20, 4: 8}
         assert told == event_by_event(simulated, jobs)
         replay = EventLoop(simulated)
-        replay.plainly = True
         levels = [
             (time, *amounts)
             for *_, times, drawn, _ in replay.run(columns_of(jobs, RequestNumbers()))

@@ -10,7 +10,7 @@ from hpcsched.system.system import System
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.site_partitions import Partition, Partitions
 from tests.builders import parts
-from tests.dispatching.core.replays import event_by_event, in_compiled_code
+from tests.dispatching.core.replays import by_the_core, event_by_event
 from tests.dispatching.core.test_against_events import dispatchers, requesting, settings
 from tests.simulation.test_outages_of_all import outages
 from tests.strategies import Uniform, Workload, mixed_workloads, tries, uniform_workloads
@@ -74,7 +74,7 @@ def test_equal_units(
     jobs, held = data.draw(held_jobs(requesting(workload), workload.system, aggregated=aggregated))
     request = workload.request if aggregated else None
     simulated = parts(workload.system, dispatcher, uniform_request=request, **chosen, **held)
-    assert in_compiled_code(simulated, jobs, plainly=True) == event_by_event(simulated, jobs)
+    assert by_the_core(simulated, jobs) == event_by_event(simulated, jobs)
 
 
 @tries(200)
@@ -90,7 +90,7 @@ def test_unlike_units(
     """Unlike units, some of them exclusive, one per node or bound to nodes."""
     jobs, held = data.draw(held_jobs(requesting(workload), workload.system))
     simulated = parts(workload.system, dispatcher, **chosen, **held)
-    assert in_compiled_code(simulated, jobs, plainly=True) == event_by_event(simulated, jobs)
+    assert by_the_core(simulated, jobs) == event_by_event(simulated, jobs)
 
 
 @tries(400)
@@ -110,5 +110,5 @@ def test_outages(
         jobs, held = data.draw(held_jobs(jobs, system))
     given_outages = data.draw(outages(system, data.draw(st.sampled_from([12, 20, 40]))))
     simulated = parts(system, dispatcher, outages=given_outages, **chosen, **held)
-    compiled = in_compiled_code(simulated, jobs, plainly=True, hears=hears)
+    compiled = by_the_core(simulated, jobs, hears=hears)
     assert compiled == event_by_event(simulated, jobs, hears=hears)

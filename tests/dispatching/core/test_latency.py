@@ -10,7 +10,7 @@ from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.prediction.requested_time import RequestedTime
 from hpcsched.simulation.latency import Latency
 from tests.builders import alike, easy, parts, traced
-from tests.dispatching.core.replays import event_by_event, in_compiled_code
+from tests.dispatching.core.replays import by_the_core, event_by_event
 from tests.dispatching.core.test_against_events import dispatchers, requesting, settings
 from tests.dispatching.core.test_further_rules import RULES, rules
 from tests.dispatching.core.test_held_jobs import held_jobs
@@ -39,7 +39,7 @@ def test_equal_units(
     request = workload.request if aggregated else None
     told = {"uniform_request": request, "latency": data.draw(latencies), **chosen, **held}
     simulated = parts(workload.system, dispatcher, **told)
-    assert in_compiled_code(simulated, jobs, plainly=True) == event_by_event(simulated, jobs)
+    assert by_the_core(simulated, jobs) == event_by_event(simulated, jobs)
 
 
 @tries(200)
@@ -55,7 +55,7 @@ def test_unlike_units(
     """Unlike units, some of them exclusive, one per node or bound to nodes."""
     simulated = parts(workload.system, dispatcher, latency=latency, **chosen)
     jobs = requesting(workload)
-    assert in_compiled_code(simulated, jobs, plainly=True) == event_by_event(simulated, jobs)
+    assert by_the_core(simulated, jobs) == event_by_event(simulated, jobs)
 
 
 @rules
@@ -84,7 +84,7 @@ def test_beside_outages(
     told = [
         run(parts(system, make(), latency=latency, **chosen, **held))
         for run in (
-            lambda simulated: in_compiled_code(simulated, jobs, plainly=True),
+            lambda simulated: by_the_core(simulated, jobs),
             lambda simulated: event_by_event(simulated, jobs),
         )
     ]
@@ -102,7 +102,7 @@ def test_by_hand() -> None:
     late = parts(
         alike(1, core=2), easy(), predictor=RequestedTime(), latency=Latency(base=Fraction(3))
     )
-    told = in_compiled_code(late, jobs)
+    told = by_the_core(late, jobs)
     assert [(number, start, end) for number, start, end, *_ in told.jobs] == [(1, 3, 5), (2, 9, 14)]
     assert [(held[1], held[6], held[9]) for held in told.rounds] == [
         (0, 3, (6,)),

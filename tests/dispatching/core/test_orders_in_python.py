@@ -23,7 +23,7 @@ from hpcsched.system.system import System
 from hpcsched.workload.job_batches import NeedsPythonError, RequestNumbers, columns_of
 from hpcsched.workload.site_partitions import NO_PARTITIONS
 from tests.builders import alike, easy, parts, traced
-from tests.dispatching.core.replays import event_by_event, in_compiled_code
+from tests.dispatching.core.replays import by_the_core, event_by_event
 from tests.dispatching.core.test_against_events import requesting, settings
 from tests.dispatching.core.test_held_jobs import held_jobs
 from tests.dispatching.core.test_latency import latencies
@@ -82,7 +82,7 @@ def test_priorities(
     if data.draw(st.booleans()):
         told["latency"] = data.draw(latencies)
     make = data.draw(followed(system, {**chosen, **told}))
-    assert in_compiled_code(make(), jobs, plainly=True) == event_by_event(make(), jobs)
+    assert by_the_core(make(), jobs) == event_by_event(make(), jobs)
 
 
 class Counting(Observer):
@@ -117,7 +117,6 @@ def test_an_observer_that_tells_something() -> None:
         for counting in in_both
     )
     loop = EventLoop(simulated)
-    loop.plainly = True
     list(loop.run(columns_of(jobs, RequestNumbers())))
     Simulation(other).run(iter(jobs))
     assert [counting.asked for counting in in_both] == [[(0, 0), (1, 2), (5, 2)]] * 2
@@ -138,6 +137,5 @@ def test_an_observer_that_tells_no_data() -> None:
         alike(1, core=2), easy(), predictor=RequestedTime(), observers=[odd], givers={"odd": odd}
     )
     loop = EventLoop(simulated)
-    loop.plainly = True
     with pytest.raises(NeedsPythonError, match="an observer that fails"):
         list(loop.run(columns_of([traced(0, 0, 1, 5)], RequestNumbers())))

@@ -3,8 +3,6 @@
 from copy import deepcopy
 
 from hpcsched.dispatching.core import codes
-from hpcsched.dispatching.core.compiled_state import FIELDS
-from hpcsched.dispatching.core.machine_state import MachineState
 from hpcsched.dispatching.core.problem_state import ProblemState
 from hpcsched.dispatching.core.state import Choices
 from hpcsched.dispatching.problem import DispatchingProblem
@@ -64,18 +62,11 @@ def test_a_state_is_filled_again() -> None:
     assert tables.queue[:300].tolist() == list(range(300))
 
 
-def test_a_copy_makes_its_own_state_for_compiled_code() -> None:
-    """A dispatcher that has called compiled code is copied for each future of a forecast."""
+def test_a_copy_makes_its_own_state() -> None:
+    """A dispatcher that has decided is copied for each future of a forecast."""
     made = filled(make_problem(SYSTEM, TABLE))
-    state = made.state(plainly=False)
-    assert isinstance(state, MachineState)
-    state.address([128 * k for k in range(len(FIELDS) + 1)], lambda _: None)  # as calls do
+    state = made.state()
     copied = deepcopy(made)
     assert copied.tables.jobs is not made.tables.jobs
     assert copied.tables.jobs.tolist() == made.tables.jobs.tolist()
-    assert copied.state(plainly=False) is not state
-
-
-def test_a_state_that_could_not_be_made_is_let_go_of() -> None:
-    """It holds nothing that is to be released."""
-    MachineState.__new__(MachineState).__del__()
+    assert copied.state() is not state

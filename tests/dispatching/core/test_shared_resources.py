@@ -13,7 +13,7 @@ from hpcsched.system.shared_resources import Change, Draw, SharedResource
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job_batches import NeedsPythonError
 from tests.builders import easy, parts, traced
-from tests.dispatching.core.replays import event_by_event, in_compiled_code
+from tests.dispatching.core.replays import by_the_core, event_by_event
 from tests.dispatching.core.test_against_events import requesting, settings
 from tests.dispatching.core.test_further_rules import RULES, rules
 from tests.dispatching.core.test_held_jobs import held_jobs
@@ -37,7 +37,7 @@ def test_a_start_that_is_always_too_late() -> None:
     with pytest.raises(DecisionError, match="wait"):
         event_by_event(parts(system, easy(), latency=latency), jobs)
     with pytest.raises(NeedsPythonError, match="wait for ever"):
-        in_compiled_code(parts(system, easy(), latency=latency), jobs, plainly=True, seconds=0)
+        by_the_core(parts(system, easy(), latency=latency), jobs, seconds=0)
 
 
 @rules
@@ -65,7 +65,7 @@ def test_all_rules(
         # What a shared resource offers now and then may be over whenever a decision is due.
         assert "latency" in chosen
         with pytest.raises(NeedsPythonError, match="wait for ever"):
-            in_compiled_code(parts(workload.system, make(), **chosen), jobs, plainly=True)
+            by_the_core(parts(workload.system, make(), **chosen), jobs)
         return
     compiled = parts(workload.system, make(), **chosen)
-    assert in_compiled_code(compiled, jobs, plainly=True, hears=hears) == told
+    assert by_the_core(compiled, jobs, hears=hears) == told

@@ -34,8 +34,7 @@ from hpcsched.dispatching.rules.orders import (
     shortest_job,
     slowdown_order,
 )
-from hpcsched.dispatching.search.improver import OrderSearch, random_state
-from hpcsched.dispatching.search.order_kernels import Effort
+from hpcsched.dispatching.search.improver import Effort, OrderSearch, random_state
 from tests.builders import ALLOCATORS, ORDERS
 
 FORMULATIONS: dict[str, Formulation] = {

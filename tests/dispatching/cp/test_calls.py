@@ -20,7 +20,7 @@ from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.plan import Plan
 from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
 from hpcsched.dispatching.problem import DispatchingProblem
-from hpcsched.dispatching.search.order_kernels import Effort
+from hpcsched.dispatching.search.improver import Effort
 from hpcsched.testing import (
     audit_replay,
     check_dispatcher,

@@ -23,7 +23,7 @@ from hpcsched.system.system import IntArray, System
 from hpcsched.testing import audit_replay
 from hpcsched.workload.job_batches import JobColumns
 from hpcsched.workload.site_partitions import NO_PARTITIONS, Partitions
-from tests.builders import ALLOCATORS, Prepared, alike, replay, traced
+from tests.builders import ALLOCATORS, alike, replay, traced
 from tests.strategies import mixed_workloads, tries
 
 ORDERS: dict[str, tuple[Any, ...]] = {"easy": (), "sjf": (KeyOrder(shortest_job),)}
@@ -265,12 +265,3 @@ def test_schedules_are_valid(workload: Any) -> None:
         audit_replay(list(recorder.jobs.values()), jobs, system)
         results.append((recorder.start_times, moves(recorder.rounds)))
     assert results[0] == results[1]
-
-
-def test_code_of_the_portfolio() -> None:
-    """The code of all members is compiled before the first round, of which one decides."""
-    members = [Member(Chosen(name), name, Prepared()) for name in ("easy", "sjf")]
-    members.append(Member(Chosen("plain"), "plain", Easy(ALLOCATORS["first-fit"])))
-    hyper = Hyper(Portfolio(members, 0, 0), Scripted("easy"), WaitTime(), HyperParams())
-    replay(alike(2, core=1), hyper, [traced(1, 0, 1, 10)])
-    assert [member.dispatcher.told for member in members[:2]] == [["code", "round"], ["code"]]

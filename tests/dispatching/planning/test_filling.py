@@ -8,8 +8,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from hpcsched.dispatching.core import codes
-from hpcsched.dispatching.core.filling_kernels import fill_by_node
-from hpcsched.dispatching.core.plain_time import compiled_at_once
 from hpcsched.dispatching.cp.model_solving import Answer
 from hpcsched.dispatching.decision import Decision, Start
 from hpcsched.dispatching.planning.list_plans import ListPlanner
@@ -186,14 +184,5 @@ def test_against_a_plan_second_by_second(given_round: Round, data: st.DataObject
     filled.set_reservations(order, times, places)
     filled.tables.counters[codes.STARTING] = len(now)
     filled.tables.counters[codes.PLANNED] = len(now) + len(planned)
-    core.call(fill_by_node, problem, order)
+    core.start_beside_plan(problem, order)
     assert starts_of(order, filled) == (*starts, *expected)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("aggregated", [False, True])
-def test_compiled(aggregated: bool) -> None:
-    """Compiled code starts the same."""
-    problem = make_problem(make_system(8, core=1), IDLE, aggregated=aggregated)
-    with compiled_at_once():
-        assert started(first_only().dispatch(problem)) == [2, 3]

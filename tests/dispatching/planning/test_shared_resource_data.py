@@ -5,8 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hpcsched.dispatching.core import shared_resource_kernels as kernels
-from hpcsched.dispatching.core.compiled import plain
 from hpcsched.dispatching.objectives import AF
 from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.plan import fault_of
@@ -76,5 +74,5 @@ def test_plans_in_steps(workload, step):
         row_of = {job.job_id: row for row, job in enumerate(problem.queue)}
         for job, start in zip(selection.jobs, plan.starts.tolist(), strict=True):
             row, begin = row_of[job.job_id], problem.now + start * step
-            assert plain(kernels.shared_suffice)(row, begin, state, state.shared_free)
-            plain(kernels.reserve_shared)(row, begin, 1, state, state.shared_free)
+            assert state.short_resource(row, begin) == -1
+            state.reserve_shared(row, begin, 1)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from hpcsched.dispatching.core import codes
+from hpcsched.dispatching.core.state_arrays import new_tables
 from hpcsched.dispatching.rules.allocator_codes import (
     PythonAllocator,
     allocator_code,
@@ -61,7 +62,8 @@ def test_a_python_allocator_is_asked_about_the_job_of_a_row() -> None:
     """Row 1 is the job of 3 units; the core's own array of fits stays as it is."""
     problem = make_problem(make_system(2, core=4), "job_id units run_time\n1 2 9\n2 3 9")
     asked, fits = PythonAllocator(LastNode()), np.array([4, 4])
-    with asked.about(problem, problem.queue):
+    tables = new_tables(problem.system.capacity, np.zeros(1, dtype=np.int64), 0, 0, 1)
+    with asked.about(problem, problem.queue, tables):
         placed = asked.place(1, fits, problem.system.capacity.T)
     assert (placed.tolist(), fits.tolist()) == ([0, 3], [4, 4])
     with pytest.raises(AssertionError):

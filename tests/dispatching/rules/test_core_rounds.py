@@ -1,4 +1,4 @@
-"""Rounds that Python has the core decide: allocators of others, and when code is compiled."""
+"""Rounds that Python has the core decide: with allocators of others."""
 
 from typing import Any
 
@@ -8,10 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched.dispatching.allocator import Allocator, Room
-from hpcsched.dispatching.core import codes
-from hpcsched.dispatching.core.plain_time import PlainTime, compiled_at_once
 from hpcsched.dispatching.decision import NOTHING
-from hpcsched.dispatching.rules import core_calls
 from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.dispatching.rules.easy import Easy
 from hpcsched.dispatching.rules.list_scheduling import OPTIONS, ListScheduler
@@ -145,59 +142,3 @@ def test_nothing_waits() -> None:
     table = "job_id units requested_time start_time\n1 1 5 0"
     for dispatcher in dispatchers(FirstFit()):
         assert dispatcher.dispatch(make_problem(make_system(2), table)) is NOTHING
-
-
-def test_code_is_compiled_where_it_pays(monkeypatch: pytest.MonkeyPatch) -> None:
-    """That is once rounds have taken long in Python, sooner if the code is there already.
-
-    Here each round takes no time and a second; the code is there when it is looked for twice.
-    """
-    clock = iter(range(100))
-    asked: list[float] = []
-
-    def is_compiled(_kernel: Any, _type: Any) -> bool:
-        asked.append(calls._plain_time._seconds)
-        return len(asked) == 2
-
-    monkeypatch.setattr(PlainTime, "_of_process", 0.0)
-    monkeypatch.setattr(core_calls, "perf_counter", lambda: float(next(clock)))
-    monkeypatch.setattr(core_calls, "is_compiled", is_compiled)
-    ran: list[str] = []
-
-    def kernel(_state: Any, _now: int) -> None:
-        ran.append("compiled")
-
-    monkeypatch.setattr(
-        core_calls, "plain", lambda _kernel: lambda _state, _now: ran.append("plain")
-    )
-    calls = core_calls.CoreCalls(FirstFit(), {"rule": codes.EASY})
-    given = make_problem(make_system(2), "job_id units requested_time\n1 1 5", aggregated=True)
-    calls.fill(given, given.queue)
-    for _ in range(18):
-        calls.call(kernel, given, given.queue)
-    # After 2 s it is not there, and after more than 15 s it is compiled without asking.
-    assert asked == [2.0]
-    assert ran == ["plain"] * 16 + ["compiled"] * 2
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("aggregated", [False, True])
-@pytest.mark.parametrize("explain", [False, True])
-def test_compiled_rounds(aggregated: bool, explain: bool) -> None:
-    """Compiled code decides as plain Python does, and gives the same reasons."""
-    table = """
-    job_id  submit_time  units  requested_time  start_time
-    1       0            4      10              0
-    2       0            1      20              0
-    3       1            5      5               -
-    4       2            6      5               -
-    5       3            1      9               -
-    6       3            1      3               -
-    7       4            1      8               -
-    """
-    given = make_problem(make_system(6), table, now=5, aggregated=aggregated)._replace(
-        explain=explain
-    )
-    expected = [dispatcher.dispatch(given) for dispatcher in dispatchers(FirstFit())]
-    with compiled_at_once():
-        assert [dispatcher.dispatch(given) for dispatcher in dispatchers(FirstFit())] == expected

@@ -12,7 +12,7 @@ from hpcsched.system.request import Request
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job import Job
 from tests.builders import ALLOCATORS, NoObjective, alike, parts, traced
-from tests.dispatching.core.replays import event_by_event, in_compiled_code
+from tests.dispatching.core.replays import by_the_core, event_by_event
 
 SYSTEM = alike(8, core=1)
 Make = Callable[[System], QueueOrder]
@@ -93,4 +93,4 @@ def test_both_loops(make: Make) -> None:
     jobs.sort(key=lambda one: one.job.submit_time)
     scheduler = ListScheduler(make(SYSTEM), "backfill", ALLOCATORS["first-fit"])
     simulated = parts(SYSTEM, scheduler)
-    assert in_compiled_code(simulated, jobs, plainly=True) == event_by_event(simulated, jobs)
+    assert by_the_core(simulated, jobs) == event_by_event(simulated, jobs)

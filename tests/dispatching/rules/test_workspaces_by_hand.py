@@ -6,9 +6,6 @@ import pytest
 
 from hpcsched.dispatching.allocator import Room
 from hpcsched.dispatching.core import codes
-from hpcsched.dispatching.core.compiled import plain
-from hpcsched.dispatching.core.round_kernels import decide_by_node, decide_by_slot
-from hpcsched.dispatching.core.start_kernels import start_where_placed
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.rules.allocators import FirstFit
@@ -73,18 +70,13 @@ PER_NODE = SharedResource("power", 90, Draw(per_node=10))
 
 def start_on(plan: RoundPlan, row: int, **units: int) -> None:
     """Start the job of a row with so many units on nodes 0, 1 and 2."""
-    placed = [units.get(f"n{node}", 0) for node in range(3)]
-    plain(start_where_placed)(row, placed, plan.now, plan.state)
+    plan.start_on(row, [units.get(f"n{node}", 0) for node in range(3)])
 
 
 def levels(plan: RoundPlan) -> list[tuple[int, int]]:
     """Return from when on how much is free of the shared resource."""
-    count, state = plan.state.counters[codes.SHARED_STEPS], plan.state
-    steps = zip(
-        state.shared_time[:count].tolist(), state.shared_free[:count, 0].tolist(), strict=True
-    )
     found: list[tuple[int, int]] = []
-    for time, free in steps:
+    for time, (free,) in zip(*plan.state.shared_steps(), strict=True):
         if not found or free != found[-1][1]:
             found.append((time, free))
     return found
@@ -357,7 +349,7 @@ def test_reservations_are_taken_up_in_the_order_of_their_starts(aggregated: bool
         filled = core.fill(given, given.queue)
         filled.set_promises(given.queue, held)
         filled.set_reservations(given.queue, held, {})
-        core.call(decide_by_slot if aggregated else decide_by_node, given, given.queue)
+        core.decide(given, given.queue)
         assert filled.column(given.queue, codes.RESERVED) == {2: 25, 3: 15}
 
 

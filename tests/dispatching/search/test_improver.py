@@ -13,8 +13,7 @@ from hpcsched.dispatching.planning.search_objective import DinkelbachParameter, 
 from hpcsched.dispatching.planning.selection_options import LARGEST, SelectionOptions
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.rules.orders import ArrivalOrder, KeyOrder, shortest_job
-from hpcsched.dispatching.search.improver import OrderSearch, random_state
-from hpcsched.dispatching.search.order_kernels import Effort
+from hpcsched.dispatching.search.improver import Effort, OrderSearch, random_state
 from hpcsched.dispatching.search.surrogate_objective import Surrogate, SurrogateObjective
 from hpcsched.system.node_outages import NO_OUTAGES, Outage, Outages
 from hpcsched.system.shared_resources import Change, Draw, SharedResource

@@ -87,27 +87,3 @@ def test_one_that_does_not_stop_is_killed(tmp_path: Path, monkeypatch: pytest.Mo
     began = time.monotonic()
     assert carry_out(name, "", attempt, stopped=(attempt / "begun").exists) == STOPPED
     assert time.monotonic() - began < 300
-
-
-WAITS = """
-import pathlib, sys, time
-notes = pathlib.Path(sys.argv[1]).parent / "notes"
-for line in ("compiling", "still compiling"):
-    with notes.open("a") as file:
-        file.write(line + chr(10))
-    time.sleep(0.4)
-"""
-
-
-def test_notes_of_a_wait(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    """They are shown while the program runs, each once, and of one program at a time."""
-    monkeypatch.setattr(attempts, "POLL", 0.02)
-    name = program(tmp_path, WAITS, monkeypatch)
-    with caplog.at_level("INFO", logger="hpcsched.progress"):
-        assert not carry_out(name, "", new_attempt(tmp_path, "a"))
-        assert caplog.messages == ["compiling", "still compiling"]
-        monkeypatch.setattr(attempts._Relay, "shown", tmp_path / "of another")
-        assert not carry_out(name, "", new_attempt(tmp_path, "b"))
-    assert caplog.messages == ["compiling", "still compiling"]

@@ -61,7 +61,7 @@ def test_a_node_for_each_processor() -> None:
     ],
 )
 @pytest.mark.parametrize("source", ["swf", "alea"])
-def test_what_is_told(  # noqa: PLR0917 (pytest makes parameters of them)
+def test_what_is_told(
     header: str,
     count: int,
     message: str | None,
