@@ -90,8 +90,9 @@ class ReasonDetails:
 
     def may_be(self, row: ReasonRow) -> bool:
         """Return True if the detail of a row whose job is in the trace can be as it is."""
-        if row.kind in ("dependency", "outage", "limit", None):
-            # A job that was not shown to the dispatcher gets another promise.
+        if row.kind in ("dependency", "outage", "limit", "in_order", "backfilled", "planned", None):
+            # A job that was not shown to the dispatcher gets another promise, and one that started
+            # and lost a node.
             self._promises.pop(row.job_id, None)
         if row.kind == "dependency":
             return self._is_dependency(row)

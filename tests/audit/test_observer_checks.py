@@ -144,6 +144,16 @@ def test_details(details: ReasonDetails, *, kind: Any, detail: str, known: bool)
     assert details.may_be(ReasonRow(5, 20, 6, kind, None, 50, detail, 21)) is known
 
 
+def test_another_promise_after_a_start(details: ReasonDetails) -> None:
+    """A job has one promise until it starts; one that lost a node and waits again has another."""
+    row = ReasonRow(5, 20, 6, "no_room", None, 50, "at first promised for 9 s", 21)
+    later = row._replace(detail="at first promised for 12 s")
+    assert details.may_be(row)
+    assert not details.may_be(later)
+    assert details.may_be(row._replace(kind="in_order", time=None, detail=""))
+    assert details.may_be(later)
+
+
 def test_events_of_a_run_that_was_broken_off(tmp_path: Path) -> None:
     """The numbers of jobs that are left must be those of the summary."""
     directory = ran(tmp_path, "plain", "easy")
