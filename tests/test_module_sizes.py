@@ -14,7 +14,6 @@ MOST_OF_A_NAME = 2
 SMALL = {
     "__main__.py": "python -m hpcsched starts it",
     "cli/measure.py": "a module for each command, imported when it is called",
-    "dispatching/core/code_worker.py": "started as a process",
     "report/tables/study_tables.py": "imports all tables, and no table imports it",
     "version.py": "imported by all, imports nothing",
 }
