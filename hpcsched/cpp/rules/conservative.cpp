@@ -198,7 +198,8 @@ void keep_promises(State& state, bool explains)
     Counters& counters = state.counters;
     const int64_t count = counters.queued;
     if (count == 0) return;
-    bool freed = counters.freed_until > counters.now || any_back(state);
+    bool freed = any_back(state);  // always asked: it notes the nodes that are out now
+    freed |= counters.freed_until > counters.now;
     for (int64_t k = count; k < count + counters.held_back; ++k) {
         // A job that a round is not shown loses its reservation, and is promised a start anew.
         Job& job = state.jobs[state.queue[k]];
