@@ -205,10 +205,10 @@ def test_what_is_left_by_a_job_that_ends_early(request_of_all: tuple[int, ...] |
 def test_room_on_a_node_that_is_back_goes_to_those_that_were_promised_a_start() -> None:
     """Three nodes with a core; two are out from 10 to 20, and job 1 loses its attempt on one.
 
-    Job 4 fits at 6, but job 3, promised two nodes at 20, has the only one by then; so it is promised
-    30. At 10 job 3 has too few nodes, and loses its promise: job 4 moves to 20, and job 1, which is
-    queued again, is promised 35. At 20 the nodes are back: job 1 moves to 20 before job 3 is
-    promised a start anew, at 35.
+    Job 4 fits at 6, but job 3 is promised two nodes at 20, and needs the free one; so job 4 is
+    promised 30. At 10 job 3 has too few nodes and loses its promise: job 4 moves to 20, and job 1,
+    which is queued again, is promised 35. At 20 the nodes are back: job 1 moves to 20 before job 3
+    is promised a start anew, at 35.
     """
     jobs = [traced(1, 0, 1, 100), traced(2, 0, 1, 20), traced(3, 5, 2, 10), traced(4, 6, 1, 15)]
     out = Outage(start=10, end=20, nodes=(0, 2), kind="failure", name="out")
