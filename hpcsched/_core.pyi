@@ -1,6 +1,6 @@
 """The compiled core of hpcsched."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 import enum
 from typing import Annotated
 
@@ -107,34 +107,343 @@ class PostponeSearch:
     def best_cost(self) -> int | None:
         """Cost that a plan has to stay below; None without any."""
 
-class State:
+class Rule(enum.Enum):
+    """Rules of the core; `IN_PYTHON` stands for a dispatcher."""
+
+    IN_PYTHON = 0
+
+    EASY = 1
+
+    STRICT = 2
+
+    GREEDY = 3
+
+    BACKFILL = 4
+
+    RELAXED = 5
+
+    COMMITTED = 6
+
+    COMMITTED_BACKFILL = 7
+
+    CONSERVATIVE = 8
+
+    SLACK = 9
+
+    BESIDE_PLAN = 10
+
+class Compression(enum.Enum):
+    """Order in which reservations are moved up."""
+
+    BY_ARRIVAL = 0
+
+    BY_RESERVATION = 1
+
+class Allocator(enum.Enum):
+    """Allocators of the core; `EXTERNAL` is Python's."""
+
+    EXTERNAL = 0
+
+    FIRST_FIT = 1
+
+    BEST_FIT = 2
+
+    KEEP_SCARCE = 3
+
+    WEIGHTED = 4
+
+    BALANCED = 5
+
+    HYBRID = 6
+
+class Correction(enum.Enum):
+    """Corrections of outlived predictions."""
+
+    ONE_SECOND = 0
+
+    DOUBLING = 1
+
+    TO_REQUESTED_TIME = 2
+
+    ASKED_FOR = 3
+
+class OrderKind(enum.Enum):
+    """How a queue is sorted."""
+
+    BY_KEYS = 0
+
+    BY_WAIT = 1
+
+    IN_PYTHON = 2
+
+class WaitReason(enum.IntEnum):
+    """Why a job waits."""
+
+    NO_ROOM = 0
+
+    RESERVED_FOR = 1
+
+    BEHIND = 2
+
+    BEYOND_DEPTH = 3
+
+    SHORT_OF_SHARED = 4
+
+class Choices:
     """
-    State of a replay or of a round, over arrays of Python.
+    Rule, allocator and options.
 
     Parameters
     ----------
-    tables, shapes, choices, outages, followers, flight, shared_resources, batch, output
-        Records of `hpcsched.dispatching.core.state`.
-    by_node
-        Whether units are placed node by node; otherwise slots are counted.
+    depth
+        Maximum number of reservations of `BACKFILL`; -1: no maximum.
+    own_backfill_order
+        Whether jobs behind the head job are tried in an order of their own.
+    relaxation
+        Maximum delay of the head job of `RELAXED` as a share of its expected wait.
+    order, behind_order
+        How the queue is sorted, and the jobs behind its head.
+    scarce
+        Whether each resource type is scarce, `[R]`; empty for allocators without such types.
+    compression
+        For rules that keep reservations from round to round.
+    slack_share, least_slack
+        Slack of a promise with `SLACK` as a share of the promised wait, and more in seconds.
+    window
+        Seconds from now up to which `BACKFILL` makes reservations; None: no limit.
     """
 
-    def __init__(self, tables: object, shapes: object, choices: object, outages: object, followers: object, flight: object, shared_resources: object, batch: object, output: object, by_node: bool) -> None: ...
+    def __init__(self, rule: Rule, *, depth: int = -1, own_backfill_order: bool = False, allocator: Allocator = Allocator.FIRST_FIT, correction: Correction = Correction.ONE_SECOND, writes_places: bool = False, relaxation: float = 0.0, order: OrderKind = OrderKind.BY_KEYS, behind_order: OrderKind = OrderKind.BY_KEYS, scarce: Sequence[bool] = [], compression: Compression | None = None, slack_share: float = 0.0, least_slack: int = 0, window: int | None = None) -> None: ...
 
-    def advance(self, seconds: float) -> int:
+    def __deepcopy__(self, memo: object) -> Choices: ...
+
+    @property
+    def rule(self) -> Rule: ...
+
+    @property
+    def allocator(self) -> Allocator: ...
+
+    @property
+    def correction(self) -> Correction: ...
+
+    @property
+    def depth(self) -> int: ...
+
+    @property
+    def order(self) -> OrderKind: ...
+
+    @property
+    def behind_order(self) -> OrderKind: ...
+
+NEVER: int = 4611686018427387904
+
+class State:
+    """
+    State of a replay, or of a single problem.
+
+    A row is a job in the system. Times are in seconds.
+
+    Parameters
+    ----------
+    capacity
+        Of each node, `[N, R]`.
+    first_slot
+        First slot of each node, `[N + 1]`; `[0]` where units are placed node by node.
+    keys, behind_keys
+        Numbers of sort keys of a job, for the queue and behind its head.
+    by_python
+        Whether Python makes the decisions.
+    takes_time
+        Whether decisions take simulated time.
+    follows
+        Whether events are noted.
+    holds_jobs
+        Whether Python holds jobs back.
+    """
+
+    def __init__(self, capacity: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], first_slot: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], choices: Choices, *, keys: int = 0, behind_keys: int = 0, by_python: bool = False, takes_time: bool = False, follows: bool = False, holds_jobs: bool = False) -> None: ...
+
+    def copy(self) -> State:
+        """Return a copy."""
+
+    def __deepcopy__(self, memo: object) -> State: ...
+
+    def announce(self, start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], end: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], first: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], nodes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """
-        Replay until something is needed or the replay is over.
+        Set the announced outages, by start: k is on nodes[first[k]] to before first[k + 1].
+        """
+
+    def set_outages(self, time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], sign: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], first: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], nodes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], requeue: bool) -> None:
+        """
+        Set the begins (sign 1) and ends (-1) of outages.
 
         Parameters
         ----------
-        seconds
-            Real time after which the loop pauses between two instants; negative: after each instant.
-
-        Returns
-        -------
-        int
-            Code of the cause of the return. The next call continues where this one stopped.
+        requeue
+            Whether jobs that lose a node are put back into the queue.
         """
+
+    def set_shared_resources(self, capacity: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], first: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], at: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], offer: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], every: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], period: int, settled: int, node: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], rounds: int) -> None:
+        """
+        Set the shared resources, `[P]`.
+
+        Parameters
+        ----------
+        capacity
+            Until the first change: those of p are first[p] to before first[p + 1].
+        at, offer
+            Time and new capacity of each change.
+        every
+            Period of the changes, 0 if they do not recur; `period` is common to all.
+        settled
+            Second from which on all periods are equal.
+        node
+            Draw of a node that is switched on.
+        rounds
+            Number of periods after which decisions have seen all capacities.
+        """
+
+    def add_shapes(self, asked: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], on_idle: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], exclusive: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], uncountable: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], kind: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], may_use: Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None:
+        """
+        Append shapes: distinct requests of a unit.
+
+        Parameters
+        ----------
+        asked
+            Amounts, `[S, R]`.
+        on_idle
+            Units that fit on each idle node, `[S, N]`.
+        uncountable
+            Whether units cannot be planned by number, `[S]`.
+        kind
+            The same for requests that differ in their nodes only, `[S]`; empty without outages.
+        may_use
+            Nodes that a job may use, `[S, N]`; empty without outages.
+        """
+
+    def jobs(self, name: str, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.int64]:
+        """Return a number of each of some jobs."""
+
+    def set_jobs(self, name: str, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Set a number of some jobs."""
+
+    def held(self, row: int) -> tuple[bool, bool]:
+        """Return whether outages, or Python, hold a job back."""
+
+    def places(self, row: int) -> list[tuple[int, int]]:
+        """Return a job's nodes with units, or intervals of slots."""
+
+    @property
+    def queue(self) -> NDArray[numpy.int64]:
+        """Rows of waiting jobs in the order in which they are considered."""
+
+    @property
+    def running_rows(self) -> NDArray[numpy.int64]:
+        """Rows of running jobs by predicted end."""
+
+    @property
+    def started(self) -> list[int]:
+        """Rows of the jobs that the last round started, in order."""
+
+    @property
+    def free_slots(self) -> list[tuple[int, int]]:
+        """Intervals of free slots."""
+
+    @property
+    def available(self) -> NDArray[numpy.int64]:
+        """Free amounts, `[R, N]`."""
+
+    @property
+    def allocated(self) -> NDArray[numpy.int64]:
+        """Amounts that running jobs hold, `[R]`."""
+
+    @property
+    def waiting_amounts(self) -> NDArray[numpy.int64]:
+        """Amounts that waiting jobs request, `[R]`."""
+
+    @property
+    def drawn(self) -> NDArray[numpy.int64]:
+        """Amounts drawn from shared resources, `[P]`."""
+
+    @property
+    def down(self) -> NDArray[numpy.int64]:
+        """Present outages of each node, `[N]`."""
+
+    @property
+    def clear_until(self) -> NDArray[numpy.int64]:
+        """Begin of each node's next announced outage, `[N]`."""
+
+    def open_nodes(self, shape: int) -> list[int]:
+        """Return the nodes that a shape may use, beside outages."""
+
+    @property
+    def now(self) -> int:
+        """Present second."""
+
+    @property
+    def round(self) -> int:
+        """Number of the last round."""
+
+    @property
+    def submitted(self) -> int:
+        """Number of submitted jobs."""
+
+    @property
+    def waiting(self) -> int:
+        """Number of waiting jobs."""
+
+    @property
+    def running(self) -> int:
+        """Number of running jobs."""
+
+    @property
+    def held_back(self) -> int:
+        """Number of jobs that are held back."""
+
+    @property
+    def requests(self) -> int:
+        """Number of shapes."""
+
+    @property
+    def between_instants(self) -> bool:
+        """Whether an instant is over."""
+
+    def fill(self, now: int, waiting: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], running: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], behind: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """
+        Replace all jobs by those of a problem; waiting ones have the first rows.
+
+        Parameters
+        ----------
+        waiting
+            Predicted run times and units in the order in which jobs are considered, `[Q, 2]`.
+        running
+            Predicted ends, ascending, and units, `[K, 2]`.
+        behind
+            Rows in the order behind the head job; empty: the same order.
+        """
+
+    def fill_nodes(self, shapes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], place_count: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], nodes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], units: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], available: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None:
+        """
+        Set the shapes of all jobs, and the places of running ones.
+
+        Parameters
+        ----------
+        place_count
+            Number of nodes of each running job, `[K]`; `nodes` and `units` follow one after another.
+        available
+            Free amounts, `[R, N]`.
+        """
+
+    def fill_slots(self, free: Sequence[tuple[int, int]]) -> None:
+        """Set the intervals of free slots."""
+
+    def fill_draws(self, own: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None:
+        """
+        Set the draws of all jobs that do not depend on their nodes, `[Q + K, P]`.
+        """
+
+    def set_places(self, row: int, places: Sequence[tuple[int, int]]) -> None:
+        """Note the nodes reserved for a job."""
 
     def decide(self, allocator: object | None, explains: bool) -> None:
         """
@@ -143,16 +452,28 @@ class State:
         Parameters
         ----------
         allocator
-            Python object that places jobs: `place(row, fits, available)` and `take_slots(units)`; None
-            for one of the core's.
+            Python object that places jobs: `place(row, fits, available)` and `take_slots(units, free)`;
+            None for one of the core's.
         explains
             Whether to note reasons of waiting jobs.
         """
 
-    def start_beside_plan(self, allocator: object | None) -> None:
+    def start_beside_plan(self, allocator: object | None, starting: int, planned: int) -> None:
         """
-        Start planned jobs of a single problem, and those that fit beside; see `decide`.
+        Start the first jobs, and those that delay no planned one; see `decide`.
+
+        Parameters
+        ----------
+        starting, planned
+            Numbers of jobs that a plan starts now, and at any time; the first ones.
         """
+
+    @property
+    def freed_until(self) -> int:
+        """Latest predicted end of jobs that have ended since the last round."""
+
+    @freed_until.setter
+    def freed_until(self, arg: int, /) -> None: ...
 
     def open_shared(self) -> None:
         """Find the free amounts of shared resources from now on."""
@@ -162,75 +483,151 @@ class State:
         Return a shared resource that is short for a job from a start on; -1 if none is.
         """
 
-    def earliest_in_shared(self, row: int, begin: int) -> int:
-        """Return the earliest start of a job at which shared resources suffice."""
-
-    def reserve_shared(self, row: int, begin: int, sign: int) -> None:
-        """Reserve a job's draw from a start on (sign 1), or give it back (-1)."""
-
-    def shared_steps(self) -> tuple[list[int], list[list[int]]]:
-        """
-        Return the starts of steps, and the free amounts of shared resources in each.
-        """
-
     def draw_for_start(self, row: int, placed: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """Subtract the draw of a job that starts now with units on nodes, `[N]`."""
 
-def corrected_end(job: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], now: int, correction: int) -> int:
-    """
-    Return the end, after now, of a job that has outlived its prediction, from its row.
-    """
+    def begin_batch(self, *, number: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], submit_time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], run_time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], predicted: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], requested_time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], units: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], shape: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], keys: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], behind_keys: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], watched: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], refused: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], draws: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], is_predicted: bool, last: bool) -> None:
+        """
+        Begin the next batch of jobs, `[B]`, in order of submission.
 
-class RoundPlan:
-    """
-    Plan of a single problem, asked about one job after another.
+        Parameters
+        ----------
+        keys, behind_keys
+            Sort keys, ascending, `[B, K]`; of orders by wait, the first is the divisor of the wait.
+        watched
+            Whether a job's submission, start or end may change the set of jobs that are held back.
+        refused
+            Cause of a refusal at submission, -1 without one; empty if none is.
+        draws
+            Draws on shared resources that do not depend on nodes, `[B, P]`.
+        is_predicted
+            Whether predictions are known; otherwise they are asked for at submission.
+        last
+            Whether no other batch follows.
+        """
 
-    Jobs may be started before the plan is opened and, beside reservations, afterwards.
+    def advance(self, hooks: Hooks, seconds: float) -> Pause:
+        """
+        Replay until the batch is used up, the replay is over, or time is up.
+
+        Parameters
+        ----------
+        seconds
+            Real time after which the loop pauses between two instants. The next call goes on there.
+        """
+
+    def answer(self, *, rows: Sequence[int], places: Sequence[Sequence[tuple[int, int]]], dismissed: Sequence[int], call_again: int, seconds: float, free_slots: Sequence[tuple[int, int]] | None) -> None:
+        """
+        Give the decision of a round.
+
+        Parameters
+        ----------
+        rows, places
+            Jobs to start, and their nodes with units, or intervals of slots.
+        dismissed
+            Rows of rejected jobs.
+        seconds
+            Real time that the decision took.
+        free_slots
+            Intervals that are free once all have started; None where slots are not counted.
+        """
+
+    def take_output(self) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.int64]]:
+        """
+        Return what was written since the last call.
+
+        Returns
+        -------
+        tuple
+            Jobs that have left, `[J, 8]`; nodes and units of their places; lost attempts, `[I, 8]`; nodes
+            and units of theirs; rounds, `[K, 7]`; their waiting, free and idle amounts, `[K, 3R]`; decision
+            times, `[K]`; levels of shared resources with their times, `[L, 1 + P]`.
+        """
+
+    def take_events(self) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.int32]]:
+        """
+        Return the events since the last call, `[E, 5]`, and nodes and units of starts.
+        """
+
+    def keep_output(self, jobs: int, rounds: int) -> None:
+        """Drop what was written behind the first jobs and rounds."""
+
+    def left_since(self, first: int) -> NDArray[numpy.int64]:
+        """Return the jobs that have left from one on, `[J, 8]`."""
+
+    def round_record(self, k: int) -> tuple[int, int, int, int, int, int, int, list[int], float]:
+        """Return the numbers of a round, its amounts, and its decision time."""
+
+    @property
+    def written(self) -> tuple[int, int]:
+        """Numbers of jobs and rounds that are written."""
+
+    @property
+    def release(self) -> int:
+        """When the jobs that are held back change even without an event."""
+
+    @release.setter
+    def release(self, arg: int, /) -> None: ...
+
+    def set_run_times(self, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], run_times: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Set the run times of jobs; running ones end later than now."""
+
+    def corrected_end(self, row: int) -> int:
+        """Return the estimated end of a job that has outlived its prediction."""
+
+class Pause(enum.Enum):
+    """Why a replay returns."""
+
+    OVER = 0
+
+    JOBS_NEEDED = 1
+
+    TIME_UP = 2
+
+class EventKind(enum.IntEnum):
+    """Events for observers."""
+
+    SUBMITTED_JOB = 0
+
+    REJECTED_JOB = 1
+
+    STARTED_JOB = 2
+
+    LOST_JOB = 3
+
+    ENDED_JOB = 4
+
+    ASKED_ROUND = 5
+
+    HELD_ROUND = 6
+
+    DISMISSED_JOB = 7
+
+class Hooks:
+    """
+    What a replay asks of Python where it is needed.
 
     Parameters
     ----------
-    state
-        A state without an allocator in Python.
+    predict
+        Job of the batch → predicted run time, sort keys in both orders, cause of a refusal or -1.
+    correct
+        Rows of jobs that have outlived their prediction → estimated ends.
+    look
+        Rows to hold back or to release, and when that changes by itself.
+    look_again
+        Whether a job is free that was held back in the last round, and the same time.
+    order
+        Rows by arrival → rows in the order of the queue, and behind its head; None for other orders.
+    decide
+        Gives the decision of a round with `State.answer`.
+    charge
+        Number of jobs shown, real seconds → simulated seconds that a decision takes.
+    pass_instant
+        Whether the replay goes on after an instant.
     """
 
-    def __init__(self, state: State) -> None: ...
-
-    def open(self, counted: bool) -> None:
-        """Open the plan: by count of units, or node by node."""
-
-    def fits_now(self, row: int) -> bool:
-        """Return whether a job could be placed now, whatever is reserved."""
-
-    def start(self, row: int) -> None:
-        """Start a job, before the plan is opened."""
-
-    def start_on(self, row: int, placed: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
-        """Start a job with units on nodes, `[N]`."""
-
-    def fits_beside(self, row: int) -> bool:
-        """
-        Return whether a job fits until its predicted end, beside all reservations.
-        """
-
-    def start_beside(self, row: int) -> bool:
-        """Start a job beside all reservations; return whether it fitted."""
-
-    def earliest(self, row: int) -> int:
-        """Return the earliest start of a job, node by node."""
-
-    def reserve(self, row: int, release: int) -> int:
-        """Reserve room for a job at the earliest time, which is returned."""
-
-    def hold(self, row: int, begin: int) -> bool:
-        """Reserve room for a job from a time on; return whether it fits."""
-
-    def cancel(self, row: int) -> None:
-        """Cancel the reservation of a job, whose nodes stay noted."""
-
-    def segments(self) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.int64]]:
-        """
-        Return start, successor and free amounts of the segments: `[S]`, `[S]`, `[S, R]`.
-        """
+    def __init__(self, *, predict: Callable[[int], tuple[int, Sequence[int], Sequence[int], int]], correct: Callable[[Sequence[int]], Sequence[int]], look: Callable[[], tuple[Sequence[int], int]], look_again: Callable[[], tuple[bool, int]], order: Callable[[Sequence[int]], tuple[Sequence[int] | None, Sequence[int] | None]], decide: Callable[[], None], charge: Callable[[int, float], int], pass_instant: Callable[[], bool]) -> None: ...
 
 class FreeResources:
     """

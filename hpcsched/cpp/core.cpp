@@ -1,7 +1,7 @@
 #include <nanobind/nanobind.h>
 
 #include "bindings/planning_bindings.hpp"
-#include "bindings/replay_bindings.hpp"
+#include "bindings/state_bindings.hpp"
 #include "postpone/bindings.hpp"
 
 NB_MODULE(_core, core)
@@ -10,6 +10,8 @@ NB_MODULE(_core, core)
     nanobind::set_leak_warnings(false);
     core.doc() = "The compiled core of hpcsched.";
     hpcsched::postpone::bind(core);
-    hpcsched::bind_replay(core);
+    auto state = hpcsched::bind_state(core);
+    hpcsched::bind_rounds(state);
+    hpcsched::bind_replay(core, state);
     hpcsched::bind_planning(core);
 }

@@ -30,8 +30,6 @@ class ColumnChecks:
 
         Parameters
         ----------
-        columns
-            The batch.
         asked
             Amounts per unit of each request, `[S, R]`.
         present

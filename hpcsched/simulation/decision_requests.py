@@ -6,11 +6,8 @@ from time import perf_counter
 
 import numpy as np
 
-from hpcsched.dispatching.core import codes
-from hpcsched.dispatching.core.cell_lists import add_cells
-from hpcsched.dispatching.core.state import FlightTables, OutageTables, Tables
-from hpcsched.dispatching.core.state_arrays import with_cells
-from hpcsched.dispatching.decision import NOTHING, Decision, Start
+from hpcsched._core import NEVER, State
+from hpcsched.dispatching.decision import NOTHING, Decision
 from hpcsched.dispatching.decision_reasons import Reason
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
 from hpcsched.errors import DecisionError, HpcschedError
@@ -65,32 +62,31 @@ class DecisionRequests:
         self._corrected: dict[int, RunningJob] = {}
         self.decision: Decision = NOTHING
 
-    def ask(self, tables: Tables, flight: FlightTables, outages: OutageTables) -> Tables:
-        """Ask for a decision and write it into the tables, which are returned.
+    def ask(self, state: State) -> None:
+        """Ask for a decision and give it to the core.
 
         Raises
         ------
         DecisionError
             If the dispatcher fails, or its decision cannot be carried out.
         """
-        counters = tables.counters
-        now, number = int(counters[codes.NOW]), int(counters[codes.ROUND]) + 1
-        rows = tables.queue[: counters[codes.QUEUED]]
-        queue: Sequence[WaitingJob] = self._waiting(rows, tables)
+        now, number = state.now, state.round + 1
+        rows = state.queue
+        queue: Sequence[WaitingJob] = self._waiting(rows, state)
         held: Mapping[int, Reason] = {}
-        if counters[codes.HELD_BACK]:
-            is_held = tables.jobs[rows, codes.HELD]
-            held = self._held(queue, is_held, now, outages)
-            queue = [job for job, by in zip(queue, is_held.tolist(), strict=True) if not by]
-            rows = rows[is_held == 0]
+        if state.held_back:
+            causes = [state.held(row) for row in rows.tolist()]
+            held = self._held(queue, [by_outages for by_outages, _ in causes], state)
+            shown_now = [not any(by) for by in causes]
+            queue = [job for job, is_shown in zip(queue, shown_now, strict=True) if is_shown]
+            rows = rows[shown_now]
         self._events.asked(now, held)
         # All waiting jobs may be held back: then nobody is asked.
-        shown = self._shown(rows, queue, tables, outages)
-        assert flight.decision_seconds is not None
-        flight.decision_seconds[0] = 0.0
-        self.decision = NOTHING
+        shown = self._shown(rows, queue, state)
+        self.decision, seconds = NOTHING, 0.0
+        problem: DispatchingProblem | None = None
         if shown:
-            problem = self._problem(shown, tables, now, number)
+            problem = self._problem(shown, state, number)
             began = perf_counter()
             try:
                 decision = self._parts.dispatcher.dispatch(problem)
@@ -98,30 +94,22 @@ class DecisionRequests:
                 raise
             except FAULTS as error:
                 raise dispatcher_raised(self._named(), number, error) from error
-            flight.decision_seconds[0] = perf_counter() - began
+            seconds = perf_counter() - began
             try:
-                conditions = _Conditions(self._events.held, self._outages, outages)
+                conditions = _Conditions(self._events.held, self._outages, state)
                 check_decision(problem, decision, conditions)
             except BadDecisionError as error:
                 raise self._fault(number, str(error)) from None
             self.decision = decision
-            tables = self._write(problem, tables, flight)
-        else:
-            counters[[codes.DECIDED, codes.DISMISSED]] = 0
-            self._events.decided(NOTHING, {})
-        again = self.decision.call_again_at
-        counters[codes.CALL_AGAIN] = codes.NEVER if again is None else again
-        counters[codes.ANSWERED] = 1
-        return tables
+        self._give(problem, seconds, state)
 
-    def stranded(self, tables: Tables) -> DecisionError:
+    def stranded(self, state: State) -> DecisionError:
         """Return the error about the remaining jobs, which wait for ever."""
-        rows = tables.queue[: tables.counters[codes.QUEUED]]
-        queue = self._waiting(rows, tables)
+        queue = self._waiting(state.queue, state)
         events = self._events
         why = why_stranded(queue, tuple(events.held.values()), events.stranded, self._parts.system)
         return self._fault(
-            int(tables.counters[codes.ROUND]),
+            state.round,
             f"nothing runs and nothing more is submitted, yet {len(queue)} jobs are left"
             f" waiting: {why}",
         )
@@ -133,38 +121,38 @@ class DecisionRequests:
     def _named(self) -> str:
         return named("dispatcher", self._parts.dispatcher, self._parts.dispatcher_name)
 
-    def _waiting(self, rows: IntArray, tables: Tables) -> list[WaitingJob]:
+    def _waiting(self, rows: IntArray, state: State) -> list[WaitingJob]:
         """Return the jobs of some rows as they were submitted."""
-        return self._events.waiting(tables.jobs[rows, codes.SEQUENCE].tolist())
+        return self._events.waiting(state.jobs("sequence", rows).tolist())
 
     def _held(
-        self, queue: Sequence[WaitingJob], is_held: IntArray, now: int, outages: OutageTables
+        self, queue: Sequence[WaitingJob], by_outages: Sequence[bool], state: State
     ) -> Mapping[int, Reason]:
         """Return the reasons of the ineligible jobs, by number."""
-        closing = self._outages.closing
+        now, closing = state.now, self._outages.closing
         shut_out = {
-            job.job_id: Reason(job.job_id, "outage", detail=closing(job, now, outages))
-            for job, by in zip(queue, is_held.tolist(), strict=True)
-            if by & codes.HELD_BY_OUTAGES
+            job.job_id: Reason(job.job_id, "outage", detail=closing(job, now, state))
+            for job, is_shut_out in zip(queue, by_outages, strict=True)
+            if is_shut_out
         }
         if self._holding is None:
             return shut_out
         return self._holding.reasons(queue, shut_out, now)
 
     def _shown(
-        self, rows: IntArray, queue: Sequence[WaitingJob], tables: Tables, outages: OutageTables
+        self, rows: IntArray, queue: Sequence[WaitingJob], state: State
     ) -> tuple[WaitingJob, ...]:
         """Return jobs restricted to the nodes that are open to them."""
-        if outages.may_use is None:
+        if not self._parts.outages.all:
             return tuple(queue)
-        jobs = tables.jobs
-        narrow = jobs[rows, codes.SHAPE] != jobs[rows, codes.REQUEST]
+        shapes = state.jobs("shape", rows)
+        numbers = state.jobs("sequence", rows).tolist()
         before, self._narrowed = self._narrowed, {}
         shown, open_to = list(queue), {}
-        for place in np.flatnonzero(narrow).tolist():
-            number, shape = jobs[rows[place], [codes.SEQUENCE, codes.SHAPE]].tolist()
+        for place in np.flatnonzero(shapes != state.jobs("request", rows)).tolist():
+            number, shape = numbers[place], int(shapes[place])
             if shape not in open_to:
-                open_to[shape] = frozenset(np.flatnonzero(outages.may_use[shape]).tolist())
+                open_to[shape] = frozenset(state.open_nodes(shape))
             known = before.get(number)
             if known is None or known.request.allowed_nodes != open_to[shape]:
                 request = queue[place].job.request
@@ -174,32 +162,32 @@ class DecisionRequests:
         return tuple(shown)
 
     def _problem(
-        self, queue: tuple[WaitingJob, ...], tables: Tables, now: int, number: int
+        self, queue: tuple[WaitingJob, ...], state: State, number: int
     ) -> DispatchingProblem:
+        now = state.now
         return DispatchingProblem(
             now,
             number,
             queue,
-            self._running(tables, now),
+            self._running(state),
             self._parts.system,
             self._parts.objective,
-            *self._free(tables),
+            *self._free(state),
             explain=self._events.explains,
             outages=self._outages.announced(now),
             additional=additional_data(self._parts.givers, now),
         )
 
-    def _running(self, tables: Tables, now: int) -> tuple[RunningJob, ...]:
+    def _running(self, state: State) -> tuple[RunningJob, ...]:
         """Return running jobs by estimated end; ties keep the order of submission."""
-        jobs, rows = tables.jobs, tables.running[: tables.counters[codes.RUNNING]]
-        running = self._events.running(jobs[rows, codes.SEQUENCE].tolist())
+        now, rows = state.now, state.running_rows
+        running = self._events.running(state.jobs("sequence", rows).tolist())
         if not running or running[0].predicted_end_time > now:
             self._corrected.clear()
             return tuple(running)
         before, self._corrected = self._corrected, {}
-        for place, (job, end) in enumerate(
-            zip(running, jobs[rows, codes.SHOWN_END].tolist(), strict=True)
-        ):
+        ends = state.jobs("shown_end", rows).tolist()
+        for place, (job, end) in enumerate(zip(running, ends, strict=True)):
             if job.predicted_end_time > now:
                 break
             known = before.get(job.job_id)
@@ -208,77 +196,49 @@ class DecisionRequests:
             running[place] = self._corrected[job.job_id] = known
         return tuple(sorted(running, key=_predicted_end))
 
-    def _free(self, tables: Tables) -> Snapshot:
+    def _free(self, state: State) -> Snapshot:
         """Return the free resources now."""
-        if self._slot_map is None:
-            available = tables.available.copy()
-            available.flags.writeable = False
-            return None, None, available
-        return self._free_slots(tables), self._slot_map, None
+        if self._slot_map is not None:
+            return tuple(state.free_slots), self._slot_map, None
+        available = state.available
+        available.flags.writeable = False
+        return None, None, available
 
-    def _free_slots(self, tables: Tables) -> tuple[Interval, ...]:
-        count = tables.counters[codes.INTERVALS]
-        low, high = tables.interval_low[:count].tolist(), tables.interval_high[:count].tolist()
-        return tuple(zip(low, high, strict=True))
-
-    def _write(self, problem: DispatchingProblem, tables: Tables, flight: FlightTables) -> Tables:
-        """Write a decision into the tables: rows and places of its jobs."""
-        counters, starts = tables.counters, self.decision.starts
-        row_of = self._events.rows
-        if not starts:
-            self._events.decided(self.decision, {})
-        else:
-            places = self._places(problem, starts, tables)
-            needed = sum(map(len, places))
-            if counters[codes.CELLS_FREE] < needed:
-                tables = with_cells(tables, len(tables.cells) + needed)
-            for k, (start, cells) in enumerate(zip(starts, places, strict=True)):
-                row = row_of[start.job_id]
-                tables.started[k] = row
-                tables.jobs[row, codes.CELL] = add_cells(cells, tables)
-        counters[codes.DECIDED] = len(starts)
-        assert flight.dismissed is not None
-        rejected = self.decision.rejected
-        flight.dismissed[: len(rejected)] = [row_of[job_id] for job_id in rejected]
-        counters[codes.DISMISSED] = len(rejected)
-        return tables
-
-    def _places(
-        self, problem: DispatchingProblem, starts: Sequence[Start], tables: Tables
-    ) -> list[Sequence[Interval]]:
-        """Return the cells of each start; slots are taken from the free ones."""
+    def _give(self, problem: DispatchingProblem | None, seconds: float, state: State) -> None:
+        """Give the decision to the core."""
+        decision = self.decision
         allocations: dict[int, Allocation] = {}
-        cells: list[Sequence[Interval]]
+        places: list[list[Interval]] = []
+        free: list[Interval] | None = None
         if self._slot_map is None:
-            allocations = {start.job_id: start.allocation for start in starts}
-            cells = [
-                list(zip(start.allocation.nodes, start.allocation.units, strict=True))
-                for start in starts
-            ]
-        else:
+            for start in decision.starts:
+                allocation = allocations[start.job_id] = start.allocation
+                places.append(list(zip(allocation.nodes, allocation.units, strict=True)))
+        elif decision.starts:
+            assert problem is not None
             space = SlotSpace(self._slot_map, problem.free_slots)
             request_of = {job.job_id: job.request for job in problem.queue}
-            cells = []
-            for job_id, allocation in starts:
-                claimed = space.claim(allocation, request_of[job_id])
-                allocations[job_id] = claimed
-                cells.append(list(claimed.intervals))
-            count = len(space.free)
-            tables.interval_low[:count] = [low for low, _ in space.free]
-            tables.interval_high[:count] = [high for _, high in space.free]
-            tables.counters[codes.INTERVALS] = count
-            tables.counters[codes.FREE_SLOTS] = space.count
-        self._events.decided(self.decision, allocations)
-        return cells
+            for job_id, where in decision.starts:
+                claimed = allocations[job_id] = space.claim(where, request_of[job_id])
+                places.append(list(claimed.intervals))
+            free = space.free
+        self._events.decided(decision, allocations)
+        row_of, again = self._events.rows, decision.call_again_at
+        state.answer(
+            rows=[row_of[start.job_id] for start in decision.starts],
+            places=places,
+            dismissed=[row_of[job_id] for job_id in decision.rejected],
+            call_again=NEVER if again is None else again,
+            seconds=seconds,
+            free_slots=free,
+        )
 
 
 class _Conditions:
     """Explanations of ineligible jobs and closed nodes, for messages."""
 
-    def __init__(
-        self, held: Mapping[int, Reason], reasons: OutageReasons, outages: OutageTables
-    ) -> None:
-        self._held, self._reasons, self._outages = held, reasons, outages
+    def __init__(self, held: Mapping[int, Reason], reasons: OutageReasons, state: State) -> None:
+        self._held, self._reasons, self._state = held, reasons, state
 
     def held_back_by(self, job_id: int) -> str | None:
         """Return the end of the sentence `job N is held back ...`, or None."""
@@ -293,4 +253,4 @@ class _Conditions:
 
     def closed_to(self, waiting: WaitingJob, node: int, now: int) -> str | None:
         """Return why a node is closed to a job that would start now; None if it is open."""
-        return self._reasons.closed_to(waiting, node, now, self._outages)
+        return self._reasons.closed_to(waiting, node, now, self._state)

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable
 
-from hpcsched.dispatching.core import codes
-from hpcsched.dispatching.core.state import OutageTables
+from hpcsched._core import NEVER, State
 from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.system.node_outages import Outage, Outages
 from hpcsched.system.system import System
@@ -12,15 +11,7 @@ _MOST_NAMES = 3
 
 
 class OutageReasons:
-    """Explanations from the outage tables of a replay.
-
-    Parameters
-    ----------
-    outages
-        All outages of the replay.
-    system
-        The system.
-    """
+    """Explanations from all outages of a replay, and its state."""
 
     def __init__(self, outages: Outages, system: System) -> None:
         self._system = system
@@ -31,31 +22,27 @@ class OutageReasons:
         """Return the outages that are announced and not over, by start."""
         return tuple([outage for outage in self._announced if outage.end > now])
 
-    def closing(self, waiting: WaitingJob, now: int, tables: OutageTables) -> str:
+    def closing(self, waiting: WaitingJob, now: int, state: State) -> str:
         """Return the outages that leave too few nodes to a job that would start now."""
-        assert tables.clear_until is not None
+        clear_until = state.clear_until
         end = now + waiting.predicted_run_time
         current = (outage for outage in self._all if outage.start <= now < outage.end)
         names = dict.fromkeys(outage.label for outage in current)
         for outage in self._announced:
-            if now < outage.start < end:
-                clear = tables.clear_until[list(outage.nodes)]
-                if (clear == outage.start).any():
-                    names.setdefault(outage.label)
+            begins = now < outage.start < end
+            if begins and (clear_until[list(outage.nodes)] == outage.start).any():
+                names.setdefault(outage.label)
         return _first_of(names)
 
-    def closed_to(
-        self, waiting: WaitingJob, node: int, now: int, tables: OutageTables
-    ) -> str | None:
+    def closed_to(self, waiting: WaitingJob, node: int, now: int, state: State) -> str | None:
         """Return why a node is closed to a job that would start now; None if it is open."""
-        if tables.down is None:
+        if not self._all:
             return None
-        assert tables.clear_until is not None
         end, name = now + waiting.predicted_run_time, self._system.node_name(node)
-        clear_until = int(tables.clear_until[node])
-        if tables.down[node]:
+        clear_until = int(state.clear_until[node])
+        if state.down[node]:
             return f"node {name} is out of service"
-        if clear_until < min(end, codes.NEVER):
+        if clear_until < min(end, NEVER):
             return (
                 f"node {name} goes out of service at {clear_until}, and the job is predicted to"
                 f" end at {end}"

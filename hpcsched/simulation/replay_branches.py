@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hpcsched.dispatching.core import codes
 from hpcsched.errors import Finding, InputError
 from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.simulation.parts import Parts
@@ -52,15 +51,13 @@ class ReplayBranch:
         self._loop = _copied(loop)
         self.now = loop.now
         self.submitted = loop.submitted
-        tables = loop.tables
-        rows = np.concatenate(
-            (tables.running[: loop.running], tables.queue[: loop.waiting])
-        )  # fmt: skip
+        state = loop.state
+        rows = np.concatenate((state.running_rows, state.queue))
         self._rows, self._running = rows, loop.running
-        start = tables.jobs[rows, codes.START].copy()
+        start = state.jobs("start", rows)
         start[loop.running :] = -1
-        columns = (codes.SEQUENCE, codes.REQUESTED, codes.PREDICTED)
-        sequence, requested, predicted = (tables.jobs[rows, column] for column in columns)
+        columns = "sequence", "requested_time", "predicted"
+        sequence, requested, predicted = (state.jobs(column, rows) for column in columns)
         self.present = PresentJobs(sequence, start, requested, predicted)
 
     @property
@@ -79,8 +76,8 @@ class ReplayBranch:
             In seconds, not above `now`.
         """
         queue = self._rows[self._running :]
-        places = np.argsort(self._loop.tables.jobs[queue, codes.SEQUENCE])
-        self._loop.tables.jobs[queue[places], codes.SUBMIT_TIME] = submit_times
+        places = np.argsort(self._loop.state.jobs("sequence", queue))
+        self._loop.state.set_jobs("submit_time", queue[places], submit_times)
 
     def start_times(
         self, run_times: IntArray, later: Iterable[JobColumns], wanted: IntArray
@@ -135,17 +132,9 @@ class ReplayBranch:
         return starts
 
     def _set_run_times(self, loop: EventLoop, run_times: IntArray) -> None:
-        tables, rows = loop.tables, self._rows
         if loop.parts.kill_at_requested_time:
             run_times = np.minimum(run_times, self.present.requested_time)
-        tables.jobs[rows, codes.RUN_TIME] = run_times
-        running = rows[: self._running]
-        ends = tables.jobs[running, codes.START] + run_times[: self._running]
-        ends = np.maximum(ends, self.now + 1)
-        tables.jobs[running, codes.END] = ends
-        # Rows in order of their ends are a heap.
-        order = np.lexsort((tables.jobs[running, codes.NUMBER], ends))
-        tables.ends[: self._running] = running[order]
+        loop.state.set_run_times(self._rows, run_times)
 
 
 class Branched(NamedTuple):
@@ -222,7 +211,6 @@ def _copied(loop: EventLoop) -> EventLoop:
         parts.partitions,
         parts.givers,
         parts.job_limits,
-        loop.choices,
     )
     try:
         return copy.deepcopy(loop, {id(one): one for one in shared})
@@ -236,5 +224,5 @@ def _copied(loop: EventLoop) -> EventLoop:
 
 
 def _note_running(loop: EventLoop, note: Callable[[IntArray, IntArray], None]) -> None:
-    rows = loop.tables.jobs[loop.tables.running[: loop.running]]
-    note(rows[:, codes.SEQUENCE], rows[:, codes.START])
+    state, rows = loop.state, loop.state.running_rows
+    note(state.jobs("sequence", rows), state.jobs("start", rows))

@@ -9,8 +9,9 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import NamedTuple
 
-from hpcsched.dispatching.core import codes
-from hpcsched.dispatching.core.state import Tables
+import numpy as np
+
+from hpcsched._core import NEVER, State
 from hpcsched.dispatching.decision_reasons import Reason
 from hpcsched.dispatching.problem import RunningJob, WaitingJob
 from hpcsched.simulation.dependencies import Dependencies
@@ -63,7 +64,7 @@ class ReplayEligibility:
             return True
         return bool(job.after) or self._limits.account(job) is not None
 
-    def submitted(self, waiting: WaitingJob, k: int, row: int, now: int, tables: Tables) -> None:
+    def submitted(self, waiting: WaitingJob, k: int, row: int, now: int, state: State) -> None:
         """Add a job to the queue, and watch the jobs that it depends on."""
         job = waiting.job
         if self._dependencies is not None:
@@ -71,7 +72,7 @@ class ReplayEligibility:
             self._rows[job.job_id] = row
             for other in job.after:
                 if other in self._rows:
-                    tables.jobs[self._rows[other], codes.WATCHED] = 1
+                    state.set_jobs("watched", np.array([self._rows[other]]), np.array([1]))
             self._note_release(job, now)
         if self._recorded is not None:
             self._recorded.submitted(job)
@@ -134,19 +135,19 @@ class ReplayEligibility:
             self._changed.add(self._with(job))
         self._left(job, now)
 
-    def turned(self, now: int, tables: Tables) -> list[int]:
+    def turned(self, now: int, state: State) -> list[int]:
         """Return the rows of the jobs with another eligibility than at the last call."""
         found = []
         for together in self._to_look_at(now):
             queue = self._queues[together]
             held = self._held_by_others(queue, now)
-            free = [k for k in queue if k not in held and not _is_shut_out(queue[k], tables)]
+            free = [k for k in queue if k not in held and not _is_shut_out(queue[k], state)]
             limited = self._over_limit(queue, free)
             self._waiting = (self._waiting - queue.keys()) | held
             self._limited = (self._limited - queue.keys()) | limited
             for k, (_, row) in queue.items():
-                before = tables.jobs[row, codes.HELD] & codes.HELD_BY_OTHERS
-                if (k in held or k in limited) != bool(before):
+                before = state.held(row)[1]
+                if (k in held or k in limited) != before:
                     found.append(row)
         self._changed.clear()
         return found
@@ -154,16 +155,16 @@ class ReplayEligibility:
     @property
     def next_release(self) -> int:
         """Next second at which a job becomes eligible, or a round is wanted, by itself."""
-        return self._releases[0][0] if self._releases else codes.NEVER
+        return self._releases[0][0] if self._releases else NEVER
 
-    def frees(self, now: int, tables: Tables) -> bool:
+    def frees(self, now: int, state: State) -> bool:
         """Return True if a job that was ineligible at the last look would be eligible now."""
         for together in self._to_look_at(now):
             queue = self._queues[together]
             before = self._waiting & queue.keys()
             if not before <= self._held_by_others(queue, now):
                 return True
-            shown = [k for k in queue if k not in before and not _is_shut_out(queue[k], tables)]
+            shown = [k for k in queue if k not in before and not _is_shut_out(queue[k], state)]
             if not self._limited & queue.keys() <= self._over_limit(queue, shown):
                 return True
         return False
@@ -249,6 +250,6 @@ class ReplayEligibility:
         return {numbers[job_id] for job_id in held}
 
 
-def _is_shut_out(queued: _Queued, tables: Tables) -> bool:
+def _is_shut_out(queued: _Queued, state: State) -> bool:
     """Return True if outages leave too few nodes to a job."""
-    return bool(tables.jobs[queued.row, codes.HELD] & codes.HELD_BY_OUTAGES)
+    return state.held(queued.row)[0]

@@ -4,10 +4,9 @@ The loop writes its events down in order. They are read whenever it returns.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from hpcsched.dispatching.core import codes
-from hpcsched.dispatching.core.state import FollowedTables, Output, Tables
+from hpcsched._core import EventKind, State
 from hpcsched.dispatching.decision import NOTHING, Decision
 from hpcsched.dispatching.decision_reasons import Reason
 from hpcsched.dispatching.problem import RunningJob, WaitingJob, waiting_job
@@ -63,10 +62,6 @@ class ReplayEvents:
         True if anything follows the events.
     explains
         True if an observer wants reasons.
-    late_starts
-        Explanations of starts that were not carried out, where Python decides.
-    remarks
-        What decisions say, for each round since the record of events began; where Python decides.
     rows
         Rows of the jobs in the system, by number, where Python decides.
     held
@@ -75,9 +70,7 @@ class ReplayEvents:
         Possible reasons why jobs wait for ever.
     """
 
-    def __init__(
-        self, parts: Parts, holding: ReplayEligibility | None, late_starts: LateStarts | None = None
-    ) -> None:
+    def __init__(self, parts: Parts, holding: ReplayEligibility | None, *, in_python: bool) -> None:
         self._parts, self._holding = parts, holding
         self._tell = listeners(parts.observers, parts.followers)
         self.heard = any(self._tell) or bool(parts.givers)
@@ -90,16 +83,15 @@ class ReplayEvents:
         self._decision = NOTHING
         self._decided: dict[int, Allocation] = {}
         self._late: dict[int, str] = {}
-        self._late_starts = late_starts
-        self.remarks: list[RoundRemarks] = []
+        self._late_starts = LateStarts(parts) if in_python else None
+        # What decisions say, for each round since the output began.
+        self._remarks: list[RoundRemarks] = []
         # Jobs that were read and have not been submitted, and how many were read.
         self._coming: dict[int, TracedJob] = {}
         self._read = 0
         # The jobs in the system, and the running ones, by their places among all submitted.
         self._present: dict[int, _Present] = {}
         self._running: dict[int, RunningJob] = {}
-        # How many of the events, and of the places of jobs that started, were gone through.
-        self._told = self._places = 0
 
     def waiting(self, numbers: Iterable[int]) -> list[WaitingJob]:
         """Return jobs in the system as they were submitted."""
@@ -111,17 +103,17 @@ class ReplayEvents:
         running = self._running
         return [running[number] for number in numbers]
 
-    def taken(self) -> None:
-        """Note that the record of events begins anew."""
-        self._told = self._places = 0
-        self.remarks = []
+    def take_remarks(self, rounds: int) -> list[RoundRemarks]:
+        """Return what decisions of the first rounds say, and forget all."""
+        remarks, self._remarks = self._remarks[:rounds], []
+        return remarks
 
     def read(self, jobs: Sequence[TracedJob]) -> None:
         """Add the next batch of jobs."""
         self._coming.update(enumerate(jobs, self._read))
         self._read += len(jobs)
 
-    def catch_up(self, tables: Tables, followed: FollowedTables, output: Output) -> None:
+    def catch_up(self, state: State) -> None:
         """Notify all listeners of the events since the last call.
 
         Raises
@@ -131,7 +123,7 @@ class ReplayEvents:
             Otherwise the observer's own error is raised.
         """
         try:
-            self._tell_of_all(tables, followed, output)
+            self._tell_of_all(state)
         except Exception as error:
             if self._late_starts is not None:
                 raise
@@ -146,35 +138,35 @@ class ReplayEvents:
         """Record a decision, and the allocations of its starts, in turn."""
         self._decision, self._decided = decision, dict(allocations)
 
-    def _tell_of_all(self, tables: Tables, followed: FollowedTables, output: Output) -> None:
-        assert followed.events is not None
-        first, self._told = self._told, int(tables.counters[codes.OUT_EVENTS])
-        if first == self._told:
-            return
-        events = followed.events[first : self._told].tolist()
-        for kind, now, number, row, value in events:
-            if kind == codes.SUBMITTED_JOB:
+    def _tell_of_all(self, state: State) -> None:
+        events, start_nodes, start_units = state.take_events()
+        begin = 0
+        for kind, now, number, row, value in events.tolist():
+            if kind == EventKind.SUBMITTED_JOB:
                 self._submit(now, number, row, value)
                 if self._holding is not None:
-                    self._holding.submitted(self._present[number].waiting, number, row, now, tables)
-            elif kind == codes.STARTED_JOB:
-                self._start(now, number, value, followed)
-            elif kind == codes.LOST_JOB:
+                    waiting = self._present[number].waiting
+                    self._holding.submitted(waiting, number, row, now, state)
+            elif kind == EventKind.STARTED_JOB:
+                places = start_nodes[begin:value], start_units[begin:value]
+                begin = value
+                self._start(now, number, places, state)
+            elif kind == EventKind.LOST_JOB:
                 self._lose(now, number, row, requeued=bool(value))
-            elif kind == codes.ENDED_JOB:
+            elif kind == EventKind.ENDED_JOB:
                 running, present = self._stop(number), self._present.pop(number)
                 for follow in self._tell.followed_ends:
                     follow(running, now)
                 self._leave(running, present, present.state, now)
-            elif kind == codes.ASKED_ROUND:
-                # Nothing that decides in compiled code looks at what they tell.
+            elif kind == EventKind.ASKED_ROUND:
+                # Nothing that decides in the core looks at what they tell.
                 additional_data(self._parts.givers, now)
-            elif kind == codes.REJECTED_JOB:
+            elif kind == EventKind.REJECTED_JOB:
                 self._reject(now, number, row, value)
-            elif kind == codes.DISMISSED_JOB:
-                self._dismiss(now, number)
+            elif kind == EventKind.DISMISSED_JOB:
+                self._dismiss(now, number, state)
             else:
-                self._round(now, number, output)
+                self._round(now, number, state)
 
     def _submit(self, now: int, number: int, row: int, predicted: int) -> None:
         job, run_time = self._coming.pop(number)
@@ -204,9 +196,9 @@ class ReplayEvents:
             tell(waiting)
         self._tell_rejected(_Present(waiting, "rejected"), REFUSALS[refused_by])
 
-    def _dismiss(self, now: int, number: int) -> None:
+    def _dismiss(self, now: int, number: int, state: State) -> None:
         """Remove a job that the dispatcher rejects."""
-        self._pass_over(None, now)
+        self._pass_over(None, now, state)
         present = self._present.pop(number)
         del self.rows[present.waiting.job_id]
         if self._holding is not None:
@@ -232,7 +224,7 @@ class ReplayEvents:
         for tell in self._tell.ended:
             tell(record)
 
-    def _pass_over(self, until: int | None, now: int) -> None:
+    def _pass_over(self, until: int | None, now: int, state: State) -> None:
         """Record why planned starts were dropped, up to the next one carried out; or of all."""
         while self._decided:
             job_id = next(iter(self._decided))
@@ -242,20 +234,15 @@ class ReplayEvents:
             present = (job.waiting for job in self._present.values())
             waiting = next(job for job in present if job.job_id == job_id)
             allocation = self._decided.pop(job_id)
-            self._late[job_id] = self._late_starts.why(waiting, allocation, now)
+            self._late[job_id] = self._late_starts.why(waiting, allocation, now, state)
 
-    def _start(self, now: int, number: int, last_place: int, followed: FollowedTables) -> None:
+    def _start(self, now: int, number: int, places: Sequence[Any], state: State) -> None:
         waiting = self._present[number].waiting
         self.stranded.clear()
-        places = slice(self._places, last_place)
-        self._places = last_place
-        self._pass_over(waiting.job_id, now)
+        self._pass_over(waiting.job_id, now, state)
         allocation = self._decided.pop(waiting.job_id, None)
         if allocation is None:
-            assert followed.start_nodes is not None and followed.start_units is not None
-            nodes = followed.start_nodes[places].tolist()
-            units = followed.start_units[places].tolist()
-            allocation = NodeAllocation(tuple(nodes), tuple(units))
+            allocation = NodeAllocation(*(tuple(column.tolist()) for column in places))
         running = RunningJob(
             now + waiting.predicted_run_time,
             waiting.job_id,
@@ -323,19 +310,20 @@ class ReplayEvents:
             self._late_starts.stopped(running)
         return running
 
-    def _round(self, now: int, k: int, output: Output) -> None:
-        self._pass_over(None, now)
+    def _round(self, now: int, k: int, state: State) -> None:
+        self._pass_over(None, now, state)
         late, self._late = self._late, {}
         self.stranded.late.update(late)
         remarks = remarks_of(self._decision)
         if self._late_starts is not None:
-            self.remarks.append(remarks)
+            self._remarks.append(remarks)
         # Records are made for listeners alone: there are as many rounds as events.
         if not self._tell.rounds and not self.explains:
             return
-        row = output.rounds[k].tolist()
         types = len(self._parts.system.resource_types)
-        number, asked, queued, running, started, waiting, latency, *amounts = row
+        number, asked, queued, running, started, waiting, latency, amounts, seconds = (
+            state.round_record(k)
+        )
         record = RoundRecord(
             number,
             asked,
@@ -348,7 +336,7 @@ class ReplayEvents:
             tuple(amounts[types : 2 * types]),
             latency,
             tuple(amounts[2 * types :]),
-            float(output.decision_times[k]),
+            seconds,
             remarks.fallback,
             remarks.solver,
             remarks.chosen,

@@ -1,17 +1,21 @@
 """Results of a replay as columns: jobs that have left, rounds, running jobs."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from hpcsched.dispatching.core import codes
-from hpcsched.dispatching.core.state import BoolArray, FloatArray, Output
+from hpcsched._core import State
 from hpcsched.simulation.records import RoundRemarks
 from hpcsched.system.system import IntArray
 
-_TIMES = [codes.OUT_SEQUENCE, codes.OUT_START, codes.OUT_END]
+BoolArray = npt.NDArray[np.bool_]
+FloatArray = npt.NDArray[np.float64]
+NodeArray = npt.NDArray[np.int32]
+
+ENDED, _FAILED, _REQUEUED, _REJECTED = range(4)
+"""How a job stops running, or that it never runs: `Left` of the core."""
 
 
 class LeftJobs(NamedTuple):
@@ -42,8 +46,8 @@ class LeftJobs(NamedTuple):
     requeues: IntArray
     lost_time: IntArray
     last_place: IntArray
-    nodes: IntArray
-    node_units: IntArray
+    nodes: NodeArray
+    node_units: NodeArray
 
 
 class LostAttempts(NamedTuple):
@@ -57,8 +61,8 @@ class LostAttempts(NamedTuple):
     end_time: IntArray
     requeued: BoolArray
     last_place: IntArray
-    nodes: IntArray
-    node_units: IntArray
+    nodes: NodeArray
+    node_units: NodeArray
 
 
 class ReplayedRounds(NamedTuple):
@@ -107,67 +111,31 @@ class Written(NamedTuple):
     remarks: Sequence[RoundRemarks] = ()
 
 
-def take_written(counters: IntArray, output: Output, shared_levels: IntArray | None) -> Written:
+def take_written(state: State) -> Written:
     """Return everything that the event loop has written, and reset its output."""
-    # Copies: the loop writes its next part over the same arrays.
-    jobs = output.jobs[: counters[codes.OUT_JOBS]].copy()
-    places = int(counters[codes.OUT_PLACES])
-    rows = output.rounds[: counters[codes.OUT_ROUNDS]].copy()
-    times = output.decision_times[: counters[codes.OUT_ROUNDS]].copy()
-    counters[[codes.OUT_JOBS, codes.OUT_PLACES, codes.OUT_ROUNDS]] = 0
-    levels = np.empty((0, 1), dtype=np.int64)
-    if shared_levels is not None:
-        levels = shared_levels[: counters[codes.OUT_LEVELS]].copy()
-    counters[codes.OUT_LEVELS] = 0
-    first = codes.ROUND_COLUMNS
-    # Behind the columns of a round stand three groups, each with one column per resource type.
-    types = (rows.shape[1] - first) // 3
-    how = jobs[:, codes.OUT_HOW]
-    nodes, units = output.nodes[:places].copy(), output.units[:places].copy()
-    # A requeued attempt is lost, but its job has not left; a failed one is both.
-    left, left_places = _some(how != codes.REQUEUED, jobs, nodes, units)
-    lost, lost_places = _some((how == codes.FAILED) | (how == codes.REQUEUED), jobs, nodes, units)
+    left, nodes, units, lost, lost_nodes, lost_units, rounds, amounts, times, levels = (
+        state.take_output()
+    )
+    sequence, start, end, predicted, last_place, how, requeues, lost_time = left.T
+    types = amounts.shape[1] // 3
     return Written(
-        LeftJobs._make(
-            [
-                *left[:, [*_TIMES, codes.OUT_PREDICTED]].T,
-                left[:, codes.OUT_HOW] == codes.FAILED,
-                np.maximum(left[:, codes.OUT_HOW] - codes.REJECTED, -1),
-                left[:, codes.OUT_REQUEUES],
-                left[:, codes.OUT_LOST_TIME],
-                *left_places,
-            ]
+        LeftJobs(
+            sequence,
+            start,
+            end,
+            predicted,
+            how == _FAILED,
+            np.maximum(how - _REJECTED, -1),
+            requeues,
+            lost_time,
+            last_place,
+            nodes,
+            units,
         ),
-        ReplayedRounds._make(
-            [
-                *rows[:, :first].T,
-                *(rows[:, first + k * types :][:, :types] for k in range(3)),
-                times,
-            ]
-        ),
+        ReplayedRounds._make([*rounds.T, *np.split(amounts, [types, 2 * types], axis=1), times]),
         LostAttempts._make(
-            [
-                *lost[:, _TIMES].T,
-                lost[:, codes.OUT_HOW] == codes.REQUEUED,
-                *lost_places,
-            ]
+            [*lost.T[:3], lost[:, 5] == _REQUEUED, lost[:, 4], lost_nodes, lost_units]
         ),
         levels[:, 0],
         levels[:, 1:],
     )
-
-
-def _some(
-    wanted: BoolArray,
-    jobs: IntArray,
-    nodes: npt.NDArray[np.int32],
-    units: npt.NDArray[np.int32],
-) -> tuple[IntArray, list[npt.NDArray[Any]]]:
-    """Return selected rows, the ends of their places, and these places."""
-    last = jobs[:, codes.OUT_LAST_PLACE]
-    # The usual case, without outages: no copy of the places.
-    if wanted.all():
-        return jobs, [last, nodes, units]
-    count = np.diff(last, prepend=0)
-    of_them = wanted.repeat(count)
-    return jobs[wanted], [np.cumsum(count[wanted]), nodes[of_them], units[of_them]]

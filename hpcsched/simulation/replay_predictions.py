@@ -10,8 +10,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from hpcsched.dispatching.core import codes
-from hpcsched.dispatching.core.state import Batch, Output, Tables
+from hpcsched._core import State
 from hpcsched.dispatching.rules.orders import QueueOrder
 from hpcsched.errors import PluginError
 from hpcsched.prediction.actual import Actual
@@ -21,6 +20,7 @@ from hpcsched.simulation.column_checks import ColumnChecks
 from hpcsched.simulation.order_keys import Considered, keys_of, set_key, unit_demands
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.replay_choices import KNOWN_CORRECTIONS
+from hpcsched.simulation.replay_output import ENDED
 from hpcsched.system.system import IntArray
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.job_batches import JobColumns, NeedsPythonError
@@ -38,6 +38,11 @@ class ReplayPredictions:
     in_python
         True: corrections are asked for, and a failing plugin raises PluginError. False: it raises
         NeedsPythonError, so that it fails event by event, in time.
+
+    Attributes
+    ----------
+    asks
+        True if a predictor is asked about each job at its submission.
     """
 
     def __init__(
@@ -45,12 +50,13 @@ class ReplayPredictions:
     ) -> None:
         self._parts, self._orders, self._in_python = parts, orders, in_python
         self._driver = PredictorDriver(parts.predictor, parts.predictor_name)
-        self._asks = type(parts.predictor) not in (RequestedTime, Actual)
+        self.asks = type(parts.predictor) not in (RequestedTime, Actual)
         # Of the jobs that were read and have not ended yet, by their place among all that were,
         # where a predictor or a correction is to be told of them.
         self._jobs: dict[int, Job] = {}
         self._first = 0
         self._unit_demands: list[int] = []
+        self._batch: tuple[JobColumns, IntArray, tuple[IntArray, IntArray]]
         # How many of the jobs that have left and are written down the predictor was told of.
         self._told = 0
 
@@ -62,7 +68,7 @@ class ReplayPredictions:
 
     def known(self, columns: JobColumns) -> IntArray:
         """Return the predictions of a batch, `[B]`, in seconds; 0 where they come later."""
-        if self._asks:
+        if self.asks:
             return np.zeros(len(columns.job_id), dtype=np.int64)
         actual = type(self._parts.predictor) is Actual
         return np.maximum(self.run_times(columns) if actual else columns.requested_time, 1)
@@ -77,47 +83,42 @@ class ReplayPredictions:
     def needs_jobs(self) -> bool:
         """True if a predictor or a correction is notified of jobs."""
         asks_corrections = type(self._parts.correction) not in KNOWN_CORRECTIONS
-        return self._asks or self._in_python or asks_corrections
+        return self.asks or self._in_python or asks_corrections
 
-    def begin(self, columns: JobColumns, jobs: Sequence[TracedJob], counters: IntArray) -> None:
-        """Begin the next batch of jobs; none of it has been submitted."""
-        count = len(columns.job_id)
-        counters[codes.FORESEEN] = 0 if self._asks else count
-        self._first = int(counters[codes.SUBMITTED])
+    def begin(self, columns: JobColumns, jobs: Sequence[TracedJob], first: int) -> None:
+        """Begin the next batch of jobs; `first` have been submitted before it."""
+        self._first = first
         if self.needs_jobs:
-            self._jobs.update(enumerate((traced.job for traced in jobs), self._first))
+            self._jobs.update(enumerate((traced.job for traced in jobs), first))
             self._unit_demands = unit_demands(columns, self._parts.system)
+        if self.asks:
+            self._batch = columns, self.run_times(columns), self.keys(columns, self.known(columns))
 
-    def predict(self, batch: Batch, tables: Tables, output: Output, checks: ColumnChecks) -> None:
-        """Ask for predictions of the jobs that are submitted now."""
-        counters = tables.counters
-        self.learn(counters, output)
-        k, now = int(counters[codes.FORESEEN]), counters[codes.NOW]
-        while k < len(batch.number) and batch.submit_time[k] == now:
-            job = self._jobs[self._first + k]
-            with self._told_in_time("predictor"):
-                predicted = self._driver.predict(job, int(batch.run_time[k]))
-            checks.lasting(predicted)
-            batch.predicted[k] = predicted
-            demand = job.units * self._unit_demands[batch.shape[k]]
-            considered = Considered(job.submit_time, predicted, demand)
-            for order, keys in zip(self._orders, (batch.keys, batch.behind_keys), strict=True):
-                set_key(order, keys[k], considered)
-            k += 1
-        counters[codes.FORESEEN] = k
+    def predict(
+        self, k: int, state: State, checks: ColumnChecks
+    ) -> tuple[int, list[int], list[int]]:
+        """Return the prediction of job `k` of the batch, and its sort keys in both orders."""
+        self.learn(state)
+        columns, run_times, all_keys = self._batch
+        job = self._jobs[self._first + k]
+        with self._told_in_time("predictor"):
+            predicted = self._driver.predict(job, int(run_times[k]))
+        checks.lasting(predicted)
+        demand = job.units * self._unit_demands[columns.request[k]]
+        considered = Considered(job.submit_time, predicted, demand)
+        for order, keys in zip(self._orders, all_keys, strict=True):
+            set_key(order, keys[k], considered)
+        first, behind = (keys[k].tolist() for keys in all_keys)
+        return predicted, first, behind
 
-    def learn(self, counters: IntArray, output: Output) -> None:
+    def learn(self, state: State) -> None:
         """Notify the predictor of the jobs that have ended since the last call."""
-        first, self._told = self._told, int(counters[codes.OUT_JOBS])
+        first, self._told = self._told, state.written[0]
         if not self._jobs or first == self._told:
             return
-        ended = output.jobs[first : self._told]
-        columns = codes.OUT_SEQUENCE, codes.OUT_START, codes.OUT_END, codes.OUT_HOW
-        for sequence, start, end, how in ended[:, columns].tolist():
-            if how == codes.REQUEUED:
-                continue
+        for sequence, start, end, _, _, how, _, _ in state.left_since(first).tolist():
             job = self._jobs.pop(sequence)
-            if self._asks and how == codes.ENDED:
+            if self.asks and how == ENDED:
                 with self._told_in_time("predictor"):
                     self._driver.observe(job, end - start)
 
@@ -132,19 +133,18 @@ class ReplayPredictions:
             raise NeedsPythonError(f"a {what} that fails") from None
 
     def taken(self) -> None:
-        """Note that the record of events begins anew."""
+        """Note that the output begins anew."""
         self._told = 0
 
-    def correct(self, tables: Tables) -> None:
-        """Ask for corrections of outlived predictions of running jobs."""
-        now, jobs = int(tables.counters[codes.NOW]), tables.jobs
-        for row in tables.running[: tables.counters[codes.RUNNING]].tolist():
-            if jobs[row, codes.PLANNED_END] > now:
-                return
-            if jobs[row, codes.SHOWN_END] > now:
-                continue
-            start, predicted = int(jobs[row, codes.START]), int(jobs[row, codes.PREDICTED])
-            job = self._jobs[int(jobs[row, codes.SEQUENCE])]
+    def correct(self, rows: IntArray, state: State) -> list[int]:
+        """Return corrected ends of running jobs that have outlived their predictions."""
+        names = "sequence", "start", "predicted"
+        columns = (state.jobs(name, rows).tolist() for name in names)
+        ends = []
+        for sequence, start, predicted in zip(*columns, strict=True):
             with self._told_in_time("correction"):
-                run_time = corrected_run_time(self._parts.correction, job, predicted, now - start)
-            jobs[row, codes.SHOWN_END] = start + run_time
+                run_time = corrected_run_time(
+                    self._parts.correction, self._jobs[sequence], predicted, state.now - start
+                )
+            ends.append(start + run_time)
+        return ends

@@ -5,7 +5,6 @@ from itertools import repeat
 
 import numpy as np
 
-from hpcsched.dispatching.core.state import Batch
 from hpcsched.simulation.column_checks import LARGEST_AMOUNT
 from hpcsched.simulation.records import REFUSALS
 from hpcsched.system.request import Request
@@ -29,10 +28,8 @@ class SharedResourceAdmission:
         self._stays: dict[Amounts, int] = {}
         self._of_batch = np.empty(0, dtype=np.int64)
 
-    def begin(self, columns: JobColumns) -> IntArray | None:
+    def begin(self, columns: JobColumns) -> IntArray:
         """Begin a batch; return the amounts that its jobs draw wherever they run, `[B, P]`.
-
-        None without shared resources.
 
         Raises
         ------
@@ -40,7 +37,7 @@ class SharedResourceAdmission:
             If amounts are too large.
         """
         if not self._system.shared_resources:
-            return None
+            return np.empty((len(columns.units), 0), dtype=np.int64)
         place: dict[_Asked, int] = {}
         places = [place.setdefault(asked, len(place)) for asked in self._asked(columns)]
         requests = [
@@ -61,13 +58,15 @@ class SharedResourceAdmission:
             drawn = (tuple(requests or ()) for requests in told)
         return zip(columns.request.tolist(), columns.units.tolist(), drawn, strict=True)
 
-    def refuse(self, batch: Batch, first: int, last: int) -> None:
-        """Refuse those jobs among `first` to `last`, now predicted, that could never run."""
-        if batch.refused is None or not self._system.shared_resources:
-            return
-        refused = batch.refused[first:last]
-        never = batch.predicted[first:last] > self._of_batch[first:last]
-        refused[never & (refused < 0)] = _OVER_SHARED_RESOURCE
+    def refuse(self, refused: IntArray, predicted: IntArray) -> None:
+        """Refuse the jobs of the batch that could never run, given their predictions."""
+        if self._system.shared_resources:
+            refused[(predicted > self._of_batch) & (refused < 0)] = _OVER_SHARED_RESOURCE
+
+    def refusal(self, k: int, predicted: int) -> int:
+        """Return why job `k` of the batch is refused, given its prediction; -1 if it is not."""
+        never = bool(self._system.shared_resources) and predicted > self._of_batch[k]
+        return _OVER_SHARED_RESOURCE if never else -1
 
     def _stay(self, request: Request) -> int:
         draw = most_draw(self._system, request)

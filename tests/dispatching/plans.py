@@ -5,18 +5,15 @@ the code under test but the system, the jobs and their allocations.
 """
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 import numpy as np
 from hypothesis import strategies as st
 
-from hpcsched import _core
 from hpcsched.dispatching.allocator import Allocator, Room
-from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob, waiting_job
 from hpcsched.dispatching.rules.allocators import BestFit, FirstFit, KeepScarce
-from hpcsched.dispatching.rules.core_calls import CoreCalls
 from hpcsched.system.allocation import Allocation, NodeAllocation
 from hpcsched.system.system import IntArray, NodeGroup, System
 from hpcsched.workload.job import Job, TracedJob
@@ -145,97 +142,6 @@ class Round(NamedTuple):
             )
         return seconds
 
-    def open_plan(self) -> tuple["RoundPlan", Seconds]:
-        """Return a plan in which jobs run and are started, and the same in seconds."""
-        problem, seconds = self.problem, self.in_seconds()
-        plan = RoundPlan(problem, self.allocator)
-        for job in self.placed:
-            if plan.fits_now(job):
-                end = problem.now + job.predicted_run_time
-                seconds.take(job.request, plan.place(job), problem.now, end)
-        plan.open()
-        return plan, seconds
-
-
-class RoundPlan:
-    """What the core plans in a round, asked about one job of the queue after another.
-
-    Jobs may be started before the plan is opened and, beside reservations, afterwards. It counts
-    units where they are `alike`. `places` are noted for jobs that are to be held there.
-    """
-
-    def __init__(
-        self,
-        problem: DispatchingProblem,
-        allocator: Allocator,
-        places: Mapping[int, Allocation] | None = None,
-        *,
-        alike: bool = False,
-    ) -> None:
-        core = CoreCalls(allocator, {"rule": codes.BESIDE_PLAN})
-        self.queue, self.now = problem.queue, problem.now
-        self.filled = core.fill(problem, self.queue)
-        self.filled.set_reservations(self.queue, {}, places or {})
-        self.state = self.filled.state()
-        self.jobs = self.filled.tables.jobs
-        self._counts = alike or self.filled.slot_map is not None
-        self._row_of = {job.job_id: row for row, job in enumerate(self.queue)}
-        self._plan = _core.RoundPlan(self.state)
-
-    def open(self) -> None:
-        """Open the plan of what is free from now on."""
-        self._plan.open(self._counts)
-
-    def fits_now(self, job: WaitingJob) -> bool:
-        """Say whether a job could be placed now, whatever is reserved."""
-        return self._plan.fits_now(self._row_of[job.job_id])
-
-    def place(self, job: WaitingJob) -> Allocation:
-        """Start a job, before the plan is opened."""
-        self._plan.start(self._row_of[job.job_id])
-        return self.filled.started()[-1][1]
-
-    def start_on(self, row: int, placed: Sequence[int]) -> None:
-        """Start the job of a row with units on nodes, `[N]`."""
-        self._plan.start_on(row, np.array(placed))
-
-    def fits(self, job: WaitingJob) -> bool:
-        """Say whether a job could be started now beside all reservations."""
-        return self.fits_now(job) and self._plan.fits_beside(self._row_of[job.job_id])
-
-    def start_now(self, job: WaitingJob) -> Allocation | None:
-        """Start a job beside all reservations if it fits."""
-        begun = self._plan.start_beside(self._row_of[job.job_id])
-        return self.filled.started()[-1][1] if begun else None
-
-    def earliest(self, job: WaitingJob) -> int:
-        """Return when a job could start, as it is found for jobs of any number of units."""
-        return self._plan.earliest(self._row_of[job.job_id])
-
-    def reserve(self, job: WaitingJob, not_before: int | None = None) -> int:
-        """Reserve room at the earliest time that there is, which is returned."""
-        begin = self.now if not_before is None else not_before
-        return self._plan.reserve(self._row_of[job.job_id], begin)
-
-    def hold(self, job: WaitingJob, begin: int) -> bool:
-        """Reserve room from a time on, where it was before if it can be; say whether there is."""
-        return self._plan.hold(self._row_of[job.job_id], begin)
-
-    def cancel(self, job: WaitingJob) -> None:
-        """Give back what is reserved for a job, whose nodes stay noted."""
-        self._plan.cancel(self._row_of[job.job_id])
-
-    def held(self, job: WaitingJob) -> tuple[int, Allocation | None]:
-        """Return for when a job has a reservation, and where if that is known."""
-        starts = self.filled.column(self.queue, codes.RESERVED)
-        places = self.filled.reserved_places(self.queue)
-        return starts[job.job_id], places.get(job.job_id)
-
-    @property
-    def segments(self) -> tuple[IntArray, IntArray, IntArray]:
-        """The segments that are in use."""
-        return self._plan.segments()
-
 
 def waiting(system: System, traced_job: TracedJob) -> WaitingJob:
     """Return a waiting job whose run time is foreseen."""
@@ -363,23 +269,3 @@ def _somewhere(units: int, fits: list[int], order: list[int]) -> NodeAllocation:
         placed[node] = min(units - sum(placed), fits[node])
     nodes = [node for node, count in enumerate(placed) if count]
     return NodeAllocation(tuple(nodes), tuple(placed[node] for node in nodes))
-
-
-def seconds_of(plan: RoundPlan, like: Seconds) -> IntArray:
-    """Return what a plan says is free, as `Seconds.free`; its segments must be in order."""
-    start, after, free = plan.segments
-    found = np.full_like(like.free, -1)
-    met: set[int] = set()
-    for node in range(found.shape[1]):
-        s, time = node, like.now
-        assert start[s] == time
-        while s != -1:
-            assert s not in met
-            met.add(s)
-            following = int(after[s])
-            end = like.now + len(found) if following == -1 else int(start[following])
-            assert time < end
-            found[time - like.now : end - like.now, node] = free[s]
-            s, time = following, end
-    assert len(met) == len(start)
-    return found

@@ -28,11 +28,11 @@ from hpcsched.simulation.replay_choices import obstacles
 from hpcsched.system.system import System
 from hpcsched.workload.job import TracedJob
 from tests import builders
-from tests.dispatching.core.replays import Told, by_the_core, event_by_event
-from tests.dispatching.core.test_against_events import requesting
-from tests.dispatching.core.test_held_jobs import held_jobs
 from tests.reference.events import Around, Limit, Replay
 from tests.reference.rules import Rule, Why
+from tests.simulation.replays import Told, by_the_core, event_by_event
+from tests.simulation.test_against_events import requesting
+from tests.simulation.test_held_jobs import held_jobs
 from tests.simulation.test_outages_of_all import outages
 from tests.strategies import mixed_workloads, uniform_workloads
 

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from hpcsched.dispatching.rules.rule_params import SlurmBackfillParams
 from hpcsched.dispatching.rules.slurm_backfill import SlurmBackfill
 from tests import builders
-from tests.dispatching.core.replays import event_by_event
 from tests.properties.reference_cases import FEATURES, Case, cases
 from tests.reference.rules import Rule
 from tests.reference.slurm import SlurmReplay
+from tests.simulation.replays import event_by_event
 from tests.strategies import tries
 
 rules = st.builds(

@@ -29,8 +29,8 @@ from hpcsched.simulation.records import JobRecord
 from hpcsched.simulation.replay_output import ReplayedRounds
 from hpcsched.workload.job import Job, TracedJob
 from tests.builders import alike, traced
-from tests.dispatching.core.test_against_events import dispatchers, requesting
 from tests.runs.both_loops import FORCED, ListedJobs, check_equal, in_both_loops, manifest
+from tests.simulation.test_against_events import dispatchers, requesting
 from tests.strategies import Uniform, Workload, mixed_workloads, tries, uniform_workloads
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"

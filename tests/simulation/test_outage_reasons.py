@@ -1,13 +1,14 @@
 """Outages in words: why a job waits for them, and why a node is closed."""
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 
-from hpcsched.dispatching.core.state import OutageTables
 from hpcsched.dispatching.problem import waiting_job
 from hpcsched.simulation.late_starts import LateStarts
 from hpcsched.simulation.outage_reasons import OutageReasons
-from hpcsched.simulation.replay_outages import outage_tables
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.node_outages import Outage, Outages
 from tests.builders import alike, easy, parts, traced
@@ -20,11 +21,10 @@ ALL = Outages((BROKEN, WEEKLY, COURSE))
 REASONS = OutageReasons(ALL, SYSTEM)
 
 
-def tables(*, down: tuple[int, ...] = (), clear_until: tuple[int, ...]) -> OutageTables:
-    """Return the tables of an instant: nodes that are out, and when each goes out next."""
-    return outage_tables(ALL, SYSTEM)._replace(
-        down=np.array([node in down for node in range(3)], dtype=np.int64),
-        clear_until=np.array(clear_until, dtype=np.int64),
+def state(*, down: tuple[int, ...] = (), clear_until: tuple[int, ...]) -> Any:
+    """Return an instant: nodes that are out, and when each goes out next."""
+    return SimpleNamespace(
+        down=np.array([node in down for node in range(3)]), clear_until=np.array(clear_until)
     )
 
 
@@ -41,7 +41,7 @@ def test_announced_ones_by_start() -> None:
 def test_what_a_job_would_reach(run_time: int, words: str) -> None:
     """At second 0 it would run into what begins before its end."""
     waiting = waiting_job(traced(1, 0, 3, run_time).job, run_time, SYSTEM)
-    assert REASONS.closing(waiting, 0, tables(clear_until=(100, 150, 10))) == words
+    assert REASONS.closing(waiting, 0, state(clear_until=(100, 150, 10))) == words
 
 
 @pytest.mark.parametrize(
@@ -55,15 +55,14 @@ def test_what_a_job_would_reach(run_time: int, words: str) -> None:
 def test_why_a_node_is_closed(node: int, words: str | None) -> None:
     """A job of 120 s would start at second 0, while the third node is out."""
     waiting = waiting_job(traced(1, 0, 1, 120).job, 120, SYSTEM)
-    now = tables(down=(2,), clear_until=(100, 150, 10))
+    now = state(down=(2,), clear_until=(100, 150, 10))
     assert REASONS.closed_to(waiting, node, 0, now) == words
-    assert REASONS.closed_to(waiting, node, 0, OutageTables()) is None
 
 
 def test_a_start_that_comes_too_late() -> None:
     """The first closed node of its allocation is named."""
-    now = tables(down=(2,), clear_until=(100, 150, 10))
-    late = LateStarts(parts(SYSTEM, easy(), outages=ALL), now)
+    now = state(down=(2,), clear_until=(100, 150, 10))
+    late = LateStarts(parts(SYSTEM, easy(), outages=ALL))
     waiting = waiting_job(traced(1, 0, 2, 120).job, 120, SYSTEM)
-    why = late.why(waiting, NodeAllocation((1, 2), (1, 1)), 0)
+    why = late.why(waiting, NodeAllocation((1, 2), (1, 1)), 0, now)
     assert why == "node node-2 is out of service"

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from hpcsched.dispatching.core import codes
+from hpcsched._core import Correction, OrderKind, Rule
 from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.dispatching.rules.conservative import Conservative
 from hpcsched.dispatching.rules.easy import Easy
@@ -64,21 +64,20 @@ def test_orders() -> None:
 
 
 @pytest.mark.parametrize(
-    ("dispatcher", "rule", "depth", "by_wait"),
+    ("dispatcher", "rule", "depth", "kind"),
     [
-        (easy(), codes.EASY, -1, None),
-        (Easy(FirstFit(), slowdown_order()), codes.EASY, -1, True),
-        (lists("sjf", "greedy"), codes.GREEDY, -1, None),
-        (lists("fcfs", "backfill", 3), codes.BACKFILL, 3, None),
-        (Conservative(FirstFit()), codes.CONSERVATIVE, -1, None),
+        (easy(), Rule.EASY, -1, OrderKind.BY_KEYS),
+        (Easy(FirstFit(), slowdown_order()), Rule.EASY, -1, OrderKind.BY_WAIT),
+        (lists("sjf", "greedy"), Rule.GREEDY, -1, OrderKind.BY_KEYS),
+        (lists("fcfs", "backfill", 3), Rule.BACKFILL, 3, OrderKind.BY_KEYS),
+        (Conservative(FirstFit()), Rule.CONSERVATIVE, -1, OrderKind.BY_KEYS),
     ],
 )
-def test_rules(dispatcher: Any, rule: int, depth: int, by_wait: bool | None) -> None:
-    """The code of each rule, with its parameters."""
+def test_rules(dispatcher: Any, rule: Rule, depth: int, kind: OrderKind) -> None:
+    """The rule of each, with its parameters."""
     choices = choices_of(parts(SYSTEM, dispatcher, correction=Doubling()), places=True)
-    assert (choices.rule, choices.depth, choices.by_wait) == (rule, depth, by_wait)
-    assert choices.correction == codes.DOUBLING
-    assert choices.writes_places
+    assert (choices.rule, choices.depth, choices.order) == (rule, depth, kind)
+    assert choices.correction == Correction.DOUBLING
 
 
 def test_where_counting_is_enough() -> None:

@@ -26,24 +26,18 @@ def batch() -> JobColumns:
     return columns
 
 
-class Read:
-    """As much of a batch as is looked at: predictions, and refusals."""
-
-    def __init__(self, *predicted: int) -> None:
-        self.predicted = np.array(predicted, dtype=np.int64)
-        self.refused = np.full(len(predicted), -1, dtype=np.int64)
+NONE = np.full(3, -1)
 
 
 def test_draws() -> None:
     """They are the same wherever the job runs."""
     draws = SharedResourceAdmission(with_licences()).begin(batch())
-    assert draws is not None
     assert draws.tolist() == [[1], [3], [4]]
 
 
 def test_no_shared_resources() -> None:
     """Nothing is drawn."""
-    assert SharedResourceAdmission(alike(2, core=4)).begin(batch()) is None
+    assert SharedResourceAdmission(alike(2, core=4)).begin(batch()).shape == (3, 0)
 
 
 @pytest.mark.parametrize(
@@ -54,19 +48,16 @@ def test_jobs_that_could_never_run(predicted: tuple[int, ...], refused: tuple[in
     changes = (Change(0, 3), Change(100, 1))
     admission = SharedResourceAdmission(with_licences(*changes, every=200))
     admission.begin(batch())
-    read = Read(*predicted)
-    admission.refuse(read, 0, 3)  # type: ignore[arg-type]
-    assert read.refused.tolist() == list(refused)
+    found = NONE.copy()
+    admission.refuse(found, np.array(predicted))
+    assert found.tolist() == list(refused)
+    assert [admission.refusal(k, time) for k, time in enumerate(predicted)] == list(refused)
 
 
 def test_a_job_that_is_refused_already() -> None:
-    """It keeps its reason, and jobs beyond the last one are not looked at."""
+    """It keeps its reason."""
     admission = SharedResourceAdmission(with_licences())
     admission.begin(batch())
-    read = Read(50, 50, 50)
-    read.refused[2] = 0
-    admission.refuse(read, 0, 3)  # type: ignore[arg-type]
-    assert read.refused.tolist() == [-1, -1, 0]
-    other = Read(50, 50, 50)
-    admission.refuse(other, 0, 2)  # type: ignore[arg-type]
-    assert other.refused.tolist() == [-1, -1, -1]
+    found = np.array([-1, -1, 0])
+    admission.refuse(found, np.array([50, 50, 50]))
+    assert found.tolist() == [-1, -1, 0]

@@ -17,9 +17,9 @@ from hpcsched.simulation.observer import Observer
 from hpcsched.workload.readers.swf import SwfSource
 from hpcsched.workload.readers.swf_params import SwfParams
 from tests.builders import ORDERS, alike, easy, lists, parts, replay
-from tests.dispatching.core.replays import by_the_core
 from tests.dispatching.cp.making import Scripted, cp_dispatcher, improving
 from tests.real_traces import KTH_SP2, trace
+from tests.simulation.replays import by_the_core
 
 SYSTEM = alike(100, core=1)
 

@@ -16,9 +16,9 @@ from hpcsched.experiment.reading import read_experiment
 from hpcsched.prediction.requested_time import RequestedTime
 from rlscheduler import PAGE
 from tests.builders import alike, parts
-from tests.dispatching.core.replays import by_the_core
 from tests.docs.pages import ROOT, tables
 from tests.real_traces import trace
+from tests.simulation.replays import by_the_core
 
 SCENARIO = ROOT / "scenarios" / "lublin-1-easy.yaml"
 EXPERIMENT = ROOT / "experiments" / "rlscheduler.yaml"

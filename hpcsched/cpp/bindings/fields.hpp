@@ -1,34 +1,11 @@
 #pragma once
 
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-
 #include <memory>
 #include <vector>
 
-#include "core/views.hpp"
+#include "bindings/arrays.hpp"
 
 namespace hpcsched {
-
-namespace nb = nanobind;
-
-template <class T>
-using Array = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Array2 = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-template <class T>
-View<T> view_of(const Array<T>& array)
-{
-    return {array.data(), static_cast<int64_t>(array.shape(0))};
-}
-
-template <class T>
-Matrix<T> matrix_of(const Array2<T>& array)
-{
-    return {array.data(), static_cast<int64_t>(array.shape(0)),
-            static_cast<int64_t>(array.shape(1))};
-}
 
 /// Attributes of a Python record as views. Arrays live as long as the owners.
 class Fields {
@@ -64,16 +41,6 @@ public:
     {
         if (!has(name)) return {};
         return matrix_of(owned<Array2<T>>(name));
-    }
-
-    /// Return the rows of a table of numbers as records.
-    template <class Record>
-    View<Record> records(const char* name) const
-    {
-        const Matrix<int64_t> table = matrix<int64_t>(name);
-        if (table.columns() != 0 && table.columns() * sizeof(int64_t) != sizeof(Record))
-            throw nb::value_error(name);
-        return {reinterpret_cast<Record*>(table.data()), table.rows()};
     }
 
 private:

@@ -1,20 +1,15 @@
-#include "bindings/replay_bindings.hpp"
-
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include "bindings/bound_state.hpp"
+#include <algorithm>
+
+#include "bindings/state_bindings.hpp"
 #include "core/estimated_ends.hpp"
-#include "core/fit_counts.hpp"
-#include "core/shared_resources.hpp"
+#include "core/places.hpp"
 #include "replay/event_loop.hpp"
-#include "rules/announced_outages.hpp"
-#include "rules/filling.hpp"
-#include "rules/node_plan.hpp"
-#include "rules/reservations.hpp"
-#include "rules/round.hpp"
-#include "rules/starts.hpp"
 
 using namespace nanobind::literals;
 
@@ -22,262 +17,260 @@ namespace hpcsched {
 
 namespace {
 
-/// An allocator that is a Python object, for the time of a call.
-class PythonAllocator : public ExternalAllocator {
-public:
-    explicit PythonAllocator(nb::handle allocator) : allocator_(allocator) {}
+using Row = Array<const int64_t>;
+using Intervals = std::vector<std::pair<int64_t, int64_t>>;
 
-    Numbers place(int64_t row, View<const int64_t> fits,
-                  Matrix<const int64_t> available) override
-    {
-        // Without an owner, they are copied for Python.
-        const nb::ndarray<nb::numpy, const int64_t> fitting(
-            fits.data(), {static_cast<size_t>(fits.size())});
-        const nb::ndarray<nb::numpy, const int64_t> free(
-            available.data(),
-            {static_cast<size_t>(available.rows()), static_cast<size_t>(available.columns())});
-        const auto placed =
-            nb::cast<Array<const int64_t>>(allocator_.attr("place")(row, fitting, free));
-        return Numbers(placed.data(), placed.data() + placed.shape(0));
-    }
-
-    int64_t take_slots(int64_t units) override
-    {
-        return nb::cast<int64_t>(allocator_.attr("take_slots")(units));
-    }
-
-private:
-    nb::handle allocator_;
-};
-
-/// Call a function of a state: with an allocator in Python, or without the interpreter's lock.
-template <class Function>
-void call(State& state, nb::handle allocator, Function function)
+void begin_batch(State& state, const Row& number, const Row& submit_time, const Row& run_time,
+                 const Row& predicted, const Row& requested_time, const Row& units,
+                 const Row& shape, const Array2<const int64_t>& keys,
+                 const Array2<const int64_t>& behind_keys, const Array<const bool>& watched,
+                 const Row& refused, const Array2<const int64_t>& draws, bool is_predicted,
+                 bool last)
 {
-    if (state.by_node) count_fits(state);
-    if (allocator.is_none()) {
-        const nb::gil_scoped_release released;
-        function(state);
-        return;
-    }
-    PythonAllocator asked(allocator);
-    state.choices.external = &asked;
-    function(state);
+    state.batch = {
+        .number = Column<int64_t>(view_of(number)),
+        .submit_time = Column<int64_t>(view_of(submit_time)),
+        .run_time = Column<int64_t>(view_of(run_time)),
+        .predicted = Column<int64_t>(view_of(predicted)),
+        .requested_time = Column<int64_t>(view_of(requested_time)),
+        .units = Column<int64_t>(view_of(units)),
+        .shape = Column<int64_t>(view_of(shape)),
+        .keys = Table<int64_t>(matrix_of(keys)),
+        .behind_keys = Table<int64_t>(matrix_of(behind_keys)),
+        .watched = flags_of(watched),
+        .last = last,
+        .refused = Column<int64_t>(view_of(refused)),
+        .draws = Table<int64_t>(matrix_of(draws)),
+    };
+    state.counters.next = 0;
+    state.counters.foreseen = is_predicted ? state.batch.number.size() : 0;
 }
 
-void decide(BoundState& bound, nb::handle allocator, bool explains)
+Pause advance_released(State& state, const Hooks& hooks, double seconds)
 {
-    call(bound.state(), allocator, [explains](State& state) { hold_round(state, explains); });
+    const nb::gil_scoped_release released;
+    return advance(state, hooks, seconds);
 }
 
-void start_beside_plan(BoundState& bound, nb::handle allocator)
+void answer(State& state, const Numbers& rows, const std::vector<Intervals>& places,
+            const Numbers& dismissed, int64_t call_again, double seconds,
+            const std::optional<Intervals>& free_slots)
 {
-    call(bound.state(), allocator, fill_beside_plan);
-}
-
-/// A plan of a single problem, asked about one job after another.
-class BoundPlan {
-public:
-    explicit BoundPlan(BoundState& bound) : state_(bound.state())
-    {
-        if (state_.by_node) count_fits(state_);
-        hpcsched::open_shared(state_);
-        counts_units(state_);
-        compute_pressure(state_);
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+        state.jobs[rows[k]].cell = add_cells(state, places[k]);
+        state.started[static_cast<int64_t>(k)] = rows[k];
     }
-
-    void open(bool counted)
-    {
-        state_.counters.first_made = state_.counters.last_made = none;
-        plan_ = open_plan(state_, counted);
-    }
-
-    State& state() { return state_; }
-    RoundPlan& plan() { return plan_; }
-
-private:
-    State& state_;
-    RoundPlan plan_{};
-};
-
-nb::ndarray<nb::numpy, int64_t> copied(const Numbers& numbers, std::vector<size_t> shape)
-{
-    auto* owned = new Numbers(numbers);
-    const nb::capsule owner(owned, [](void* data) noexcept { delete static_cast<Numbers*>(data); });
-    return {owned->data(), shape.size(), shape.data(), owner};
+    state.counters.decided = static_cast<int64_t>(rows.size());
+    state.flight.dismissed = dismissed;
+    state.flight.decision_seconds = seconds;
+    state.counters.call_again = call_again;
+    if (free_slots) set_free_slots(state, *free_slots);
 }
 
-auto segments(BoundPlan& bound)
+using Records = NewArray<int64_t>;
+using Nodes = NewArray<int32_t>;
+
+std::tuple<Records, Nodes, Nodes, Records, Nodes, Nodes, Records, Records, NewArray<double>,
+           Records>
+take_output(State& state)
 {
-    const Profile& profile = bound.plan().profile;
-    const auto count = static_cast<size_t>(profile.size());
-    Numbers start, after, free;
-    for (int64_t s = 0; s < profile.size(); ++s) {
-        start.push_back(profile.start(s));
-        after.push_back(profile.after(s));
-        for (int64_t r = 0; r < profile.type_count(); ++r) free.push_back(profile.free(s, r));
-    }
-    return std::tuple(copied(start, {count}), copied(after, {count}),
-                      copied(free, {count, static_cast<size_t>(profile.type_count())}));
+    Output& output = state.output;
+    const int64_t types = output.amounts.columns();
+    const auto amounts = copied<int64_t>(output.amounts);
+    const auto levels = copied<int64_t>(state.shared.levels);
+    auto taken = std::tuple(
+        given<int64_t>(std::move(output.jobs)), given<int32_t>(std::move(output.places.nodes)),
+        given<int32_t>(std::move(output.places.units)), given<int64_t>(std::move(output.lost)),
+        given<int32_t>(std::move(output.lost_places.nodes)),
+        given<int32_t>(std::move(output.lost_places.units)),
+        given<int64_t>(std::move(output.rounds)), amounts,
+        given<double>(std::move(output.decision_times)), levels);
+    output = {};
+    output.amounts = Table<int64_t>(0, types);
+    state.shared.levels.resize(0);
+    return taken;
 }
 
-void bind_plan(nb::module_& core)
+std::tuple<Records, Nodes, Nodes> take_events(State& state)
 {
-    nb::class_<BoundPlan>(core, "RoundPlan",
-                          R"(Plan of a single problem, asked about one job after another.
+    Followed& followed = state.followed;
+    auto taken = std::tuple(given<int64_t>(std::move(followed.events)),
+                            given<int32_t>(std::move(followed.starts.nodes)),
+                            given<int32_t>(std::move(followed.starts.units)));
+    followed = {};
+    return taken;
+}
 
-Jobs may be started before the plan is opened and, beside reservations, afterwards.
+/// Drop what was written behind the first jobs and rounds.
+void keep_output(State& state, int64_t jobs, int64_t rounds)
+{
+    Output& output = state.output;
+    output.jobs.resize(jobs);
+    const int64_t places = jobs == 0 ? 0 : output.jobs[jobs - 1].last_place;
+    output.places.nodes.resize(places);
+    output.places.units.resize(places);
+    output.rounds.resize(rounds);
+    output.amounts.resize(rounds);
+    output.decision_times.resize(rounds);
+}
 
-Parameters
-----------
-state
-    A state without an allocator in Python.
-)")
-        .def(nb::init<BoundState&>(), "state"_a, nb::keep_alive<1, 2>())
-        .def("open", &BoundPlan::open, "counted"_a,
-             "Open the plan: by count of units, or node by node.")
-        .def(
-            "fits_now", [](BoundPlan& b, int64_t row) { return fits_now(b.state(), row); }, "row"_a,
-            "Return whether a job could be placed now, whatever is reserved.")
-        .def(
-            "start", [](BoundPlan& b, int64_t row) { start(b.state(), row); }, "row"_a,
-            "Start a job, before the plan is opened.")
-        .def(
-            "start_on",
-            [](BoundPlan& b, int64_t row, const Array<const int64_t>& placed) {
-                start_where_placed(b.state(), row, view_of(placed));
-            },
-            "row"_a, "placed"_a, "Start a job with units on nodes, `[N]`.")
-        .def(
-            "fits_beside",
-            [](BoundPlan& b, int64_t row) { return fits_beside(b.state(), b.plan(), row); },
-            "row"_a, "Return whether a job fits until its predicted end, beside all reservations.")
-        .def(
-            "start_beside",
-            [](BoundPlan& b, int64_t row) { return start_beside(b.state(), b.plan(), row); },
-            "row"_a, "Start a job beside all reservations; return whether it fitted.")
-        .def(
-            "earliest",
-            [](BoundPlan& b, int64_t row) {
-                return earliest_beside_shared(b.state(), row, b.state().now(), never,
-                                              b.plan().profile);
-            },
-            "row"_a, "Return the earliest start of a job, node by node.")
-        .def(
-            "reserve",
-            [](BoundPlan& b, int64_t row, int64_t release) {
-                return reserve(b.state(), b.plan(), row, release, never);
-            },
-            "row"_a, "release"_a, "Reserve room for a job at the earliest time, which is returned.")
-        .def(
-            "hold",
-            [](BoundPlan& b, int64_t row, int64_t begin) {
-                return hold(b.state(), b.plan(), row, begin);
-            },
-            "row"_a, "begin"_a, "Reserve room for a job from a time on; return whether it fits.")
-        .def(
-            "cancel", [](BoundPlan& b, int64_t row) { cancel(b.state(), b.plan(), row); }, "row"_a,
-            "Cancel the reservation of a job, whose nodes stay noted.")
-        .def("segments", &segments,
-             "Return start, successor and free amounts of the segments: `[S]`, `[S]`, `[S, R]`.");
+/// Set the run times of jobs; running ones end later than now.
+void set_run_times(State& state, const Row& rows, const Row& run_times)
+{
+    for (std::size_t k = 0; k < rows.shape(0); ++k) {
+        Job& job = state.jobs[rows(k)];
+        job.run_time = run_times(k);
+        if (job.waits == 0) job.end = std::max(job.start + job.run_time, state.now() + 1);
+    }
+    // Rows in order of their ends are a heap.
+    const View<int64_t> ends = state.ends.first(state.counters.running);
+    std::ranges::sort(ends, {}, [&](int64_t row) {
+        return std::pair(state.jobs[row].end, state.jobs[row].number);
+    });
 }
 
 }  // namespace
 
-void bind_replay(nb::module_& core)
+void bind_replay(nb::module_& core, nb::class_<State>& state)
 {
-    nb::class_<BoundState>(core, "State", R"(State of a replay or of a round, over arrays of Python.
+    nb::enum_<Pause>(core, "Pause", "Why a replay returns.")
+        .value("OVER", Pause::over)
+        .value("JOBS_NEEDED", Pause::jobs_needed)
+        .value("TIME_UP", Pause::time_up);
+    nb::enum_<EventKind>(core, "EventKind", nb::is_arithmetic(), "Events for observers.")
+        .value("SUBMITTED_JOB", EventKind::submitted_job)
+        .value("REJECTED_JOB", EventKind::rejected_job)
+        .value("STARTED_JOB", EventKind::started_job)
+        .value("LOST_JOB", EventKind::lost_job)
+        .value("ENDED_JOB", EventKind::ended_job)
+        .value("ASKED_ROUND", EventKind::asked_round)
+        .value("HELD_ROUND", EventKind::held_round)
+        .value("DISMISSED_JOB", EventKind::dismissed_job);
+    nb::class_<Hooks>(core, "Hooks", R"(What a replay asks of Python where it is needed.
 
 Parameters
 ----------
-tables, shapes, choices, outages, followers, flight, shared_resources, batch, output
-    Records of `hpcsched.dispatching.core.state`.
-by_node
-    Whether units are placed node by node; otherwise slots are counted.
+predict
+    Job of the batch → predicted run time, sort keys in both orders, cause of a refusal or -1.
+correct
+    Rows of jobs that have outlived their prediction → estimated ends.
+look
+    Rows to hold back or to release, and when that changes by itself.
+look_again
+    Whether a job is free that was held back in the last round, and the same time.
+order
+    Rows by arrival → rows in the order of the queue, and behind its head; None for other orders.
+decide
+    Gives the decision of a round with `State.answer`.
+charge
+    Number of jobs shown, real seconds → simulated seconds that a decision takes.
+pass_instant
+    Whether the replay goes on after an instant.
 )")
-        .def(nb::init<nb::handle, nb::handle, nb::handle, nb::handle, nb::handle, nb::handle,
-                      nb::handle, nb::handle, nb::handle, bool>(),
-             "tables"_a, "shapes"_a, "choices"_a, "outages"_a, "followers"_a, "flight"_a,
-             "shared_resources"_a, "batch"_a, "output"_a, "by_node"_a)
         .def(
-            "advance",
-            [](BoundState& bound, double seconds) {
-                const nb::gil_scoped_release released;
-                return static_cast<int64_t>(advance(bound.state(), seconds));
+            "__init__",
+            [](Hooks* self, decltype(Hooks::predict) predict, decltype(Hooks::correct) correct,
+               decltype(Hooks::look) look, decltype(Hooks::look_again) look_again,
+               decltype(Hooks::order) order, decltype(Hooks::decide) decide,
+               decltype(Hooks::charge) charge, decltype(Hooks::pass_instant) pass_instant) {
+                new (self) Hooks{std::move(predict),    std::move(correct), std::move(look),
+                                 std::move(look_again), std::move(order),   std::move(decide),
+                                 std::move(charge),     std::move(pass_instant)};
             },
-            "seconds"_a, R"(Replay until something is needed or the replay is over.
+            nb::kw_only(), "predict"_a, "correct"_a, "look"_a, "look_again"_a, "order"_a,
+            "decide"_a, "charge"_a, "pass_instant"_a);
+    state
+        .def("begin_batch", &begin_batch, nb::kw_only(), "number"_a, "submit_time"_a,
+             "run_time"_a, "predicted"_a, "requested_time"_a, "units"_a, "shape"_a, "keys"_a,
+             "behind_keys"_a, "watched"_a, "refused"_a, "draws"_a, "is_predicted"_a, "last"_a,
+             R"(Begin the next batch of jobs, `[B]`, in order of submission.
+
+Parameters
+----------
+keys, behind_keys
+    Sort keys, ascending, `[B, K]`; of orders by wait, the first is the divisor of the wait.
+watched
+    Whether a job's submission, start or end may change the set of jobs that are held back.
+refused
+    Cause of a refusal at submission, -1 without one; empty if none is.
+draws
+    Draws on shared resources that do not depend on nodes, `[B, P]`.
+is_predicted
+    Whether predictions are known; otherwise they are asked for at submission.
+last
+    Whether no other batch follows.
+)")
+        .def("advance", &advance_released, "hooks"_a, "seconds"_a,
+             R"(Replay until the batch is used up, the replay is over, or time is up.
 
 Parameters
 ----------
 seconds
-    Real time after which the loop pauses between two instants; negative: after each instant.
-
-Returns
--------
-int
-    Code of the cause of the return. The next call continues where this one stopped.
+    Real time after which the loop pauses between two instants. The next call goes on there.
 )")
-        .def("decide", &decide, "allocator"_a.none(), "explains"_a,
-             R"(Hold the round of a single problem.
+        .def("answer", &answer, nb::kw_only(), "rows"_a, "places"_a, "dismissed"_a,
+             "call_again"_a, "seconds"_a, "free_slots"_a.none(), R"(Give the decision of a round.
 
 Parameters
 ----------
-allocator
-    Python object that places jobs: `place(row, fits, available)` and `take_slots(units)`; None
-    for one of the core's.
-explains
-    Whether to note reasons of waiting jobs.
+rows, places
+    Jobs to start, and their nodes with units, or intervals of slots.
+dismissed
+    Rows of rejected jobs.
+seconds
+    Real time that the decision took.
+free_slots
+    Intervals that are free once all have started; None where slots are not counted.
 )")
-        .def("start_beside_plan", &start_beside_plan, "allocator"_a.none(),
-             "Start planned jobs of a single problem, and those that fit beside; see `decide`.")
+        .def("take_output", &take_output, R"(Return what was written since the last call.
+
+Returns
+-------
+tuple
+    Jobs that have left, `[J, 8]`; nodes and units of their places; lost attempts, `[I, 8]`; nodes
+    and units of theirs; rounds, `[K, 7]`; their waiting, free and idle amounts, `[K, 3R]`; decision
+    times, `[K]`; levels of shared resources with their times, `[L, 1 + P]`.
+)")
+        .def("take_events", &take_events,
+             "Return the events since the last call, `[E, 5]`, and nodes and units of starts.")
+        .def("keep_output", &keep_output, "jobs"_a, "rounds"_a,
+             "Drop what was written behind the first jobs and rounds.")
         .def(
-            "open_shared", [](BoundState& bound) { open_shared(bound.state()); },
-            "Find the free amounts of shared resources from now on.")
-        .def(
-            "short_resource",
-            [](BoundState& bound, int64_t row, int64_t begin) {
-                return short_resource(bound.state(), row, begin);
+            "left_since",
+            [](const State& self, int64_t first) {
+                return given<int64_t>(
+                    Column<LeftJob>(self.output.jobs.part(first, self.output.jobs.size())));
             },
-            "row"_a, "begin"_a,
-            "Return a shared resource that is short for a job from a start on; -1 if none is.")
+            "first"_a, "Return the jobs that have left from one on, `[J, 8]`.")
         .def(
-            "earliest_in_shared",
-            [](BoundState& bound, int64_t row, int64_t begin) {
-                return earliest_in_shared(bound.state(), row, begin);
+            "round_record",
+            [](const State& self, int64_t k) {
+                const RoundRecord& round = self.output.rounds[k];
+                const View<const int64_t> amounts = self.output.amounts.row(k);
+                return std::tuple(round.number, round.now, round.queued, round.running,
+                                  round.started, round.waiting, round.latency,
+                                  Numbers(amounts.begin(), amounts.end()),
+                                  double{self.output.decision_times[k]});
             },
-            "row"_a, "begin"_a,
-            "Return the earliest start of a job at which shared resources suffice.")
+            "k"_a, "Return the numbers of a round, its amounts, and its decision time.")
+        .def_prop_ro(
+            "written",
+            [](const State& self) {
+                return std::pair(self.output.jobs.size(), self.output.rounds.size());
+            },
+            "Numbers of jobs and rounds that are written.")
+        .def_prop_rw(
+            "release", [](const State& self) { return self.counters.release; },
+            [](State& self, int64_t time) { self.counters.release = time; },
+            "When the jobs that are held back change even without an event.")
+        .def("set_run_times", &set_run_times, "rows"_a, "run_times"_a,
+             "Set the run times of jobs; running ones end later than now.")
         .def(
-            "reserve_shared",
-            [](BoundState& bound, int64_t row, int64_t begin, int64_t sign) {
-                reserve_shared(bound.state(), row, begin, sign);
+            "corrected_end",
+            [](const State& self, int64_t row) {
+                return corrected_end(self.jobs[row], self.now(), self.choices.correction);
             },
-            "row"_a, "begin"_a, "sign"_a,
-            "Reserve a job's draw from a start on (sign 1), or give it back (-1).")
-        .def(
-            "shared_steps",
-            [](BoundState& bound) {
-                const SharedResources::Steps& steps = bound.state().shared.steps;
-                return std::pair(steps.time, steps.free);
-            },
-            "Return the starts of steps, and the free amounts of shared resources in each.")
-        .def(
-            "draw_for_start",
-            [](BoundState& bound, int64_t row, const Array<const int64_t>& placed) {
-                draw_for_start(bound.state(), row, view_of(placed));
-            },
-            "row"_a, "placed"_a,
-            "Subtract the draw of a job that starts now with units on nodes, `[N]`.");
-    core.def(
-        "corrected_end",
-        [](const Array<const int64_t>& job, int64_t now, int64_t correction) {
-            if (job.shape(0) * sizeof(int64_t) != sizeof(Job)) throw nb::value_error("job");
-            return corrected_end(*reinterpret_cast<const Job*>(job.data()), now,
-                                 static_cast<Correction>(correction));
-        },
-        "job"_a, "now"_a, "correction"_a,
-        "Return the end, after now, of a job that has outlived its prediction, from its row.");
-    bind_plan(core);
+            "row"_a, "Return the estimated end of a job that has outlived its prediction.");
 }
 
 }  // namespace hpcsched

@@ -48,9 +48,9 @@ struct Placing {
     View<const int64_t> fits;
     Matrix<const int64_t> available;
     View<const int64_t> asked;
-    const Capacity& capacity;
+    Capacity capacity;
     View<const double> pressure;
-    View<const bool> scarce;
+    const std::vector<bool>& scarce;
 
     int64_t node_count() const { return fits.size(); }
     int64_t type_count() const { return asked.size(); }
@@ -184,7 +184,7 @@ Numbers place_units(const State& state, Allocator allocator, int64_t shape, int6
         return placed;
     }
     const Placing placing{allocator, units, fits, available, state.shapes.asked.row(shape),
-                          state.capacity, pressure, state.choices.scarce};
+                          state.capacity(), pressure, state.choices.scarce};
     Table<double> ranks(3, fits.size());
     placing.rank_by_room(ranks);
     if (!placing.scarce.empty()) {

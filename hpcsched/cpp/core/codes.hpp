@@ -4,10 +4,8 @@
 
 namespace hpcsched {
 
-/// Numbers that Python shares; see hpcsched/dispatching/core/codes.py.
-
-enum class Rule : int64_t {
-    in_python = -1,
+enum class Rule {
+    in_python,
     easy,
     strict,
     greedy,
@@ -27,11 +25,11 @@ inline bool promises(Rule rule)
 }
 
 /// Order in which reservations are moved to earlier times.
-enum class Compression : int64_t { by_arrival, by_reservation };
+enum class Compression { by_arrival, by_reservation };
 
 /// `external` is an object in Python.
-enum class Allocator : int64_t {
-    external = -1,
+enum class Allocator {
+    external,
     first_fit,
     best_fit,
     keep_scarce,
@@ -44,31 +42,16 @@ enum class Allocator : int64_t {
 enum class Reason : int64_t { no_room, reserved_for, behind, beyond_depth, short_of_shared };
 
 /// Correction of predictions that have run out; Python computes those that are `asked_for`.
-enum class Correction : int64_t { one_second, doubling, to_requested_time, asked_for };
+enum class Correction { one_second, doubling, to_requested_time, asked_for };
 
 /// How a queue is sorted: by fixed keys, by wait over the first key, or before each round.
 enum class OrderKind { by_keys, by_wait, in_python };
 
-/// What the event loop returns for.
-enum class Need : int64_t {
-    done,
-    jobs,
-    output,
-    rows,
-    cells,
-    shapes,
-    paused,
-    predictions,
-    corrections,
-    look,
-    second_look,
-    charge,
-    order,
-    decision,
-};
+/// Why the event loop returns: the replay is over, the batch of jobs is used up, or time is up.
+enum class Pause { over, jobs_needed, time_up };
 
 /// Phases of an instant, in this order; the loop can be left and entered in each.
-enum class Phase : int64_t {
+enum class Phase {
     next_instant,
     ends,
     outages,

@@ -24,14 +24,15 @@ int64_t corrected_end(const Job& job, int64_t now, Correction correction)
     return job.start + std::max(requested, elapsed + 1);
 }
 
-bool any_outlived(const State& state)
+Numbers outlived(const State& state)
 {
-    for (int64_t k = 0; k < state.counters.running; ++k) {
-        const Job& job = state.jobs[state.running[k]];
-        if (job.planned_end > state.now()) return false;
-        if (job.shown_end <= state.now()) return true;
+    Numbers rows;
+    for (const int64_t row : state.running.first(state.counters.running)) {
+        // They are sorted by planned end.
+        if (state.jobs[row].planned_end > state.now()) break;
+        if (state.jobs[row].shown_end <= state.now()) rows.push_back(row);
     }
-    return false;
+    return rows;
 }
 
 Numbers running_by_shown_end(State& state)

@@ -13,7 +13,7 @@ int64_t units_on_node(const State& state, int64_t node, int64_t shape,
     for (int64_t r = 0; r < available.rows(); ++r) {
         const int64_t free = available(r, node), asked = shapes.asked(shape, r);
         if (shapes.exclusive[shape]) {
-            if (free != state.capacity.of_node(node, r)) return 0;
+            if (free != state.node_capacity(node, r)) return 0;
         } else if (asked != 0) {
             if (free < asked) return 0;
             // Where at most one unit fits, the check above is enough, and the division is saved.
@@ -26,7 +26,7 @@ int64_t units_on_node(const State& state, int64_t node, int64_t shape,
 int64_t allocated_on_node(const State& state, int64_t node, int64_t units, int64_t type,
                           int64_t shape)
 {
-    if (state.shapes.exclusive[shape]) return state.capacity.of_node(node, type);
+    if (state.shapes.exclusive[shape]) return state.node_capacity(node, type);
     return units * state.shapes.asked(shape, type);
 }
 
@@ -39,8 +39,7 @@ void change_node(State& state, int64_t node, int64_t units, int64_t shape, int64
     }
     // Only shapes that wait are counted; others are when their first job arrives.
     Shapes& shapes = state.shapes;
-    for (int64_t k = 0; k < state.counters.active_shapes; ++k) {
-        const int64_t other = shapes.active[k];
+    for (const int64_t other : shapes.active) {
         const int64_t fits = units_on_node(state, node, other, state.available);
         shapes.fitting[other] += fits - shapes.fits(other, node);
         shapes.fits(other, node) = fits;
@@ -59,7 +58,7 @@ void add_waiting(State& state, int64_t shape)
     if (state.choices.rule == Rule::in_python) return;
     Shapes& shapes = state.shapes;
     if (++shapes.waiting[shape] != 1) return;
-    shapes.active[state.counters.active_shapes++] = shape;
+    shapes.active.add(shape);
     int64_t total = 0;
     for (int64_t node = 0; node < shapes.fits.columns(); ++node)
         total += shapes.fits(shape, node) = units_on_node(state, node, shape, state.available);
@@ -71,14 +70,9 @@ void remove_waiting(State& state, int64_t shape)
     if (state.choices.rule == Rule::in_python) return;
     Shapes& shapes = state.shapes;
     if (--shapes.waiting[shape] != 0) return;
-    const int64_t last = --state.counters.active_shapes;
-    for (int64_t k = 0; k < last; ++k) {
-        if (shapes.active[k] == shape) {
-            // The order of active shapes does not matter, so the last takes the place.
-            shapes.active[k] = shapes.active[last];
-            break;
-        }
-    }
+    // The order of active shapes does not matter, so the last takes the place.
+    *std::find(shapes.active.begin(), shapes.active.end(), shape) = shapes.active.back();
+    shapes.active.resize(shapes.active.size() - 1);
 }
 
 void count_fits(State& state)

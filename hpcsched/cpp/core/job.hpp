@@ -4,7 +4,7 @@
 
 namespace hpcsched {
 
-/// A job in the system: one row of the table that Python has as 27 columns of 64-bit integers.
+/// A job in the system. Python knows its numbers by name; see bindings/job_fields.hpp.
 struct Job {
     int64_t number;  // of a free row: the next one
     int64_t sequence;  // rank in order of submission
@@ -34,7 +34,6 @@ struct Job {
     int64_t made_after;  // rows of the next and the previous reservation of a round
     int64_t made_before;
 };
-static_assert(sizeof(Job) == 27 * sizeof(int64_t));
 
 /// A stretch of a job's places: an interval of slots, or units on a node.
 struct Cell {
@@ -48,7 +47,6 @@ struct Cell {
     };
     int64_t next;
 };
-static_assert(sizeof(Cell) == 3 * sizeof(int64_t));
 
 /// A job that has left the system.
 struct LeftJob {
@@ -71,7 +69,7 @@ struct Event {
     int64_t value;
 };
 
-/// A round; waiting, free and idle amounts follow in its row.
+/// A dispatching round.
 struct RoundRecord {
     int64_t number;
     int64_t now;

@@ -18,7 +18,7 @@ constexpr double for_ever = static_cast<double>(int64_t{1} << 60);
 /// Order of ends: the earliest first, then the lowest number.
 auto by_end(const State& state)
 {
-    return [jobs = state.jobs](int64_t one, int64_t other) {
+    return [jobs = View<const Job>(state.jobs)](int64_t one, int64_t other) {
         if (jobs[one].end != jobs[other].end) return jobs[one].end < jobs[other].end;
         return jobs[one].number < jobs[other].number;
     };
@@ -42,7 +42,6 @@ void join_queue(State& state, int64_t row)
     queue_of(state).insert(row, counters.queued);
     if (state.choices.own_backfill_order) backfill_queue_of(state).insert(row, counters.queued);
     ++counters.queued;
-    counters.cell_demand += std::min(job.units, state.node_count());
     add_amounts(state, state.waiting_amounts, job.units, job.shape);
 }
 
@@ -50,7 +49,7 @@ void join_queue(State& state, int64_t row)
 int64_t place_among_running(const State& state, int64_t row)
 {
     const View<const Job> jobs = state.jobs;
-    const View<int64_t> running = state.running.first(state.counters.running);
+    const View<const int64_t> running = state.running.first(state.counters.running);
     const auto before = [&](int64_t one, int64_t other) {
         if (jobs[one].planned_end != jobs[other].planned_end)
             return jobs[one].planned_end < jobs[other].planned_end;
@@ -63,13 +62,13 @@ int64_t place_among_running(const State& state, int64_t row)
 /// last round, they take it to have started in that round.
 int64_t end_told(const State& state, const Job& job)
 {
-    if (state.flight.takes_time && job.start > state.counters.last_asked)
+    if (state.manner.takes_time && job.start > state.counters.last_asked)
         return job.shown_end - (job.start - state.counters.last_asked);
     return job.shown_end;
 }
 
 /// Keep those of the first `shown` rows that wait, merged with the `held` ones after them.
-void keep_waiting(const State& state, Queue queue, int64_t shown, int64_t held)
+void keep_waiting(State& state, Queue queue, int64_t shown, int64_t held)
 {
     int64_t kept = 0;
     for (int64_t k = 0; k < shown; ++k) {
@@ -89,6 +88,8 @@ int64_t submit(State& state, int64_t k)
 {
     Counters& counters = state.counters;
     const Batch& batch = state.batch;
+    if (counters.free_row == none)
+        grow_rows(state, std::max<int64_t>(256, 2 * state.jobs.size()));
     const int64_t row = counters.free_row;
     Job& job = state.jobs[row];
     // Free rows are a list of which each row names the next.
@@ -142,7 +143,6 @@ void begin(State& state, int64_t row, int64_t cell)
     switch_draw(state, row, 1);
     ++counters.running;
     state.started[counters.started++] = row;
-    counters.cell_demand -= std::min(job.units, state.node_count());
     add_amounts(state, state.waiting_amounts, -job.units, job.shape);
     add_amounts(state, state.running_amounts, job.units, job.shape);
 }

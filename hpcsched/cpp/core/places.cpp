@@ -6,12 +6,36 @@ namespace hpcsched {
 
 int64_t add_cell(State& state, int64_t first, int64_t second)
 {
-    Counters& counters = state.counters;
-    const int64_t cell = counters.free_cell;
-    counters.free_cell = state.cells[cell].next;
-    --counters.cells_free;
+    const int64_t cell = state.counters.free_cell;
+    if (cell == none) {
+        state.cells.add({{first}, {second}, none});
+        return state.cells.size() - 1;
+    }
+    state.counters.free_cell = state.cells[cell].next;
     state.cells[cell] = {{first}, {second}, none};
     return cell;
+}
+
+int64_t add_cells(State& state, const std::vector<std::pair<int64_t, int64_t>>& places)
+{
+    int64_t first = none, previous = none;
+    for (const auto& [low, high] : places) {
+        const int64_t cell = add_cell(state, low, high);
+        (previous == none ? first : state.cells[previous].next) = cell;
+        previous = cell;
+    }
+    return first;
+}
+
+void set_free_slots(State& state, const std::vector<std::pair<int64_t, int64_t>>& free)
+{
+    Counters& counters = state.counters;
+    counters.free_slots = counters.intervals = 0;
+    for (const auto& [low, high] : free) {
+        state.interval_low[counters.intervals] = low;
+        state.interval_high[counters.intervals++] = high;
+        counters.free_slots += high - low;
+    }
 }
 
 void drop_cells(State& state, int64_t first)
@@ -21,7 +45,6 @@ void drop_cells(State& state, int64_t first)
         const int64_t after = state.cells[cell].next;
         state.cells[cell].next = counters.free_cell;
         counters.free_cell = cell;
-        ++counters.cells_free;
         cell = after;
     }
 }
@@ -88,11 +111,10 @@ void give_slots_back(State& state, int64_t first)
 
 namespace {
 
-int64_t write_nodes_of_slots(const State& state, int64_t first, int64_t at, View<int32_t> nodes,
-                             View<int32_t> units)
+void write_nodes_of_slots(const State& state, int64_t first, Places& places)
 {
     const View<const int64_t> first_slot = state.first_slot;
-    const int64_t begin_at = at;
+    const int64_t before = places.size();
     for (int64_t cell = first; cell != none; cell = state.cells[cell].next) {
         int64_t slot = state.cells[cell].low;
         const int64_t end = state.cells[cell].high;
@@ -104,29 +126,29 @@ int64_t write_nodes_of_slots(const State& state, int64_t first, int64_t at, View
             if (until <= slot) continue;
             const auto count = static_cast<int32_t>(until - slot);
             // Two intervals of slots may share a node.
-            if (at > begin_at && nodes[at - 1] == node) {
-                units[at - 1] += count;
+            if (places.size() > before && places.nodes.back() == node) {
+                places.units.back() += count;
             } else {
-                nodes[at] = static_cast<int32_t>(node);
-                units[at++] = count;
+                places.nodes.add(static_cast<int32_t>(node));
+                places.units.add(count);
             }
             slot = until;
         }
     }
-    return at;
 }
 
 }  // namespace
 
-int64_t write_places(const State& state, int64_t first, int64_t at, View<int32_t> nodes,
-                     View<int32_t> units)
+void write_places(const State& state, int64_t first, Places& places)
 {
-    if (!state.by_node) return write_nodes_of_slots(state, first, at, nodes, units);
-    for (int64_t cell = first; cell != none; cell = state.cells[cell].next) {
-        nodes[at] = static_cast<int32_t>(state.cells[cell].node);
-        units[at++] = static_cast<int32_t>(state.cells[cell].units);
+    if (!state.by_node) {
+        write_nodes_of_slots(state, first, places);
+        return;
     }
-    return at;
+    for (int64_t cell = first; cell != none; cell = state.cells[cell].next) {
+        places.nodes.add(static_cast<int32_t>(state.cells[cell].node));
+        places.units.add(static_cast<int32_t>(state.cells[cell].units));
+    }
 }
 
 }  // namespace hpcsched

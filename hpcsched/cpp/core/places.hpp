@@ -9,18 +9,22 @@ namespace hpcsched {
 /// Return a new cell with two numbers and without a successor.
 int64_t add_cell(State& state, int64_t first, int64_t second);
 
+/// Return the first of new cells that hold pairs of numbers in their order; -1 without any.
+int64_t add_cells(State& state, const std::vector<std::pair<int64_t, int64_t>>& places);
+
 /// Free a list of cells.
 void drop_cells(State& state, int64_t first);
 
 /// Take the lowest free slots; return the first cell of their intervals.
 int64_t take_lowest_slots(State& state, int64_t units);
 
+/// Set the intervals of free slots.
+void set_free_slots(State& state, const std::vector<std::pair<int64_t, int64_t>>& free);
+
 /// Free the slots of a list of cells, and the cells.
 void give_slots_back(State& state, int64_t first);
 
-/// Write the nodes of a list of cells and the units on each, from position `at` on; return the
-/// position behind the last.
-int64_t write_places(const State& state, int64_t first, int64_t at, View<int32_t> nodes,
-                     View<int32_t> units);
+/// Append the nodes of a list of cells and the units on each.
+void write_places(const State& state, int64_t first, Places& places);
 
 }  // namespace hpcsched

@@ -4,12 +4,12 @@
 
 namespace hpcsched {
 
-Queue queue_of(const State& state)
+Queue queue_of(State& state)
 {
     return {state.queue, state.choices.order, state.keys, state.jobs};
 }
 
-Queue backfill_queue_of(const State& state)
+Queue backfill_queue_of(State& state)
 {
     return {state.behind, state.choices.behind_order, state.behind_keys, state.jobs};
 }
@@ -58,6 +58,12 @@ void Queue::put_held_last(int64_t count)
 {
     std::stable_partition(rows.begin(), rows.begin() + count,
                           [&](int64_t row) { return jobs[row].held == 0; });
+}
+
+void Queue::arrange(const Numbers& shown, int64_t count)
+{
+    put_held_last(count);
+    std::copy(shown.begin(), shown.end(), rows.begin());
 }
 
 bool Queue::sort_by_wait(int64_t count, int64_t now)

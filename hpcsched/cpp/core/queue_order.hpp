@@ -22,6 +22,9 @@ struct Queue {
     /// Move jobs that are held back to the end of the first `count` rows.
     void put_held_last(int64_t count);
 
+    /// Put rows into an order, and the others of the first `count` behind them.
+    void arrange(const Numbers& shown, int64_t count);
+
     /// Sort the first `count` rows by wait over the first key, the largest first, then by the other
     /// keys. Returns whether this is such an order.
     bool sort_by_wait(int64_t count, int64_t now);
@@ -30,7 +33,7 @@ private:
     bool goes_before(int64_t one, int64_t other, int64_t first_key) const;
 };
 
-Queue queue_of(const State& state);
-Queue backfill_queue_of(const State& state);
+Queue queue_of(State& state);
+Queue backfill_queue_of(State& state);
 
 }  // namespace hpcsched

@@ -135,22 +135,22 @@ int64_t earlier_offer(State& state, int64_t event)
 
 void store_draw(State& state, int64_t k, int64_t row)
 {
-    const SharedResources& shared = state.shared;
+    SharedResources& shared = state.shared;
     if (!shared.any) return;
     for (int64_t p = 0; p < shared.count(); ++p) shared.own(row, p) = state.batch.draws(k, p);
 }
 
-void count_nodes(State& state, int64_t shape)
+void count_nodes(State& state)
 {
     if (!state.shared.any) return;
-    const View<int64_t> on_idle = state.shapes.on_idle.row(shape);
-    state.shared.nodes[shape] =
-        std::count_if(on_idle.begin(), on_idle.end(), [](int64_t units) { return units != 0; });
+    const View<int64_t> on_idle = state.shapes.on_idle.row(state.shapes.count() - 1);
+    state.shared.nodes.add(
+        std::count_if(on_idle.begin(), on_idle.end(), [](int64_t units) { return units != 0; }));
 }
 
 void switch_draw(State& state, int64_t row, int64_t sign)
 {
-    const SharedResources& shared = state.shared;
+    SharedResources& shared = state.shared;
     if (!shared.any) return;
     int64_t nodes = 0;
     for (int64_t cell = state.jobs[row].cell; cell != none; cell = state.cells[cell].next) {
@@ -162,23 +162,19 @@ void switch_draw(State& state, int64_t row, int64_t sign)
     }
     for (int64_t p = 0; p < shared.count(); ++p)
         shared.drawn[p] += sign * (shared.own(row, p) + nodes * shared.node[p]);
-    state.counters.moved = 1;
+    state.counters.moved = true;
     // A job that starts may end at once, without an instant of its own.
     if (sign == 1) state.counters.last_event = state.counters.now;
 }
 
-bool write_level(State& state)
+void write_level(State& state)
 {
-    const SharedResources& shared = state.shared;
-    Counters& counters = state.counters;
-    if (!shared.any || counters.moved == 0) return true;
-    const int64_t k = counters.out_levels;
-    if (k == shared.levels.rows()) return false;
-    shared.levels(k, 0) = counters.now;
-    for (int64_t p = 0; p < shared.count(); ++p) shared.levels(k, 1 + p) = shared.drawn[p];
-    ++counters.out_levels;
-    counters.moved = 0;
-    return true;
+    SharedResources& shared = state.shared;
+    if (!shared.any || !state.counters.moved) return;
+    Numbers level{state.now()};
+    level.insert(level.end(), shared.drawn.begin(), shared.drawn.end());
+    shared.levels.add(level);
+    state.counters.moved = false;
 }
 
 bool overdraws(const State& state, int64_t row)

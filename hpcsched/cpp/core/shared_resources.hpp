@@ -24,14 +24,14 @@ int64_t earlier_offer(State& state, int64_t event);
 /// Store the draw of job `k` of the batch that does not depend on its nodes.
 void store_draw(State& state, int64_t k, int64_t row);
 
-/// Count the idle nodes that can hold a unit of a shape.
-void count_nodes(State& state, int64_t shape);
+/// Count the idle nodes that can hold a unit of the last shape.
+void count_nodes(State& state);
 
 /// Add the draw of a job that starts (sign 1), or subtract that of one that ends (-1).
 void switch_draw(State& state, int64_t row, int64_t sign);
 
-/// Write the drawn amounts if jobs have started or ended; false if there is no room.
-bool write_level(State& state);
+/// Write the drawn amounts if jobs have started or ended.
+void write_level(State& state);
 
 /// Whether a pending job on the nodes in its cells draws more than is free now.
 bool overdraws(const State& state, int64_t row);

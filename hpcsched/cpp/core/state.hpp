@@ -10,8 +10,6 @@ namespace hpcsched {
 
 /// `N` nodes, `R` resource types, `S` shapes (distinct requests of a unit), `P` shared resources.
 
-struct State;
-
 /// An allocator that is a Python object.
 class ExternalAllocator {
 public:
@@ -27,21 +25,28 @@ public:
 
 /// Rule, allocator and options.
 struct Choices {
-    Rule rule;
-    int64_t depth;  // maximum number of reservations of `backfill`; -1: no maximum
-    bool own_backfill_order;
-    Allocator allocator;
-    Correction correction;
-    bool writes_places;
-    double relaxation;
-    OrderKind order;
-    OrderKind behind_order;
-    View<const bool> scarce;  // of each resource type; empty for allocators without classes
-    ExternalAllocator* external = nullptr;  // while Python places jobs
-    std::optional<Compression> compression;  // of rules that keep reservations
-    double slack_share;
-    int64_t least_slack;
-    std::optional<int64_t> window;
+    Rule rule = Rule::easy;
+    int64_t depth = -1;  // maximum number of reservations of `backfill`; -1: no maximum
+    bool own_backfill_order = false;
+    Allocator allocator = Allocator::first_fit;
+    Correction correction = Correction::one_second;
+    bool writes_places = false;
+    double relaxation = 0.0;  // maximum delay of the head job as a share of its expected wait
+    OrderKind order = OrderKind::by_keys;
+    OrderKind behind_order = OrderKind::by_keys;
+    std::vector<bool> scarce = {};  // of each resource type; empty for allocators without classes
+    std::optional<Compression> compression = {};  // of rules that keep reservations
+    double slack_share = 0.0;  // slack of a promise as a share of the promised wait
+    int64_t least_slack = 0;
+    std::optional<int64_t> window = {};  // seconds from now up to which `backfill` reserves
+};
+
+/// What a replay does beside its rule.
+struct Manner {
+    bool by_python = false;  // Python makes the decisions
+    bool takes_time = false;  // decisions take simulated time
+    bool follows = false;  // events are noted
+    bool holds_jobs = false;  // Python holds jobs back
 };
 
 /// Capacity of each node, `[N, R]`, and of all, `[R]`.
@@ -58,65 +63,66 @@ struct UnitRequest {
 };
 
 struct Shapes {
-    Matrix<int64_t> asked;  // [S, R]
-    Matrix<int64_t> on_idle;  // [S, N]
-    View<bool> exclusive;
-    View<bool> uncountable;  // cannot be planned by number
-    Matrix<int64_t> fits;  // units that fit on each node now, of active shapes, [S, N]
-    View<int64_t> fitting;  // their sums
-    View<int64_t> waiting;  // number of queued jobs
-    View<int64_t> active;
+    Table<int64_t> asked;  // [S, R]
+    Table<int64_t> on_idle;  // [S, N]
+    Column<Flag> exclusive;
+    Column<Flag> uncountable;  // cannot be planned by number
+    Table<int64_t> fits;  // units that fit on each node now, of active shapes, [S, N]
+    Column<int64_t> fitting;  // their sums
+    Column<int64_t> waiting;  // number of queued jobs
+    Column<int64_t> active;  // those of queued jobs
 
+    int64_t count() const { return asked.rows(); }
     UnitRequest request(int64_t shape) const
     {
-        return {asked.row(shape), on_idle.row(shape), exclusive[shape]};
+        return {asked.row(shape), on_idle.row(shape), exclusive[shape] != 0};
     }
 };
 
 struct Outages {
-    bool any_announced;
-    View<const int64_t> start;  // announced ones, by start
-    View<const int64_t> end;
-    View<const int64_t> first;  // outage k is on nodes[first[k]] to before nodes[first[k + 1]]
-    View<const int64_t> nodes;
+    bool any_announced = false;
+    Column<int64_t> start;  // announced ones, by start
+    Column<int64_t> end;
+    Column<int64_t> first;  // outage k is on nodes[first[k]] to before nodes[first[k + 1]]
+    Column<int64_t> nodes;
 
-    bool any;  // what follows is there
-    View<const int64_t> change_time;  // begins and ends of all, announced or not
-    View<const int64_t> change_sign;
-    View<const int64_t> change_first;
-    View<const int64_t> change_nodes;
-    View<int64_t> down;  // current outages of each node
-    View<bool> closed;  // nodes without free capacity for that reason
-    View<bool> missed;  // those of the last round that made reservations
-    View<int64_t> clear_until;  // begin of each node's next announced outage
-    View<int64_t> limits;  // these times, each once, ascending
-    bool requeue;
-    View<int64_t> kind;  // the same for requests that differ in their nodes only, [S]
-    Matrix<bool> may_use;  // [S, N]
-    View<int64_t> room;  // units that fit on idle nodes, [S]
-    View<int64_t> narrowed;  // shape of which a shape is a narrower one
-    View<int64_t> narrowed_span;
+    bool any = false;  // what follows is there
+    Column<int64_t> change_time;  // begins and ends of all, announced or not
+    Column<int64_t> change_sign;
+    Column<int64_t> change_first;
+    Column<int64_t> change_nodes;
+    Column<int64_t> down;  // current outages of each node
+    Column<Flag> closed;  // nodes without free capacity for that reason
+    Column<Flag> missed;  // those of the last round that made reservations
+    Column<int64_t> clear_until;  // begin of each node's next announced outage
+    Column<int64_t> limits;  // these times, each once, ascending
+    bool requeue = false;
+    Column<int64_t> kind;  // the same for requests that differ in their nodes only, [S]
+    Table<Flag> may_use;  // [S, N]
+    Column<int64_t> room;  // units that fit on idle nodes, [S]
+    Column<int64_t> narrowed;  // shape of which a shape is a narrower one
+    Column<int64_t> narrowed_span;
 
     View<const int64_t> nodes_of(int64_t k) const { return nodes.part(first[k], first[k + 1]); }
 };
 
 struct SharedResources {
-    bool any;
-    View<const int64_t> capacity;  // until the first change
-    View<const int64_t> first;  // changes of resource p: first[p] to before first[p + 1]
-    View<const int64_t> at;
-    View<const int64_t> offer;
-    View<const int64_t> every;  // period of the changes; 0: they do not recur
-    int64_t period;  // common to all
-    int64_t settled;  // from here on all periods are equal
-    Matrix<int64_t> own;  // draw of the job of a row wherever it runs
-    View<const int64_t> node;  // draw of a node that is on
-    View<int64_t> nodes;  // idle nodes that can hold a unit of a shape, [S]
-    View<int64_t> drawn;
-    View<int64_t> jobs_on;  // number of jobs on each node
-    View<int64_t> on_until;  // until when each node is on in the plans of a round
-    Matrix<int64_t> levels;  // output: times and draws
-    int64_t rounds;  // periods after which decisions have seen all capacities
+    bool any = false;
+    Column<int64_t> capacity;  // until the first change
+    Column<int64_t> first;  // changes of resource p: first[p] to before first[p + 1]
+    Column<int64_t> at;
+    Column<int64_t> offer;
+    Column<int64_t> every;  // period of the changes; 0: they do not recur
+    int64_t period = 0;  // common to all
+    int64_t settled = 0;  // from here on all periods are equal
+    Table<int64_t> own;  // draw of the job of a row wherever it runs
+    Column<int64_t> node;  // draw of a node that is on
+    Column<int64_t> nodes;  // idle nodes that can hold a unit of a shape, [S]
+    Column<int64_t> drawn;
+    Column<int64_t> jobs_on;  // number of jobs on each node
+    Column<int64_t> on_until;  // until when each node is on in the plans of a round
+    Table<int64_t> levels;  // output: times and draws
+    int64_t rounds = 1;  // periods after which decisions have seen all capacities
 
     int64_t count() const { return node.size(); }
 
@@ -125,90 +131,112 @@ struct SharedResources {
     struct Steps {
         Numbers time;
         std::vector<Numbers> free;
-        int64_t merged_until;
-        int64_t last;  // end of the last job
+        int64_t merged_until = 0;
+        int64_t last = 0;  // end of the last job
     } steps;
 };
 
 /// Jobs in order of submission.
 struct Batch {
-    View<const int64_t> number;
-    View<const int64_t> submit_time;
-    View<const int64_t> run_time;
-    View<const int64_t> predicted;
-    View<const int64_t> requested_time;
-    View<const int64_t> units;
-    View<const int64_t> shape;
-    Matrix<const int64_t> keys;
-    Matrix<const int64_t> behind_keys;
-    View<const bool> watched;
-    bool last;
-    View<const int64_t> refused;  // cause of the refusal, -1 without one; empty if none is
-    Matrix<const int64_t> draws;
+    Column<int64_t> number;
+    Column<int64_t> submit_time;
+    Column<int64_t> run_time;
+    Column<int64_t> predicted;
+    Column<int64_t> requested_time;
+    Column<int64_t> units;
+    Column<int64_t> shape;
+    Table<int64_t> keys;
+    Table<int64_t> behind_keys;
+    Column<Flag> watched;
+    bool last = false;
+    Column<int64_t> refused;  // cause of the refusal, -1 without one; empty if none is
+    Table<int64_t> draws;
+};
+
+/// Nodes of jobs, one job after another.
+struct Places {
+    Column<int32_t> nodes;
+    Column<int32_t> units;
+
+    int64_t size() const { return nodes.size(); }
 };
 
 struct Output {
-    View<LeftJob> jobs;
-    View<int32_t> nodes;
-    View<int32_t> units;
-    Matrix<int64_t> rounds;
-    View<double> decision_times;
+    Column<LeftJob> jobs;
+    Places places;
+    Column<LeftJob> lost;  // attempts, with places of their own
+    Places lost_places;
+    Column<RoundRecord> rounds;
+    Table<int64_t> amounts;  // of each round: waiting, free and idle amounts
+    Column<double> decision_times;
 };
 
-/// Output for observers, and what Python holds back.
-struct Followers {
-    bool any;
-    View<Event> events;
-    View<int32_t> start_nodes;
-    View<int32_t> start_units;
-    bool hold_jobs;
-    View<int64_t> turned;  // rows to hold back or to release
+/// Output for observers.
+struct Followed {
+    Column<Event> events;
+    Places starts;
 };
 
 /// Decisions that are pending, or made by Python.
 struct Flight {
-    bool takes_time;  // of the simulation
-    View<int64_t> lost;  // idle capacity × seconds meanwhile, [R]
-    bool by_python;
-    View<int64_t> dismissed;  // rows of the jobs that Python rejects
-    View<double> decision_seconds;
+    Column<int64_t> lost;  // idle capacity × seconds meanwhile, [R]
+    Numbers dismissed;  // rows of the jobs that Python rejects
+    double decision_seconds = 0.0;
 };
 
-/// State of a replay. All arrays are Python's, which replaces them when they must be longer.
+/// State of a replay, or of a single problem.
 struct State {
-    bool by_node;  // otherwise slots are counted
-    Counters& counters;
-    Capacity capacity;
-    Matrix<int64_t> available;  // [R, N]
-    View<int64_t> free_amounts;
-    View<int64_t> waiting_amounts;
-    View<int64_t> held_amounts;  // the part of jobs that are held back
-    View<int64_t> running_amounts;
-    View<Job> jobs;
-    Matrix<int64_t> keys;
-    Matrix<int64_t> behind_keys;
-    View<int64_t> queue;  // waiting rows in the order in which they are considered
-    View<int64_t> behind;  // the same in the backfill order
-    View<int64_t> running;  // by predicted end
-    View<int64_t> ends;  // the same as a heap by real end
-    View<int64_t> started;  // by the last round, in order
-    View<Cell> cells;
-    View<int64_t> interval_low;  // intervals of free slots
-    View<int64_t> interval_high;
-    View<const int64_t> first_slot;  // of each node, [N + 1]
-    Shapes shapes;
+    bool by_node = true;  // otherwise slots are counted
+    Manner manner;
     Choices choices;
+    Counters counters;
+    Table<int64_t> node_capacity;  // [N, R]
+    Column<int64_t> total_capacity;
+    Table<int64_t> available;  // [R, N]
+    Column<int64_t> free_amounts;
+    Column<int64_t> waiting_amounts;
+    Column<int64_t> held_amounts;  // the part of jobs that are held back
+    Column<int64_t> running_amounts;
+    Column<Job> jobs;
+    Table<int64_t> keys;
+    Table<int64_t> behind_keys;
+    Column<int64_t> queue;  // waiting rows in the order in which they are considered
+    Column<int64_t> behind;  // the same in the backfill order
+    Column<int64_t> running;  // by predicted end
+    Column<int64_t> ends;  // the same as a heap by real end
+    Column<int64_t> started;  // by the last round, in order
+    Column<Cell> cells;
+    Column<int64_t> interval_low;  // intervals of free slots
+    Column<int64_t> interval_high;
+    Column<int64_t> first_slot;  // of each node, [N + 1]
+    Shapes shapes;
     Outages outages;
-    Followers followers;
+    Followed followed;
     Flight flight;
     SharedResources shared;
     Batch batch;
     Output output;
-    std::vector<double> pressure = {};  // on each resource type in this round, [R]
+    std::vector<double> pressure;  // on each resource type in this round, [R]
+    ExternalAllocator* external = nullptr;  // while Python places jobs
+
+    /// An idle system without jobs. `first_slot` is `[0]` where slots are not counted; jobs have so
+    /// many sort keys in each order.
+    State(Matrix<const int64_t> of_node, View<const int64_t> first_slot, Choices choices,
+          Manner manner, int64_t keys, int64_t behind_keys);
 
     int64_t now() const { return counters.now; }
+    Capacity capacity() const { return {node_capacity, total_capacity}; }
     int64_t node_count() const { return available.columns(); }
     int64_t type_count() const { return available.rows(); }
 };
+
+/// Extend the table of jobs to at least a number of rows; rows in use keep their numbers.
+void grow_rows(State& state, int64_t rows);
+
+/// Append a shape, without waiting jobs.
+void add_shape(State& state, const UnitRequest& request, bool uncountable);
+
+/// Forget all shapes but the first.
+void keep_shapes(State& state, int64_t count);
 
 }  // namespace hpcsched

@@ -74,16 +74,56 @@ private:
     int64_t columns_ = 0;
 };
 
+/// An array with memory of its own. It is copied by name only, so that none is by mistake.
+template <class T>
+class Column {
+public:
+    Column() = default;
+    explicit Column(int64_t size, T value = {}) : values_(static_cast<std::size_t>(size), value) {}
+    explicit Column(View<const T> other) : values_(other.begin(), other.end()) {}
+    explicit Column(const Column&) = default;
+    Column(Column&&) = default;
+    Column& operator=(const Column&) = default;
+    Column& operator=(Column&&) = default;
+
+    operator View<T>() { return values_; }
+    operator View<const T>() const { return values_; }
+    T& operator[](int64_t k) { return values_[k]; }
+    const T& operator[](int64_t k) const { return values_[k]; }
+    T* data() { return values_.data(); }
+    const T* data() const { return values_.data(); }
+    T* begin() { return data(); }
+    T* end() { return data() + size(); }
+    const T* begin() const { return data(); }
+    const T* end() const { return data() + size(); }
+    int64_t size() const { return static_cast<int64_t>(values_.size()); }
+    bool empty() const { return values_.empty(); }
+    T& back() { return values_.back(); }
+    View<T> first(int64_t count) { return {data(), count}; }
+    View<const T> first(int64_t count) const { return {data(), count}; }
+    View<const T> part(int64_t from, int64_t to) const { return {data() + from, to - from}; }
+    void add(T value) { values_.push_back(value); }
+    void resize(int64_t size) { values_.resize(static_cast<std::size_t>(size)); }
+    void clear() { values_.clear(); }
+
+private:
+    std::vector<T> values_;
+};
+
+/// A truth value in an array, which can be viewed.
+using Flag = unsigned char;
+
 /// A matrix with memory of its own.
 template <class T>
 class Table {
 public:
+    Table() = default;
     Table(int64_t rows, int64_t columns, T value = {})
         : values_(static_cast<std::size_t>(rows * columns), value), rows_(rows), columns_(columns)
     {
     }
 
-    explicit Table(Matrix<T> other)
+    explicit Table(Matrix<const T> other)
         : values_(other.data(), other.data() + other.rows() * other.columns()),
           rows_(other.rows()),
           columns_(other.columns())
@@ -101,11 +141,25 @@ public:
     View<const T> row(int64_t k) const { return {values_.data() + k * columns_, columns_}; }
     int64_t rows() const { return rows_; }
     int64_t columns() const { return columns_; }
+    const T* data() const { return values_.data(); }
+
+    /// Extend the matrix by rows of zeros, or cut it.
+    void resize(int64_t rows)
+    {
+        rows_ = rows;
+        values_.resize(static_cast<std::size_t>(rows * columns_));
+    }
+
+    void add(View<const T> row)
+    {
+        values_.insert(values_.end(), row.begin(), row.end());
+        ++rows_;
+    }
 
 private:
     std::vector<T> values_;
-    int64_t rows_;
-    int64_t columns_;
+    int64_t rows_ = 0;
+    int64_t columns_ = 0;
 };
 
 /// Quotient, rounded down; the divisor is positive.

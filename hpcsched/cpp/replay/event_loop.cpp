@@ -5,6 +5,7 @@
 
 #include "core/estimated_ends.hpp"
 #include "core/job_events.hpp"
+#include "core/queue_order.hpp"
 #include "core/shared_resources.hpp"
 #include "replay/holding.hpp"
 #include "replay/outages.hpp"
@@ -23,50 +24,54 @@ double read_clock()
     return std::chrono::duration<double>(now).count();
 }
 
+/// Jobs and rounds that are written before the loop pauses, so that they do not pile up.
+constexpr int64_t most_written = 1 << 16;
+
 /// The event loop: ends, outages, submissions, then rounds, instant by instant.
 class Loop {
 public:
-    Loop(State& state, double seconds)
-        : state_(state), counters_(state.counters), seconds_(seconds)
+    Loop(State& state, const Hooks& hooks, double seconds)
+        : state_(state), counters_(state.counters), hooks_(hooks)
     {
-        until_ = over_ = read_clock() + seconds;
+        over_ = read_clock();
+        until_ = over_ + seconds;
     }
 
-    Need run();
+    Pause run();
 
 private:
     State& state_;
     Counters& counters_;
-    double seconds_;
+    const Hooks& hooks_;
     double until_;
     double over_;  // when the last round was over
 
     bool is_to_pause();
     bool is_in_batch() const { return counters_.next < state_.batch.number.size(); }
     bool is_batch_used_up() const { return !is_in_batch() && !state_.batch.last; }
-    bool end_all();
+    void end_all();
     int64_t next_instant();
-    bool is_to_order() const;
-    bool begin_instant(Need& need);
-    bool pass_submissions(Need& need);
-    bool pass_round(Need& need);
-    bool pass_flight(Need& need);
+    std::optional<Pause> begin_instant();
+    void predict();
+    void pass_submissions();
+    void correct();
+    void order();
+    void pass_round();
+    void charge();
+    std::optional<Pause> pass_flight();
     void ask_rule();
     void land();
 };
 
-/// End all jobs that end now; false if the output tables are full.
-bool Loop::end_all()
+void Loop::end_all()
 {
-    // Checked before each end, so that a full table can be emptied and the phase entered again.
     while (counters_.running != 0 && state_.jobs[state_.ends[0]].end == counters_.now) {
         const int64_t row = state_.ends[0];
-        if (is_full(state_) || !write_job(state_, row, Left::ended)) return false;
+        write_job(state_, row, Left::ended);
         note_end(state_, EventKind::ended_job, row, 0);
-        counters_.ended_any = 1;
+        counters_.ended_any = true;
         end_first(state_);
     }
-    return true;
 }
 
 /// Return the time of the next event; `never` if none is left.
@@ -83,79 +88,62 @@ int64_t Loop::next_instant()
     return earlier_offer(state_, event);
 }
 
-/// Whether Python must sort the queue before a round.
-bool Loop::is_to_order() const
-{
-    const Choices& choices = state_.choices;
-    if (choices.order != OrderKind::in_python && choices.behind_order != OrderKind::in_python)
-        return false;
-    return counters_.ordered == 0 && counters_.queued > counters_.held_back;
-}
-
 /// Whether the loop pauses between two instants.
 bool Loop::is_to_pause()
 {
-    if (over_ > until_) return true;
-    if (seconds_ >= 0 || counters_.paused_at == counters_.now) return false;
-    counters_.paused_at = counters_.now;
-    return true;
-}
-
-/// Go to the next instant; false where the loop returns.
-bool Loop::begin_instant(Need& need)
-{
-    if (!write_level(state_)) {
-        need = Need::output;
-    } else if (is_to_pause()) {
-        need = Need::paused;
-    } else if (is_batch_used_up()) {
-        need = Need::jobs;
-    } else if (const int64_t now = next_instant(); now == never) {
-        need = Need::done;
-    } else {
-        counters_.now = now;
-        counters_.phase = Phase::ends;
-        return true;
+    if (state_.manner.by_python && !counters_.seen) {
+        counters_.seen = true;
+        if (!hooks_.pass_instant()) return true;
     }
-    return false;
+    return over_ > until_ || state_.output.jobs.size() + state_.output.rounds.size() > most_written;
 }
 
-/// Submit the jobs of this instant; false where the loop returns.
-bool Loop::pass_submissions(Need& need)
+/// Go to the next instant, or return why the loop pauses.
+std::optional<Pause> Loop::begin_instant()
+{
+    write_level(state_);
+    if (is_to_pause()) return Pause::time_up;
+    if (is_batch_used_up()) return Pause::jobs_needed;
+    const int64_t now = next_instant();
+    if (now == never) return Pause::over;
+    counters_.now = now;
+    counters_.seen = false;
+    counters_.phase = Phase::ends;
+    return std::nullopt;
+}
+
+/// Ask for predictions of the jobs that are submitted now.
+void Loop::predict()
+{
+    Batch& batch = state_.batch;
+    for (int64_t& k = counters_.foreseen;
+         k < batch.number.size() && batch.submit_time[k] == counters_.now; ++k) {
+        const auto [run_time, keys, behind_keys, refused] = hooks_.predict(k);
+        batch.predicted[k] = run_time;
+        std::copy(keys.begin(), keys.end(), batch.keys.row(k).begin());
+        std::copy(behind_keys.begin(), behind_keys.end(), batch.behind_keys.row(k).begin());
+        if (refused >= 0) batch.refused[k] = refused;
+    }
+}
+
+/// Submit the jobs of this instant.
+void Loop::pass_submissions()
 {
     const Batch& batch = state_.batch;
     while (is_in_batch() && batch.submit_time[counters_.next] == counters_.now) {
         const int64_t k = counters_.next;
-        if (k == counters_.foreseen) {
-            need = Need::predictions;
-            return false;
-        }
-        if (is_full(state_)) {
-            need = Need::output;
-            return false;
-        }
+        if (k == counters_.foreseen) predict();
         if (is_refused(state_, k)) {
-            if (!write_refusal(state_, k)) {
-                need = Need::output;
-                return false;
-            }
+            write_refusal(state_, k);
             note_refusal(state_, k);
         } else {
-            if (counters_.free_row == none) {
-                need = Need::rows;
-                return false;
-            }
             note_submission(state_, k, submit(state_, k));
         }
         ++counters_.next;
     }
-    if (is_batch_used_up()) {
-        need = Need::jobs;
-        return false;
-    }
-    const bool flies = state_.flight.takes_time && counters_.flying != 0;
+    if (is_batch_used_up()) return;
+    const bool flies = state_.manner.takes_time && counters_.flying;
     counters_.phase = flies ? Phase::flight : Phase::rounds;
-    return true;
 }
 
 /// Hold a round of the rule. Where decisions take simulated time, starts are taken back until the
@@ -163,7 +151,8 @@ bool Loop::pass_submissions(Need& need)
 void Loop::ask_rule()
 {
     ++counters_.round;
-    counters_.started = counters_.ended_any = counters_.ordered = 0;
+    counters_.started = 0;
+    counters_.ended_any = false;
     const int64_t queued = counters_.queued, running = counters_.running;
     const int64_t event = counters_.last_event;
     const double began = read_clock();
@@ -172,9 +161,9 @@ void Loop::ask_rule()
     const bool is_shown = counters_.queued > 0;
     note_asked(state_);
     hold_round(state_, false);
-    if (state_.flight.takes_time) {
+    if (state_.manner.takes_time) {
         over_ = read_clock();
-        state_.flight.decision_seconds[0] = is_shown ? over_ - began : 0.0;
+        state_.flight.decision_seconds = is_shown ? over_ - began : 0.0;
         take_back(state_, queued, running);
         // A start that is taken back is no event. If it were one, jobs whose starts are always too
         // late for what shared resources offer would be tried for ever.
@@ -193,9 +182,9 @@ void Loop::ask_rule()
 void Loop::land()
 {
     carry_out(state_);
-    write_round(state_, state_.flight.decision_seconds[0], counters_.asked_queued,
+    write_round(state_, state_.flight.decision_seconds, counters_.asked_queued,
                 counters_.asked_running);
-    if (state_.flight.takes_time) {
+    if (state_.manner.takes_time) {
         write_flight(state_);
         counters_.ended_any = counters_.flying_changed;
     }
@@ -203,116 +192,138 @@ void Loop::land()
     counters_.phase = Phase::looks;
 }
 
-/// Hold a round, if jobs wait; false where the loop returns.
-bool Loop::pass_round(Need& need)
+/// Ask for the ends of running jobs that have outlived their predictions.
+void Loop::correct()
+{
+    const Numbers rows = outlived(state_);
+    if (rows.empty()) return;
+    const Numbers ends = hooks_.correct(rows);
+    for (size_t k = 0; k < rows.size(); ++k) state_.jobs[rows[k]].shown_end = ends[k];
+}
+
+/// Have Python sort the jobs that are shown, in the orders that are its own.
+void Loop::order()
+{
+    Numbers rows;
+    bool any_fits = promises(state_.choices.rule);
+    for (const int64_t row : state_.queue.first(counters_.queued)) {
+        const Job& job = state_.jobs[row];
+        if (job.held != 0) continue;
+        rows.push_back(row);
+        any_fits |= job.units <= (state_.by_node ? state_.shapes.fitting[job.shape]
+                                                 : counters_.free_slots);
+    }
+    // Where none fits, none starts in any order; the head job may be promised a start still.
+    if (!any_fits) return;
+    std::ranges::sort(rows, {}, [&](int64_t row) { return state_.jobs[row].sequence; });
+    const auto [queue, behind] = hooks_.order(rows);
+    if (queue) queue_of(state_).arrange(*queue, counters_.queued);
+    if (behind) backfill_queue_of(state_).arrange(*behind, counters_.queued);
+}
+
+/// Set the due time of the decision that is pending.
+void Loop::charge()
+{
+    counters_.due =
+        counters_.now + hooks_.charge(counters_.asked_shown, state_.flight.decision_seconds);
+}
+
+/// Hold a round, if jobs wait.
+void Loop::pass_round()
 {
     if (counters_.queued == 0) {
         counters_.phase = Phase::next_instant;
-        return true;
+        return;
     }
-    const int64_t needed =
-        std::min(counters_.cell_demand, counters_.most_cells - state_.cells.size());
-    if (counters_.out_rounds == state_.output.rounds.rows() || !has_room_for_round(state_)) {
-        need = Need::output;
-    } else if (needed > 0 && counters_.cells_free < counters_.cell_demand) {
-        need = Need::cells;
-    } else if (!narrow_all(state_)) {
-        need = Need::shapes;
-    } else if (needs_look(state_)) {
-        need = Need::look;
+    narrow_all(state_);
+    if (needs_look(state_)) {
+        const auto [turned, release] = hooks_.look();
+        turn_about(state_, turned);
+        counters_.release = release;
+        counters_.changed = false;
+    }
+    const Choices& choices = state_.choices;
+    const bool any_shown = counters_.queued > counters_.held_back;
+    if (any_shown && choices.correction == Correction::asked_for) correct();
+    if (state_.manner.by_python) {
+        hooks_.decide();
+        if (take_answer(state_)) land();
+        over_ = read_clock();
     } else {
-        turn_about(state_);
-        const bool corrects = state_.choices.correction == Correction::asked_for;
-        if (counters_.queued > counters_.held_back && corrects && any_outlived(state_)) {
-            need = Need::corrections;
-        } else if (is_to_order()) {
-            need = Need::order;
-        } else if (state_.flight.by_python && counters_.answered == 0) {
-            need = Need::decision;
-        } else {
-            if (!state_.flight.by_python) {
-                ask_rule();
-            } else {
-                if (take_answer(state_)) land();
-                over_ = read_clock();
-            }
-            if (counters_.phase != Phase::flight || counters_.asked_shown == 0) return true;
-            need = Need::charge;
-        }
+        const bool in_python = choices.order == OrderKind::in_python ||
+                               choices.behind_order == OrderKind::in_python;
+        if (any_shown && in_python) order();
+        ask_rule();
     }
-    return false;
+    if (counters_.phase == Phase::flight && counters_.asked_shown != 0) charge();
 }
 
-/// Go on to the next event or to the due time of a decision, and apply it; false where the loop
-/// returns.
-bool Loop::pass_flight(Need& need)
+/// Go on to the next event or to the due time of a decision, and apply it; or return why the loop
+/// pauses.
+std::optional<Pause> Loop::pass_flight()
 {
-    if (counters_.now < counters_.due) {
-        if (!write_level(state_)) {
-            need = Need::output;
-        } else if (is_to_pause()) {
-            need = Need::paused;
-        } else if (is_batch_used_up()) {
-            need = Need::jobs;
-        } else {
-            if (fly(state_, next_instant())) counters_.phase = Phase::ends;
-            return true;
-        }
-        return false;
+    if (counters_.now >= counters_.due) {
+        land();
+        return std::nullopt;
     }
-    if (!has_room_for_round(state_)) {
-        need = Need::output;
-        return false;
-    }
-    land();
-    return true;
+    write_level(state_);
+    if (is_to_pause()) return Pause::time_up;
+    if (is_batch_used_up()) return Pause::jobs_needed;
+    if (fly(state_, next_instant())) counters_.phase = Phase::ends;
+    return std::nullopt;
 }
 
-Need Loop::run()
+Pause Loop::run()
 {
-    Need need = Need::done;
-    while (true) {
+    std::optional<Pause> pause;
+    while (!pause) {
         switch (counters_.phase) {
             case Phase::next_instant:
-                if (!begin_instant(need)) return need;
+                pause = begin_instant();
                 break;
             case Phase::ends:
-                if (!end_all()) return Need::output;
+                end_all();
                 counters_.phase = Phase::outages;
                 break;
             case Phase::outages:
-                if (!pass_outages(state_)) return Need::output;
+                pass_outages(state_);
                 counters_.phase = Phase::submissions;
                 break;
             case Phase::submissions:
-                if (!pass_submissions(need)) return need;
+                pass_submissions();
+                if (counters_.phase == Phase::submissions) pause = Pause::jobs_needed;
                 break;
             case Phase::rounds:
-                if (!pass_round(need)) return need;
+                pass_round();
                 break;
             case Phase::flight:
-                if (!pass_flight(need)) return need;
+                pause = pass_flight();
                 break;
             case Phase::looks:
-                if (needs_second_look(state_)) return Need::second_look;
+                if (needs_second_look(state_)) {
+                    const auto [frees, release] = hooks_.look_again();
+                    counters_.ended_any |= frees;
+                    counters_.release = release;
+                    counters_.changed = true;
+                }
                 counters_.phase = Phase::zero_ends;
                 break;
             case Phase::zero_ends:
-                if (!end_all()) return Need::output;
+                end_all();
                 // Jobs of run time 0 end in the instant of their start, and free room for another
                 // round.
-                counters_.phase =
-                    counters_.ended_any != 0 ? Phase::rounds : Phase::next_instant;
+                counters_.phase = counters_.ended_any ? Phase::rounds : Phase::next_instant;
                 break;
         }
     }
+    return *pause;
 }
 
 }  // namespace
 
-Need advance(State& state, double seconds)
+Pause advance(State& state, const Hooks& hooks, double seconds)
 {
-    return Loop(state, seconds).run();
+    return Loop(state, hooks, seconds).run();
 }
 
 }  // namespace hpcsched

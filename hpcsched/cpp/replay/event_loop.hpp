@@ -1,12 +1,13 @@
 #pragma once
 
 #include "core/state.hpp"
+#include "replay/hooks.hpp"
 
 namespace hpcsched {
 
-/// Replay until something is needed, the replay is over, or `seconds` of real time have passed; the
-/// loop pauses between two instants, after each where `seconds` is negative. The next call
-/// continues where this one stopped.
-Need advance(State& state, double seconds);
+/// Replay until the batch is used up, the replay is over, or `seconds` of real time have passed;
+/// the loop pauses between two instants. The next call continues where this one stopped, also
+/// after an exception of a hook.
+Pause advance(State& state, const Hooks& hooks, double seconds);
 
 }  // namespace hpcsched

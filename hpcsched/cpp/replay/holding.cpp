@@ -11,7 +11,7 @@ int64_t earlier_release(const State& state, int64_t event)
 {
     const Counters& counters = state.counters;
     // One that has passed is looked at in the next round.
-    if (state.followers.hold_jobs && counters.queued != 0 && counters.release > counters.now)
+    if (state.manner.holds_jobs && counters.queued != 0 && counters.release > counters.now)
         return std::min(event, counters.release);
     return event;
 }
@@ -19,8 +19,8 @@ int64_t earlier_release(const State& state, int64_t event)
 bool needs_look(const State& state)
 {
     const Counters& counters = state.counters;
-    return state.followers.hold_jobs &&
-           (counters.changed != 0 || counters.release <= counters.now);
+    return state.manner.holds_jobs &&
+           (counters.changed || counters.release <= counters.now);
 }
 
 bool needs_second_look(const State& state)
@@ -28,11 +28,9 @@ bool needs_second_look(const State& state)
     return state.counters.held_back != 0 && needs_look(state);
 }
 
-void turn_about(State& state)
+void turn_about(State& state, const Numbers& rows)
 {
-    if (!state.followers.hold_jobs) return;
-    for (int64_t k = 0; k < state.counters.turned; ++k) {
-        const int64_t row = state.followers.turned[k];
+    for (const int64_t row : rows) {
         const Job& job = state.jobs[row];
         const int64_t held = job.held;
         set_held(state, row, held_by_others, (held & held_by_others) == 0);
@@ -42,7 +40,6 @@ void turn_about(State& state)
         else if (job.held == 0)
             add_waiting(state, job.shape);
     }
-    state.counters.turned = 0;
 }
 
 }  // namespace hpcsched

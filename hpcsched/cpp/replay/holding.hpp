@@ -15,7 +15,7 @@ bool needs_look(const State& state);
 /// Whether jobs that were held back in a round may be released now.
 bool needs_second_look(const State& state);
 
-/// Hold back the jobs that Python has found, or release those of them that are held back.
-void turn_about(State& state);
+/// Hold back some jobs, or release those of them that are held back.
+void turn_about(State& state, const Numbers& rows);
 
 }  // namespace hpcsched

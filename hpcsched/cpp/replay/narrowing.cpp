@@ -2,7 +2,6 @@
 
 #include "core/fit_counts.hpp"
 #include "core/job_events.hpp"
-#include "core/shared_resources.hpp"
 #include "replay/outages.hpp"
 
 namespace hpcsched {
@@ -12,12 +11,11 @@ namespace {
 /// Clear the shapes of queued jobs, and all narrowed shapes.
 void forget_all(State& state)
 {
-    Counters& counters = state.counters;
-    for (int64_t k = 0; k < counters.active_shapes; ++k)
-        state.shapes.waiting[state.shapes.active[k]] = 0;
+    const Counters& counters = state.counters;
+    for (const int64_t shape : state.shapes.active) state.shapes.waiting[shape] = 0;
+    state.shapes.active.clear();
     for (int64_t k = 0; k < counters.queued; ++k) state.jobs[state.queue[k]].span = none;
-    counters.active_shapes = 0;
-    counters.shapes = counters.requests;
+    keep_shapes(state, counters.requests);
 }
 
 /// Whether a node is up and stays up for jobs that reach `span` limits.
@@ -27,75 +25,71 @@ bool is_open(const Outages& outages, int64_t node, int64_t span)
     return span == 0 || outages.clear_until[node] > outages.limits[span - 1];
 }
 
-/// Write a new shape: a request on the nodes that are open to it.
-void write_narrowed(State& state, int64_t made, int64_t request, int64_t span,
-                    const std::vector<bool>& is_open_to)
+/// Append the shape of a request on the nodes that are open to it.
+void add_narrowed(State& state, int64_t request, int64_t span, View<const Flag> open_to)
 {
-    Shapes& shapes = state.shapes;
-    const Outages& outages = state.outages;
-    outages.narrowed[made] = request;
-    outages.narrowed_span[made] = span;
-    outages.kind[made] = outages.kind[request];
-    shapes.exclusive[made] = shapes.exclusive[request];
-    shapes.uncountable[made] = shapes.uncountable[request];
-    for (int64_t r = 0; r < shapes.asked.columns(); ++r)
-        shapes.asked(made, r) = shapes.asked(request, r);
+    const Shapes& shapes = state.shapes;
+    Outages& outages = state.outages;
+    // Copies, as the tables grow.
+    const Column<int64_t> asked(shapes.asked.row(request));
+    Column<int64_t> on_idle(shapes.on_idle.row(request));
     int64_t room = 0;
     for (int64_t node = 0; node < state.node_count(); ++node) {
-        outages.may_use(made, node) = is_open_to[node];
-        shapes.on_idle(made, node) = is_open_to[node] ? shapes.on_idle(request, node) : 0;
-        room += shapes.on_idle(made, node);
+        if (open_to[node] == 0) on_idle[node] = 0;
+        room += on_idle[node];
     }
-    outages.room[made] = room;
-    count_nodes(state, made);
+    const bool uncountable = shapes.uncountable[request] != 0;
+    add_shape(state, {asked, on_idle, shapes.exclusive[request] != 0}, uncountable);
+    outages.kind.add(int64_t{outages.kind[request]});
+    outages.may_use.add(open_to);
+    outages.room.add(room);
+    outages.narrowed.add(request);
+    outages.narrowed_span.add(span);
 }
 
-/// Return the shape of a request on its open nodes; -1 if the table of shapes is full.
+/// Return the shape of a request on its open nodes.
 int64_t narrowed_shape(State& state, int64_t request, int64_t span)
 {
-    Counters& counters = state.counters;
+    const Counters& counters = state.counters;
     const Outages& outages = state.outages;
+    const int64_t count = state.shapes.count();
     if (span == 0 && counters.closed == 0) return request;
-    for (int64_t shape = counters.requests; shape < counters.shapes; ++shape)
+    for (int64_t shape = counters.requests; shape < count; ++shape)
         if (outages.narrowed[shape] == request && outages.narrowed_span[shape] == span)
             return shape;
-    std::vector<bool> is_open_to;
+    Column<Flag> open_to(state.node_count());
     for (int64_t node = 0; node < state.node_count(); ++node)
-        is_open_to.push_back(outages.may_use(request, node) && is_open(outages, node, span));
+        open_to[node] = outages.may_use(request, node) != 0 && is_open(outages, node, span);
     // Requests that differ in their allowed nodes may not differ in those that are open.
-    for (int64_t shape = counters.requests; shape < counters.shapes; ++shape) {
+    for (int64_t shape = counters.requests; shape < count; ++shape) {
         if (outages.kind[shape] != outages.kind[request] || outages.narrowed_span[shape] != span)
             continue;
-        const View<bool> may_use = outages.may_use.row(shape);
-        if (std::equal(may_use.begin(), may_use.end(), is_open_to.begin())) return shape;
+        if (std::ranges::equal(outages.may_use.row(shape), open_to)) return shape;
     }
-    if (counters.shapes == outages.narrowed.size()) return none;
-    const int64_t made = counters.shapes++;
-    write_narrowed(state, made, request, span, is_open_to);
-    return made;
+    add_narrowed(state, request, span, open_to);
+    return count;
 }
 
 }  // namespace
 
-bool narrow_all(State& state)
+void narrow_all(State& state)
 {
     const Outages& outages = state.outages;
-    if (!outages.any) return true;
+    if (!outages.any) return;
     Counters& counters = state.counters;
-    if (counters.stale != 0) {
+    if (counters.stale) {
         forget_all(state);
-        counters.stale = 0;
+        counters.stale = false;
     }
     for (int64_t k = 0; k < counters.queued; ++k) {
         const int64_t row = state.queue[k];
         Job& job = state.jobs[row];
         const int64_t end = counters.now + job.predicted;
         int64_t span = 0;
-        while (span < counters.limits && outages.limits[span] < end) ++span;
+        while (span < outages.limits.size() && outages.limits[span] < end) ++span;
         // Most jobs reach as many limits as in the round before, and keep their shape.
         if (job.span == span) continue;
         const int64_t shape = narrowed_shape(state, job.request, span);
-        if (shape == none) return false;
         const int64_t held = job.held;
         if (job.span >= 0 && held == 0) remove_waiting(state, job.shape);
         job.span = span;
@@ -103,9 +97,8 @@ bool narrow_all(State& state)
         const bool too_few = shape >= counters.requests && job.units > outages.room[shape];
         set_held(state, row, held_by_outages, too_few);
         if (job.held == 0) add_waiting(state, shape);
-        if (job.held != held) counters.changed = 1;
+        if (job.held != held) counters.changed = true;
     }
-    return true;
 }
 
 }  // namespace hpcsched

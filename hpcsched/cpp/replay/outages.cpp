@@ -1,6 +1,7 @@
 #include "replay/outages.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "core/job_events.hpp"
 #include "replay/output.hpp"
@@ -20,14 +21,14 @@ bool loses_node(const State& state, int64_t row)
 /// Set the free amounts of nodes that go out of service to 0, of returning nodes to full.
 void close_nodes(State& state)
 {
-    const Outages& outages = state.outages;
+    Outages& outages = state.outages;
     for (int64_t node = 0; node < outages.down.size(); ++node) {
         const bool is_down = outages.down[node] > 0;
         if (outages.closed[node] == is_down) continue;
         outages.closed[node] = is_down;
         state.counters.closed += is_down ? 1 : -1;
         for (int64_t r = 0; r < state.type_count(); ++r) {
-            const int64_t free = is_down ? 0 : state.capacity.of_node(node, r);
+            const int64_t free = is_down ? 0 : state.node_capacity(node, r);
             state.free_amounts[r] += free - state.available(r, node);
             state.available(r, node) = free;
         }
@@ -37,8 +38,8 @@ void close_nodes(State& state)
 /// Write the next announced outage of each node, and the sorted distinct times of these.
 void find_limits(State& state)
 {
-    const Outages& outages = state.outages;
-    const View<int64_t> clear_until = outages.clear_until, limits = outages.limits;
+    Outages& outages = state.outages;
+    const View<int64_t> clear_until = outages.clear_until;
     const int64_t now = state.now();
     // Nothing changes between two announced outages, and this is called in each round.
     if (std::all_of(clear_until.begin(), clear_until.end(),
@@ -49,17 +50,9 @@ void find_limits(State& state)
         if (outages.start[k] > now)
             for (const int64_t node : outages.nodes_of(k))
                 clear_until[node] = std::min(clear_until[node], outages.start[k]);
-    int64_t count = 0;
-    // Insertion: there are few distinct times, and many nodes share each.
-    for (const int64_t time : clear_until) {
-        int64_t k = count;
-        while (k > 0 && limits[k - 1] > time) --k;
-        if (k > 0 && limits[k - 1] == time) continue;
-        std::copy_backward(limits.begin() + k, limits.begin() + count, limits.begin() + count + 1);
-        limits[k] = time;
-        ++count;
-    }
-    state.counters.limits = count;
+    const std::set<int64_t> distinct(clear_until.begin(), clear_until.end());
+    outages.limits.clear();
+    for (const int64_t time : distinct) outages.limits.add(time);
 }
 
 }  // namespace
@@ -74,19 +67,19 @@ int64_t earlier_change(const State& state, int64_t event)
     return event;
 }
 
-bool pass_outages(State& state)
+void pass_outages(State& state)
 {
-    const Outages& outages = state.outages;
-    if (!outages.any) return true;
+    Outages& outages = state.outages;
+    if (!outages.any) return;
     Counters& counters = state.counters;
     while (counters.change < outages.change_time.size() &&
            outages.change_time[counters.change] <= counters.now) {
         const int64_t k = counters.change++;
         for (int64_t i = outages.change_first[k]; i < outages.change_first[k + 1]; ++i)
             outages.down[outages.change_nodes[i]] += outages.change_sign[k];
-        counters.altered = 1;
+        counters.altered = true;
     }
-    if (counters.altered == 0) return true;
+    if (!counters.altered) return;
     for (int64_t k = 0; k < counters.running;) {
         const int64_t row = state.running[k];
         // Running rows move up where one is taken out, so `k` stays then.
@@ -95,7 +88,7 @@ bool pass_outages(State& state)
             continue;
         }
         const Left how = outages.requeue ? Left::requeued : Left::failed;
-        if (is_full(state) || !write_job(state, row, how)) return false;
+        write_job(state, row, how);
         note_end(state, EventKind::lost_job, row, outages.requeue);
         drop_end(state, row);
         give_back(state, row);
@@ -106,9 +99,8 @@ bool pass_outages(State& state)
     }
     close_nodes(state);
     find_limits(state);
-    counters.altered = 0;
-    counters.stale = 1;
-    return true;
+    counters.altered = false;
+    counters.stale = true;
 }
 
 }  // namespace hpcsched

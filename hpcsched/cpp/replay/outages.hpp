@@ -11,14 +11,12 @@ namespace hpcsched {
 int64_t earlier_change(const State& state, int64_t event);
 
 /// Apply all outages that begin or end by now. Jobs that lose a node are put back into the queue,
-/// or leave as failed, by predicted end. False if the output tables are full; the next call
-/// continues there.
-bool pass_outages(State& state);
+/// or leave as failed, by predicted end.
+void pass_outages(State& state);
 
 /// Narrow the requests of all queued jobs to the nodes that are up and that no announced outage
 /// takes before the job's predicted end if it starts now. A request on fewer nodes is another
-/// shape. A job for which these nodes are too few even if they are idle is held back. False if the
-/// table of shapes is full; the next call continues there.
-bool narrow_all(State& state);
+/// shape. A job for which these nodes are too few even if they are idle is held back.
+void narrow_all(State& state);
 
 }  // namespace hpcsched

@@ -4,29 +4,22 @@
 
 namespace hpcsched {
 
-/// Output of the event loop, in tables that may be full: jobs that leave, rounds, and events for
-/// observers, where there are any.
+/// Output of the event loop: jobs that leave, rounds, and events for observers, where there are any.
 
-/// Write a job that stops running now; false if there is no room.
-bool write_job(State& state, int64_t row, Left how);
+/// Write a job that stops running now.
+void write_job(State& state, int64_t row, Left how);
 
 /// Whether job `k` of the batch is refused at submission.
 bool is_refused(const State& state, int64_t k);
 
-/// Write the submission and refusal of job `k` of the batch; false if there is no room.
-bool write_refusal(State& state, int64_t k);
+/// Write the submission and refusal of job `k` of the batch.
+void write_refusal(State& state, int64_t k);
 
 /// Write a round; `queued` and `running` are the numbers of jobs before it.
 void write_round(State& state, double seconds, int64_t queued, int64_t running);
 
 /// Write request time and latency of the decision that was pending into the last round.
 void write_flight(State& state);
-
-/// Whether there is no room for another event.
-bool is_full(const State& state);
-
-/// Whether there is room for all starts and rejections of a round.
-bool has_room_for_round(const State& state);
 
 void note_submission(State& state, int64_t k, int64_t row);
 void note_refusal(State& state, int64_t k);

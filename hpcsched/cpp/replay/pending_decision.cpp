@@ -24,8 +24,8 @@ void note_asking(Counters& counters, int64_t queued, int64_t running, int64_t sh
 void take_off(State& state)
 {
     state.counters.phase = Phase::flight;
-    state.counters.flying = 1;
-    state.counters.flying_changed = 0;
+    state.counters.flying = true;
+    state.counters.flying_changed = false;
     std::fill(state.flight.lost.begin(), state.flight.lost.end(), 0);
 }
 
@@ -44,7 +44,6 @@ void change_room(State& state, const Job& job, int64_t sign)
 
 void add_to_waiting(State& state, const Job& job, int64_t sign)
 {
-    state.counters.cell_demand += sign * std::min(job.units, state.node_count());
     for (int64_t r = 0; r < state.waiting_amounts.size(); ++r)
         state.waiting_amounts[r] += sign * job.units * state.shapes.asked(job.shape, r);
 }
@@ -76,13 +75,12 @@ bool is_shut_out(const State& state, const Job& job)
 /// Take the jobs that Python rejects out of the amounts that wait; return whether any.
 bool dismiss_all(State& state)
 {
-    if (!state.flight.by_python) return false;
-    for (int64_t k = 0; k < state.counters.dismissed; ++k) {
-        Job& job = state.jobs[state.flight.dismissed[k]];
+    for (const int64_t row : state.flight.dismissed) {
+        Job& job = state.jobs[row];
         job.waits = 0;
         add_to_waiting(state, job, -1);
     }
-    return state.counters.dismissed > 0;
+    return !state.flight.dismissed.empty();
 }
 
 }  // namespace
@@ -114,9 +112,9 @@ bool take_answer(State& state)
 {
     Counters& counters = state.counters;
     ++counters.round;
-    counters.answered = counters.ended_any = 0;
+    counters.ended_any = false;
     note_asking(counters, counters.queued, counters.running, counters.queued - counters.held_back);
-    if (!state.flight.takes_time) return true;
+    if (!state.manner.takes_time) return true;
     take_off(state);
     for (int64_t k = 0; k < counters.decided; ++k) {
         Job& job = state.jobs[state.started[k]];
@@ -128,7 +126,7 @@ bool take_answer(State& state)
 
 bool fly(State& state, int64_t event)
 {
-    if (!state.flight.takes_time) return false;
+    if (!state.manner.takes_time) return false;
     Counters& counters = state.counters;
     const int64_t now = std::min(event, counters.due);
     for (int64_t r = 0; r < state.flight.lost.size(); ++r) {
@@ -136,8 +134,9 @@ bool fly(State& state, int64_t event)
         state.flight.lost[r] += idle * (now - counters.now);
     }
     counters.now = now;
+    counters.seen = false;
     if (event > now) return false;
-    counters.flying_changed = 1;
+    counters.flying_changed = true;
     return true;
 }
 
@@ -164,9 +163,9 @@ void carry_out(State& state)
     const bool dismisses = dismiss_all(state);
     if (counters.started != 0 || counters.held_back != 0 || dismisses) {
         leave_queue(state);
-        if (state.flight.by_python) counters.queued -= counters.dismissed;
+        counters.queued -= static_cast<int64_t>(state.flight.dismissed.size());
     }
-    counters.flying = 0;
+    counters.flying = false;
 }
 
 }  // namespace hpcsched

@@ -41,8 +41,7 @@ void close_for(const State& state, int64_t head, int64_t time, Matrix<int64_t> t
 int64_t free_for(State& state, int64_t head, int64_t time, Matrix<int64_t> then,
                  View<int64_t> head_fits)
 {
-    const View<int64_t> available(state.available.data(), then.rows() * then.columns());
-    std::copy(available.begin(), available.end(), then.data());
+    std::copy_n(state.available.data(), then.rows() * then.columns(), then.data());
     for (const int64_t row : running_by_shown_end(state)) {
         const Job& job = state.jobs[row];
         if (job.shown_end > time) break;
@@ -101,7 +100,7 @@ bool counts_units(State& state)
 {
     const int64_t shape = state.jobs[state.queue[0]].shape;
     find_reach(state);
-    return state.counters.active_shapes == 1 && !state.shapes.uncountable[shape] &&
+    return state.shapes.active.size() == 1 && !state.shapes.uncountable[shape] &&
            !state.shared.any && !any_ahead(state);
 }
 

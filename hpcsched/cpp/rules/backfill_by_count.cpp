@@ -13,7 +13,7 @@ namespace {
 int64_t first_conflict(const State& state, int64_t row, const Numbers& reserved,
                        const Steps& steps)
 {
-    const View<Job> jobs = state.jobs;
+    const View<const Job> jobs = state.jobs;
     const int64_t units = jobs[row].units, end = state.now() + jobs[row].predicted;
     // What is free before the job's end, at first without any reservation.
     Numbers left;

@@ -16,7 +16,7 @@ namespace {
 /// Whether a node is back in service since the last round; notes those that are out.
 bool any_back(State& state)
 {
-    const Outages& outages = state.outages;
+    Outages& outages = state.outages;
     if (!outages.any) return false;
     bool found = false;
     for (int64_t node = 0; node < outages.closed.size(); ++node) {

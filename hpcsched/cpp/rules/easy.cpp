@@ -16,7 +16,7 @@ namespace {
 
 /// Return the latest start of a head job under relaxation, and update its promise, the earliest
 /// shadow time that it has had.
-int64_t latest_start(const State& state, int64_t head, int64_t shadow_time)
+int64_t latest_start(State& state, int64_t head, int64_t shadow_time)
 {
     Job& job = state.jobs[head];
     job.promise = std::min(shadow_time, job.promise);
@@ -82,7 +82,7 @@ private:
 
     static Numbers fits_of(const State& state, int64_t head)
     {
-        const View<int64_t> fits = state.shapes.fits.row(state.jobs[head].shape);
+        const View<const int64_t> fits = state.shapes.fits.row(state.jobs[head].shape);
         return Numbers(fits.begin(), fits.end());
     }
 

@@ -26,7 +26,7 @@ Numbers place_between(State& state, int64_t row, int64_t begin, int64_t end, All
     for (int64_t node = 0; node < nodes; ++node) {
         for (int64_t r = 0; r < request.asked.size(); ++r) {
             if (request.exclusive) {
-                if (lowest(r, node) != state.capacity.of_node(node, r)) fits[node] = 0;
+                if (lowest(r, node) != state.node_capacity(node, r)) fits[node] = 0;
             } else if (request.asked[r] != 0) {
                 fits[node] =
                     std::min(fits[node], floor_divide(lowest(r, node), request.asked[r]));
@@ -37,7 +37,7 @@ Numbers place_between(State& state, int64_t row, int64_t begin, int64_t end, All
     if (room < job.units) return Numbers(static_cast<size_t>(nodes));
     const Numbers placed =
         allocator == Allocator::external
-            ? state.choices.external->place(row, fits, lowest)
+            ? state.external->place(row, fits, lowest)
             : place_units(state, allocator, job.shape, job.units, fits, lowest, pressure);
     take_placed(state, row, placed, begin, end, 1, profile);
     return placed;
@@ -70,7 +70,7 @@ bool fits_in_profile(const State& state, int64_t row, const Profile& profile)
 {
     const Job& job = state.jobs[row];
     return profile.fits_until(state.now() + job.predicted, job.units,
-                              state.shapes.request(job.shape), state.capacity);
+                              state.shapes.request(job.shape), state.capacity());
 }
 
 Numbers start_in_profile(State& state, int64_t row, Profile& profile)
@@ -98,7 +98,7 @@ int64_t earliest_beside_shared(State& state, int64_t row, int64_t release, int64
     const Job& job = state.jobs[row];
     const auto on_nodes = [&](int64_t from) {
         return profile.earliest(from, latest, job.units, job.predicted,
-                                state.shapes.request(job.shape), state.capacity);
+                                state.shapes.request(job.shape), state.capacity());
     };
     // Nodes and shared resources are asked in turn, each from the other's answer on, until both
     // agree.
@@ -124,7 +124,7 @@ Profile::OneUnit reserve_unit(const State& state, int64_t row, int64_t release, 
 {
     const Job& job = state.jobs[row];
     return profile.reserve_one(release, latest, job.predicted, state.shapes.request(job.shape),
-                               state.capacity);
+                               state.capacity());
 }
 
 }  // namespace hpcsched

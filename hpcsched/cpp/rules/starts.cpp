@@ -10,7 +10,7 @@ namespace hpcsched {
 
 void compute_pressure(State& state)
 {
-    const View<const int64_t> totals = state.capacity.total;
+    const View<const int64_t> totals = state.total_capacity;
     state.pressure.assign(static_cast<size_t>(totals.size()), 0.0);
     for (int64_t r = 0; r < totals.size(); ++r) {
         if (totals[r] == 0) continue;
@@ -41,7 +41,7 @@ Numbers choose_now(const State& state, int64_t row)
     const Job& job = state.jobs[row];
     const View<const int64_t> fits = state.shapes.fits.row(job.shape);
     if (state.choices.allocator == Allocator::external)
-        return state.choices.external->place(row, fits, state.available);
+        return state.external->place(row, fits, state.available);
     return place_units(state, state.choices.allocator, job.shape, job.units, fits, state.available,
                        state.pressure);
 }
@@ -61,7 +61,7 @@ void start(State& state, int64_t row)
     }
     const Job& job = state.jobs[row];
     const bool asks = state.choices.allocator == Allocator::external;
-    const int64_t cell = asks ? state.choices.external->take_slots(job.units)
+    const int64_t cell = asks ? state.external->take_slots(job.units)
                               : take_lowest_slots(state, job.units);
     // Amounts are kept beside slots for the account of idle capacity.
     for (int64_t r = 0; r < state.free_amounts.size(); ++r)

@@ -7,8 +7,8 @@ as list schedulers do once all reservations are given out.
 
 from collections.abc import Sequence
 
+from hpcsched._core import Rule
 from hpcsched.dispatching.allocator import Allocator
-from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.decision import Start
 from hpcsched.dispatching.planning.explaining import ExecutedPlan
 from hpcsched.dispatching.planning.plan_execution import allocation_of
@@ -27,7 +27,7 @@ class Filling:
     """
 
     def __init__(self, allocator: Allocator) -> None:
-        self._core = CoreCalls(allocator, {"rule": codes.BESIDE_PLAN})
+        self._core = CoreCalls(Rule.BESIDE_PLAN, allocator)
 
     def starts_beside(
         self,
@@ -75,7 +75,5 @@ class Filling:
         order += beyond
         filled = self._core.fill(problem, order)
         filled.set_reservations(order, planned, places)
-        counters = filled.tables.counters
-        counters[codes.STARTING], counters[codes.PLANNED] = len(starts), len(planned)
-        self._core.start_beside_plan(problem, order)
+        self._core.start_beside_plan(problem, order, len(starts), len(planned))
         return starts_of(order, filled)[len(starts) :]

@@ -5,9 +5,8 @@ from typing import Protocol
 
 import numpy as np
 
-from hpcsched.dispatching.core import codes
-from hpcsched.dispatching.core.problem_state import ProblemState
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
+from hpcsched.dispatching.rules.problem_state import ProblemState
 from hpcsched.system.allocation import Allocation
 
 
@@ -67,7 +66,7 @@ class CarriedPromises:
         self, filled: ProblemState, problem: DispatchingProblem, queue: Sequence[WaitingJob]
     ) -> None:
         """Read the promises of head jobs that still wait."""
-        self._promised.update(filled.column(queue, codes.PROMISE))
+        self._promised.update(filled.column(queue, "promise"))
         # Promised jobs count as chosen, so that of a started one must go.
         for row, _ in filled.started():
             self._promised.pop(queue[row].job_id, None)
@@ -101,14 +100,14 @@ class CarriedReservations:
         missing = _out_of_service(problem)
         freed = freed or bool(self._missed - missing)
         self._missed = missing
-        filled.tables.counters[codes.FREED_UNTIL] = now + 1 if freed else 0
+        filled.state.freed_until = now + 1 if freed else 0
 
     def read(
         self, filled: ProblemState, problem: DispatchingProblem, queue: Sequence[WaitingJob]
     ) -> None:
         """Read the reservations of the jobs that still wait."""
-        self.promised = filled.column(queue, codes.PROMISE)
-        self._starts = filled.column(queue, codes.RESERVED)
+        self.promised = filled.column(queue, "promise")
+        self._starts = filled.column(queue, "reserved")
         self._ends = {job.job_id: job.predicted_end_time for job in problem.running}
         for row, _ in filled.started():
             job = queue[row]

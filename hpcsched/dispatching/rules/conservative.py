@@ -2,9 +2,9 @@
 
 from typing import Literal, Self
 
+from hpcsched import _core
 from hpcsched.context import Context
 from hpcsched.dispatching.allocator import Allocator
-from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.rules.carried_reservations import CarriedReservations
@@ -16,11 +16,11 @@ from hpcsched.registration import builtin
 Compression = Literal["arrival", "reservation"]
 """Order in which compression moves reservations to earlier times."""
 
-COMPRESSIONS: dict[Compression, int] = {
-    "arrival": codes.BY_ARRIVAL,
-    "reservation": codes.BY_RESERVATION,
+COMPRESSIONS: dict[Compression, _core.Compression] = {
+    "arrival": _core.Compression.BY_ARRIVAL,
+    "reservation": _core.Compression.BY_RESERVATION,
 }
-"""Codes of the orders of compression."""
+"""The core's orders of compression."""
 
 
 @builtin(
@@ -65,11 +65,11 @@ class Conservative:
         self.allocator = allocator
         self.compression = compression
         self._carried = CarriedReservations()
-        self._rounds = CoreRounds(
-            codes.CONSERVATIVE,
+        self.rounds = CoreRounds(
+            _core.Rule.CONSERVATIVE,
             allocator,
             carried=self._carried,
-            choices={"compression": COMPRESSIONS[compression]},
+            compression=COMPRESSIONS[compression],
         )
 
     @property
@@ -79,4 +79,4 @@ class Conservative:
 
     def dispatch(self, problem: DispatchingProblem) -> Decision:
         """Return the jobs to start now."""
-        return self._rounds.decide(problem, ArrivalOrder())
+        return self.rounds.decide(problem, ArrivalOrder())

@@ -1,22 +1,21 @@
 """Calls of the core for single problems."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from hpcsched._core import State
+from hpcsched import _core
+from hpcsched._core import Choices, Rule
 from hpcsched.dispatching.allocator import Allocator
-from hpcsched.dispatching.core import codes
-from hpcsched.dispatching.core.problem_state import ProblemState
-from hpcsched.dispatching.core.state import Choices
 from hpcsched.dispatching.decision import Start
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
-from hpcsched.dispatching.rules.allocator_codes import (
+from hpcsched.dispatching.rules.core_allocators import (
     PythonAllocator,
-    allocator_code,
     chooses_slots,
+    core_allocator,
     scarce_resource_mask,
 )
+from hpcsched.dispatching.rules.problem_state import ProblemState
 
 
 class CoreCalls:
@@ -24,24 +23,20 @@ class CoreCalls:
 
     Parameters
     ----------
+    rule
+        Rule of the core.
     allocator
         Chooses the nodes of jobs that start.
-    choices
-        The rule, and further fields of `Choices`, by name.
+    options
+        Further parameters of `Choices`.
     """
 
-    def __init__(self, allocator: Allocator, choices: Mapping[str, Any]) -> None:
+    def __init__(self, rule: Rule, allocator: Allocator, **options: Any) -> None:
+        self._rule, self._options = rule, options
         self._allocator = allocator
-        self._choices = {
-            "depth": -1,
-            "own_backfill_order": False,
-            "correction": codes.ONE_SECOND,
-            "writes_places": False,
-            **choices,
-        }
-        code = allocator_code(allocator)
-        self._choices["allocator"] = code
-        self._asked = PythonAllocator(allocator) if code == codes.EXTERNAL else None
+        self._in_core = core_allocator(allocator)
+        is_external = self._in_core is _core.Allocator.EXTERNAL
+        self._asked = PythonAllocator(allocator) if is_external else None
         self._chooses_slots = chooses_slots(allocator)
         self._filled: ProblemState | None = None
 
@@ -72,7 +67,7 @@ class CoreCalls:
         filled = self._filled
         if filled is None or filled.system is not problem.system or filled.slot_map is not slot_map:
             scarce = scarce_resource_mask(problem.system, self._allocator)
-            choices = Choices(**self._choices, scarce=scarce)
+            choices = Choices(self._rule, allocator=self._in_core, scarce=scarce, **self._options)
             filled = self._filled = ProblemState(problem.system, slot_map, choices)
         filled.fill(problem, order, behind)
         return filled
@@ -92,28 +87,36 @@ class CoreCalls:
             Whether to note reasons of waiting jobs.
         """
         with self._asking(problem, order) as allocator:
-            self._state.decide(allocator, explains)
+            self._filled_state.decide(allocator, explains)
 
-    def start_beside_plan(self, problem: DispatchingProblem, order: Sequence[WaitingJob]) -> None:
-        """Start planned jobs, and others that delay none of them; see `decide`."""
+    def start_beside_plan(
+        self,
+        problem: DispatchingProblem,
+        order: Sequence[WaitingJob],
+        starting: int,
+        planned: int,
+    ) -> None:
+        """Start planned jobs, and others that delay none of them; see `decide`.
+
+        The first `planned` jobs have a planned start, the first `starting` of them now.
+        """
         with self._asking(problem, order) as allocator:
-            self._state.start_beside_plan(allocator)
+            self._filled_state.start_beside_plan(allocator, starting, planned)
 
     @property
-    def _state(self) -> State:
+    def _filled_state(self) -> _core.State:
         assert self._filled is not None
-        return self._filled.state()
+        return self._filled.state
 
     @contextmanager
     def _asking(
         self, problem: DispatchingProblem, order: Sequence[WaitingJob]
     ) -> Iterator[PythonAllocator | None]:
         """Give the allocator that the core asks; None where it places jobs itself."""
-        assert self._filled is not None
         if self._asked is None:
             yield None
             return
-        with self._asked.about(problem, order, self._filled.tables):
+        with self._asked.about(problem, order):
             yield self._asked
 
 

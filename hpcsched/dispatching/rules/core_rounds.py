@@ -3,22 +3,24 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
+from hpcsched._core import NEVER, Rule, WaitReason
 from hpcsched.dispatching.allocator import Allocator
-from hpcsched.dispatching.core import codes
-from hpcsched.dispatching.core.problem_state import ProblemState
 from hpcsched.dispatching.decision import NOTHING, Decision
 from hpcsched.dispatching.decision_reasons import Reason, ReasonKind
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.rules.carried_reservations import CarriedState
 from hpcsched.dispatching.rules.core_calls import CoreCalls, starts_of
 from hpcsched.dispatching.rules.orders import QueueOrder, sorted_queue
+from hpcsched.dispatching.rules.problem_state import ProblemState
 
 _KINDS: dict[int, ReasonKind] = {
-    codes.NO_ROOM: "no_room",
-    codes.RESERVED_FOR: "reserved_for",
-    codes.BEHIND: "behind",
-    codes.BEYOND_DEPTH: "beyond_depth",
-    codes.SHORT_OF_SHARED: "no_room",
+    WaitReason.NO_ROOM: "no_room",
+    WaitReason.RESERVED_FOR: "reserved_for",
+    WaitReason.BEHIND: "behind",
+    WaitReason.BEYOND_DEPTH: "beyond_depth",
+    WaitReason.SHORT_OF_SHARED: "no_room",
 }
 
 
@@ -28,37 +30,32 @@ class CoreRounds:
     Parameters
     ----------
     rule
-        One of the rules of `codes`.
+        Rule of the core.
     allocator
         Chooses the nodes of jobs that start.
-    depth
-        Maximum number of reservations per round; None: no maximum.
-    own_backfill_order
-        Whether jobs behind the head job have an order of their own.
     carried
         State that the rule carries from round to round.
-    choices
-        Further fields of `Choices`, by name.
+    options
+        Further parameters of `Choices`.
+
+    Attributes
+    ----------
+    rule, options
+        As above: a replay by the core follows them.
     """
 
     def __init__(
         self,
-        rule: int,
+        rule: Rule,
         allocator: Allocator,
         *,
-        depth: int | None = None,
-        own_backfill_order: bool = False,
         carried: CarriedState | None = None,
-        choices: Mapping[str, Any] | None = None,
+        **options: Any,
     ) -> None:
-        self._rule = rule
+        self.rule = rule
+        self.options: Mapping[str, Any] = options
         self._carried = carried
-        followed = {
-            "rule": rule,
-            "depth": -1 if depth is None else min(depth, codes.NEVER),
-            "own_backfill_order": own_backfill_order,
-        }
-        self._core = CoreCalls(allocator, {**followed, **(choices or {})})
+        self._core = CoreCalls(rule, allocator, **options)
 
     def decide(
         self,
@@ -102,7 +99,7 @@ class CoreRounds:
             self._carried.read(filled, problem, queue)
         reasons: tuple[Reason, ...] = ()
         if problem.explain:
-            reports_promises = self._rule in (codes.CONSERVATIVE, codes.SLACK)
+            reports_promises = self.rule in (Rule.CONSERVATIVE, Rule.SLACK)
             reasons = _reasons(queue, filled, reports_promises=reports_promises)
         return Decision(starts_of(queue, filled), reasons=reasons)
 
@@ -114,9 +111,9 @@ class CoreRounds:
         reservation can matter.
         """
         # Every job keeps a reservation under these rules, whether it fits or not.
-        if self._rule in (codes.CONSERVATIVE, codes.SLACK):
+        if self.rule in (Rule.CONSERVATIVE, Rule.SLACK):
             return queue
-        if self._rule == codes.BACKFILL:
+        if self.rule == Rule.BACKFILL:
             last = len(queue)
             # The caller has made sure that one of the jobs fits, so the loop ends.
             while queue[last - 1].units > free:
@@ -131,7 +128,7 @@ class CoreRounds:
 def _free_slots(problem: DispatchingProblem) -> int:
     """Return the number of free slots; where slots are not counted, a number above any request."""
     if problem.free_slots is None:
-        return codes.NEVER
+        return NEVER
     return sum([high - low for low, high in problem.free_slots])
 
 
@@ -148,20 +145,21 @@ def _reasons(
 
     With `reports_promises`, reasons state promises that could not be kept.
     """
-    columns = [codes.WAITS, codes.WHY, codes.OTHER, codes.WHEN, codes.PROMISE]
     head: int | None = None
     reasons = []
-    noted = filled.tables.jobs[: len(order), columns].tolist()
-    for job, (waits, why, other, time, promise) in zip(order, noted, strict=True):
+    rows = np.arange(len(order))
+    names = "waits", "why", "other", "when", "promise"
+    noted = [filled.state.jobs(name, rows).tolist() for name in names]
+    for job, waits, why, other, time, promise in zip(order, *noted, strict=True):
         if waits:
             name, details = None, []
-            if why == codes.SHORT_OF_SHARED:
+            if why == WaitReason.SHORT_OF_SHARED:
                 details.append(f"shared resource {filled.system.shared_resources[other].name}")
             elif other != -1:
                 name = order[other].job_id
             if reports_promises and time > promise:
                 details.append(f"at first promised for {promise} s")
-            planned = None if time in (-1, codes.NEVER) else time
+            planned = None if time in (-1, NEVER) else time
             reasons.append(Reason(job.job_id, _KINDS[why], name, planned, "; ".join(details)))
             if head is None:
                 head = job.job_id

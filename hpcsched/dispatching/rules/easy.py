@@ -2,9 +2,9 @@
 
 from typing import Self
 
+from hpcsched._core import Rule
 from hpcsched.context import Context
 from hpcsched.dispatching.allocator import Allocator
-from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.rules.core_rounds import CoreRounds
@@ -52,16 +52,12 @@ class Easy:
         self.allocator = allocator
         self.order = ArrivalOrder() if order is None else order
         self.backfill_order = backfill_order
-        self._rounds = CoreRounds(codes.EASY, allocator, own_backfill_order=self._has_own)
-
-    @property
-    def _has_own(self) -> bool:
-        """True if jobs behind the head job have an order of their own."""
-        return self.backfill_order is not None
+        has_own = backfill_order is not None
+        self.rounds = CoreRounds(Rule.EASY, allocator, own_backfill_order=has_own)
 
     def dispatch(self, problem: DispatchingProblem) -> Decision:
         """Return the jobs to start now."""
-        return self._rounds.decide(problem, self.order, self.backfill_order)
+        return self.rounds.decide(problem, self.order, self.backfill_order)
 
 
 def chosen_orders(params: EasyParams, context: Context) -> tuple[QueueOrder, QueueOrder | None]:

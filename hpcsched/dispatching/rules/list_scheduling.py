@@ -3,9 +3,9 @@
 from collections.abc import Container, Sequence
 from typing import Literal, Self
 
+from hpcsched._core import NEVER, Rule
 from hpcsched.context import Context
 from hpcsched.dispatching.allocator import Allocator
-from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.rules.carried_reservations import CarriedPromises
@@ -23,12 +23,12 @@ commits to it: nothing starts before it does, or, with `committed-backfill`, onl
 before its expected start.
 """
 
-OPTIONS: dict[Option, int] = {
-    "strict": codes.STRICT,
-    "greedy": codes.GREEDY,
-    "backfill": codes.BACKFILL,
-    "committed": codes.COMMITTED,
-    "committed-backfill": codes.COMMITTED_BACKFILL,
+OPTIONS: dict[Option, Rule] = {
+    "strict": Rule.STRICT,
+    "greedy": Rule.GREEDY,
+    "backfill": Rule.BACKFILL,
+    "committed": Rule.COMMITTED,
+    "committed-backfill": Rule.COMMITTED_BACKFILL,
 }
 """Rules of the core by option."""
 
@@ -109,12 +109,12 @@ class ListScheduler:
         promised: dict[int, int] = {}
         commits = option in ("committed", "committed-backfill")
         self._order = ChosenFirst(order, promised) if commits else order
-        self._rounds = CoreRounds(
+        self.rounds = CoreRounds(
             OPTIONS[option],
             allocator,
-            depth=depth,
-            own_backfill_order=self.backfill_order is not None,
             carried=CarriedPromises(promised) if commits else None,
+            depth=-1 if depth is None else min(depth, NEVER),
+            own_backfill_order=self.backfill_order is not None,
         )
 
     @property
@@ -124,7 +124,7 @@ class ListScheduler:
 
     def dispatch(self, problem: DispatchingProblem) -> Decision:
         """Return the jobs to start now."""
-        return self._rounds.decide(problem, self._order, self.backfill_order)
+        return self.rounds.decide(problem, self._order, self.backfill_order)
 
 
 @builtin(

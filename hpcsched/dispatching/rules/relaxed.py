@@ -1,8 +1,8 @@
 """Relaxed backfilling (Ward, Mahood and West 2002)."""
 
+from hpcsched._core import Rule
 from hpcsched.context import Context
 from hpcsched.dispatching.allocator import Allocator
-from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.rules.carried_reservations import CarriedPromises
 from hpcsched.dispatching.rules.core_rounds import CoreRounds
 from hpcsched.dispatching.rules.easy import Easy, chosen_orders
@@ -45,12 +45,12 @@ class Relaxed(Easy):
     ) -> None:
         super().__init__(allocator, order, backfill_order)
         self.relaxation = relaxation
-        self._rounds = CoreRounds(
-            codes.RELAXED,
+        self.rounds = CoreRounds(
+            Rule.RELAXED,
             allocator,
-            own_backfill_order=self._has_own,
             carried=CarriedPromises({}),
-            choices={"relaxation": float(relaxation)},
+            own_backfill_order=backfill_order is not None,
+            relaxation=float(relaxation),
         )
 
 

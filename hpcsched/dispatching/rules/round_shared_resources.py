@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from hpcsched.dispatching.core import codes
-from hpcsched.dispatching.core.problem_state import ProblemState
-from hpcsched.dispatching.core.state import Choices
+from hpcsched._core import Choices, Rule
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
+from hpcsched.dispatching.rules.problem_state import ProblemState
 from hpcsched.system.allocation import Allocation
 
 
@@ -20,19 +19,11 @@ class RoundSharedResources:
 
     def __init__(self, problem: DispatchingProblem) -> None:
         self._problem = problem
-        choices = Choices(
-            rule=codes.GREEDY,
-            depth=-1,
-            own_backfill_order=False,
-            allocator=codes.FIRST_FIT,
-            correction=codes.ONE_SECOND,
-            writes_places=False,
-        )
-        # No round is decided on this state: rule and allocator are placeholders.
-        filled = ProblemState(problem.system, None, choices)
+        # No round is decided on this state: the rule is a placeholder.
+        filled = ProblemState(problem.system, None, Choices(Rule.GREEDY))
         filled.fill(problem, problem.queue, None)
         self._row_of = {job.job_id: row for row, job in enumerate(problem.queue)}
-        self._state = filled.state()
+        self._state = filled.state
         self._state.open_shared()
 
     def lacking(self, job: WaitingJob) -> str | None:

@@ -1,8 +1,8 @@
 """Slack-based backfilling (Talby and Feitelson 1999)."""
 
+from hpcsched._core import Rule
 from hpcsched.context import Context
 from hpcsched.dispatching.allocator import Allocator
-from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.rules.conservative import COMPRESSIONS, Compression, Conservative
 from hpcsched.dispatching.rules.core_rounds import CoreRounds
 from hpcsched.dispatching.rules.rule_params import SlackParams
@@ -45,15 +45,13 @@ class SlackBased(Conservative):
         super().__init__(allocator, compression)
         self.share = share
         self.least_slack = least_slack
-        self._rounds = CoreRounds(
-            codes.SLACK,
+        self.rounds = CoreRounds(
+            Rule.SLACK,
             allocator,
             carried=self._carried,
-            choices={
-                "compression": COMPRESSIONS[compression],
-                "slack_share": float(share),
-                "least_slack": least_slack,
-            },
+            compression=COMPRESSIONS[compression],
+            slack_share=float(share),
+            least_slack=least_slack,
         )
 
 

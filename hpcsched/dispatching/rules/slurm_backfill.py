@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Self
 
+from hpcsched._core import Rule
 from hpcsched.context import Context
 from hpcsched.dispatching.allocator import Allocator
-from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.decision_reasons import Reason
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
@@ -83,8 +83,8 @@ class SlurmBackfill:
     ) -> None:
         self._order = order
         self._params = params
-        self._main = CoreRounds(codes.STRICT, allocator)
-        self._backfill = CoreRounds(codes.BACKFILL, allocator, choices={"window": params.bf_window})
+        self._main = CoreRounds(Rule.STRICT, allocator)
+        self._backfill = CoreRounds(Rule.BACKFILL, allocator, window=params.bf_window)
         self._last_backfill: int | None = None
 
     def dispatch(self, problem: DispatchingProblem) -> Decision:

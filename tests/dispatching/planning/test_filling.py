@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from hpcsched.dispatching.core import codes
+from hpcsched._core import Rule
 from hpcsched.dispatching.cp.model_solving import Answer
 from hpcsched.dispatching.decision import Decision, Start
 from hpcsched.dispatching.planning.list_plans import ListPlanner
@@ -178,11 +178,9 @@ def test_against_a_plan_second_by_second(given_round: Round, data: st.DataObject
             expected.append(Start(job.job_id, where))
 
     order = [*now, *(job for _, job in planned), *beyond]
-    core = CoreCalls(given_round.allocator, {"rule": codes.BESIDE_PLAN})
+    core = CoreCalls(Rule.BESIDE_PLAN, given_round.allocator)
     filled = core.fill(problem, order)
     times = {job.job_id: start for start, job in planned}
     filled.set_reservations(order, times, places)
-    filled.tables.counters[codes.STARTING] = len(now)
-    filled.tables.counters[codes.PLANNED] = len(now) + len(planned)
-    core.start_beside_plan(problem, order)
+    core.start_beside_plan(problem, order, len(now), len(now) + len(planned))
     assert starts_of(order, filled) == (*starts, *expected)

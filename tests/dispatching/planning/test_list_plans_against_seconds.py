@@ -6,8 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hpcsched._core import plan_in_order
-from hpcsched.dispatching.core.codes import NEVER
+from hpcsched._core import NEVER, plan_in_order
 from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.model_data import ModelData
 from tests.dispatching.cp.tiny import Size, tiny_data, with_outages

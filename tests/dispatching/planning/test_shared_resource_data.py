@@ -11,12 +11,10 @@ from hpcsched.dispatching.planning.plan import fault_of
 from hpcsched.dispatching.planning.selection import select
 from hpcsched.dispatching.planning.selection_options import SelectionOptions
 from hpcsched.dispatching.planning.shared_resource_data import shared_resource_data
-from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.system.shared_resources import Change, Draw, SharedResource
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing import make_problem
 from tests.builders import Spy, Told, easy, replay
-from tests.dispatching.plans import RoundPlan
 from tests.shared_resource_workloads import shared_resource_workloads
 from tests.strategies import tries
 
@@ -70,9 +68,3 @@ def test_plans_in_steps(workload, step):
             continue
         plan = ListPlanner(selection.data).plan(range(len(selection.jobs)))
         assert fault_of(plan, selection.data) is None
-        state = RoundPlan(problem, FirstFit()).state
-        row_of = {job.job_id: row for row, job in enumerate(problem.queue)}
-        for job, start in zip(selection.jobs, plan.starts.tolist(), strict=True):
-            row, begin = row_of[job.job_id], problem.now + start * step
-            assert state.short_resource(row, begin) == -1
-            state.reserve_shared(row, begin, 1)

@@ -1,21 +1,15 @@
 """What rules carry from round to round, by hand."""
 
-from hpcsched.dispatching.core import codes
-from hpcsched.dispatching.core.problem_state import ProblemState
-from hpcsched.dispatching.core.state import Choices
+import numpy as np
+
+from hpcsched._core import Choices, Rule
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.rules.carried_reservations import CarriedPromises, CarriedReservations
+from hpcsched.dispatching.rules.problem_state import ProblemState
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.testing import make_problem, make_system
 
-CHOICES = Choices(
-    rule=codes.GREEDY,
-    depth=-1,
-    own_backfill_order=False,
-    allocator=codes.FIRST_FIT,
-    correction=codes.ONE_SECOND,
-    writes_places=False,
-)
+CHOICES = Choices(Rule.GREEDY)
 HEADER = "job_id units run_time start_time\n"
 
 
@@ -43,9 +37,9 @@ def test_reservations_return_in_the_next_round() -> None:
     later = asked("1 5 100 0\n2 4 9 -\n3 1 9 -", 50)
     again = filled(later)
     carried.write(again, later, later.queue)
-    assert again.column(later.queue, codes.RESERVED) == {2: 100}
+    assert again.column(later.queue, "reserved") == {2: 100}
     assert again.reserved_places(later.queue) == where
-    assert again.tables.counters[codes.FREED_UNTIL] == 0
+    assert again.state.freed_until == 0
 
 
 def test_an_early_end_is_noticed() -> None:
@@ -58,7 +52,7 @@ def test_an_early_end_is_noticed() -> None:
     later = asked("2 4 9 -", 50)
     again = filled(later)
     carried.write(again, later, later.queue)
-    assert again.tables.counters[codes.FREED_UNTIL] == 51
+    assert again.state.freed_until == 51
 
 
 def test_promises_of_earlier_rounds_are_kept() -> None:
@@ -67,7 +61,7 @@ def test_promises_of_earlier_rounds_are_kept() -> None:
     carried, problem = CarriedPromises(promised), asked("2 4 9 -", 50)
     state = filled(problem)
     carried.write(state, problem, problem.queue)
-    assert state.column(problem.queue, codes.PROMISE) == {}
-    state.tables.jobs[0, codes.PROMISE] = 90
+    assert state.column(problem.queue, "promise") == {}
+    state.state.set_jobs("promise", np.array([0]), np.array([90]))
     carried.read(state, problem, problem.queue)
     assert promised == {7: 300, 2: 90}

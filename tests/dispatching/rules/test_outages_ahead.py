@@ -12,7 +12,6 @@ from hpcsched.dispatching.rules.slack import SlackBased
 from hpcsched.system.node_outages import Outage, Outages
 from hpcsched.testing import make_problem, make_system
 from tests.builders import alike, easy, lists, replay, traced
-from tests.dispatching.plans import RoundPlan
 
 WINDOW = Outage(60, 70, (0, 1), "maintenance")
 
@@ -47,27 +46,6 @@ job_id  submit_time  units  requested_time  start_time
 2       1            2      20              -
 3       1            1      30              -
 """
-
-
-def test_a_profile_with_outages() -> None:
-    """Reservations are made around outages, whatever comes free meanwhile; far ones are left out.
-
-    One has begun, and the last begins when the longest job would end that starts at the last
-    release: 30 s from 50 on.
-    """
-    outages = (
-        Outage(1, 9, (1,), "reservation"),
-        WINDOW,
-        Outage(80, 200, (0,), "reservation"),
-    )
-    problem = make_problem(make_system(2), TABLE, now=1)._replace(outages=outages)
-    plan = RoundPlan(problem, FirstFit())
-    plan.open()
-    two, three = problem.queue
-    assert plan.reserve(two) == 70
-    assert plan.reserve(three) == 1
-    plan.cancel(three)
-    assert plan.reserve(three, 35) == 90
 
 
 @pytest.mark.parametrize(

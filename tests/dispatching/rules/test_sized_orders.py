@@ -12,7 +12,7 @@ from hpcsched.system.request import Request
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job import Job
 from tests.builders import ALLOCATORS, NoObjective, alike, parts, traced
-from tests.dispatching.core.replays import by_the_core, event_by_event
+from tests.simulation.replays import by_the_core, event_by_event
 
 SYSTEM = alike(8, core=1)
 Make = Callable[[System], QueueOrder]

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from hpcsched._core import Compression, Rule
 from hpcsched.dispatching.allocator import Room
-from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.rules.allocators import FirstFit
@@ -20,7 +20,6 @@ from hpcsched.system.shared_resources import Change, Draw, SharedResource
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing import make_problem
 from tests.builders import alike
-from tests.dispatching.plans import RoundPlan
 
 GPUS = Draw({"gpu": 1})
 
@@ -66,44 +65,6 @@ job_id  units  core  gpu  requested_time  start_time
 4       1      1     0    4               -
 """
 PER_NODE = SharedResource("power", 90, Draw(per_node=10))
-
-
-def start_on(plan: RoundPlan, row: int, **units: int) -> None:
-    """Start the job of a row with so many units on nodes 0, 1 and 2."""
-    plan.start_on(row, [units.get(f"n{node}", 0) for node in range(3)])
-
-
-def levels(plan: RoundPlan) -> list[tuple[int, int]]:
-    """Return from when on how much is free of the shared resource."""
-    found: list[tuple[int, int]] = []
-    for time, (free,) in zip(*plan.state.shared_steps(), strict=True):
-        if not found or free != found[-1][1]:
-            found.append((time, free))
-    return found
-
-
-@pytest.mark.parametrize(("row", "until"), [(0, 15), (1, 10)])
-def test_nodes_draw_from_when_they_would_be_switched_off(row: int, until: int) -> None:
-    """Job 1 keeps node 0 on until 10; nodes 1 and 2 are off. Of 90, three nodes draw 10 each."""
-    plan = RoundPlan(problem(SWITCHED, PER_NODE, nodes=3), FirstFit())
-    assert levels(plan) == [(0, 80), (10, 90)]
-    start_on(plan, row, n0=1, n1=1, n2=1)
-    assert levels(plan) == [(0, 60), (until, 90)]
-
-
-def test_what_starts_keeps_its_nodes_on() -> None:
-    """Job 2 keeps nodes 1 and 2 on until 15, whatever ends there before.
-
-    Job 3 draws nothing more if it runs for 10 s, and from 15 on if it runs for 20.
-    """
-    for run_time, after in ((10, [(15, 90)]), (20, [(20, 90)])):
-        table = SWITCHED.replace("0    10              -", f"0    {run_time}              -")
-        plan = RoundPlan(problem(table, PER_NODE, nodes=3), FirstFit())
-        start_on(plan, 0, n1=1, n2=2)
-        start_on(plan, 2, n2=1)
-        assert levels(plan) == [(0, 60), (10, 70), (15, 90)]
-        start_on(plan, 1, n1=1, n2=2)
-        assert levels(plan) == [(0, 60), (10, 70), *after]
 
 
 # What a job lacks.
@@ -321,18 +282,6 @@ job_id  units  core  gpu  requested_time
 """
 
 
-@pytest.mark.parametrize(("cores", "fits"), [(3, True), (4, False)])
-def test_a_reservation_counts_once(cores: int, fits: bool) -> None:
-    """Job 1 has one of four cores from now on."""
-    table = f"job_id units core requested_time\n1 1 1 9\n2 1 {cores} 9\n"
-    given = problem(table, nodes=1, core=4)
-    one, two = given.queue
-    plan = RoundPlan(given, FirstFit())
-    plan.open()
-    assert plan.reserve(one) == 0
-    assert plan.fits(two) is fits
-
-
 @pytest.mark.parametrize("aggregated", [False, True])
 def test_reservations_are_taken_up_in_the_order_of_their_starts(aggregated: bool) -> None:
     """Job 3, held at 10, has to wait until job 1 ends at 15, and job 2, held at 20, for job 3."""
@@ -343,29 +292,10 @@ def test_reservations_are_taken_up_in_the_order_of_their_starts(aggregated: bool
     3       1      1     10              -
     """
     given = make_problem(alike(1, core=1), table, aggregated=aggregated)
-    choices = {"rule": codes.CONSERVATIVE, "compression": codes.BY_ARRIVAL}
-    core = CoreCalls(FirstFit(), choices)
+    core = CoreCalls(Rule.CONSERVATIVE, FirstFit(), compression=Compression.BY_ARRIVAL)
     for held in ({2: 20, 3: 10}, {2: 25, 3: 15}):
         filled = core.fill(given, given.queue)
         filled.set_promises(given.queue, held)
         filled.set_reservations(given.queue, held, {})
         core.decide(given, given.queue)
-        assert filled.column(given.queue, codes.RESERVED) == {2: 25, 3: 15}
-
-
-def test_a_plan_keeps_shared_resources_for_what_is_reserved() -> None:
-    """There is one licence, which job 1 has from 5 on; job 3 would still run then, job 4 not.
-
-    Job 2 needs none and is in nobody's way.
-    """
-    given = problem(PLANNED, SharedResource("licences", 1, GPUS))
-    one, two, three, four = given.queue
-    plan = RoundPlan(given, FirstFit())
-    plan.open()
-    assert plan.reserve(two) == 0
-    assert plan.reserve(one, 5) == 5
-    assert not plan.fits(three)
-    assert plan.fits(four)
-    assert plan.reserve(three) == 15
-    plan.cancel(one)
-    assert plan.fits(three)
+        assert filled.column(given.queue, "reserved") == {2: 25, 3: 15}

@@ -10,8 +10,8 @@ from hpcsched.system.system import System
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.site_partitions import Partition, Partitions
 from tests.builders import parts
-from tests.dispatching.core.replays import by_the_core, event_by_event
-from tests.dispatching.core.test_against_events import dispatchers, requesting, settings
+from tests.simulation.replays import by_the_core, event_by_event
+from tests.simulation.test_against_events import dispatchers, requesting, settings
 from tests.simulation.test_outages_of_all import outages
 from tests.strategies import Uniform, Workload, mixed_workloads, tries, uniform_workloads
 

@@ -23,10 +23,10 @@ from hpcsched.system.system import System
 from hpcsched.workload.job_batches import NeedsPythonError, RequestNumbers, columns_of
 from hpcsched.workload.site_partitions import NO_PARTITIONS
 from tests.builders import alike, easy, parts, traced
-from tests.dispatching.core.replays import by_the_core, event_by_event
-from tests.dispatching.core.test_against_events import requesting, settings
-from tests.dispatching.core.test_held_jobs import held_jobs
-from tests.dispatching.core.test_latency import latencies
+from tests.simulation.replays import by_the_core, event_by_event
+from tests.simulation.test_against_events import requesting, settings
+from tests.simulation.test_held_jobs import held_jobs
+from tests.simulation.test_latency import latencies
 from tests.simulation.test_outages_of_all import outages
 from tests.strategies import Uniform, Workload, mixed_workloads, tries, uniform_workloads
 

@@ -13,7 +13,7 @@ from hpcsched.prediction.corrections import Doubling, OneSecond, ToRequestedTime
 from hpcsched.prediction.requested_time import RequestedTime
 from hpcsched.workload.job import Job, TracedJob
 from tests.builders import ALLOCATORS, ORDERS, lists, parts
-from tests.dispatching.core.replays import by_the_core, event_by_event
+from tests.simulation.replays import by_the_core, event_by_event
 from tests.simulation.test_outages_of_all import outages
 from tests.strategies import Uniform, Workload, mixed_workloads, tries, uniform_workloads
 

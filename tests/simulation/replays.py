@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from typing import NamedTuple
 
-from hpcsched.dispatching.core.state import BoolArray
+import numpy as np
+
 from hpcsched.dispatching.problem import RunningJob, WaitingJob
 from hpcsched.simulation.engine import Simulation
 from hpcsched.simulation.event_loop import EventLoop
@@ -14,7 +15,6 @@ from hpcsched.simulation.records import REFUSALS, Interruption, JobRecord, Round
 from hpcsched.simulation.replay_admission import admitted
 from hpcsched.simulation.replay_choices import obstacles
 from hpcsched.simulation.replay_output import LeftJobs, LostAttempts
-from hpcsched.system.system import IntArray
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.job_batches import RequestNumbers, columns_of
 from tests.builders import Recorder
@@ -82,7 +82,7 @@ def by_the_core(
 
 
 def _rows(
-    stopped: LeftJobs | LostAttempts, jobs: Sequence[TracedJob], what: IntArray | BoolArray
+    stopped: LeftJobs | LostAttempts, jobs: Sequence[TracedJob], what: np.ndarray
 ) -> Iterator[tuple[object, ...]]:
     """Yield number, start, end, what else there is, nodes and units of jobs that stopped."""
     first = 0

@@ -2,10 +2,11 @@
 
 from copy import deepcopy
 
-from hpcsched.dispatching.core import codes
-from hpcsched.dispatching.core.problem_state import ProblemState
-from hpcsched.dispatching.core.state import Choices
+import numpy as np
+
+from hpcsched._core import Choices, Rule
 from hpcsched.dispatching.problem import DispatchingProblem
+from hpcsched.dispatching.rules.problem_state import ProblemState
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.testing import make_problem, make_system
 
@@ -16,7 +17,7 @@ TABLE = """
     2       6            2      30        -
     3       8            6      60        -
 """
-CHOICES = Choices(codes.GREEDY, -1, False, codes.FIRST_FIT, codes.ONE_SECOND, False)
+CHOICES = Choices(Rule.GREEDY)
 
 
 def filled(problem: DispatchingProblem) -> ProblemState:
@@ -28,14 +29,14 @@ def filled(problem: DispatchingProblem) -> ProblemState:
 
 def test_queued_jobs_come_first_and_running_ones_after_them() -> None:
     """Jobs 2 and 3 are rows 0 and 1; job 1, which ends at 5 + 100, is row 2."""
-    state = filled(make_problem(SYSTEM, TABLE))
-    tables = state.tables
-    assert tables.counters[[codes.NOW, codes.QUEUED, codes.RUNNING]].tolist() == [8, 2, 1]
-    assert tables.jobs[:3, codes.UNITS].tolist() == [2, 6, 3]
-    assert tables.jobs[:2, codes.PREDICTED].tolist() == [30, 60]
-    assert tables.jobs[2, codes.PLANNED_END] == 105
-    assert (tables.queue[:2].tolist(), tables.running[0]) == ([0, 1], 2)
-    assert tables.available.tolist() == [[1, 4]]
+    state = filled(make_problem(SYSTEM, TABLE)).state
+    assert (state.now, state.waiting, state.running) == (8, 2, 1)
+    assert state.jobs("units", np.arange(3)).tolist() == [2, 6, 3]
+    assert state.jobs("predicted", np.arange(2)).tolist() == [30, 60]
+    assert state.jobs("planned_end", np.array([2])).tolist() == [105]
+    assert (state.queue.tolist(), state.running_rows.tolist()) == ([0, 1], [2])
+    assert state.available.tolist() == [[1, 4]]
+    assert state.places(2) == [(0, 3)]
 
 
 def test_reservations_are_read_as_written() -> None:
@@ -44,29 +45,28 @@ def test_reservations_are_read_as_written() -> None:
     state, where = filled(problem), NodeAllocation((0, 1), (2, 4))
     state.set_promises(problem.queue, {3: 110})
     state.set_reservations(problem.queue, {3: 105}, {3: where})
-    assert state.column(problem.queue, codes.RESERVED) == {3: 105}
-    assert state.column(problem.queue, codes.PROMISE) == {3: 110}
+    assert state.column(problem.queue, "reserved") == {3: 105}
+    assert state.column(problem.queue, "promise") == {3: 110}
     assert state.reserved_places(problem.queue) == {3: where}
 
 
 def test_a_state_is_filled_again() -> None:
-    """In the next round nobody runs and 8 cores are free; arrays grow for 300 jobs."""
+    """In the next round nobody runs and 8 cores are free; there is room for 300 jobs."""
     problem = make_problem(SYSTEM, TABLE)
-    state = filled(problem)
+    made = filled(problem)
     lines = "\n".join(f"{k} 10" for k in range(300))
     later = make_problem(SYSTEM, f"job_id run_time\n{lines}", now=9)
-    state.fill(later, later.queue, None)
-    tables = state.tables
-    assert tables.counters[[codes.NOW, codes.QUEUED, codes.RUNNING]].tolist() == [9, 300, 0]
-    assert tables.available.tolist() == [[4, 4]]
-    assert tables.queue[:300].tolist() == list(range(300))
+    made.fill(later, later.queue, None)
+    state = made.state
+    assert (state.now, state.waiting, state.running) == (9, 300, 0)
+    assert state.available.tolist() == [[4, 4]]
+    assert state.queue.tolist() == list(range(300))
 
 
-def test_a_copy_makes_its_own_state() -> None:
+def test_a_copy_has_a_state_of_its_own() -> None:
     """A dispatcher that has decided is copied for each future of a forecast."""
     made = filled(make_problem(SYSTEM, TABLE))
-    state = made.state()
     copied = deepcopy(made)
-    assert copied.tables.jobs is not made.tables.jobs
-    assert copied.tables.jobs.tolist() == made.tables.jobs.tolist()
-    assert copied.state() is not state
+    copied.state.set_jobs("units", np.array([0]), np.array([7]))
+    assert made.state.jobs("units", np.arange(3)).tolist() == [2, 6, 3]
+    assert copied.state.jobs("units", np.arange(3)).tolist() == [7, 6, 3]

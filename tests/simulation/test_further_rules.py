@@ -21,8 +21,8 @@ from hpcsched.prediction.requested_time import RequestedTime
 from hpcsched.system.node_outages import Outage, Outages
 from hpcsched.workload.job import TracedJob
 from tests.builders import ALLOCATORS, ORDERS, alike, parts, traced
-from tests.dispatching.core.replays import by_the_core, event_by_event
-from tests.dispatching.core.test_against_events import requesting, settings
+from tests.simulation.replays import by_the_core, event_by_event
+from tests.simulation.test_against_events import requesting, settings
 from tests.simulation.test_outages_of_all import outages
 from tests.strategies import Uniform, Workload, mixed_workloads, tries, uniform_workloads
 

@@ -13,11 +13,11 @@ from hpcsched.system.shared_resources import Change, Draw, SharedResource
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job_batches import NeedsPythonError
 from tests.builders import easy, parts, traced
-from tests.dispatching.core.replays import by_the_core, event_by_event
-from tests.dispatching.core.test_against_events import requesting, settings
-from tests.dispatching.core.test_further_rules import RULES, rules
-from tests.dispatching.core.test_held_jobs import held_jobs
 from tests.shared_resource_workloads import shared_resource_workloads
+from tests.simulation.replays import by_the_core, event_by_event
+from tests.simulation.test_against_events import requesting, settings
+from tests.simulation.test_further_rules import RULES, rules
+from tests.simulation.test_held_jobs import held_jobs
 from tests.simulation.test_outages_of_all import outages
 from tests.strategies import Workload, tries
 

@@ -19,8 +19,8 @@ from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.job_batches import JobColumns, NeedsPythonError, RequestNumbers, columns_of
 from tests.builders import ALLOCATORS, ORDERS, alike, easy, lists, parts, traced
-from tests.dispatching.core.replays import by_the_core, event_by_event
 from tests.dispatching.plans import waiting
+from tests.simulation.replays import by_the_core, event_by_event
 
 MIXED = System(
     (

@@ -10,10 +10,10 @@ from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.prediction.requested_time import RequestedTime
 from hpcsched.simulation.latency import Latency
 from tests.builders import alike, easy, parts, traced
-from tests.dispatching.core.replays import by_the_core, event_by_event
-from tests.dispatching.core.test_against_events import dispatchers, requesting, settings
-from tests.dispatching.core.test_further_rules import RULES, rules
-from tests.dispatching.core.test_held_jobs import held_jobs
+from tests.simulation.replays import by_the_core, event_by_event
+from tests.simulation.test_against_events import dispatchers, requesting, settings
+from tests.simulation.test_further_rules import RULES, rules
+from tests.simulation.test_held_jobs import held_jobs
 from tests.simulation.test_outages_of_all import outages
 from tests.strategies import Uniform, Workload, mixed_workloads, tries, uniform_workloads
 

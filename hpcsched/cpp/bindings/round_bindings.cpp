@@ -1,0 +1,230 @@
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+
+#include "bindings/state_bindings.hpp"
+#include "core/fit_counts.hpp"
+#include "core/places.hpp"
+#include "core/shared_resources.hpp"
+#include "rules/filling.hpp"
+#include "rules/round.hpp"
+
+using namespace nanobind::literals;
+
+namespace hpcsched {
+
+namespace {
+
+using Row = Array<const int64_t>;
+using Rows = Array2<const int64_t>;
+using Intervals = std::vector<std::pair<int64_t, int64_t>>;
+
+/// An allocator that is a Python object, for the time of a call.
+class PythonAllocator : public ExternalAllocator {
+public:
+    PythonAllocator(State& state, nb::handle allocator) : state_(state), allocator_(allocator)
+    {
+        state.external = this;
+    }
+    ~PythonAllocator() override { state_.external = nullptr; }
+    PythonAllocator(const PythonAllocator&) = delete;
+    PythonAllocator& operator=(const PythonAllocator&) = delete;
+
+    Numbers place(int64_t row, View<const int64_t> fits,
+                  Matrix<const int64_t> available) override
+    {
+        const auto placed = nb::cast<Row>(allocator_.attr("place")(
+            row, given<int64_t>(Column<int64_t>(fits)), copied<int64_t>(available)));
+        const View<const int64_t> units = view_of(placed);
+        return Numbers(units.begin(), units.end());
+    }
+
+    int64_t take_slots(int64_t units) override
+    {
+        Intervals free;
+        for (int64_t k = 0; k < state_.counters.intervals; ++k)
+            free.emplace_back(state_.interval_low[k], state_.interval_high[k]);
+        const auto [taken, left] = nb::cast<std::pair<Intervals, Intervals>>(
+            allocator_.attr("take_slots")(units, free));
+        set_free_slots(state_, left);
+        return add_cells(state_, taken);
+    }
+
+private:
+    State& state_;
+    nb::handle allocator_;
+};
+
+/// Call a function of a state: with an allocator in Python, or without the interpreter's lock.
+template <class Function>
+void call(State& state, nb::handle allocator, Function function)
+{
+    if (state.by_node) count_fits(state);
+    if (allocator.is_none()) {
+        const nb::gil_scoped_release released;
+        function(state);
+        return;
+    }
+    const PythonAllocator asked(state, allocator);
+    function(state);
+}
+
+/// Write the jobs of a problem: waiting ones in their order, then running ones.
+void fill(State& state, int64_t now, const Rows& waiting, const Rows& running, const Row& behind)
+{
+    const auto queued = static_cast<int64_t>(waiting.shape(0));
+    const auto rows = queued + static_cast<int64_t>(running.shape(0));
+    grow_rows(state, rows);
+    state.cells.clear();
+    Counters& counters = state.counters;
+    counters.now = now;
+    counters.queued = queued;
+    counters.running = rows - queued;
+    counters.started = 0;
+    counters.free_cell = none;
+    for (int64_t row = 0; row < rows; ++row) {
+        Job& job = state.jobs[row];
+        job = {.number = row, .sequence = row, .units = 0, .cell = none, .promise = never,
+               .why = Reason::no_room, .other = none, .when = none, .reserved = never};
+        if (row < queued) {
+            job.predicted = matrix_of(waiting)(row, 0);
+            job.units = matrix_of(waiting)(row, 1);
+            job.waits = 1;
+            state.queue[row] = row;
+        } else {
+            job.planned_end = job.shown_end = matrix_of(running)(row - queued, 0);
+            job.units = matrix_of(running)(row - queued, 1);
+            state.running[row - queued] = state.ends[row - queued] = row;
+        }
+    }
+    std::ranges::copy(view_of(behind), state.behind.begin());
+}
+
+/// Write the nodes of running jobs and the free amounts, where units are placed node by node.
+void fill_nodes(State& state, const Row& shapes, const Row& place_count, const Row& nodes,
+                const Row& units, const Rows& available)
+{
+    const int64_t queued = state.counters.queued;
+    state.available = Table<int64_t>(matrix_of(available));
+    std::ranges::fill(state.shapes.waiting, 0);
+    state.shapes.active.clear();
+    std::ranges::fill(state.waiting_amounts, 0);
+    std::ranges::fill(state.running_amounts, 0);
+    std::size_t place = 0;
+    for (std::size_t k = 0; k < shapes.shape(0); ++k) {
+        const auto row = static_cast<int64_t>(k);
+        Job& job = state.jobs[row];
+        job.shape = job.request = shapes(k);
+        Column<int64_t>& amounts = row < queued ? state.waiting_amounts : state.running_amounts;
+        for (int64_t r = 0; r < amounts.size(); ++r)
+            amounts[r] += job.units * state.shapes.asked(job.shape, r);
+        if (row < queued) continue;
+        int64_t previous = none;
+        for (int64_t i = 0; i < place_count(k - static_cast<std::size_t>(queued)); ++i, ++place) {
+            const int64_t cell = add_cell(state, nodes(place), units(place));
+            (previous == none ? job.cell : state.cells[previous].next) = cell;
+            previous = cell;
+        }
+    }
+}
+
+/// Write the draws of all jobs that do not depend on their nodes.
+void fill_draws(State& state, const Rows& own)
+{
+    SharedResources& shared = state.shared;
+    std::ranges::fill(shared.jobs_on, 0);
+    std::ranges::fill(shared.drawn, 0);
+    for (int64_t row = 0; row < matrix_of(own).rows(); ++row)
+        for (int64_t p = 0; p < shared.count(); ++p) shared.own(row, p) = matrix_of(own)(row, p);
+    for (const int64_t row : state.running.first(state.counters.running)) switch_draw(state, row, 1);
+}
+
+}  // namespace
+
+void bind_rounds(nb::class_<State>& state)
+{
+    state
+        .def("fill", &fill, "now"_a, "waiting"_a, "running"_a, "behind"_a,
+             R"(Replace all jobs by those of a problem; waiting ones have the first rows.
+
+Parameters
+----------
+waiting
+    Predicted run times and units in the order in which jobs are considered, `[Q, 2]`.
+running
+    Predicted ends, ascending, and units, `[K, 2]`.
+behind
+    Rows in the order behind the head job; empty: the same order.
+)")
+        .def("fill_nodes", &fill_nodes, "shapes"_a, "place_count"_a, "nodes"_a, "units"_a,
+             "available"_a, R"(Set the shapes of all jobs, and the places of running ones.
+
+Parameters
+----------
+place_count
+    Number of nodes of each running job, `[K]`; `nodes` and `units` follow one after another.
+available
+    Free amounts, `[R, N]`.
+)")
+        .def(
+            "fill_slots",
+            [](State& self, const Intervals& free) { set_free_slots(self, free); }, "free"_a,
+            "Set the intervals of free slots.")
+        .def("fill_draws", &fill_draws, "own"_a,
+             "Set the draws of all jobs that do not depend on their nodes, `[Q + K, P]`.")
+        .def(
+            "set_places",
+            [](State& self, int64_t row, const Intervals& places) {
+                self.jobs[row].cell = add_cells(self, places);
+            },
+            "row"_a, "places"_a, "Note the nodes reserved for a job.")
+        .def(
+            "decide",
+            [](State& self, nb::handle allocator, bool explains) {
+                call(self, allocator, [explains](State& s) { hold_round(s, explains); });
+            },
+            "allocator"_a.none(), "explains"_a, R"(Hold the round of a single problem.
+
+Parameters
+----------
+allocator
+    Python object that places jobs: `place(row, fits, available)` and `take_slots(units, free)`;
+    None for one of the core's.
+explains
+    Whether to note reasons of waiting jobs.
+)")
+        .def(
+            "start_beside_plan",
+            [](State& self, nb::handle allocator, int64_t starting, int64_t planned) {
+                self.counters.starting = starting;
+                self.counters.planned = planned;
+                call(self, allocator, fill_beside_plan);
+            },
+            "allocator"_a.none(), "starting"_a, "planned"_a,
+            R"(Start the first jobs, and those that delay no planned one; see `decide`.
+
+Parameters
+----------
+starting, planned
+    Numbers of jobs that a plan starts now, and at any time; the first ones.
+)")
+        .def_prop_rw(
+            "freed_until", [](const State& self) { return self.counters.freed_until; },
+            [](State& self, int64_t time) { self.counters.freed_until = time; },
+            "Latest predicted end of jobs that have ended since the last round.")
+        .def("open_shared", &open_shared, "Find the free amounts of shared resources from now on.")
+        .def("short_resource", &short_resource, "row"_a, "begin"_a,
+             "Return a shared resource that is short for a job from a start on; -1 if none is.")
+        .def(
+            "draw_for_start",
+            [](State& self, int64_t row, const Row& placed) {
+                draw_for_start(self, row, view_of(placed));
+            },
+            "row"_a, "placed"_a,
+            "Subtract the draw of a job that starts now with units on nodes, `[N]`.");
+}
+
+}  // namespace hpcsched

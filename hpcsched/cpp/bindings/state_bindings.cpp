@@ -1,0 +1,386 @@
+#include "bindings/state_bindings.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+
+#include "bindings/job_fields.hpp"
+
+using namespace nanobind::literals;
+
+namespace hpcsched {
+
+namespace {
+
+void bind_choices(nb::module_& core)
+{
+    nb::enum_<Rule>(core, "Rule", "Rules of the core; `IN_PYTHON` stands for a dispatcher.")
+        .value("IN_PYTHON", Rule::in_python)
+        .value("EASY", Rule::easy)
+        .value("STRICT", Rule::strict)
+        .value("GREEDY", Rule::greedy)
+        .value("BACKFILL", Rule::backfill)
+        .value("RELAXED", Rule::relaxed)
+        .value("COMMITTED", Rule::committed)
+        .value("COMMITTED_BACKFILL", Rule::committed_backfill)
+        .value("CONSERVATIVE", Rule::conservative)
+        .value("SLACK", Rule::slack)
+        .value("BESIDE_PLAN", Rule::beside_plan);
+    nb::enum_<Compression>(core, "Compression", "Order in which reservations are moved up.")
+        .value("BY_ARRIVAL", Compression::by_arrival)
+        .value("BY_RESERVATION", Compression::by_reservation);
+    nb::enum_<Allocator>(core, "Allocator", "Allocators of the core; `EXTERNAL` is Python's.")
+        .value("EXTERNAL", Allocator::external)
+        .value("FIRST_FIT", Allocator::first_fit)
+        .value("BEST_FIT", Allocator::best_fit)
+        .value("KEEP_SCARCE", Allocator::keep_scarce)
+        .value("WEIGHTED", Allocator::weighted)
+        .value("BALANCED", Allocator::balanced)
+        .value("HYBRID", Allocator::hybrid);
+    nb::enum_<Correction>(core, "Correction", "Corrections of outlived predictions.")
+        .value("ONE_SECOND", Correction::one_second)
+        .value("DOUBLING", Correction::doubling)
+        .value("TO_REQUESTED_TIME", Correction::to_requested_time)
+        .value("ASKED_FOR", Correction::asked_for);
+    nb::enum_<OrderKind>(core, "OrderKind", "How a queue is sorted.")
+        .value("BY_KEYS", OrderKind::by_keys)
+        .value("BY_WAIT", OrderKind::by_wait)
+        .value("IN_PYTHON", OrderKind::in_python);
+    nb::enum_<Reason>(core, "WaitReason", nb::is_arithmetic(), "Why a job waits.")
+        .value("NO_ROOM", Reason::no_room)
+        .value("RESERVED_FOR", Reason::reserved_for)
+        .value("BEHIND", Reason::behind)
+        .value("BEYOND_DEPTH", Reason::beyond_depth)
+        .value("SHORT_OF_SHARED", Reason::short_of_shared);
+    nb::class_<Choices>(core, "Choices", R"(Rule, allocator and options.
+
+Parameters
+----------
+depth
+    Maximum number of reservations of `BACKFILL`; -1: no maximum.
+own_backfill_order
+    Whether jobs behind the head job are tried in an order of their own.
+relaxation
+    Maximum delay of the head job of `RELAXED` as a share of its expected wait.
+order, behind_order
+    How the queue is sorted, and the jobs behind its head.
+scarce
+    Whether each resource type is scarce, `[R]`; empty for allocators without such types.
+compression
+    For rules that keep reservations from round to round.
+slack_share, least_slack
+    Slack of a promise with `SLACK` as a share of the promised wait, and more in seconds.
+window
+    Seconds from now up to which `BACKFILL` makes reservations; None: no limit.
+)")
+        .def(
+            "__init__",
+            [](Choices* self, Rule rule, int64_t depth, bool own_backfill_order,
+               Allocator allocator, Correction correction, bool writes_places, double relaxation,
+               OrderKind order, OrderKind behind_order, std::vector<bool> scarce,
+               std::optional<Compression> compression, double slack_share, int64_t least_slack,
+               std::optional<int64_t> window) {
+                new (self) Choices{rule,       depth,       own_backfill_order, allocator,
+                                   correction, writes_places, relaxation,       order,
+                                   behind_order, std::move(scarce), compression, slack_share,
+                                   least_slack, window};
+            },
+            "rule"_a, nb::kw_only(), "depth"_a = -1, "own_backfill_order"_a = false,
+            "allocator"_a = Allocator::first_fit, "correction"_a = Correction::one_second,
+            "writes_places"_a = false, "relaxation"_a = 0.0, "order"_a = OrderKind::by_keys,
+            "behind_order"_a = OrderKind::by_keys, "scarce"_a = std::vector<bool>(),
+            "compression"_a = nb::none(), "slack_share"_a = 0.0, "least_slack"_a = 0,
+            "window"_a = nb::none())
+        .def("__deepcopy__", [](const Choices& self, nb::handle) { return self; }, "memo"_a)
+        .def_ro("rule", &Choices::rule)
+        .def_ro("allocator", &Choices::allocator)
+        .def_ro("correction", &Choices::correction)
+        .def_ro("depth", &Choices::depth)
+        .def_ro("order", &Choices::order)
+        .def_ro("behind_order", &Choices::behind_order);
+}
+
+void announce(State& state, const Array<const int64_t>& start, const Array<const int64_t>& end,
+              const Array<const int64_t>& first, const Array<const int64_t>& nodes)
+{
+    Outages& outages = state.outages;
+    outages.any_announced = start.shape(0) != 0;
+    outages.start = Column<int64_t>(view_of(start));
+    outages.end = Column<int64_t>(view_of(end));
+    outages.first = Column<int64_t>(view_of(first));
+    outages.nodes = Column<int64_t>(view_of(nodes));
+}
+
+void set_outages(State& state, const Array<const int64_t>& time, const Array<const int64_t>& sign,
+                 const Array<const int64_t>& first, const Array<const int64_t>& nodes, bool requeue)
+{
+    Outages& outages = state.outages;
+    outages.any = true;
+    outages.change_time = Column<int64_t>(view_of(time));
+    outages.change_sign = Column<int64_t>(view_of(sign));
+    outages.change_first = Column<int64_t>(view_of(first));
+    outages.change_nodes = Column<int64_t>(view_of(nodes));
+    outages.down = Column<int64_t>(state.node_count());
+    outages.closed = outages.missed = Column<Flag>(state.node_count());
+    // They are computed before the first instant.
+    outages.clear_until = Column<int64_t>(state.node_count(), -1);
+    outages.requeue = requeue;
+    outages.may_use = Table<Flag>(0, state.node_count());
+    state.counters.altered = true;
+}
+
+void set_shared_resources(State& state, const Array<const int64_t>& capacity,
+                          const Array<const int64_t>& first, const Array<const int64_t>& at,
+                          const Array<const int64_t>& offer, const Array<const int64_t>& every,
+                          int64_t period, int64_t settled, const Array<const int64_t>& node,
+                          int64_t rounds)
+{
+    SharedResources& shared = state.shared;
+    shared.any = true;
+    shared.capacity = Column<int64_t>(view_of(capacity));
+    shared.first = Column<int64_t>(view_of(first));
+    shared.at = Column<int64_t>(view_of(at));
+    shared.offer = Column<int64_t>(view_of(offer));
+    shared.every = Column<int64_t>(view_of(every));
+    shared.period = period;
+    shared.settled = settled;
+    shared.node = Column<int64_t>(view_of(node));
+    shared.own = Table<int64_t>(state.jobs.size(), shared.count());
+    shared.drawn = Column<int64_t>(shared.count());
+    shared.jobs_on = shared.on_until = Column<int64_t>(state.node_count());
+    shared.levels = Table<int64_t>(0, 1 + shared.count());
+    shared.rounds = rounds;
+}
+
+void add_shapes(State& state, const Array2<const int64_t>& asked,
+                const Array2<const int64_t>& on_idle, const Array<const bool>& exclusive,
+                const Array<const bool>& uncountable, const Array<const int64_t>& kind,
+                const Array2<const bool>& may_use)
+{
+    Outages& outages = state.outages;
+    // Requests on fewer nodes stand behind all others, and are found anew.
+    keep_shapes(state, state.counters.requests);
+    for (std::size_t k = 0; k < asked.shape(0); ++k) {
+        const auto row = static_cast<int64_t>(k);
+        add_shape(state, {matrix_of(asked).row(row), matrix_of(on_idle).row(row), exclusive(k)},
+                  uncountable(k));
+        if (!outages.any) continue;
+        outages.kind.add(kind(k));
+        Column<Flag> open(state.node_count());
+        for (int64_t node = 0; node < open.size(); ++node)
+            open[node] = may_use(k, static_cast<std::size_t>(node));
+        outages.may_use.add(open);
+        outages.room.add(0);
+        outages.narrowed.add(none);
+        outages.narrowed_span.add(0);
+    }
+    state.counters.requests = state.shapes.count();
+    if (!outages.any) return;
+    std::ranges::fill(state.shapes.waiting, 0);
+    state.shapes.active.clear();
+    state.counters.stale = true;
+}
+
+NewArray<int64_t> jobs(State& state, std::string_view name, const Array<const int64_t>& rows)
+{
+    Column<int64_t> values;
+    for (const int64_t row : view_of(rows)) values.add(field_of(state.jobs[row], name));
+    return given<int64_t>(std::move(values));
+}
+
+void set_jobs(State& state, std::string_view name, const Array<const int64_t>& rows,
+              const Array<const int64_t>& values)
+{
+    if (rows.shape(0) != values.shape(0)) throw nb::value_error("rows and values");
+    for (std::size_t k = 0; k < rows.shape(0); ++k)
+        field_of(state.jobs[rows(k)], name) = values(k);
+}
+
+std::vector<std::pair<int64_t, int64_t>> places(const State& state, int64_t row)
+{
+    std::vector<std::pair<int64_t, int64_t>> found;
+    for (int64_t cell = state.jobs[row].cell; cell != none; cell = state.cells[cell].next)
+        found.emplace_back(state.cells[cell].low, state.cells[cell].high);
+    return found;
+}
+
+NewArray<int64_t> copied_rows(View<const int64_t> rows)
+{
+    return given<int64_t>(Column<int64_t>(rows));
+}
+
+}  // namespace
+
+nb::class_<State> bind_state(nb::module_& core)
+{
+    bind_choices(core);
+    core.attr("NEVER") = never;
+    nb::class_<State> state(core, "State", R"(State of a replay, or of a single problem.
+
+A row is a job in the system. Times are in seconds.
+
+Parameters
+----------
+capacity
+    Of each node, `[N, R]`.
+first_slot
+    First slot of each node, `[N + 1]`; `[0]` where units are placed node by node.
+keys, behind_keys
+    Numbers of sort keys of a job, for the queue and behind its head.
+by_python
+    Whether Python makes the decisions.
+takes_time
+    Whether decisions take simulated time.
+follows
+    Whether events are noted.
+holds_jobs
+    Whether Python holds jobs back.
+)");
+    state
+        .def(
+            "__init__",
+            [](State* self, const Array2<const int64_t>& capacity,
+               const Array<const int64_t>& first_slot, const Choices& choices, int64_t keys,
+               int64_t behind_keys, bool by_python, bool takes_time, bool follows,
+               bool holds_jobs) {
+                new (self) State(matrix_of(capacity), view_of(first_slot), choices,
+                                 {by_python, takes_time, follows, holds_jobs}, keys, behind_keys);
+            },
+            "capacity"_a, "first_slot"_a, "choices"_a, nb::kw_only(), "keys"_a = 0,
+            "behind_keys"_a = 0, "by_python"_a = false, "takes_time"_a = false,
+            "follows"_a = false, "holds_jobs"_a = false)
+        .def("copy", [](const State& self) { return new State(self); }, "Return a copy.")
+        .def(
+            "__deepcopy__", [](const State& self, nb::handle) { return new State(self); },
+            "memo"_a)
+        .def("announce", &announce, "start"_a, "end"_a, "first"_a, "nodes"_a,
+             "Set the announced outages, by start: k is on nodes[first[k]] to before first[k + 1].")
+        .def("set_outages", &set_outages, "time"_a, "sign"_a, "first"_a, "nodes"_a, "requeue"_a,
+             R"(Set the begins (sign 1) and ends (-1) of outages.
+
+Parameters
+----------
+requeue
+    Whether jobs that lose a node are put back into the queue.
+)")
+        .def("set_shared_resources", &set_shared_resources, "capacity"_a, "first"_a, "at"_a,
+             "offer"_a, "every"_a, "period"_a, "settled"_a, "node"_a, "rounds"_a,
+             R"(Set the shared resources, `[P]`.
+
+Parameters
+----------
+capacity
+    Until the first change: those of p are first[p] to before first[p + 1].
+at, offer
+    Time and new capacity of each change.
+every
+    Period of the changes, 0 if they do not recur; `period` is common to all.
+settled
+    Second from which on all periods are equal.
+node
+    Draw of a node that is switched on.
+rounds
+    Number of periods after which decisions have seen all capacities.
+)")
+        .def("add_shapes", &add_shapes, "asked"_a, "on_idle"_a, "exclusive"_a, "uncountable"_a,
+             "kind"_a, "may_use"_a, R"(Append shapes: distinct requests of a unit.
+
+Parameters
+----------
+asked
+    Amounts, `[S, R]`.
+on_idle
+    Units that fit on each idle node, `[S, N]`.
+uncountable
+    Whether units cannot be planned by number, `[S]`.
+kind
+    The same for requests that differ in their nodes only, `[S]`; empty without outages.
+may_use
+    Nodes that a job may use, `[S, N]`; empty without outages.
+)")
+        .def("jobs", &jobs, "name"_a, "rows"_a, "Return a number of each of some jobs.")
+        .def("set_jobs", &set_jobs, "name"_a, "rows"_a, "values"_a, "Set a number of some jobs.")
+        .def(
+            "held",
+            [](const State& self, int64_t row) {
+                const int64_t held = self.jobs[row].held;
+                return std::pair((held & held_by_outages) != 0, (held & held_by_others) != 0);
+            },
+            "row"_a, "Return whether outages, or Python, hold a job back.")
+        .def("places", &places, "row"_a, "Return a job's nodes with units, or intervals of slots.")
+        .def_prop_ro(
+            "queue",
+            [](const State& self) { return copied_rows(self.queue.first(self.counters.queued)); },
+            nb::rv_policy::move, "Rows of waiting jobs in the order in which they are considered.")
+        .def_prop_ro(
+            "running_rows",
+            [](const State& self) { return copied_rows(self.running.first(self.counters.running)); },
+            nb::rv_policy::move, "Rows of running jobs by predicted end.")
+        .def_prop_ro(
+            "started",
+            [](const State& self) {
+                const View<const int64_t> rows = self.started.first(self.counters.started);
+                return Numbers(rows.begin(), rows.end());
+            },
+            "Rows of the jobs that the last round started, in order.")
+        .def_prop_ro(
+            "free_slots",
+            [](const State& self) {
+                std::vector<std::pair<int64_t, int64_t>> free;
+                for (int64_t k = 0; k < self.counters.intervals; ++k)
+                    free.emplace_back(self.interval_low[k], self.interval_high[k]);
+                return free;
+            },
+            "Intervals of free slots.")
+        .def_prop_ro(
+            "available", [](const State& self) { return copied<int64_t>(self.available); },
+            nb::rv_policy::move, "Free amounts, `[R, N]`.")
+        .def_prop_ro(
+            "allocated", [](const State& self) { return copied_rows(self.running_amounts); },
+            nb::rv_policy::move, "Amounts that running jobs hold, `[R]`.")
+        .def_prop_ro(
+            "waiting_amounts", [](const State& self) { return copied_rows(self.waiting_amounts); },
+            nb::rv_policy::move, "Amounts that waiting jobs request, `[R]`.")
+        .def_prop_ro(
+            "drawn", [](const State& self) { return copied_rows(self.shared.drawn); },
+            nb::rv_policy::move, "Amounts drawn from shared resources, `[P]`.")
+        .def_prop_ro(
+            "down", [](const State& self) { return copied_rows(self.outages.down); },
+            nb::rv_policy::move, "Present outages of each node, `[N]`.")
+        .def_prop_ro(
+            "clear_until", [](const State& self) { return copied_rows(self.outages.clear_until); },
+            nb::rv_policy::move, "Begin of each node's next announced outage, `[N]`.")
+        .def(
+            "open_nodes",
+            [](const State& self, int64_t shape) {
+                Numbers nodes;
+                for (int64_t node = 0; node < self.node_count(); ++node)
+                    if (self.outages.may_use(shape, node) != 0) nodes.push_back(node);
+                return nodes;
+            },
+            "shape"_a, "Return the nodes that a shape may use, beside outages.");
+    const auto number = [&](const char* name, auto member, const char* what) {
+        state.def_prop_ro(
+            name, [member](const State& self) { return self.counters.*member; }, what);
+    };
+    number("now", &Counters::now, "Present second.");
+    number("round", &Counters::round, "Number of the last round.");
+    number("submitted", &Counters::submitted, "Number of submitted jobs.");
+    number("waiting", &Counters::queued, "Number of waiting jobs.");
+    number("running", &Counters::running, "Number of running jobs.");
+    number("held_back", &Counters::held_back, "Number of jobs that are held back.");
+    number("requests", &Counters::requests, "Number of shapes.");
+    state.def_prop_ro(
+        "between_instants",
+        [](const State& self) {
+            return self.counters.phase == Phase::next_instant ||
+                   self.counters.phase == Phase::flight;
+        },
+        "Whether an instant is over.");
+    return state;
+}
+
+}  // namespace hpcsched

@@ -1,0 +1,90 @@
+#include "core/state.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/shared_resources.hpp"
+
+namespace hpcsched {
+
+State::State(Matrix<const int64_t> of_node, View<const int64_t> first_slot, Choices choices,
+             Manner manner, int64_t keys, int64_t behind_keys)
+    : by_node(first_slot.size() == 1),
+      manner(manner),
+      choices(std::move(choices)),
+      node_capacity(of_node),
+      total_capacity(of_node.columns()),
+      available(of_node.columns(), of_node.rows()),
+      waiting_amounts(of_node.columns()),
+      held_amounts(of_node.columns()),
+      running_amounts(of_node.columns()),
+      keys(0, keys),
+      behind_keys(0, behind_keys),
+      first_slot(first_slot)
+{
+    const int64_t nodes = of_node.rows(), types = of_node.columns();
+    for (int64_t node = 0; node < nodes; ++node) {
+        for (int64_t r = 0; r < types; ++r) {
+            available(r, node) = of_node(node, r);
+            total_capacity[r] += of_node(node, r);
+        }
+    }
+    free_amounts = total_capacity;
+    shapes.asked = Table<int64_t>(0, types);
+    shapes.on_idle = shapes.fits = Table<int64_t>(0, nodes);
+    output.amounts = Table<int64_t>(0, 3 * types);
+    shared.levels = Table<int64_t>(0, 1);
+    flight.lost = Column<int64_t>(types);
+    const int64_t slots = first_slot[first_slot.size() - 1];
+    // Free intervals do not touch, so at most every other slot begins one.
+    interval_low = interval_high = Column<int64_t>(slots / 2 + 2);
+    interval_high[0] = counters.free_slots = slots;
+    counters.intervals = slots != 0;
+}
+
+void grow_rows(State& state, int64_t rows)
+{
+    const int64_t before = state.jobs.size();
+    if (rows <= before) return;
+    for (Column<int64_t>* column :
+         {&state.queue, &state.behind, &state.running, &state.ends, &state.started})
+        column->resize(rows);
+    for (Table<int64_t>* table : {&state.keys, &state.behind_keys, &state.shared.own})
+        table->resize(rows);
+    state.jobs.resize(rows);
+    // Unused rows are a list: each names the next.
+    for (int64_t row = before; row < rows; ++row) state.jobs[row].number = row + 1;
+    state.jobs.back().number = state.counters.free_row;
+    state.counters.free_row = before;
+}
+
+void add_shape(State& state, const UnitRequest& request, bool uncountable)
+{
+    Shapes& shapes = state.shapes;
+    shapes.asked.add(request.asked);
+    shapes.on_idle.add(request.on_idle);
+    shapes.exclusive.add(request.exclusive);
+    shapes.uncountable.add(uncountable);
+    shapes.fits.resize(shapes.count());
+    shapes.fitting.add(0);
+    shapes.waiting.add(0);
+    count_nodes(state);
+}
+
+void keep_shapes(State& state, int64_t count)
+{
+    Shapes& shapes = state.shapes;
+    for (Table<int64_t>* table : {&shapes.asked, &shapes.on_idle, &shapes.fits})
+        table->resize(count);
+    for (Column<Flag>* column : {&shapes.exclusive, &shapes.uncountable}) column->resize(count);
+    for (Column<int64_t>* column : {&shapes.fitting, &shapes.waiting}) column->resize(count);
+    if (state.shared.any) state.shared.nodes.resize(count);
+    Outages& outages = state.outages;
+    if (!outages.any) return;
+    outages.may_use.resize(count);
+    for (Column<int64_t>* column :
+         {&outages.kind, &outages.room, &outages.narrowed, &outages.narrowed_span})
+        column->resize(count);
+}
+
+}  // namespace hpcsched

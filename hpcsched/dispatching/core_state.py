@@ -1,0 +1,163 @@
+"""States of the compiled core: systems, requests and outages in its form."""
+
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from hpcsched._core import Choices, State
+from hpcsched.dispatching.shapes import shape_of
+from hpcsched.system.allocation import SlotMap
+from hpcsched.system.node_outages import Outage, Outages
+from hpcsched.system.request import Request, ShapeKey, shape_key
+from hpcsched.system.shared_draws import Amounts, node_draw, own_draw
+from hpcsched.system.shared_resources import NEVER, period_of, settled_from
+from hpcsched.system.system import IntArray, System
+
+_MOST_DRAWS = 4096
+"""Number of draws that are cached."""
+
+
+def new_state(
+    system: System,
+    slot_map: SlotMap | None,
+    choices: Choices,
+    *,
+    rounds: int = 1,
+    **options: Any,
+) -> State:
+    """Return the state of an idle system.
+
+    Parameters
+    ----------
+    slot_map
+        Numbers of slots where they are counted; None where units are placed node by node.
+    rounds
+        Number of periods of shared resources after which decisions have seen all capacities.
+    options
+        Further parameters of `State`.
+    """
+    first_slot = numbers([0] if slot_map is None else slot_map.first)
+    state = State(system.capacity, first_slot, choices, **options)
+    shared = system.shared_resources
+    if shared:
+        changes = [change for resource in shared for change in resource.changes]
+        state.set_shared_resources(
+            capacity=numbers([resource.capacity for resource in shared]),
+            first=numbers([0, *accumulate(len(resource.changes) for resource in shared)]),
+            at=numbers([change.at for change in changes]),
+            offer=numbers([change.capacity for change in changes]),
+            every=numbers([resource.every or 0 for resource in shared]),
+            period=period_of(shared),
+            settled=settled_from(shared),
+            node=numbers(node_draw(system)),
+            rounds=rounds,
+        )
+    return state
+
+
+def set_outages(state: State, outages: Outages) -> None:
+    """Write the outages of a replay."""
+    announce(state, sorted(outage for outage in outages.all if outage.announced))
+    changes = [(outage.start, 1, outage.nodes) for outage in outages.all]
+    changes += [(outage.end, -1, outage.nodes) for outage in outages.all]
+    changes.sort(key=lambda change: change[0])
+    first, nodes = _node_lists([of for _, _, of in changes])
+    state.set_outages(
+        numbers([time for time, _, _ in changes]),
+        numbers([sign for _, sign, _ in changes]),
+        first,
+        nodes,
+        outages.requeue,
+    )
+
+
+def announce(state: State, outages: Sequence[Outage]) -> None:
+    """Write announced outages, sorted by start."""
+    state.announce(
+        numbers([outage.start for outage in outages]),
+        numbers([outage.end for outage in outages]),
+        *_node_lists([outage.nodes for outage in outages]),
+    )
+
+
+class RequestShapes:
+    """Shapes of requests in a state, numbered in their order.
+
+    Attributes
+    ----------
+    asked
+        Amounts of a unit of each request, `[S, R]`.
+    room
+        Units of each request that fit on the idle system, `[S]`.
+    """
+
+    def __init__(self, system: System, *, beside_outages: bool = False) -> None:
+        self._system, self._beside_outages = system, beside_outages
+        self._kinds: dict[ShapeKey, int] = {}
+        self.asked: IntArray = np.empty((0, len(system.resource_types)), dtype=np.int64)
+        self.room: IntArray = np.empty(0, dtype=np.int64)
+
+    def add(self, state: State, requests: Sequence[Request]) -> None:
+        """Append the shapes of requests."""
+        if not requests:
+            return
+        shapes = [shape_of(self._system, request) for request in requests]
+        asked = np.stack([shape.asked for shape in shapes])
+        on_idle = np.stack([shape.on_idle for shape in shapes])
+        self.asked = np.concatenate((self.asked, asked))
+        self.room = np.concatenate((self.room, on_idle.sum(axis=1)))
+        kind: list[int] = []
+        allowed = np.empty((0, 0), dtype=np.bool_)
+        if self._beside_outages:
+            for request in requests:
+                key = shape_key(request._replace(allowed_nodes=None))
+                kind.append(self._kinds.setdefault(key, len(self._kinds)))
+            allowed = np.ones((len(requests), self._system.node_count), dtype=np.bool_)
+            for row, request in zip(allowed, requests, strict=True):
+                if request.allowed_nodes is not None:
+                    row[:] = False
+                    row[list(request.allowed_nodes)] = True
+        state.add_shapes(
+            asked,
+            on_idle,
+            np.array([shape.exclusive for shape in shapes]),
+            np.array([shape.uncountable for shape in shapes]),
+            numbers(kind),
+            allowed,
+        )
+
+
+class OwnDraws:
+    """Draws of jobs that do not depend on their nodes, cached by request."""
+
+    def __init__(self, system: System) -> None:
+        self._system = system
+        self._known: dict[tuple[object, ...], Amounts] = {}
+
+    def of(self, requests: Iterable[Request]) -> IntArray:
+        """Return the draws of requests, `[J, P]`."""
+        found, known = [], self._known
+        for request in requests:
+            key = request.units, request.unit_request, request.shared_requests
+            draw = known.get(key)
+            if draw is None:
+                if len(known) > _MOST_DRAWS:
+                    known.clear()
+                # Larger amounts need more than 64 bits, and no shared resource has them.
+                amounts = own_draw(self._system, request)
+                draw = known[key] = tuple([min(amount, NEVER) for amount in amounts])
+            found.append(draw)
+        return np.array(found, dtype=np.int64)
+
+
+def numbers(values: Iterable[int]) -> IntArray:
+    """Return numbers as an array."""
+    return np.fromiter(values, dtype=np.int64)
+
+
+def _node_lists(lists: Sequence[Sequence[int]]) -> tuple[IntArray, IntArray]:
+    """Concatenate lists; return the begin of each, and the whole."""
+    first = numbers([0, *accumulate(map(len, lists))])
+    return first, numbers([node for nodes in lists for node in nodes])

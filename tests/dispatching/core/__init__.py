@@ -1,1 +1,0 @@
-"""The compiled core, against the loop of events in Python."""
