@@ -39,12 +39,12 @@ RELATED = {
         [
             f"hpcsched/simulation/{name}.py"
             for name in (
-                *("array_events", "array_flight", "array_following", "array_predictions"),
+                *("replay_events", "replay_predictions", "decision_requests"),
                 *("event_loop", "order_keys", "replay_choices", "replay_output"),
             )
         ],
         (
-            "tests/dispatching/core",
+            "tests/simulation",
             "tests/properties/test_against_reference.py",
             "tests/runs/test_both_loops.py",
             "tests/simulation/test_column_checks.py",

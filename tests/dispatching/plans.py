@@ -4,8 +4,6 @@ The plan is a table of what is free on each node in every second from now on. No
 the code under test but the system, the jobs and their allocations.
 """
 
-import random
-from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -15,9 +13,9 @@ from hpcsched.dispatching.allocator import Allocator, Room
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob, waiting_job
 from hpcsched.dispatching.rules.allocators import BestFit, FirstFit, KeepScarce
 from hpcsched.system.allocation import Allocation, NodeAllocation
-from hpcsched.system.system import IntArray, NodeGroup, System
+from hpcsched.system.system import IntArray, System
 from hpcsched.workload.job import Job, TracedJob
-from tests.builders import NoObjective, traced
+from tests.builders import NoObjective
 from tests.properties.brute_force import node_capacities, node_group_names
 from tests.strategies import mixed_workloads
 
@@ -208,58 +206,6 @@ def rounds(draw: st.DrawFn, max_jobs: int = 10) -> Round:
             case _:
                 draft.steps.append(("reserve", job))
     return draft.finish(draw(st.sampled_from(_ALLOCATORS)))
-
-
-def busy_rounds(seed: int, count: int, steps: int = 14) -> Iterator[Round]:
-    """Yield rounds drawn from a seed, in which much is planned on nodes of two kinds.
-
-    Hypothesis looks for small rounds; in these, many nodes have room at the same time, and what
-    runs out here coincides with what comes free there.
-    """
-    rng = random.Random(seed)
-    for _ in range(count):
-        system = System(
-            tuple(
-                NodeGroup(
-                    f"g{k}",
-                    rng.randint(1, 3),
-                    {
-                        "core": rng.randint(2, 4),
-                        "mem": rng.randint(0, 3),
-                        "gpu": rng.choice([0, 1]),
-                    },
-                )
-                for k in range(2)
-            )
-        )
-        draft = _Draft(system, rng.randint(0, 9))
-        for number in range(steps + 5):
-            job = waiting(system, _any_job(rng, system, number))
-            order = rng.sample(range(system.node_count), system.node_count)
-            if number >= 5 or not draft.run(job, order, rng.randint(1, 8)):
-                draft.steps.append((rng.choice(_PLANNING), job))
-        yield draft.finish(rng.choice(_ALLOCATORS))
-
-
-def _any_job(rng: random.Random, system: System, number: int) -> TracedJob:
-    """Return a job that fits on the idle system, of few kinds."""
-    while True:
-        request = rng.choice([(1, 0, 0), (1, 0, 0), (2, 0, 0), (1, 1, 0), (0, 1, 0), (1, 0, 1)])
-        nodes = range(system.node_count)
-        allowed = frozenset(rng.sample(nodes, 2)) if rng.random() < 0.15 else None
-        exclusive = rng.random() < 0.1
-        job = traced(
-            number,
-            0,
-            rng.choice([1, 1, 1, 2, 3, 4, 6]),
-            rng.choice([1, 2, 2, 3, 4, 4, 6, 8]),
-            request,
-            allowed_nodes=allowed,
-            exclusive=exclusive,
-            one_unit_per_node=rng.random() < 0.15,
-        )
-        if Seconds(system, 0, 0).units(job.job.request).sum() >= job.job.units:
-            return job
 
 
 def _somewhere(units: int, fits: list[int], order: list[int]) -> NodeAllocation:

@@ -55,18 +55,6 @@ def started(decision: Decision) -> list[int]:
     return [start.job_id for start in decision.starts]
 
 
-# When nodes are switched on.
-
-SWITCHED = """
-job_id  units  core  gpu  requested_time  start_time
-1       1      1     0    10              0
-2       3      1     0    15              -
-3       3      1     0    10              -
-4       1      1     0    4               -
-"""
-PER_NODE = SharedResource("power", 90, Draw(per_node=10))
-
-
 # What a job lacks.
 
 
@@ -272,14 +260,6 @@ def test_what_is_spare_when_a_head_job_is_put_off(time: int, starts: list[int]) 
 
 
 # Reservations beside each other.
-
-PLANNED = """
-job_id  units  core  gpu  requested_time
-1       1      1     1    10
-2       1      1     0    10
-3       1      1     1    10
-4       1      1     1    5
-"""
 
 
 @pytest.mark.parametrize("aggregated", [False, True])
