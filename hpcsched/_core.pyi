@@ -486,25 +486,8 @@ class State:
     def draw_for_start(self, row: int, placed: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """Subtract the draw of a job that starts now with units on nodes, `[N]`."""
 
-    def begin_batch(self, *, number: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], submit_time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], run_time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], predicted: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], requested_time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], units: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], shape: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], keys: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], behind_keys: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], watched: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], refused: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], draws: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], is_predicted: bool, last: bool) -> None:
-        """
-        Begin the next batch of jobs, `[B]`, in order of submission.
-
-        Parameters
-        ----------
-        keys, behind_keys
-            Sort keys, ascending, `[B, K]`; of orders by wait, the first is the divisor of the wait.
-        watched
-            Whether a job's submission, start or end may change the set of jobs that are held back.
-        refused
-            Cause of a refusal at submission, -1 without one; empty if none is.
-        draws
-            Draws on shared resources that do not depend on nodes, `[B, P]`.
-        is_predicted
-            Whether predictions are known; otherwise they are asked for at submission.
-        last
-            Whether no other batch follows.
-        """
+    def begin_batch(self, batch: Batch) -> None:
+        """Begin the next batch of jobs."""
 
     def advance(self, hooks: Hooks, seconds: float) -> Pause:
         """
@@ -569,8 +552,42 @@ class State:
     @release.setter
     def release(self, arg: int, /) -> None: ...
 
+    def seek(self, jobs: Sequence[int]) -> None:
+        """
+        Pause once some jobs have started.
+
+        Parameters
+        ----------
+        jobs
+            Places among all submitted, ascending.
+        """
+
+    @property
+    def sought(self) -> list[int]:
+        """
+        Start times of the jobs that are sought; -1 of those that have not started.
+        """
+
     def set_run_times(self, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], run_times: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """Set the run times of jobs; running ones end later than now."""
+
+    def future_starts(self, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], run_times: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], wanted: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], later: Callable[[int, int], Batch], ended: Callable[[int], None], threads: int) -> NDArray[numpy.int64]:
+        """
+        Return start times in futures of the replay, `[F, W]`.
+
+        No part of the replay may be Python's. Jobs that do not start have -1.
+
+        Parameters
+        ----------
+        rows, run_times
+            Present jobs, `[J]`, and their run times in each future, `[F, J]`.
+        wanted
+            Places of jobs among all submitted, ascending, `[W]`.
+        later
+            Future and number → that batch of the jobs submitted later.
+        ended
+            Called with the number of futures so far.
+        """
 
     def corrected_end(self, row: int) -> int:
         """Return the estimated end of a job that has outlived its prediction."""
@@ -583,6 +600,8 @@ class Pause(enum.Enum):
     JOBS_NEEDED = 1
 
     TIME_UP = 2
+
+    FOUND = 3
 
 class EventKind(enum.IntEnum):
     """Events for observers."""
@@ -602,6 +621,28 @@ class EventKind(enum.IntEnum):
     HELD_ROUND = 6
 
     DISMISSED_JOB = 7
+
+class Batch:
+    """
+    Jobs in order of submission, `[B]`.
+
+    Parameters
+    ----------
+    keys, behind_keys
+        Sort keys, ascending, `[B, K]`; of orders by wait, the first is the divisor of the wait.
+    watched
+        Whether a job's submission, start or end may change the set of jobs that are held back.
+    refused
+        Cause of a refusal at submission, -1 without one; empty if none is.
+    draws
+        Draws on shared resources that do not depend on nodes, `[B, P]`.
+    is_predicted
+        Whether predictions are known; otherwise they are asked for at submission.
+    last
+        Whether no other batch follows.
+    """
+
+    def __init__(self, *, number: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], submit_time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], run_time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], predicted: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], requested_time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], units: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], shape: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], keys: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], behind_keys: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], watched: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], refused: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], draws: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], is_predicted: bool, last: bool) -> None: ...
 
 class Hooks:
     """

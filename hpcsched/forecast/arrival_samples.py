@@ -60,7 +60,7 @@ class ArrivalHistory:
                 return unit * np.arange(1, min(known // unit, MOST_WEEKS) + 1)
         return np.array([max(known, 1)])
 
-    def later(self, submitted: int, now: int, lag: int) -> Iterator[JobColumns]:
+    def later(self, submitted: int, now: int, lag: int | None) -> Iterator[JobColumns]:
         """Yield jobs after an instant, as they were submitted `lag` seconds before, repeatedly.
 
         Parameters
@@ -70,13 +70,15 @@ class ArrivalHistory:
         now
             The instant, in seconds.
         lag
-            Time by which the past is moved, in seconds.
+            Time by which the past is moved, in seconds; None: nothing is submitted.
 
         Returns
         -------
         Iterator
             Batches, up to `HORIZON` after the instant; none if nothing was submitted in that time.
         """
+        if lag is None:
+            return
         first = int(np.searchsorted(self._columns.submit_time, now - lag, side="right"))
         moved, number, size = lag, self._first_number, AT_FIRST
         while first < submitted and moved <= HORIZON:

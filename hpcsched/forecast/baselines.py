@@ -3,7 +3,7 @@
 import numpy as np
 
 from hpcsched.metrics.column_sums import FloatColumn
-from hpcsched.simulation.replay_branches import ReplayBranch
+from hpcsched.simulation.replay_branches import LaterJobs, ReplayBranch
 from hpcsched.system.system import IntArray
 from hpcsched.workload.job_batches import JobColumns
 
@@ -25,7 +25,8 @@ def planned_start(branch: ReplayBranch, sequence: int) -> int:
     """
     present = branch.present
     requested = present.requested_time
-    return int(branch.start_times(requested, (), np.array([sequence]))[0])
+    starts = branch.start_times(requested[np.newaxis], [LaterJobs()], np.array([sequence]))
+    return int(starts[0, 0])
 
 
 class SimilarWaits:

@@ -8,7 +8,7 @@ cluster's history.
 """
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +24,13 @@ from hpcsched.forecast.forecasting import (
     supposed_job,
 )
 from hpcsched.forecast.run_time_samples import NOBODY, RunTimeHistory
-from hpcsched.forecast.start_forecast import SAMPLES, Ended, StartForecast, future_starts
+from hpcsched.forecast.start_forecast import (
+    SAMPLES,
+    Ended,
+    StartForecast,
+    future_starts,
+    sampled_lags,
+)
 from hpcsched.live.learning import Predictions
 from hpcsched.live.session import earliest_submission
 from hpcsched.live.site import check_site, site_of
@@ -34,7 +40,7 @@ from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.runs.runner import parts_of
 from hpcsched.scenario import Scenario
 from hpcsched.simulation.parts import Parts
-from hpcsched.simulation.replay_branches import ReplayBranch, branches
+from hpcsched.simulation.replay_branches import LaterJobs, ReplayBranch, branches
 from hpcsched.system.cluster import WorkloadManager, read_cluster
 from hpcsched.system.node_outages import Outages
 from hpcsched.system.request import Request
@@ -288,12 +294,11 @@ def _sampled(
     lags = history.arrivals.lags(count, problem.now)
     wanted = np.arange(len(problem.queue)) + len(problem.running)
 
-    def later() -> Iterator[JobColumns]:
-        if not len(lags):
-            return iter(())
-        lag = int(lags[draw.integers(len(lags))])
-        return history.arrivals.later(count, problem.now, lag)
-
+    lag_of = sampled_lags(lags, samples, draw)
+    of_lag = {
+        lag: LaterJobs(history.arrivals.later(count, problem.now, lag)) for lag in set(lag_of)
+    }
+    later = [of_lag[lag] for lag in lag_of]
     starts = future_starts(branch, run_times, later, wanted, ended)
     return StartForecast(problem.now, wanted, starts)
 

@@ -1,7 +1,7 @@
 """Forecast of start times at an instant: many futures, each replayed with the same dispatcher."""
 
-from collections.abc import Callable, Iterator
-from itertools import chain, tee
+from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +9,7 @@ import numpy as np
 from hpcsched.errors import Finding, InputError
 from hpcsched.forecast.arrival_samples import ArrivalHistory
 from hpcsched.forecast.run_time_samples import RunTimeHistory
-from hpcsched.simulation.replay_branches import ReplayBranch
+from hpcsched.simulation.replay_branches import LaterJobs, ReplayBranch
 from hpcsched.system.system import IntArray
 from hpcsched.workload.job_batches import JobColumns, NeedsPythonError
 
@@ -119,25 +119,27 @@ def forecast_starts(
     draw = np.random.default_rng([seed, branch.submitted])
     run_times = sampled_run_times(branch, past, samples, draw)
     lags = past.arrivals.lags(branch.submitted, branch.now)
-    # Futures of one lag have the same later jobs, which are made once, as far as they are read.
-    unread = {
-        lag: past.arrivals.later(branch.submitted, branch.now, lag) for lag in lags.tolist()
-    }  # fmt: skip
-
-    def later() -> Iterator[JobColumns]:
-        drawn: Iterator[JobColumns] = iter(())
-        if len(lags):
-            lag = int(lags[draw.integers(len(lags))])
-            unread[lag], drawn = tee(unread[lag])
-        return drawn if also is None else chain((also,), drawn)
-
+    lag_of = sampled_lags(lags, samples, draw)
+    now_too = () if also is None else (also,)
+    of_lag = {
+        lag: LaterJobs(chain(now_too, past.arrivals.later(branch.submitted, branch.now, lag)))
+        for lag in set(lag_of)
+    }
+    later = [of_lag[lag] for lag in lag_of]
     return StartForecast(branch.now, wanted, future_starts(branch, run_times, later, wanted, ended))
+
+
+def sampled_lags(lags: IntArray, samples: int, draw: np.random.Generator) -> list[int | None]:
+    """Return the time by which the past is moved in each future, in seconds; None without any."""
+    if not len(lags):
+        return [None] * samples
+    return [int(lags[draw.integers(len(lags))]) for _ in range(samples)]
 
 
 def future_starts(
     branch: ReplayBranch,
     run_times: IntArray,
-    later: Callable[[], Iterator[JobColumns]],
+    later: Sequence[LaterJobs],
     wanted: IntArray,
     ended: Ended,
 ) -> IntArray:
@@ -150,7 +152,7 @@ def future_starts(
     run_times
         Run times of the present jobs in each future, `[S, J]`, in seconds.
     later
-        Draws the later jobs of a future.
+        Later jobs of each future, `[S]`.
     wanted
         Places of jobs among all submitted, ascending, `[W]`.
     ended
@@ -161,20 +163,17 @@ def future_starts(
     InputError
         If the jobs cannot be replayed so, or one never starts.
     """
-    starts = np.empty((len(run_times), len(wanted)), dtype=np.int64)
-    for number, own in enumerate(run_times):
-        try:
-            starts[number] = branch.start_times(own, later(), wanted)
-        except NeedsPythonError as why:
-            message = f"a sampled future cannot be replayed: {why}"
-            raise InputError(Finding("not-replayed", message)) from None
-        if (starts[number] < 0).any():
-            message = (
-                f"the dispatcher {branch.dispatcher_name} cannot be forecast: there is a future in"
-                " which it never starts a job that waits, such as one that it refuses"
-            )
-            raise InputError(Finding("never-started", message, key="dispatcher"))
-        ended(number + 1)
+    try:
+        starts = branch.start_times(run_times, later, wanted, ended)
+    except NeedsPythonError as why:
+        message = f"a sampled future cannot be replayed: {why}"
+        raise InputError(Finding("not-replayed", message)) from None
+    if (starts < 0).any():
+        message = (
+            f"the dispatcher {branch.dispatcher_name} cannot be forecast: there is a future in"
+            " which it never starts a job that waits, such as one that it refuses"
+        )
+        raise InputError(Finding("never-started", message, key="dispatcher"))
     starts.sort(axis=0)
     return starts
 

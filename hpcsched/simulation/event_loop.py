@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from hpcsched import _core
-from hpcsched._core import Choices, Hooks, OrderKind, Pause, Rule
+from hpcsched._core import Batch, Choices, Hooks, OrderKind, Pause, Rule
 from hpcsched.dispatching.core_state import RequestShapes, new_state, set_outages
 from hpcsched.dispatching.decision import NOTHING
 from hpcsched.dispatching.rules.orders import ArrivalOrder, QueueOrder
@@ -52,6 +52,8 @@ class EventLoop:
     ----------
     state
         State of the core.
+    shapes
+        Requests in the form of the core.
     """
 
     def __init__(
@@ -96,7 +98,7 @@ class EventLoop:
             self.state.release = self._holding.next_release
         if parts.outages.all:
             set_outages(self.state, parts.outages)
-        self._shapes = RequestShapes(system, beside_outages=bool(parts.outages.all))
+        self.shapes = RequestShapes(system, beside_outages=bool(parts.outages.all))
         self._latency = None if parts.latency is None else LatencyAccount(parts.latency)
         self._asking: DecisionRequests | None = None
         if in_python:
@@ -149,6 +151,17 @@ class EventLoop:
         names = "start", "units", "request"
         return RunningJobs(*(self.state.jobs(name, rows) for name in names))
 
+    @property
+    def is_in_core(self) -> bool:
+        """True if no part of the replay is Python's."""
+        kinds = self._choices.order, self._choices.behind_order
+        return not (
+            self._follows
+            or self._predictions.needs_jobs
+            or self._latency is not None
+            or OrderKind.IN_PYTHON in kinds
+        )
+
     def stop(self) -> None:
         """End the replay after the present instant, with jobs left in the system."""
         self.stopped = True
@@ -185,7 +198,7 @@ class EventLoop:
             charge=self._charge,
             pass_instant=self._pass_instant,
         )
-        self._begin_batch(batches)
+        state.begin_batch(self.batch_of(next(batches, None)))
         while not (self.stopped and state.between_instants):
             pause = state.advance(hooks, 0.0 if self.stopped else self._seconds)
             if pause is Pause.OVER:
@@ -194,8 +207,10 @@ class EventLoop:
                 break
             # What was written is told before more jobs, since these may turn out to be unusable.
             yield self._written()
+            if pause is Pause.FOUND:
+                return
             if pause is Pause.JOBS_NEEDED:
-                self._begin_batch(batches)
+                state.begin_batch(self.batch_of(next(batches, None)))
         yield self._written()
 
     def _stranded(self) -> Exception:
@@ -256,18 +271,17 @@ class EventLoop:
         self._known = self.state.written
         return not self.stopped
 
-    def _begin_batch(self, batches: Iterator[JobColumns]) -> None:
-        """Give the next batch of jobs to the core."""
-        columns = next(batches, None)
+    def batch_of(self, columns: JobColumns | None) -> Batch:
+        """Return the next batch of jobs in the form of the core; None is the end of the trace."""
         last = columns is None
         if columns is None:
             columns = NO_JOBS
         state, system = self.state, self._parts.system
-        self._shapes.add(state, columns.requests[state.requests :])
+        self.shapes.add(state, columns.requests[state.requests :])
         present = state.waiting_amounts + state.allocated
-        self._checks.check_amounts(columns, self._shapes.asked, present)
+        self._checks.check_amounts(columns, self.shapes.asked, present)
         if self._asking is None:
-            self._checks.check(columns, self._shapes.room)
+            self._checks.check(columns, self.shapes.room)
         jobs, watched = self._records(columns)
         self._predictions.begin(columns, jobs, state.submitted)
         predicted = self._predictions.known(columns)
@@ -278,7 +292,7 @@ class EventLoop:
             refused = columns.refusals.copy()
             if not self._predictions.asks:
                 self._admission.refuse(refused, predicted)
-        state.begin_batch(
+        return Batch(
             number=columns.job_id,
             submit_time=columns.submit_time,
             run_time=self._predictions.run_times(columns),

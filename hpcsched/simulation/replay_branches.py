@@ -1,11 +1,14 @@
 """Continuations of a replay from one instant: with other run times, and with other later jobs."""
 
 import copy
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import count
 from typing import NamedTuple
 
 import numpy as np
 
+from hpcsched._core import Batch
 from hpcsched.errors import Finding, InputError
 from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.simulation.parts import Parts
@@ -36,6 +39,31 @@ class PresentJobs(NamedTuple):
     def waits(self) -> IntArray:
         """Indices of the waiting jobs."""
         return np.flatnonzero(self.start_time < 0)
+
+
+class LaterJobs:
+    """Jobs that are submitted later, read batch by batch as far as they are needed."""
+
+    def __init__(self, batches: Iterable[JobColumns] = ()) -> None:
+        self._unread = iter(batches)
+        self._read: list[JobColumns] = []
+
+    def at(self, k: int) -> JobColumns | None:
+        """Return a batch; None behind the last."""
+        while len(self._read) <= k:
+            columns = next(self._unread, None)
+            if columns is None:
+                return None
+            self._read.append(columns)
+        return self._read[k]
+
+    def __iter__(self) -> Iterator[JobColumns]:
+        """Yield all batches."""
+        for k in count():
+            columns = self.at(k)
+            if columns is None:
+                return
+            yield columns
 
 
 class ReplayBranch:
@@ -80,61 +108,77 @@ class ReplayBranch:
         self._loop.state.set_jobs("submit_time", queue[places], submit_times)
 
     def start_times(
-        self, run_times: IntArray, later: Iterable[JobColumns], wanted: IntArray
+        self,
+        run_times: IntArray,
+        later: Sequence[LaterJobs],
+        wanted: IntArray,
+        ended: Callable[[int], None] = lambda _: None,
     ) -> IntArray:
-        """Return start times in a continuation of the replay.
+        """Return start times in continuations of the replay, `[F, W]`, in seconds.
+
+        Jobs that do not start have -1.
 
         Parameters
         ----------
         run_times
-            Run times of the present jobs in this continuation, `[J]`, in seconds; those of running
-            jobs reach beyond this instant.
+            Run times of the present jobs in each continuation, `[F, J]`, in seconds; those of
+            running jobs reach beyond this instant.
         later
-            Jobs submitted from this instant on, batch by batch; none is read once all wanted jobs
-            have started.
+            Jobs submitted from this instant on in each continuation, `[F]`; no more are read once
+            all wanted jobs have started.
         wanted
             Places of jobs among all submitted, ascending, `[W]`.
-
-        Returns
-        -------
-        IntArray
-            Start times of the wanted jobs, `[W]`, in seconds; -1 of jobs that did not start.
+        ended
+            Called with the number of continuations so far.
 
         Raises
         ------
         NeedsPythonError
-            If the jobs cannot be replayed in compiled code.
+            If the jobs cannot be replayed by the core.
         """
-        loop = _copied(self._loop)
-        self._set_run_times(loop, run_times)
-        starts = np.full(len(wanted), -1, dtype=np.int64)
-
-        def note(sequence: IntArray, start_time: IntArray) -> None:
-            place = np.searchsorted(wanted, sequence)
-            known = (place < len(wanted)) & (
-                wanted[np.minimum(place, len(wanted) - 1)] == sequence
-            )  # fmt: skip
-            starts[place[known]] = start_time[known]
-
-        def batches() -> Iterator[JobColumns]:
-            for columns in later:
-                _note_running(loop, note)
-                submitted = wanted < loop.submitted
-                if submitted.all() and (starts >= 0).all():
-                    loop.stop()
-                    return
-                yield columns
-
-        for written in loop.run(batches()):
-            ran = written.left.rejected_by < 0
-            note(written.left.sequence[ran], written.left.start_time[ran])
-        _note_running(loop, note)
+        if self._loop.parts.kill_at_requested_time:
+            run_times = np.minimum(run_times, self.present.requested_time)
+        if self._loop.is_in_core:
+            return self._in_core(run_times, later, wanted, ended)
+        starts = np.empty((len(run_times), len(wanted)), dtype=np.int64)
+        for number, (own, jobs) in enumerate(zip(run_times, later, strict=True)):
+            loop = _copied(self._loop)
+            loop.state.set_run_times(self._rows, own)
+            loop.state.seek(wanted.tolist())
+            for _ in loop.run(jobs):
+                pass
+            starts[number] = loop.state.sought
+            ended(number + 1)
         return starts
 
-    def _set_run_times(self, loop: EventLoop, run_times: IntArray) -> None:
-        if loop.parts.kill_at_requested_time:
-            run_times = np.minimum(run_times, self.present.requested_time)
-        loop.state.set_run_times(self._rows, run_times)
+    def _in_core(
+        self,
+        run_times: IntArray,
+        later: Sequence[LaterJobs],
+        wanted: IntArray,
+        ended: Callable[[int], None],
+    ) -> IntArray:
+        """Return start times; no part of the replay is Python's, so that threads help."""
+        state = self._loop.state.copy()
+        # Batches are made once for all continuations with the same later jobs. Each of these checks
+        # them by itself, since they may have the same numbers.
+        made: dict[int, tuple[EventLoop, list[Batch]]] = {}
+        for jobs in later:
+            if id(jobs) not in made:
+                made[id(jobs)] = _copied(self._loop), []
+                first = jobs.at(0)
+                if first is not None:
+                    self._loop.shapes.add(state, first.requests[state.requests :])
+
+        def batch(future: int, k: int) -> Batch:
+            jobs = later[future]
+            loop, batches = made[id(jobs)]
+            while len(batches) <= k:
+                batches.append(loop.batch_of(jobs.at(len(batches))))
+            return batches[k]
+
+        threads = len(os.sched_getaffinity(0))
+        return state.future_starts(self._rows, run_times, wanted, batch, ended, threads)
 
 
 class Branched(NamedTuple):
@@ -221,8 +265,3 @@ def _copied(loop: EventLoop) -> EventLoop:
             f" cannot be copied for each future: {error}"
         )
         raise InputError(Finding("not-copied", message, key="dispatcher")) from error
-
-
-def _note_running(loop: EventLoop, note: Callable[[IntArray, IntArray], None]) -> None:
-    state, rows = loop.state, loop.state.running_rows
-    note(state.jobs("sequence", rows), state.jobs("start", rows))

@@ -17,7 +17,7 @@ from hpcsched.forecast.prepared_replay import prepare
 from hpcsched.plugins import manager
 from hpcsched.runs.replaying import replay
 from hpcsched.scenario import Scenario, load_scenario
-from hpcsched.simulation.replay_branches import branches
+from hpcsched.simulation.replay_branches import LaterJobs, branches
 
 ROOT = Path(__file__).parents[2]
 SCENARIO = str(ROOT / "scenarios" / "small-easy.yaml")
@@ -65,7 +65,7 @@ def check_futures(scenario: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
         rest = columns.take(np.arange(submitted, len(columns.job_id)))
         run_times = columns.run_time[branch.present.sequence]
         for _ in range(2):
-            found = branch.start_times(run_times, iter([rest]), waiting)
+            (found,) = branch.start_times(run_times[np.newaxis], [LaterJobs([rest])], waiting)
             expected = [starts[number] for number in columns.job_id[waiting].tolist()]
             assert found.tolist() == expected
         checked += len(waiting)

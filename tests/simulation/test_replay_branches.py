@@ -1,7 +1,5 @@
 """Continuations of a replay: as it goes on itself, and with other run times, by hand."""
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 
@@ -10,8 +8,8 @@ from hpcsched.runs.replaying import read_workload, replay
 from hpcsched.runs.runner import parts_of
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.replay_admission import admitted
-from hpcsched.simulation.replay_branches import branches
-from hpcsched.workload.job_batches import JobColumns, joined_columns
+from hpcsched.simulation.replay_branches import LaterJobs, branches
+from hpcsched.workload.job_batches import joined_columns
 from tests.builders import easy, one_type, parts
 from tests.forecast.columns import jobs_of
 
@@ -42,11 +40,9 @@ def test_the_real_future_is_the_replay(dispatcher: str) -> None:
     for submitted, branch, _ in branches(ran, columns, points):
         waiting = np.sort(branch.present.sequence[branch.present.waits])
 
-        def later(begin: int = submitted) -> Iterator[JobColumns]:
-            yield columns.take(np.arange(begin, len(columns.job_id)))
-
+        later = LaterJobs([columns.take(np.arange(submitted, len(columns.job_id)))])
         run_times = columns.run_time[branch.present.sequence]
-        found = branch.start_times(run_times, later(), waiting)
+        (found,) = branch.start_times(run_times[np.newaxis], [later], waiting)
         assert found.tolist() == [starts[number] for number in columns.job_id[waiting].tolist()]
         checked += len(waiting)
     assert checked > 10
@@ -66,7 +62,8 @@ def test_other_run_times_by_hand() -> None:
     assert branch.present.waits.tolist() == [1]
     wanted = np.array([1])
     for run_time, start in ((30, 30), (100, 100), (4, 11)):
-        assert branch.start_times(np.array([run_time, 5]), (), wanted).tolist() == [start]
+        found = branch.start_times(np.array([[run_time, 5]]), [LaterJobs()], wanted)
+        assert found.tolist() == [[start]]
 
 
 def test_later_jobs_by_hand() -> None:
@@ -77,20 +74,13 @@ def test_later_jobs_by_hand() -> None:
     """
     columns = jobs_of([(0, 1, 100, 100, 1), (10, 2, 100, 5, 1), (20, 1, 50, 50, 1)])
     ((_, branch, _),) = branches(parts(one_type(2), easy()), columns, [2])
-    read = []
-
-    def later() -> Iterator[JobColumns]:
-        read.append(0)
-        yield columns.take(np.array([2]))
-        read.append(1)
-        raise AssertionError
-
-    run_times = np.array([100, 5])
-    assert branch.start_times(run_times, (), np.array([1])).tolist() == [100]
+    run_times = np.array([[100, 5]])
+    assert branch.start_times(run_times, [LaterJobs()], np.array([1])).tolist() == [[100]]
     # The job that comes later is wanted, so that the waiting one is not the only one.
-    found = branch.start_times(run_times, iter([columns.take(np.array([2]))]), np.array([1, 2]))
-    assert found.tolist() == [100, 20]
-    assert read == []
+    found = branch.start_times(
+        run_times, [LaterJobs([columns.take(np.array([2]))])], np.array([1, 2])
+    )
+    assert found.tolist() == [[100, 20]]
 
 
 def test_ended_jobs_come_with_the_branch_that_follows() -> None:

@@ -1,6 +1,7 @@
 #include <nanobind/stl/function.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
@@ -10,6 +11,7 @@
 #include "core/estimated_ends.hpp"
 #include "core/places.hpp"
 #include "replay/event_loop.hpp"
+#include "replay/futures.hpp"
 
 using namespace nanobind::literals;
 
@@ -20,14 +22,14 @@ namespace {
 using Row = Array<const int64_t>;
 using Intervals = std::vector<std::pair<int64_t, int64_t>>;
 
-void begin_batch(State& state, const Row& number, const Row& submit_time, const Row& run_time,
-                 const Row& predicted, const Row& requested_time, const Row& units,
-                 const Row& shape, const Array2<const int64_t>& keys,
-                 const Array2<const int64_t>& behind_keys, const Array<const bool>& watched,
-                 const Row& refused, const Array2<const int64_t>& draws, bool is_predicted,
-                 bool last)
+void make_batch(Batch* self, const Row& number, const Row& submit_time, const Row& run_time,
+                const Row& predicted, const Row& requested_time, const Row& units,
+                const Row& shape, const Array2<const int64_t>& keys,
+                const Array2<const int64_t>& behind_keys, const Array<const bool>& watched,
+                const Row& refused, const Array2<const int64_t>& draws, bool is_predicted,
+                bool last)
 {
-    state.batch = {
+    new (self) Batch{
         .number = Column<int64_t>(view_of(number)),
         .submit_time = Column<int64_t>(view_of(submit_time)),
         .run_time = Column<int64_t>(view_of(run_time)),
@@ -38,12 +40,11 @@ void begin_batch(State& state, const Row& number, const Row& submit_time, const 
         .keys = Table<int64_t>(matrix_of(keys)),
         .behind_keys = Table<int64_t>(matrix_of(behind_keys)),
         .watched = flags_of(watched),
+        .is_predicted = is_predicted,
         .last = last,
         .refused = Column<int64_t>(view_of(refused)),
         .draws = Table<int64_t>(matrix_of(draws)),
     };
-    state.counters.next = 0;
-    state.counters.foreseen = is_predicted ? state.batch.number.size() : 0;
 }
 
 Pause advance_released(State& state, const Hooks& hooks, double seconds)
@@ -75,7 +76,6 @@ std::tuple<Records, Nodes, Nodes, Records, Nodes, Nodes, Records, Records, NewAr
 take_output(State& state)
 {
     Output& output = state.output;
-    const int64_t types = output.amounts.columns();
     const auto amounts = copied<int64_t>(output.amounts);
     const auto levels = copied<int64_t>(state.shared.levels);
     auto taken = std::tuple(
@@ -85,8 +85,7 @@ take_output(State& state)
         given<int32_t>(std::move(output.lost_places.units)),
         given<int64_t>(std::move(output.rounds)), amounts,
         given<double>(std::move(output.decision_times)), levels);
-    output = {};
-    output.amounts = Table<int64_t>(0, types);
+    output.clear();
     state.shared.levels.resize(0);
     return taken;
 }
@@ -114,19 +113,19 @@ void keep_output(State& state, int64_t jobs, int64_t rounds)
     output.decision_times.resize(rounds);
 }
 
-/// Set the run times of jobs; running ones end later than now.
-void set_run_times(State& state, const Row& rows, const Row& run_times)
+NewArray<int64_t> starts_in_futures(const State& state, const Row& rows,
+                                    const Array2<const int64_t>& run_times, const Row& wanted,
+                                    decltype(Futures::later) later, decltype(Futures::ended) ended,
+                                    int64_t threads)
 {
-    for (std::size_t k = 0; k < rows.shape(0); ++k) {
-        Job& job = state.jobs[rows(k)];
-        job.run_time = run_times(k);
-        if (job.waits == 0) job.end = std::max(job.start + job.run_time, state.now() + 1);
+    const Futures futures{view_of(rows), matrix_of(run_times), view_of(wanted), std::move(later),
+                          std::move(ended)};
+    Table<int64_t> starts;
+    {
+        const nb::gil_scoped_release released;
+        starts = future_starts(state, futures, threads);
     }
-    // Rows in order of their ends are a heap.
-    const View<int64_t> ends = state.ends.first(state.counters.running);
-    std::ranges::sort(ends, {}, [&](int64_t row) {
-        return std::pair(state.jobs[row].end, state.jobs[row].number);
-    });
+    return copied<int64_t>(starts);
 }
 
 }  // namespace
@@ -136,7 +135,8 @@ void bind_replay(nb::module_& core, nb::class_<State>& state)
     nb::enum_<Pause>(core, "Pause", "Why a replay returns.")
         .value("OVER", Pause::over)
         .value("JOBS_NEEDED", Pause::jobs_needed)
-        .value("TIME_UP", Pause::time_up);
+        .value("TIME_UP", Pause::time_up)
+        .value("FOUND", Pause::found);
     nb::enum_<EventKind>(core, "EventKind", nb::is_arithmetic(), "Events for observers.")
         .value("SUBMITTED_JOB", EventKind::submitted_job)
         .value("REJECTED_JOB", EventKind::rejected_job)
@@ -146,6 +146,26 @@ void bind_replay(nb::module_& core, nb::class_<State>& state)
         .value("ASKED_ROUND", EventKind::asked_round)
         .value("HELD_ROUND", EventKind::held_round)
         .value("DISMISSED_JOB", EventKind::dismissed_job);
+    nb::class_<Batch>(core, "Batch", R"(Jobs in order of submission, `[B]`.
+
+Parameters
+----------
+keys, behind_keys
+    Sort keys, ascending, `[B, K]`; of orders by wait, the first is the divisor of the wait.
+watched
+    Whether a job's submission, start or end may change the set of jobs that are held back.
+refused
+    Cause of a refusal at submission, -1 without one; empty if none is.
+draws
+    Draws on shared resources that do not depend on nodes, `[B, P]`.
+is_predicted
+    Whether predictions are known; otherwise they are asked for at submission.
+last
+    Whether no other batch follows.
+)")
+        .def("__init__", &make_batch, nb::kw_only(), "number"_a, "submit_time"_a, "run_time"_a,
+             "predicted"_a, "requested_time"_a, "units"_a, "shape"_a, "keys"_a, "behind_keys"_a,
+             "watched"_a, "refused"_a, "draws"_a, "is_predicted"_a, "last"_a);
     nb::class_<Hooks>(core, "Hooks", R"(What a replay asks of Python where it is needed.
 
 Parameters
@@ -180,26 +200,10 @@ pass_instant
             nb::kw_only(), "predict"_a, "correct"_a, "look"_a, "look_again"_a, "order"_a,
             "decide"_a, "charge"_a, "pass_instant"_a);
     state
-        .def("begin_batch", &begin_batch, nb::kw_only(), "number"_a, "submit_time"_a,
-             "run_time"_a, "predicted"_a, "requested_time"_a, "units"_a, "shape"_a, "keys"_a,
-             "behind_keys"_a, "watched"_a, "refused"_a, "draws"_a, "is_predicted"_a, "last"_a,
-             R"(Begin the next batch of jobs, `[B]`, in order of submission.
-
-Parameters
-----------
-keys, behind_keys
-    Sort keys, ascending, `[B, K]`; of orders by wait, the first is the divisor of the wait.
-watched
-    Whether a job's submission, start or end may change the set of jobs that are held back.
-refused
-    Cause of a refusal at submission, -1 without one; empty if none is.
-draws
-    Draws on shared resources that do not depend on nodes, `[B, P]`.
-is_predicted
-    Whether predictions are known; otherwise they are asked for at submission.
-last
-    Whether no other batch follows.
-)")
+        .def(
+            "begin_batch",
+            [](State& self, std::shared_ptr<Batch> batch) { begin_batch(self, std::move(batch)); },
+            "batch"_a, "Begin the next batch of jobs.")
         .def("advance", &advance_released, "hooks"_a, "seconds"_a,
              R"(Replay until the batch is used up, the replay is over, or time is up.
 
@@ -263,8 +267,37 @@ tuple
             "release", [](const State& self) { return self.counters.release; },
             [](State& self, int64_t time) { self.counters.release = time; },
             "When the jobs that are held back change even without an event.")
-        .def("set_run_times", &set_run_times, "rows"_a, "run_times"_a,
-             "Set the run times of jobs; running ones end later than now.")
+        .def("seek", [](State& self, const Numbers& jobs) {
+                self.sought = {jobs, Numbers(jobs.size(), -1), static_cast<int64_t>(jobs.size())};
+            }, "jobs"_a, R"(Pause once some jobs have started.
+
+Parameters
+----------
+jobs
+    Places among all submitted, ascending.
+)")
+        .def_prop_ro("sought", [](const State& self) { return self.sought.starts; },
+            "Start times of the jobs that are sought; -1 of those that have not started.")
+        .def("set_run_times", [](State& self, const Row& rows, const Row& run_times) {
+                set_run_times(self, view_of(rows), view_of(run_times));
+            }, "rows"_a, "run_times"_a,
+            "Set the run times of jobs; running ones end later than now.")
+        .def("future_starts", &starts_in_futures, "rows"_a, "run_times"_a, "wanted"_a, "later"_a,
+             "ended"_a, "threads"_a, R"(Return start times in futures of the replay, `[F, W]`.
+
+No part of the replay may be Python's. Jobs that do not start have -1.
+
+Parameters
+----------
+rows, run_times
+    Present jobs, `[J]`, and their run times in each future, `[F, J]`.
+wanted
+    Places of jobs among all submitted, ascending, `[W]`.
+later
+    Future and number → that batch of the jobs submitted later.
+ended
+    Called with the number of futures so far.
+)")
         .def(
             "corrected_end",
             [](const State& self, int64_t row) {

@@ -207,6 +207,14 @@ std::vector<std::pair<int64_t, int64_t>> places(const State& state, int64_t row)
     return found;
 }
 
+State* copy_of(const State& state)
+{
+    auto* copy = new State(state);
+    // Predictions are written into the batch.
+    if (!state.batch->is_predicted) copy->batch = std::make_shared<Batch>(*state.batch);
+    return copy;
+}
+
 NewArray<int64_t> copied_rows(View<const int64_t> rows)
 {
     return given<int64_t>(Column<int64_t>(rows));
@@ -252,10 +260,9 @@ holds_jobs
             "capacity"_a, "first_slot"_a, "choices"_a, nb::kw_only(), "keys"_a = 0,
             "behind_keys"_a = 0, "by_python"_a = false, "takes_time"_a = false,
             "follows"_a = false, "holds_jobs"_a = false)
-        .def("copy", [](const State& self) { return new State(self); }, "Return a copy.")
+        .def("copy", &copy_of, "Return a copy.")
         .def(
-            "__deepcopy__", [](const State& self, nb::handle) { return new State(self); },
-            "memo"_a)
+            "__deepcopy__", [](const State& self, nb::handle) { return copy_of(self); }, "memo"_a)
         .def("announce", &announce, "start"_a, "end"_a, "first"_a, "nodes"_a,
              "Set the announced outages, by start: k is on nodes[first[k]] to before first[k + 1].")
         .def("set_outages", &set_outages, "time"_a, "sign"_a, "first"_a, "nodes"_a, "requeue"_a,

@@ -47,8 +47,9 @@ enum class Correction { one_second, doubling, to_requested_time, asked_for };
 /// How a queue is sorted: by fixed keys, by wait over the first key, or before each round.
 enum class OrderKind { by_keys, by_wait, in_python };
 
-/// Why the event loop returns: the replay is over, the batch of jobs is used up, or time is up.
-enum class Pause { over, jobs_needed, time_up };
+/// Why the event loop returns: the replay is over, the batch of jobs is used up, time is up, or all
+/// jobs have started whose starts are sought.
+enum class Pause { over, jobs_needed, time_up, found };
 
 /// Phases of an instant, in this order; the loop can be left and entered in each.
 enum class Phase {

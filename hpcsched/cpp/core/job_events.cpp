@@ -67,6 +67,16 @@ int64_t end_told(const State& state, const Job& job)
     return job.shown_end;
 }
 
+/// Note the start of a job, if it is sought.
+void note_start(Sought& sought, int64_t sequence, int64_t now)
+{
+    const auto found = std::ranges::lower_bound(sought.jobs, sequence);
+    if (found == sought.jobs.end() || *found != sequence) return;
+    int64_t& start = sought.starts[found - sought.jobs.begin()];
+    if (start < 0) --sought.missing;
+    start = now;
+}
+
 /// Keep those of the first `shown` rows that wait, merged with the `held` ones after them.
 void keep_waiting(State& state, Queue queue, int64_t shown, int64_t held)
 {
@@ -87,7 +97,7 @@ void keep_waiting(State& state, Queue queue, int64_t shown, int64_t held)
 int64_t submit(State& state, int64_t k)
 {
     Counters& counters = state.counters;
-    const Batch& batch = state.batch;
+    const Batch& batch = *state.batch;
     if (counters.free_row == none)
         grow_rows(state, std::max<int64_t>(256, 2 * state.jobs.size()));
     const int64_t row = counters.free_row;
@@ -141,6 +151,7 @@ void begin(State& state, int64_t row, int64_t cell)
     // Real ends are a heap, since only the first matters; planned ends are sorted for rules.
     push(row, count, state.ends, by_end(state));
     switch_draw(state, row, 1);
+    if (!state.sought.jobs.empty()) note_start(state.sought, job.sequence, now);
     ++counters.running;
     state.started[counters.started++] = row;
     add_amounts(state, state.waiting_amounts, -job.units, job.shape);

@@ -137,7 +137,7 @@ void store_draw(State& state, int64_t k, int64_t row)
 {
     SharedResources& shared = state.shared;
     if (!shared.any) return;
-    for (int64_t p = 0; p < shared.count(); ++p) shared.own(row, p) = state.batch.draws(k, p);
+    for (int64_t p = 0; p < shared.count(); ++p) shared.own(row, p) = state.batch->draws(k, p);
 }
 
 void count_nodes(State& state)

@@ -58,6 +58,13 @@ void grow_rows(State& state, int64_t rows)
     state.counters.free_row = before;
 }
 
+void begin_batch(State& state, std::shared_ptr<Batch> batch)
+{
+    state.counters.next = 0;
+    state.counters.foreseen = batch->is_predicted ? batch->number.size() : 0;
+    state.batch = std::move(batch);
+}
+
 void add_shape(State& state, const UnitRequest& request, bool uncountable)
 {
     Shapes& shapes = state.shapes;

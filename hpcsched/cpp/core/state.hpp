@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "core/counters.hpp"
@@ -148,6 +149,7 @@ struct Batch {
     Table<int64_t> keys;
     Table<int64_t> behind_keys;
     Column<Flag> watched;
+    bool is_predicted = true;  // otherwise Python is asked at submission
     bool last = false;
     Column<int64_t> refused;  // cause of the refusal, -1 without one; empty if none is
     Table<int64_t> draws;
@@ -169,6 +171,8 @@ struct Output {
     Column<RoundRecord> rounds;
     Table<int64_t> amounts;  // of each round: waiting, free and idle amounts
     Column<double> decision_times;
+
+    void clear() { *this = {.amounts = Table<int64_t>(0, amounts.columns())}; }
 };
 
 /// Output for observers.
@@ -182,6 +186,13 @@ struct Flight {
     Column<int64_t> lost;  // idle capacity × seconds meanwhile, [R]
     Numbers dismissed;  // rows of the jobs that Python rejects
     double decision_seconds = 0.0;
+};
+
+/// Jobs whose starts are sought: places among all submitted, ascending, and start times.
+struct Sought {
+    Numbers jobs;
+    Numbers starts;
+    int64_t missing = -1;  // number of those that have not started
 };
 
 /// State of a replay, or of a single problem.
@@ -214,8 +225,9 @@ struct State {
     Followed followed;
     Flight flight;
     SharedResources shared;
-    Batch batch;
+    std::shared_ptr<Batch> batch = std::make_shared<Batch>();  // copies of a state share it
     Output output;
+    Sought sought;
     std::vector<double> pressure;  // on each resource type in this round, [R]
     ExternalAllocator* external = nullptr;  // while Python places jobs
 
@@ -232,6 +244,9 @@ struct State {
 
 /// Extend the table of jobs to at least a number of rows; rows in use keep their numbers.
 void grow_rows(State& state, int64_t rows);
+
+/// Begin the next batch of jobs.
+void begin_batch(State& state, std::shared_ptr<Batch> batch);
 
 /// Append a shape, without waiting jobs.
 void add_shape(State& state, const UnitRequest& request, bool uncountable);

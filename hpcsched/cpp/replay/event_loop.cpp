@@ -47,8 +47,8 @@ private:
     double over_;  // when the last round was over
 
     bool is_to_pause();
-    bool is_in_batch() const { return counters_.next < state_.batch.number.size(); }
-    bool is_batch_used_up() const { return !is_in_batch() && !state_.batch.last; }
+    bool is_in_batch() const { return counters_.next < state_.batch->number.size(); }
+    bool is_batch_used_up() const { return !is_in_batch() && !state_.batch->last; }
     void end_all();
     int64_t next_instant();
     std::optional<Pause> begin_instant();
@@ -79,7 +79,7 @@ int64_t Loop::next_instant()
 {
     int64_t event = never;
     // A batch that is used up is no end: the caller brings the next one first.
-    if (is_in_batch()) event = state_.batch.submit_time[counters_.next];
+    if (is_in_batch()) event = state_.batch->submit_time[counters_.next];
     if (counters_.running != 0) event = std::min(event, state_.jobs[state_.ends[0]].end);
     // A time that has passed while a decision was pending is made up for at once.
     if (counters_.queued != 0 && counters_.call_again != never)
@@ -103,6 +103,7 @@ std::optional<Pause> Loop::begin_instant()
 {
     write_level(state_);
     if (is_to_pause()) return Pause::time_up;
+    if (state_.sought.missing == 0) return Pause::found;
     if (is_batch_used_up()) return Pause::jobs_needed;
     const int64_t now = next_instant();
     if (now == never) return Pause::over;
@@ -115,7 +116,7 @@ std::optional<Pause> Loop::begin_instant()
 /// Ask for predictions of the jobs that are submitted now.
 void Loop::predict()
 {
-    Batch& batch = state_.batch;
+    Batch& batch = *state_.batch;
     for (int64_t& k = counters_.foreseen;
          k < batch.number.size() && batch.submit_time[k] == counters_.now; ++k) {
         const auto [run_time, keys, behind_keys, refused] = hooks_.predict(k);
@@ -129,7 +130,7 @@ void Loop::predict()
 /// Submit the jobs of this instant.
 void Loop::pass_submissions()
 {
-    const Batch& batch = state_.batch;
+    const Batch& batch = *state_.batch;
     while (is_in_batch() && batch.submit_time[counters_.next] == counters_.now) {
         const int64_t k = counters_.next;
         if (k == counters_.foreseen) predict();

@@ -44,13 +44,13 @@ void write_job(State& state, int64_t row, Left how)
 
 bool is_refused(const State& state, int64_t k)
 {
-    return !state.batch.refused.empty() && state.batch.refused[k] >= 0;
+    return !state.batch->refused.empty() && state.batch->refused[k] >= 0;
 }
 
 void write_refusal(State& state, int64_t k)
 {
-    write_rejected(state, state.counters.submitted++, state.batch.predicted[k],
-                   state.batch.refused[k], 0, 0);
+    write_rejected(state, state.counters.submitted++, state.batch->predicted[k],
+                   state.batch->refused[k], 0, 0);
 }
 
 void write_round(State& state, double seconds, int64_t queued, int64_t running)
@@ -79,16 +79,16 @@ void note_submission(State& state, int64_t k, int64_t row)
 {
     if (!state.manner.follows) return;
     Job& job = state.jobs[row];
-    job.watched = state.batch.watched[k];
+    job.watched = state.batch->watched[k];
     note_job(state, EventKind::submitted_job, row, job.predicted);
 }
 
 void note_refusal(State& state, int64_t k)
 {
     if (!state.manner.follows) return;
-    if (state.batch.watched[k] != 0) state.counters.changed = true;
+    if (state.batch->watched[k] != 0) state.counters.changed = true;
     state.followed.events.add({EventKind::rejected_job, state.now(), state.counters.submitted - 1,
-                               state.batch.refused[k], state.batch.predicted[k]});
+                               state.batch->refused[k], state.batch->predicted[k]});
 }
 
 void note_end(State& state, EventKind kind, int64_t row, int64_t value)
