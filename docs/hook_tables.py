@@ -20,7 +20,7 @@ ENTRY = re.compile(r"^(?P<name>\S.*)\n(?P<text>(?:    .*\n?|\n(?=    ))+)", re.M
 SHORT = {
     f"numpy.ndarray[tuple[{anything}, ...], numpy.dtype[numpy.{dtype}]]": name
     for anything in ("Any", "typing.Any")
-    for dtype, name in (("int64", "IntArray"), ("float64", "FloatArray"), ("bool", "BoolArray"))
+    for dtype, name in (("float64", "FloatArray"), ("bool", "BoolArray"))
 }
 """Types that have a name of their own in the code."""
 

@@ -15,8 +15,7 @@ from hpcsched.metrics.metric import Metric, RunTables, figure_fault
 from hpcsched.metrics.metric_tables import DownAmounts, Table
 from hpcsched.metrics.percentiles import percentiles
 from hpcsched.plugin_faults import FAULTS, is_third_party, log_traceback, named, raised
-from hpcsched.results.files import SUMMARY, write_json
-from hpcsched.results.parquet_schemas import STATES
+from hpcsched.results.files import STATES, SUMMARY, write_json
 from hpcsched.results.solver_rounds import solver_rounds
 from hpcsched.results.tables import rejection_counts, run_tables, solver_statuses, state_counts
 from hpcsched.workload.trace_source import TraceAccount

@@ -1,6 +1,7 @@
 """Outages of nodes, and the time in which each node is out of service, by hand."""
 
-from hpcsched.system.node_outages import DownTime, Outage, down_time, node_numbers
+from hpcsched.system.down_time import DownTime, down_time
+from hpcsched.system.node_outages import Outage, node_numbers
 from hpcsched.system.system import NodeGroup, System
 
 
