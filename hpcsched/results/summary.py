@@ -11,7 +11,7 @@ from hpcsched.dispatching.problem import Objective
 from hpcsched.errors import InputError
 from hpcsched.metrics.capacity import loss_of_capacity_by_resource, utilization_by_resource
 from hpcsched.metrics.classes import class_values
-from hpcsched.metrics.metric import Metric, RunTables, figure_fault
+from hpcsched.metrics.metric import ChosenMetric, RunTables, figure_fault
 from hpcsched.metrics.metric_tables import DownAmounts, Table
 from hpcsched.metrics.percentiles import percentiles
 from hpcsched.plugin_faults import FAULTS, is_third_party, log_traceback, named, raised
@@ -21,13 +21,6 @@ from hpcsched.results.tables import rejection_counts, run_tables, solver_statuse
 from hpcsched.workload.trace_source import TraceAccount
 
 DEFAULT_TAU = 10
-
-
-class ChosenMetric(NamedTuple):
-    """Metric with the parameters of the scenario."""
-
-    metric: Metric
-    parameters: Mapping[str, Any]
 
 
 class ChosenObjective(NamedTuple):

@@ -3,14 +3,13 @@
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from numbers import Real
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from hpcsched.errors import PluginError
 from hpcsched.plugin_faults import named
 from hpcsched.system.request import Request
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job, TracedJob
-from hpcsched.workload.job_batches import GivesColumns, JobColumns, RequestNumbers
 from hpcsched.workload.readers.numbers_seen import NumbersSeen
 from hpcsched.workload.trace_source import (
     TraceAccount,
@@ -21,6 +20,9 @@ from hpcsched.workload.trace_source import (
     has_dependencies,
     recorded_waits,
 )
+
+if TYPE_CHECKING:
+    from hpcsched.workload.job_batches import GivesColumns, JobColumns, RequestNumbers
 
 _NUMBERS = ("user", "group", "application", "queue", "partition")
 """Fields of a job that are whole numbers or None."""
@@ -162,8 +164,11 @@ class CheckedColumnSource(CheckedSource):
         super().__init__(source, system)
         self._columns: GivesColumns = source
 
-    def job_columns(self, numbers: RequestNumbers) -> Iterator[JobColumns]:
+    def job_columns(self, numbers: "RequestNumbers") -> "Iterator[JobColumns]":
         """Yield the jobs in batches."""
+        # It imports pyarrow, which a scenario that is only checked does without.
+        from hpcsched.workload.job_batches import JobColumns  # noqa: PLC0415
+
         for columns in self._columns.job_columns(numbers):
             if not isinstance(columns, JobColumns):
                 raise self._fault(f"expected job_columns() to yield JobColumns, found {columns!r}")
@@ -180,7 +185,7 @@ def checked_source(source: TraceSource, system: System) -> TraceSource:
     system
         The system that its jobs ask for.
     """
-    if isinstance(source, GivesColumns):
+    if hasattr(source, "job_columns"):
         return CheckedColumnSource(source, system)
     return CheckedSource(source, system)
 
