@@ -1,6 +1,8 @@
 """The command line: one module a command; heavy modules are imported when a command runs."""
 
+import atexit
 import errno
+import gc
 import os
 import sys
 import traceback
@@ -131,6 +133,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     int
         0 success, 1 fault in the user's input, 2 usage, 3 internal fault, 130 interrupted.
     """
+    if arguments is None:
+        _spare_processor_time()
     with plain_streams():
         try:
             given = present_arguments(sys.argv[1:] if arguments is None else arguments)
@@ -146,6 +150,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except BaseException as error:
             return _report(error)
         return 0
+
+
+def _spare_processor_time() -> None:
+    # A replay has one thread. Those of OpenBLAS, which NumPy starts, would wait for work by turning
+    # round.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # Python would look for garbage a last time, in all that has been imported.
+    atexit.register(gc.freeze)
 
 
 def _report(error: BaseException) -> int:
