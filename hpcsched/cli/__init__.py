@@ -1,4 +1,4 @@
-"""The command line: one module a command; heavy modules are imported when a command runs."""
+"""The command line: one module a command, imported when the command is named."""
 
 import atexit
 import errno
@@ -6,38 +6,15 @@ import gc
 import os
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from importlib import import_module
 from os import PathLike
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
-from typer.main import get_command
+from typer.main import get_command, get_group
 
-from hpcsched.cli import (
-    compare,
-    diff,
-    experiment,
-    explain,
-    forecast,
-    init,
-    instances,
-    live,
-    measure,
-    plot,
-    plugins,
-    predictors,
-    report,
-    run,
-    schema,
-    status,
-    trace,
-    try_log,
-    tune,
-    validate,
-    verify,
-    whatif,
-)
 from hpcsched.cli.logs import is_verbose
 from hpcsched.cli.old_spellings import present_arguments
 from hpcsched.cli.shared_options import Verbose
@@ -55,37 +32,58 @@ DEBUG = "HPCSCHED_DEBUG"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 """What the system says of a disk, a quota or a file size that is used up."""
 
+_COMMANDS = (
+    "run", "try", "init", "validate", "experiment", "verify", "measure", "compare", "report",
+    "explain", "status", "diff", "whatif", "tune", "schema", "plugins", "forecast", "live", "trace",
+    "instances", "predictors", "plot",
+)  # fmt: skip
+"""Commands in the order of --help: each the function, or the `app`, of the module of its name."""
+_OTHER_MODULES = {"try": "try_log"}  # `try` is a word of Python
+
+
+class _Commands(Mapping[str, Any]):
+    """The commands by name; a module is imported when its command is asked for."""
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_COMMANDS)
+
+    def __len__(self) -> int:
+        return len(_COMMANDS)
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in _COMMANDS:
+            raise KeyError(name)
+        return _command(name)
+
+
+@cache
+def _command(name: str) -> Any:
+    module_name = _OTHER_MODULES.get(name, name)
+    module = import_module(f"hpcsched.cli.{module_name}")
+    alone = typer.Typer(rich_markup_mode=None)
+    if hasattr(module, "app"):
+        alone.add_typer(module.app)
+    else:
+        alone.command(name)(getattr(module, module_name))
+    return get_group(alone).commands[name]
+
+
+class _Hpcsched(PlainGroup):
+    """The command `hpcsched`."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**{**given, "commands": _Commands()})
+
+
 app = typer.Typer(
     name="hpcsched",
-    cls=PlainGroup,
+    cls=_Hpcsched,
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     # Rich would double the time that --help takes.
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-app.command()(run.run)
-app.command("try")(try_log.try_log)
-app.command()(init.init)
-app.command()(validate.validate)
-app.command()(experiment.experiment)
-app.command()(verify.verify)
-app.command()(measure.measure)
-app.command()(compare.compare)
-app.command()(report.report)
-app.command()(explain.explain)
-app.command()(status.status)
-app.command()(diff.diff)
-app.command()(whatif.whatif)
-app.command()(tune.tune)
-app.command()(schema.schema)
-app.add_typer(plugins.app)
-app.add_typer(forecast.app)
-app.add_typer(live.app)
-app.add_typer(trace.app)
-app.add_typer(instances.app)
-app.add_typer(predictors.app)
-app.add_typer(plot.app)
 
 
 def _print_version(wanted: bool) -> None:
@@ -116,7 +114,7 @@ def _options(
 
 @cache
 def _whole_command() -> Callable[..., object]:
-    """Return the command line with all commands and options, which takes long to build."""
+    """Return the command line."""
     return get_command(app)
 
 
