@@ -347,7 +347,7 @@ _FITS: Mapping[LogFormat | str, Callable[[Sequence[str]], bool]] = {
     ALEA: _is_alea,
     TABLE: _is_table,
 }
-"""Formats of text, or presets by name; the first whose test of a file's first lines holds is meant."""
+"""Formats of text, or presets by name, with tests of the first lines; the first that fits is meant."""
 
 _WITHOUT_MACHINE: Mapping[LogFormat, Callable[[Path], str]] = {
     TABLE: _table_without_columns,
