@@ -347,7 +347,7 @@ _FITS: Mapping[LogFormat | str, Callable[[Sequence[str]], bool]] = {
     ALEA: _is_alea,
     TABLE: _is_table,
 }
-"""Formats of text (or names of presets) with tests of the first lines; the first that fits is it."""
+"""Formats of text, or presets by name, with tests of the first lines; the first that fits is it."""
 
 _WITHOUT_MACHINE: Mapping[LogFormat, Callable[[Path], str]] = {
     TABLE: _table_without_columns,
