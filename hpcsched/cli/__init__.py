@@ -6,7 +6,8 @@ import gc
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import UserDict
+from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
 from os import PathLike
@@ -15,7 +16,7 @@ from typing import Annotated, Any
 import typer
 from typer.main import get_command, get_group
 
-from hpcsched.cli.logs import is_verbose
+from hpcsched.cli.logs import is_verbose, show_logs
 from hpcsched.cli.old_spellings import present_arguments
 from hpcsched.cli.shared_options import Verbose
 from hpcsched.cli.usage_errors import PlainGroup
@@ -32,33 +33,27 @@ DEBUG = "HPCSCHED_DEBUG"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 """What the system says of a disk, a quota or a file size that is used up."""
 
-_COMMANDS = (
-    "run", "try", "init", "validate", "experiment", "verify", "measure", "compare", "report",
-    "explain", "status", "diff", "whatif", "tune", "schema", "plugins", "forecast", "live", "trace",
-    "instances", "predictors", "plot",
-)  # fmt: skip
-"""Commands in the order of --help: each the function, or the `app`, of the module of its name."""
-_OTHER_MODULES = {"try": "try_log"}  # `try` is a word of Python
+# A module is named after its command, but for `try`, which is a word of Python.
+_MODULES = {
+    name.removesuffix("_log"): name
+    for name in (
+        "run", "try_log", "init", "validate", "experiment", "verify", "measure", "compare",
+        "report", "explain", "status", "diff", "whatif", "tune", "schema", "plugins", "forecast",
+        "live", "trace", "instances", "predictors", "plot",
+    )
+}  # fmt: skip
 
 
-class _Commands(Mapping[str, Any]):
-    """The commands by name; a module is imported when its command is asked for."""
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(_COMMANDS)
-
-    def __len__(self) -> int:
-        return len(_COMMANDS)
+class _Commands(UserDict[str, Any]):
+    """The commands by name, in the order of `--help`; each is imported when it is asked for."""
 
     def __getitem__(self, name: str) -> Any:
-        if name not in _COMMANDS:
-            raise KeyError(name)
-        return _command(name)
+        return _command(name, self.data[name])
 
 
 @cache
-def _command(name: str) -> Any:
-    module_name = _OTHER_MODULES.get(name, name)
+def _command(name: str, module_name: str) -> Any:
+    """Import and build a command: the `app` of its module, or the function of the same name."""
     module = import_module(f"hpcsched.cli.{module_name}")
     alone = typer.Typer(rich_markup_mode=None)
     if hasattr(module, "app"):
@@ -72,7 +67,7 @@ class _Hpcsched(PlainGroup):
     """The command `hpcsched`."""
 
     def __init__(self, **given: Any) -> None:
-        super().__init__(**{**given, "commands": _Commands()})
+        super().__init__(**{**given, "commands": _Commands(_MODULES)})
 
 
 app = typer.Typer(
@@ -104,18 +99,10 @@ def _options(
     verbose: Verbose = False,
 ) -> None:
     """Simulate job dispatching in HPC systems, and report the outcome."""
-    from hpcsched.cli.logs import show_logs
-
     show_logs(verbose=verbose)
     # Else click would drop what `plain_streams` is to show.
     context.color = True
     context.with_resource(told_on_command_line())
-
-
-@cache
-def _whole_command() -> Callable[..., object]:
-    """Return the command line."""
-    return get_command(app)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -137,7 +124,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             given = present_arguments(sys.argv[1:] if arguments is None else arguments)
             with raised_as_interrupts(), plugin_faults_named():
-                _whole_command()(args=given, prog_name="hpcsched")
+                get_command(app)(args=given, prog_name="hpcsched")
         # Click ends by SystemExit; callers of `main` want a code.
         except SystemExit as leaving:
             if leaving.code is None or isinstance(leaving.code, int):

@@ -92,8 +92,8 @@ class System:
         """Repeat the value of each group for its nodes."""
         import numpy as np  # noqa: PLC0415 (see `IntArray`)
 
-        counts = [group.count for group in self.groups]
-        by_node = np.repeat(np.array(list(by_group), dtype=np.int64), counts, axis=0)
+        values = np.array(list(by_group), dtype=np.int64)
+        by_node = values.repeat([group.count for group in self.groups], axis=0)
         # Shared by all spaces of a run; each makes its own copy to write to.
         by_node.flags.writeable = False
         return by_node

@@ -22,7 +22,7 @@ from hpcsched.workload.trace_source import (
 )
 
 if TYPE_CHECKING:
-    from hpcsched.workload.job_batches import GivesColumns, JobColumns, RequestNumbers
+    from hpcsched.workload.job_batches import JobColumns, RequestNumbers
 
 _NUMBERS = ("user", "group", "application", "queue", "partition")
 """Fields of a job that are whole numbers or None."""
@@ -160,16 +160,13 @@ class CheckedSource:
 class CheckedColumnSource(CheckedSource):
     """Checked source that yields columns as well, which are passed on as they are."""
 
-    def __init__(self, source: Any, system: System) -> None:
-        super().__init__(source, system)
-        self._columns: GivesColumns = source
-
     def job_columns(self, numbers: "RequestNumbers") -> "Iterator[JobColumns]":
         """Yield the jobs in batches."""
         # It imports pyarrow, which a scenario that is only checked does without.
         from hpcsched.workload.job_batches import JobColumns  # noqa: PLC0415
 
-        for columns in self._columns.job_columns(numbers):
+        source: Any = self._source
+        for columns in source.job_columns(numbers):
             if not isinstance(columns, JobColumns):
                 raise self._fault(f"expected job_columns() to yield JobColumns, found {columns!r}")
             yield columns
