@@ -58,6 +58,17 @@ def test_a_command_imports_what_it_needs(tmp_path: Path) -> None:
     assert "pyarrow" not in of_command("validate", SMALL)
 
 
+def test_models_are_built_as_their_plugins_are_named() -> None:
+    """The scenario names `easy`: the parameters of other dispatchers get no validator."""
+    imported(
+        "from hpcsched import load_scenario;"
+        " from hpcsched.dispatching.rules import rule_params;"
+        f" chosen = type(load_scenario({str(SMALL)!r}).dispatcher);"
+        " assert issubclass(chosen, rule_params.EasyParams) and chosen.__pydantic_complete__;"
+        " assert not rule_params.ConservativeParams.__pydantic_complete__"
+    )
+
+
 def test_commands_are_suggested(capsys: pytest.CaptureFixture[str]) -> None:
     """A command that does not exist is compared with all that do, imported or not."""
     assert cli.main(["statsu"]) == 2
