@@ -5,7 +5,8 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from importlib import import_module
-from typing import Any
+from types import NoneType
+from typing import Any, Union, get_args, get_origin
 
 from markdown_tables import paragraphs, table
 
@@ -15,12 +16,13 @@ from hpcsched.plugins.registry import Plugin
 
 DOTTED = re.compile(r"`(hpcsched\.[a-z_.]+\.[A-Z]\w*)`")
 MODULES = re.compile(r"\b(?:\w+\.)+")
+FORWARD = re.compile(r"ForwardRef\('(\w+)'\)")
 SECTION = re.compile(r"^(Attributes|Parameters|Returns|Raises|Examples|Notes)\n-+\n", re.MULTILINE)
 ENTRY = re.compile(r"^(?P<name>\S.*)\n(?P<text>(?:    .*\n?|\n(?=    ))+)", re.MULTILINE)
 SHORT = {
     f"numpy.ndarray[tuple[{anything}, ...], numpy.dtype[numpy.{dtype}]]": name
     for anything in ("Any", "typing.Any")
-    for dtype, name in (("int64", "IntArray"), ("float64", "FloatArray"), ("bool", "BoolArray"))
+    for dtype, name in (("float64", "FloatArray"), ("bool", "BoolArray"))
 }
 """Types that have a name of their own in the code."""
 
@@ -128,10 +130,12 @@ def signature(function: Any) -> str:
 
 def plain(annotation: Any) -> str:
     """Return a type as text, its names without their modules."""
-    if annotation is None:
+    if annotation in (None, NoneType):
         return "None"
+    if get_origin(annotation) is Union:  # of forward references
+        return " | ".join(map(plain, get_args(annotation)))
     text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
-    unquoted = text.replace("'", "")  # forward references
+    unquoted = FORWARD.sub(r"\1", text).replace("'", "")
     for long, short in SHORT.items():
         unquoted = unquoted.replace(long, short)
     return MODULES.sub("", unquoted)

@@ -14,7 +14,8 @@ from hpcsched.audit.violations import Check
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.files import OUTAGES
 from hpcsched.results.tables import ParquetTable
-from hpcsched.system.node_outages import Outages, down_time
+from hpcsched.system.down_time import down_time
+from hpcsched.system.node_outages import Outages
 from hpcsched.system.system import IntArray, System
 
 Times = dict[int, IntArray]

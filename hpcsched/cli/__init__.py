@@ -1,42 +1,22 @@
-"""The command line: one module a command; heavy modules are imported when a command runs."""
+"""The command line: one module a command, imported when the command is named."""
 
+import atexit
 import errno
+import gc
 import os
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections import UserDict
+from collections.abc import Sequence
 from functools import cache
+from importlib import import_module
 from os import PathLike
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
-from typer.main import get_command
+from typer.main import get_command, get_group
 
-from hpcsched.cli import (
-    compare,
-    diff,
-    experiment,
-    explain,
-    forecast,
-    init,
-    instances,
-    live,
-    measure,
-    plot,
-    plugins,
-    predictors,
-    report,
-    run,
-    schema,
-    status,
-    trace,
-    try_log,
-    tune,
-    validate,
-    verify,
-    whatif,
-)
-from hpcsched.cli.logs import is_verbose
+from hpcsched.cli.logs import is_verbose, show_logs
 from hpcsched.cli.old_spellings import present_arguments
 from hpcsched.cli.shared_options import Verbose
 from hpcsched.cli.usage_errors import PlainGroup
@@ -53,37 +33,52 @@ DEBUG = "HPCSCHED_DEBUG"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 """What the system says of a disk, a quota or a file size that is used up."""
 
+# A module is named after its command, but for `try`, which is a word of Python.
+_MODULES = {
+    name.removesuffix("_log"): name
+    for name in (
+        "run", "try_log", "init", "validate", "experiment", "verify", "measure", "compare",
+        "report", "explain", "status", "diff", "whatif", "tune", "schema", "plugins", "forecast",
+        "live", "trace", "instances", "predictors", "plot",
+    )
+}  # fmt: skip
+
+
+class _Commands(UserDict[str, Any]):
+    """The commands by name, in the order of `--help`; each is imported when it is asked for."""
+
+    def __getitem__(self, name: str) -> Any:
+        return _command(name, self.data[name])
+
+
+@cache
+def _command(name: str, module_name: str) -> Any:
+    """Import and build a command: the `app` of its module, or the function of the same name."""
+    module = import_module(f"hpcsched.cli.{module_name}")
+    alone = typer.Typer(rich_markup_mode=None)
+    if hasattr(module, "app"):
+        alone.add_typer(module.app)
+    else:
+        alone.command(name)(getattr(module, module_name))
+    return get_group(alone).commands[name]
+
+
+class _Hpcsched(PlainGroup):
+    """The command `hpcsched`."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**{**given, "commands": _Commands(_MODULES)})
+
+
 app = typer.Typer(
     name="hpcsched",
-    cls=PlainGroup,
+    cls=_Hpcsched,
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     # Rich would double the time that --help takes.
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-app.command()(run.run)
-app.command("try")(try_log.try_log)
-app.command()(init.init)
-app.command()(validate.validate)
-app.command()(experiment.experiment)
-app.command()(verify.verify)
-app.command()(measure.measure)
-app.command()(compare.compare)
-app.command()(report.report)
-app.command()(explain.explain)
-app.command()(status.status)
-app.command()(diff.diff)
-app.command()(whatif.whatif)
-app.command()(tune.tune)
-app.command()(schema.schema)
-app.add_typer(plugins.app)
-app.add_typer(forecast.app)
-app.add_typer(live.app)
-app.add_typer(trace.app)
-app.add_typer(instances.app)
-app.add_typer(predictors.app)
-app.add_typer(plot.app)
 
 
 def _print_version(wanted: bool) -> None:
@@ -104,18 +99,10 @@ def _options(
     verbose: Verbose = False,
 ) -> None:
     """Simulate job dispatching in HPC systems, and report the outcome."""
-    from hpcsched.cli.logs import show_logs
-
     show_logs(verbose=verbose)
     # Else click would drop what `plain_streams` is to show.
     context.color = True
     context.with_resource(told_on_command_line())
-
-
-@cache
-def _whole_command() -> Callable[..., object]:
-    """Return the command line with all commands and options, which takes long to build."""
-    return get_command(app)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -131,11 +118,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     int
         0 success, 1 fault in the user's input, 2 usage, 3 internal fault, 130 interrupted.
     """
+    if arguments is None:
+        _spare_processor_time()
     with plain_streams():
         try:
             given = present_arguments(sys.argv[1:] if arguments is None else arguments)
             with raised_as_interrupts(), plugin_faults_named():
-                _whole_command()(args=given, prog_name="hpcsched")
+                get_command(app)(args=given, prog_name="hpcsched")
         # Click ends by SystemExit; callers of `main` want a code.
         except SystemExit as leaving:
             if leaving.code is None or isinstance(leaving.code, int):
@@ -146,6 +135,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except BaseException as error:
             return _report(error)
         return 0
+
+
+def _spare_processor_time() -> None:
+    # A replay has one thread. Those of OpenBLAS, which NumPy starts, would wait for work by turning
+    # round.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # What is imported stays: looking for garbage in it, as often as by default and once more at the
+    # end, takes a fifth of the time of a short command.
+    gc.set_threshold(100_000)
+    atexit.register(gc.freeze)
 
 
 def _report(error: BaseException) -> int:

@@ -1,9 +1,11 @@
 """Decisions: the answers of dispatchers to dispatching problems."""
 
-from typing import Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from hpcsched.dispatching.decision_reasons import Reason
-from hpcsched.system.allocation import Allocation
+
+if TYPE_CHECKING:
+    from hpcsched.system.allocation import Allocation
 
 
 class Start(NamedTuple):
@@ -18,7 +20,7 @@ class Start(NamedTuple):
     """
 
     job_id: int
-    allocation: Allocation
+    allocation: "Allocation"
 
 
 SolverStatus = Literal[

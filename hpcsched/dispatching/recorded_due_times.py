@@ -2,12 +2,14 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from hpcsched.dispatching.decision_reasons import Reason
-from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.workload.job import Job
+
+if TYPE_CHECKING:
+    from hpcsched.dispatching.problem import WaitingJob
 
 MissingStart = Literal["error", "submission"]
 """Treatment of a job without a recorded start: an error, or due at its submission."""
@@ -106,7 +108,7 @@ class RecordedStarts:
         self._due.pop(job_id, None)
         self._waits.pop(job_id, None)
 
-    def held_back(self, queue: Iterable[WaitingJob], now: int) -> dict[int, Reason]:
+    def held_back(self, queue: "Iterable[WaitingJob]", now: int) -> dict[int, Reason]:
         """Return the reasons of the queued jobs before their due time, by job number.
 
         Parameters

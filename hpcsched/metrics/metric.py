@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -70,3 +70,10 @@ class Metric(Protocol):
             A finite number, in `unit`; None where the population is empty. A metric that raises
             is null in the summary, and the run goes on.
         """
+
+
+class ChosenMetric(NamedTuple):
+    """Metric with the parameters of the scenario."""
+
+    metric: Metric
+    parameters: Mapping[str, Any]

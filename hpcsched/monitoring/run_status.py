@@ -9,8 +9,8 @@ from hpcsched.errors import InputError
 from hpcsched.monitoring.run_state import RunState, read_state
 from hpcsched.monitoring.state_rendering import duration, solver_rows, state_rows
 from hpcsched.results.directory import RunDirectory
+from hpcsched.results.files import STATES
 from hpcsched.results.manifest import Manifest, read_manifest
-from hpcsched.results.parquet_schemas import STATES
 from hpcsched.results.run_process import is_alive
 from hpcsched.results.solver_rounds import SolverRounds, solver_rounds
 from hpcsched.whole_files import problem

@@ -8,8 +8,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from hpcsched.arrow_arrays import arrow_array, computed, null_structs, python_array, text_array
+from hpcsched.results.files import STATES
 from hpcsched.results.parquet_schemas import (
-    STATES,
     amounts_type,
     interruptions_schema,
     jobs_schema,

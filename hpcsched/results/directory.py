@@ -5,9 +5,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from hpcsched.arrow_arrays import computed
 from hpcsched.errors import InputError, flag
 from hpcsched.paths import path_fault
 from hpcsched.results.files import (
@@ -26,9 +25,11 @@ from hpcsched.results.folder_lock import LOCK, FolderLock, HeldError
 from hpcsched.results.former_names import present_summary
 from hpcsched.results.manifest import ON_A_CLUSTER, Manifest, read_manifest
 from hpcsched.results.solver_rounds import SolverRounds, solver_rounds
-from hpcsched.results.tables import ParquetTable
 from hpcsched.whole_files import problem, unfinished_of
 from hpcsched.workload.trace_calendar import Calendar, calendar_of
+
+if TYPE_CHECKING:
+    from hpcsched.results.tables import ParquetTable
 
 _log = logging.getLogger(__name__)
 
@@ -131,7 +132,7 @@ def _worthless_because(folder: Path) -> str | None:
         return "failed by a fault of its input"
     # A damaged table may have held rounds, and is kept.
     with suppress(InputError):
-        if not (folder / ROUNDS).is_file() or not ParquetTable(folder / ROUNDS).rows:
+        if not (folder / ROUNDS).is_file() or not _table(folder / ROUNDS).rows:
             how = "was interrupted" if manifest.status == "interrupted" else "failed"
             return f"{how} before its first event"
     return None
@@ -142,12 +143,19 @@ def _end_without_summary(folder: Path, manifest: Manifest) -> str:
     before = "its first event"
     # A file without rows may have been begun before the error.
     with suppress(InputError):
-        if ParquetTable(folder / ROUNDS).rows:
+        if _table(folder / ROUNDS).rows:
             before = "its summary was written"
     how = "was interrupted" if manifest.status == "interrupted" else "failed"
     # One line an error: findings of an input come in several.
     error = "" if manifest.error is None else ": " + "; ".join(manifest.error.splitlines())
     return f"the run of {manifest.started} {how} before {before}{error}"
+
+
+def _table(path: Path, *, ran_only: bool = False) -> "ParquetTable":
+    # It imports pyarrow, which takes longer than all else that tells the status of a run.
+    from hpcsched.results.tables import ParquetTable  # noqa: PLC0415
+
+    return ParquetTable(path, ran_only=ran_only)
 
 
 @dataclass(frozen=True)
@@ -238,8 +246,7 @@ class RunDirectory:
         InputError
             If the file of jobs is damaged.
         """
-        (submits,) = self.all_jobs.read("submit_time").columns
-        return computed("min", submits).as_py() or 0
+        return self.all_jobs.least("submit_time") or 0
 
     @cached_property
     def solver_rounds(self) -> SolverRounds:
@@ -272,7 +279,7 @@ class RunDirectory:
         return content
 
     @cached_property
-    def jobs(self) -> ParquetTable:
+    def jobs(self) -> "ParquetTable":
         """Table of the jobs that ran.
 
         Raises
@@ -280,10 +287,10 @@ class RunDirectory:
         InputError
             If the file is damaged.
         """
-        return ParquetTable(self.path / JOBS, ran_only=True)
+        return _table(self.path / JOBS, ran_only=True)
 
     @cached_property
-    def all_jobs(self) -> ParquetTable:
+    def all_jobs(self) -> "ParquetTable":
         """Table of the jobs that ran or were rejected.
 
         Raises
@@ -291,10 +298,10 @@ class RunDirectory:
         InputError
             If the file is damaged.
         """
-        return ParquetTable(self.path / JOBS)
+        return _table(self.path / JOBS)
 
     @cached_property
-    def rounds(self) -> ParquetTable:
+    def rounds(self) -> "ParquetTable":
         """Table of the dispatching rounds.
 
         Raises
@@ -302,10 +309,10 @@ class RunDirectory:
         InputError
             If the file is damaged.
         """
-        return ParquetTable(self.path / ROUNDS)
+        return _table(self.path / ROUNDS)
 
     @cached_property
-    def reasons(self) -> ParquetTable:
+    def reasons(self) -> "ParquetTable":
         """Table of the reasons of jobs.
 
         Raises
@@ -320,4 +327,4 @@ class RunDirectory:
                 " its scenario"
             )
             raise problem("no-reasons", self.path, message)
-        return ParquetTable(path)
+        return _table(path)

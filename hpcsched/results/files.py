@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-from hpcsched.simulation import event_log
 from hpcsched.whole_files import problem, write_text
 
 SCENARIO = "scenario.yaml"
@@ -13,7 +12,7 @@ JOBS = "jobs.parquet"
 ROUNDS = "rounds.parquet"
 SUMMARY = "summary.json"
 TIMING = "timing.json"
-EVENTS = event_log.FILE_NAME
+EVENTS = "events.jsonl"
 REASONS = "reasons.parquet"
 USAGE = "usage.parquet"
 STATE = "state.json"
@@ -34,6 +33,9 @@ OPTIONAL = (
     *FORMER_FILES.values(),
 )
 """Files that only some runs have, and the state of a run in progress."""
+
+STATES = ("completed", "killed", "rejected", "failed")
+"""States in which jobs leave the system, as in `summary.json`."""
 
 
 def write_json(path: Path, content: dict[str, Any]) -> None:

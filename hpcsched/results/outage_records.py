@@ -14,7 +14,8 @@ from hpcsched.results.files import INTERRUPTIONS, OUTAGES
 from hpcsched.results.parquet_schemas import outages_schema
 from hpcsched.results.record_file import RecordFile, transposed, whole
 from hpcsched.results.tables import ParquetTable
-from hpcsched.system.node_outages import DownTime, Outage, Outages, down_time
+from hpcsched.system.down_time import DownTime, down_time
+from hpcsched.system.node_outages import Outage, Outages
 from hpcsched.system.system import System
 
 

@@ -8,8 +8,6 @@ from hpcsched.results.columns import JOB_COLUMNS, ROUND_COLUMNS
 from hpcsched.system.system import System
 from hpcsched.workload.job_columns import Column
 
-STATES = ("completed", "killed", "rejected", "failed")
-
 SOLVER = pa.struct(
     [
         pa.field("status", pa.string(), nullable=False),

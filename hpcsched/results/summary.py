@@ -11,24 +11,16 @@ from hpcsched.dispatching.problem import Objective
 from hpcsched.errors import InputError
 from hpcsched.metrics.capacity import loss_of_capacity_by_resource, utilization_by_resource
 from hpcsched.metrics.classes import class_values
-from hpcsched.metrics.metric import Metric, RunTables, figure_fault
+from hpcsched.metrics.metric import ChosenMetric, RunTables, figure_fault
 from hpcsched.metrics.metric_tables import DownAmounts, Table
 from hpcsched.metrics.percentiles import percentiles
 from hpcsched.plugin_faults import FAULTS, is_third_party, log_traceback, named, raised
-from hpcsched.results.files import SUMMARY, write_json
-from hpcsched.results.parquet_schemas import STATES
+from hpcsched.results.files import STATES, SUMMARY, write_json
 from hpcsched.results.solver_rounds import solver_rounds
 from hpcsched.results.tables import rejection_counts, run_tables, solver_statuses, state_counts
 from hpcsched.workload.trace_source import TraceAccount
 
 DEFAULT_TAU = 10
-
-
-class ChosenMetric(NamedTuple):
-    """Metric with the parameters of the scenario."""
-
-    metric: Metric
-    parameters: Mapping[str, Any]
 
 
 class ChosenObjective(NamedTuple):

@@ -10,13 +10,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from hpcsched.arrow_arrays import computed, numpy_array
+from hpcsched.arrow_arrays import computed, numpy_array, text_array
 from hpcsched.dispatching.decision import SOLVED
 from hpcsched.errors import InputError
 from hpcsched.metrics.metric import RunTables
 from hpcsched.metrics.metric_tables import Column, DownAmounts
 from hpcsched.results.files import JOBS, ROUNDS
-from hpcsched.results.former_names import present_table
+from hpcsched.results.former_names import FORMER_REFUSALS
 from hpcsched.whole_files import problem
 from hpcsched.workload.job_columns import present_names
 
@@ -88,6 +88,10 @@ class ParquetTable:
                 return _valid(file.read(columns=sorted(map(self._stored_name, columns))))
             except (OSError, pa.ArrowException) as error:
                 raise self._damaged(error) from error
+
+    def least(self, column: str) -> Any:
+        """Return the least value of a column, or None; raises InputError as `read` does."""
+        return computed("min", self.read(column)[column]).as_py()
 
     def whole(self) -> pa.Table:
         """Return all rows and columns as an Arrow table.
@@ -279,6 +283,20 @@ def first_unsolved(folder: Path) -> tuple[int, str] | None:
             if call is not None and call["status"] not in SOLVED and call["why"]:
                 return number, call["why"]
     return None
+
+
+def present_table(table: pa.Table) -> pa.Table:
+    """Return a table of a run by the present names of its columns and of the rules."""
+    table = table.rename_columns(present_names(table.column_names))
+    k = table.schema.get_field_index("rejected_by")
+    if k < 0 or table.schema.field(k).type != pa.string():
+        return table
+    rules = table.column(k)
+    for former, rule in FORMER_REFUSALS.items():
+        # Elements of arrays, as `pyarrow.scalar` would import pandas.
+        found = computed("equal", rules, text_array([former])[0])
+        rules = computed("if_else", found, text_array([rule])[0], rules)
+    return table.set_column(k, table.schema.field(k), rules)
 
 
 def _told(field: pa.Field | None) -> str:

@@ -13,6 +13,7 @@ from hpcsched.dispatching.offline.offline_problem import PlansOffline
 from hpcsched.dispatching.problem import Objective
 from hpcsched.dispatching.recorded_due_times import FollowsRecord, RecordedStarts
 from hpcsched.errors import Finding, HpcschedError, InputError, PluginError
+from hpcsched.metrics.metric import ChosenMetric
 from hpcsched.parameters import Params
 from hpcsched.plugin_faults import FAULTS, culprit, prints_to_stderr, raised, remember
 from hpcsched.plugins.manager import registry as installed_plugins
@@ -28,7 +29,6 @@ from hpcsched.plugins.registry import (
 )
 from hpcsched.prediction.correction import Correction
 from hpcsched.prediction.predictor import Oracle, Predictor
-from hpcsched.results.summary import ChosenMetric
 from hpcsched.scenario import Scenario
 from hpcsched.scenario.choices import Choice, Transformed
 from hpcsched.scenario.partitions import build_partitions

@@ -12,7 +12,6 @@ from hpcsched.results.record_file import TableFile
 from hpcsched.results.recorder import RunRecorder
 from hpcsched.results.shared_resource_records import SharedResourceRecorder
 from hpcsched.runs.assembly import Assembly
-from hpcsched.runs.offline_planning import planned_offline
 from hpcsched.runs.watching import Watching
 from hpcsched.simulation.engine import as_input_error, batches_in_order
 from hpcsched.simulation.event_loop import EventLoop
@@ -119,6 +118,9 @@ class ColumnRun:
 
     def _plan(self) -> None:
         """Plan the whole trace, which is read once for the problem, and once to begin from."""
+        # It imports all that plans, which few dispatchers do off-line.
+        from hpcsched.runs.offline_planning import planned_offline  # noqa: PLC0415
+
         self._planning = True
         self.plan, parts = planned_offline(self._assembly, self._parts)
         self._replay = self._monitor.replay = self._replay_of(parts)

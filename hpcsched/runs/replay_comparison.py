@@ -9,6 +9,7 @@ import pyarrow as pa
 from hpcsched.audit.violations import AuditReport, Check
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.files import (
+    EVENTS,
     INTERRUPTIONS,
     JOBS,
     OUTAGES,
@@ -19,7 +20,6 @@ from hpcsched.results.files import (
 from hpcsched.results.former_names import stored_file
 from hpcsched.results.manifest import package_versions
 from hpcsched.results.tables import ParquetTable
-from hpcsched.simulation.event_log import FILE_NAME as EVENTS
 
 _MEASURED = ("decision_time", "build_time", "transform_time", "solve_time")
 """What a clock measured, in rounds and in the solver's account of them."""

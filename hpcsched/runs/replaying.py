@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from hpcsched.errors import Finding, InputError
-from hpcsched.metrics.metric import RunTables
+from hpcsched.metrics.metric import ChosenMetric, RunTables
 from hpcsched.report.tables.comparison_table import value_text
 from hpcsched.report.tables.report_table import Table
 from hpcsched.results.column_tables import (
@@ -23,7 +23,6 @@ from hpcsched.results.column_tables import (
     without_rejected,
 )
 from hpcsched.results.outage_records import down_amounts
-from hpcsched.results.summary import ChosenMetric
 from hpcsched.results.tables import ArrowTable
 from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.runs.runner import begun_anew, parts_of

@@ -3,7 +3,7 @@
 from collections import Counter
 from datetime import UTC
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from pydantic import Field, field_validator
 
@@ -14,14 +14,12 @@ from hpcsched.slurm.host_lists import expand
 from hpcsched.system.node_outages import Outage
 from hpcsched.system.system import System
 from hpcsched.workload.readers.accounting_logs.local_clock import time_zone
-from hpcsched.workload.readers.accounting_logs.node_failures import (
-    FailureRules,
-    FailuresFound,
-    read_node_failures,
-)
 from hpcsched.workload.readers.policies import TextEncodingName
 from hpcsched.workload.trace_calendar import Calendar
 from hpcsched.workload.trace_times import Moment, second_of
+
+if TYPE_CHECKING:
+    from hpcsched.workload.readers.accounting_logs.node_failures import FailuresFound
 
 _State = Annotated[str, Field(pattern=r"^[A-Za-z_]+$")]
 
@@ -102,6 +100,12 @@ class NodeFailuresDeclaration(Params):
         InputError
             If the dump cannot be used.
         """
+        # The readers of logs take their time, and NumPy.
+        from hpcsched.workload.readers.accounting_logs.node_failures import (  # noqa: PLC0415
+            FailureRules,
+            read_node_failures,
+        )
+
         zone = None if self.time_zone is None else time_zone(self.time_zone)
         rules = FailureRules(
             frozenset(state.upper() for state in self.states),
@@ -113,7 +117,7 @@ class NodeFailuresDeclaration(Params):
         origin = second_of(self.origin, Calendar(0, zone or UTC, ""), 0)
         return self._on_nodes(found, system, origin)
 
-    def _on_nodes(self, found: FailuresFound, system: System, origin: int) -> LoggedFailures:
+    def _on_nodes(self, found: "FailuresFound", system: System, origin: int) -> LoggedFailures:
         """Return failures of hosts as outages of nodes, in seconds since an origin."""
         numbers = self._numbers(system)
         counts = Counter(found.counts)

@@ -8,7 +8,6 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from hpcsched.dispatching.cp.cp_params import PlanAllParams
 from hpcsched.errors import Finding, PluginError
 from hpcsched.parameters import InputFile
 from hpcsched.path_variables import unset_variables
@@ -175,7 +174,7 @@ def _plans_all_partitions(loaded: LoadedScenario) -> Iterator[Finding]:
     if len(groups) < 2:
         return
     for path, block in blocks(loaded.scenario):
-        if isinstance(block, PlanAllParams) and "jobs" not in block.model_fields_set:
+        if getattr(block, "jobs", None) == "all" and "jobs" not in block.model_fields_set:
             message = (
                 "jobs of all partitions are planned together. On a busy site with limits of users"
                 " that had a mean bounded slowdown of 79, EASY 69 and `jobs: fitting`, which plans"

@@ -2,9 +2,10 @@
 
 from fractions import Fraction
 from math import lcm
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from hpcsched.dispatching.decision import Decision
+if TYPE_CHECKING:
+    from hpcsched.dispatching.decision import Decision
 
 MOST = 1000
 """Fractions of a second that are distinguished where jobs may wait for ever."""
@@ -38,7 +39,7 @@ class Latency(NamedTuple):
         parts = self.base, self.per_queued_job, self.per_variable
         return min(lcm(*(part.denominator for part in parts)), MOST)
 
-    def charge(self, queued: int, decision: Decision, decision_time: float) -> Fraction:
+    def charge(self, queued: int, decision: "Decision", decision_time: float) -> Fraction:
         """Return the charge of a round, in seconds.
 
         Parameters
@@ -69,7 +70,7 @@ class LatencyAccount:
         self._latency = latency
         self._carried = Fraction(0)
 
-    def charge(self, queued: int, decision: Decision, decision_time: float) -> int:
+    def charge(self, queued: int, decision: "Decision", decision_time: float) -> int:
         """Return the whole seconds after which a decision takes effect."""
         due = self._carried + self._latency.charge(queued, decision, decision_time)
         seconds = int(due)

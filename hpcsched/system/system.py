@@ -1,16 +1,21 @@
 """Systems: groups of identical nodes with amounts of several resource types."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, ForwardRef
 
 from hpcsched.system.shared_resources import SharedResource
 
-IntArray = npt.NDArray[np.int64]
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    IntArray = npt.NDArray[np.int64]
+else:
+    # Scenarios are read, checked and described without NumPy, which takes its time.
+    IntArray = ForwardRef("IntArray")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,19 +79,24 @@ class System:
     @cached_property
     def capacity(self) -> IntArray:
         """Capacity per node and resource type, `[N, R]`, read-only."""
-        rows = [[self._offered(g, name) for name in self.resource_types] for g in self.groups]
-        counts = [group.count for group in self.groups]
-        capacity = np.repeat(np.array(rows, dtype=np.int64), counts, axis=0)
-        # Shared by all spaces of a run; each makes its own copy to write to.
-        capacity.flags.writeable = False
-        return capacity
+        return self._by_node(
+            [self._offered(g, name) for name in self.resource_types] for g in self.groups
+        )
 
     @cached_property
     def group_of(self) -> IntArray:
         """The index of each node's group, `[N]`, read-only."""
-        group_of = np.repeat(np.arange(len(self.groups)), [group.count for group in self.groups])
-        group_of.flags.writeable = False
-        return group_of
+        return self._by_node(range(len(self.groups)))
+
+    def _by_node(self, by_group: Iterable[object]) -> IntArray:
+        """Repeat the value of each group for its nodes."""
+        import numpy as np  # noqa: PLC0415 (see `IntArray`)
+
+        values = np.array(list(by_group), dtype=np.int64)
+        by_node = values.repeat([group.count for group in self.groups], axis=0)
+        # Shared by all spaces of a run; each makes its own copy to write to.
+        by_node.flags.writeable = False
+        return by_node
 
     def request(self, amounts: Mapping[str, int]) -> tuple[int, ...]:
         """Convert declared amounts to a request, rounded up to whole units.
@@ -127,14 +137,13 @@ class System:
         allowed
             Numbers of the nodes to consider; None: all.
         """
-        holds = [
-            all(amount <= group.resources.get(name, 0) for name, amount in amounts.items())
-            for group in self.groups
-        ]
-        nodes = slice(None) if allowed is None else sorted(allowed)
-        could = np.array(holds)[self.group_of][nodes]
-        can = np.all(self.capacity[nodes] >= np.array(self.request(amounts)), axis=1)
-        return bool(could.any()) and not bool(can.any())
+        request = dict(zip(self.resource_types, self.request(amounts), strict=True))
+        groups = self.groups
+        if allowed is not None:
+            groups = tuple(groups[k] for k in sorted(set(self.group_of[sorted(allowed)].tolist())))
+        could = any(all(n <= g.resources.get(k, 0) for k, n in amounts.items()) for g in groups)
+        can = any(all(n <= self._offered(g, k) for k, n in request.items()) for g in groups)
+        return could and not can
 
     def _unit(self, name: str) -> int:
         return self.units.get(name, 1)

@@ -3,14 +3,13 @@
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from numbers import Real
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from hpcsched.errors import PluginError
 from hpcsched.plugin_faults import named
 from hpcsched.system.request import Request
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job, TracedJob
-from hpcsched.workload.job_batches import GivesColumns, JobColumns, RequestNumbers
 from hpcsched.workload.readers.numbers_seen import NumbersSeen
 from hpcsched.workload.trace_source import (
     TraceAccount,
@@ -21,6 +20,9 @@ from hpcsched.workload.trace_source import (
     has_dependencies,
     recorded_waits,
 )
+
+if TYPE_CHECKING:
+    from hpcsched.workload.job_batches import JobColumns, RequestNumbers
 
 _NUMBERS = ("user", "group", "application", "queue", "partition")
 """Fields of a job that are whole numbers or None."""
@@ -158,13 +160,13 @@ class CheckedSource:
 class CheckedColumnSource(CheckedSource):
     """Checked source that yields columns as well, which are passed on as they are."""
 
-    def __init__(self, source: Any, system: System) -> None:
-        super().__init__(source, system)
-        self._columns: GivesColumns = source
-
-    def job_columns(self, numbers: RequestNumbers) -> Iterator[JobColumns]:
+    def job_columns(self, numbers: "RequestNumbers") -> "Iterator[JobColumns]":
         """Yield the jobs in batches."""
-        for columns in self._columns.job_columns(numbers):
+        # It imports pyarrow, which a scenario that is only checked does without.
+        from hpcsched.workload.job_batches import JobColumns  # noqa: PLC0415
+
+        source: Any = self._source
+        for columns in source.job_columns(numbers):
             if not isinstance(columns, JobColumns):
                 raise self._fault(f"expected job_columns() to yield JobColumns, found {columns!r}")
             yield columns
@@ -180,7 +182,7 @@ def checked_source(source: TraceSource, system: System) -> TraceSource:
     system
         The system that its jobs ask for.
     """
-    if isinstance(source, GivesColumns):
+    if hasattr(source, "job_columns"):
         return CheckedColumnSource(source, system)
     return CheckedSource(source, system)
 

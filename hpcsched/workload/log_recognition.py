@@ -93,6 +93,8 @@ def recognised(path: Path) -> LogFormat | None:
         return None
     lines = _lines_of(beginning)
     found = next((one for one, fits in _FITS.items() if lines and fits(lines)), None)
+    if isinstance(found, str):
+        return of_preset(find_preset(found))
     return _known_table(path) if found is TABLE else found
 
 
@@ -335,17 +337,17 @@ def _separator(lines: Sequence[str]) -> str:
     return max(_SEPARATORS, key=lines[0].count) if lines else ","
 
 
-_FITS: Mapping[LogFormat, Callable[[Sequence[str]], bool]] = {
+_FITS: Mapping[LogFormat | str, Callable[[Sequence[str]], bool]] = {
     SACCT: _is_sacct,
     PBS: _is_pbs,
     BATSIM: _is_batsim,
     SWF: _is_swf,
-    of_preset(find_preset("philly")): _is_philly,
-    of_preset(find_preset("eurora")): _is_eurora,
+    "philly": _is_philly,
+    "eurora": _is_eurora,
     ALEA: _is_alea,
     TABLE: _is_table,
 }
-"""Formats of text, each with the test of a file's first lines; the first that fits is meant."""
+"""Formats of text, or presets by name, with tests of the first lines; the first that fits is it."""
 
 _WITHOUT_MACHINE: Mapping[LogFormat, Callable[[Path], str]] = {
     TABLE: _table_without_columns,

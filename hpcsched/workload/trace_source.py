@@ -5,11 +5,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from hpcsched.system.group_limits import LimitedJob
 from hpcsched.workload.job import Job, TracedJob
-from hpcsched.workload.readers.numbers_seen import NumbersSeen
+
+if TYPE_CHECKING:
+    from hpcsched.workload.readers.numbers_seen import NumbersSeen
 
 UNKNOWN_PRECEDING = "unknown_preceding_job"
 """Count of the account: jobs that wait for nothing, as no job before them has the number."""
@@ -60,7 +62,7 @@ def has_dependencies(source: "TraceSource") -> bool:
     return bool(getattr(source, "dependencies", False))
 
 
-def without_unknown(job: Job, seen: NumbersSeen) -> Job:
+def without_unknown(job: Job, seen: "NumbersSeen") -> Job:
     """Return a job without dependencies on jobs that do not come before it.
 
     Parameters

@@ -10,7 +10,8 @@ import pytest
 from hpcsched.audit.room import check_room
 from hpcsched.audit.violations import Check
 from hpcsched.results.tables import ArrowTable
-from hpcsched.system.node_outages import Outage, down_time
+from hpcsched.system.down_time import down_time
+from hpcsched.system.node_outages import Outage
 from tests.builders import alike
 from tests.results.columns_by_hand import Held, Row, round_columns, run_columns
 

@@ -44,7 +44,7 @@ def test_errors_end_in_one_line_and_a_code(
         raise error
 
     monkeypatch.delenv(cli.DEBUG, raising=False)
-    monkeypatch.setattr(cli, "_whole_command", lambda: fail)
+    monkeypatch.setattr(cli, "get_command", lambda _: fail)
     assert cli.main([]) == code
     assert capsys.readouterr() == ("", line)
 
@@ -58,7 +58,7 @@ def test_the_traceback_of_an_internal_error_can_be_had(
         raise ZeroDivisionError
 
     monkeypatch.setenv(cli.DEBUG, "1")
-    monkeypatch.setattr(cli, "_whole_command", lambda: fail)
+    monkeypatch.setattr(cli, "get_command", lambda _: fail)
     assert cli.main([]) == 3
     assert capsys.readouterr().err.startswith("Traceback")
 

@@ -8,11 +8,10 @@ import pytest
 
 from hpcsched.dispatching.recorded_due_times import RecordedFigures
 from hpcsched.metrics.shared_resource_figures import SharedResourceFigures
-from hpcsched.results.files import KNOWN
+from hpcsched.results.files import KNOWN, STATES
 from hpcsched.results.manifest import Manifest
 from hpcsched.results.outage_records import outage_figures
 from hpcsched.results.parquet_schemas import (
-    STATES,
     interruptions_schema,
     jobs_schema,
     outages_schema,

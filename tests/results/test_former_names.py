@@ -10,8 +10,8 @@ import pytest
 
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.files import JOBS, SHARED_RESOURCES, SUMMARY
-from hpcsched.results.former_names import present_summary, present_table, stored_file
-from hpcsched.results.tables import rejection_counts
+from hpcsched.results.former_names import present_summary, stored_file
+from hpcsched.results.tables import present_table, rejection_counts
 from hpcsched.runs.auditing import audit_directory
 from hpcsched.runs.replay_comparison import compare_replay
 from hpcsched.runs.runner import run

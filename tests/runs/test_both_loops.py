@@ -18,12 +18,12 @@ from hpcsched.errors import HpcschedError, PluginError
 from hpcsched.monitoring.monitor import Monitor
 from hpcsched.prediction.last_two import LastTwo
 from hpcsched.results import record_file
+from hpcsched.results.event_log import EventLog
 from hpcsched.runs import column_run
 from hpcsched.runs.assembly import assemble
 from hpcsched.runs.runner import replay_into_folder
 from hpcsched.runs.watching import Watching
 from hpcsched.simulation import decision_requests, replay_output
-from hpcsched.simulation.event_log import EventLog
 from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.simulation.records import JobRecord
 from hpcsched.simulation.replay_output import ReplayedRounds

@@ -11,6 +11,7 @@ import pytest
 
 from hpcsched.errors import Finding, InputError, PluginError
 from hpcsched.results.directory import RunDirectory, create
+from hpcsched.results.event_log import EventLog
 from hpcsched.results.manifest import ON_A_CLUSTER
 from hpcsched.results.recorder import RunRecorder
 from hpcsched.results.summary import Left
@@ -18,7 +19,6 @@ from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.runs.run_lifecycle import LoopEnd, Run
 from hpcsched.runs.runner import run as run_scenario
 from hpcsched.scenario import load_scenario
-from hpcsched.simulation.event_log import EventLog
 from hpcsched.simulation.records import RoundRecord
 from hpcsched.workload.trace_source import TraceAccount
 

@@ -4,34 +4,17 @@ from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
-from pydantic import Field
 
 from hpcsched.context import Context
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.rules.job_features import FeatureRows, job_features
+from hpcsched.dispatching.rules.rule_params import WINDOW, PolicyParams
 from hpcsched.dispatching.rules.scoring_network import ScoringNetwork
 from hpcsched.errors import PluginError
-from hpcsched.parameters import OneInputFile, Params
 from hpcsched.registration import builtin
-
-WINDOW = 128
-"""Number of jobs that a policy sees, as in RLScheduler."""
 
 Score = Callable[[FeatureRows], Any]
 """Returns the score of each row of features, `[window]`."""
-
-
-class PolicyParams(Params):
-    """Parameters of the queue order `policy`."""
-
-    path: OneInputFile | None = Field(
-        default=None,
-        description="File of the policy. Without it jobs are in order of arrival, unless an"
-        " environment of hpcsched.gym gives the scores.",
-    )
-    window: int = Field(
-        default=WINDOW, ge=2, description="Number of jobs, the first to arrive, that it sees."
-    )
 
 
 @builtin("queue_order", "policy", PolicyParams, summary="scores of a learned policy")

@@ -6,12 +6,24 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from hpcsched.dispatching.recorded_due_times import MissingStart
-from hpcsched.parameters import Duration, Listed, OrNull, Params, PositiveDuration, Selects
+from hpcsched.parameters import (
+    Duration,
+    Listed,
+    OneInputFile,
+    OrNull,
+    Params,
+    PositiveDuration,
+    Selects,
+)
+from hpcsched.registration import Caution
 from hpcsched.system.system import System
 from hpcsched.workload.wait_classes import WaitClass
 
 ClassNumber = Annotated[int, Field(strict=False)]
 """Number of a queue or partition, or number of units, as a key; keys of a scenario are texts."""
+
+WINDOW = 128
+"""Number of jobs that a learned policy sees, as in RLScheduler."""
 
 
 class ExpectedWaitParams(Params):
@@ -219,17 +231,36 @@ class ScarceResourceParams(Params):
         " not every node has.",
     )
 
-    def unknown(self, system: System) -> Iterator[str]:
-        """Yield the names that are no resource type of the system.
 
-        Parameters
-        ----------
-        system
-            The system of the scenario.
+def review_scarce_types(params: ScarceResourceParams, system: System) -> Iterator[Caution]:
+    """Report the scarce resource types that no node group has.
 
-        Returns
-        -------
-        Iterator[str]
-            Names in the order of the parameter.
-        """
-        return (name for name in self.scarce_resources or () if name not in system.resource_types)
+    Parameters
+    ----------
+    params
+        Parameters of an allocator.
+    system
+        The system.
+
+    Returns
+    -------
+    Iterator[Caution]
+        One error per unknown type.
+    """
+    for name in params.scarce_resources or ():
+        if name not in system.resource_types:
+            message = f"{name} cannot be scarce: no node group has it"
+            yield Caution("unknown-resource-type", message, "scarce_resources", "error")
+
+
+class PolicyParams(Params):
+    """Parameters of the queue order `policy`."""
+
+    path: OneInputFile | None = Field(
+        default=None,
+        description="File of the policy. Without it jobs are in order of arrival, unless an"
+        " environment of hpcsched.gym gives the scores.",
+    )
+    window: int = Field(
+        default=WINDOW, ge=2, description="Number of jobs, the first to arrive, that it sees."
+    )

@@ -6,7 +6,7 @@ of their programs: keep jobs off resources that other jobs will need, and consum
 evenly.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Self
 
 import numpy as np
@@ -16,34 +16,14 @@ from hpcsched.context import Context
 from hpcsched.dispatching.allocator import Room, fill
 from hpcsched.dispatching.rules.allocators import free_share
 from hpcsched.dispatching.rules.pressure import Pressure
-from hpcsched.dispatching.rules.rule_params import ScarceResourceParams
+from hpcsched.dispatching.rules.rule_params import ScarceResourceParams, review_scarce_types
 from hpcsched.errors import Finding, InputError
-from hpcsched.registration import Caution, builtin
+from hpcsched.registration import builtin
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.system import IntArray, System
 
 Ranks = npt.NDArray[np.float64]
 """Rank of each node, `[N]`; the lowest is preferred."""
-
-
-def review_scarce_types(params: ScarceResourceParams, system: System) -> Iterator[Caution]:
-    """Report the scarce resource types that no node group has.
-
-    Parameters
-    ----------
-    params
-        Parameters of an allocator.
-    system
-        The system.
-
-    Returns
-    -------
-    Iterator[Caution]
-        One error per unknown type.
-    """
-    for name in params.unknown(system):
-        message = f"{name} cannot be scarce: no node group has it"
-        yield Caution("unknown-resource-type", message, "scarce_resources", "error")
 
 
 def _checked_types(params: ScarceResourceParams, system: System) -> tuple[str, ...] | None:

@@ -13,7 +13,7 @@ from hpcsched.report.studied_runs import StudiedRun
 from hpcsched.report.tables.job_tables import run_time_classes
 from hpcsched.results.outage_records import recorded_outages
 from hpcsched.scenario.resolved import read_system
-from hpcsched.system.node_outages import down_time
+from hpcsched.system.down_time import down_time
 from hpcsched.system.system import System
 from hpcsched.workload.trace_times import simulated_second
 

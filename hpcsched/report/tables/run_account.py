@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from hpcsched.results.parquet_schemas import STATES
+from hpcsched.results.files import STATES
 from hpcsched.results.solver_rounds import in_words, solver_rounds
 
 OBJECTIVE = "(objective)"

@@ -3,20 +3,22 @@
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.workload.readers.compressed_files import ENDINGS
 from hpcsched.workload.readers.eurora_rows import EuroraRows
 from hpcsched.workload.readers.philly_rows import PhillyRows
 from hpcsched.workload.readers.table_rows import Rows, open_rows
-from hpcsched.workload.readers.table_source_params import TableParams
 from hpcsched.workload.readers.text_encoding import TextEncoding
+
+if TYPE_CHECKING:
+    from hpcsched.workload.readers.table_source_params import TableParams
 
 _TABLES = (".csv", *(f".csv{ending}" for ending in ENDINGS), ".parquet")
 
 
-def rows_of(params: TableParams, encoding: TextEncoding) -> Rows:
+def rows_of(params: "TableParams", encoding: TextEncoding) -> Rows:
     """Return the rows of a table.
 
     Parameters

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from hpcsched.system.system import System
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.job_columns import BOUNDS, NUMBERED
-from hpcsched.workload.readers.table_rows import COMMENTS_KEY
+from hpcsched.workload.readers.parquet_rows import COMMENTS_KEY
 from hpcsched.workload.trace_source import TraceSource
 from hpcsched.workload.writers.trace_writing import (
     BOUND,

@@ -9,6 +9,7 @@ from hpcsched.dispatching.rules.rule_params import (
     ExpectedWaitParams,
     ListParams,
     ScarceResourceParams,
+    review_scarce_types,
 )
 from hpcsched.workload.wait_classes import WaitClass
 from tests.builders import alike
@@ -37,8 +38,9 @@ def test_depth_is_for_backfill_alone() -> None:
 
 
 def test_scarce_types_that_the_system_lacks() -> None:
-    """Of two names one is a type of the system."""
-    assert list(
-        ScarceResourceParams(scarce_resources=("gpu", "core")).unknown(alike(1, core=4))
-    ) == ["gpu"]
-    assert list(ScarceResourceParams().unknown(alike(1, core=4))) == []
+    """Of two names one is a type of the system; the error names the other, and its key."""
+    params = ScarceResourceParams(scarce_resources=("gpu", "core"))
+    (caution,) = review_scarce_types(params, alike(1, core=4))
+    assert caution.message.startswith("gpu cannot be scarce")
+    assert (caution.key, caution.severity) == ("scarce_resources", "error")
+    assert list(review_scarce_types(ScarceResourceParams(), alike(1, core=4))) == []

@@ -8,11 +8,10 @@ from hpcsched.context import Context
 from hpcsched.dispatching.problem import RunningJob, WaitingJob
 from hpcsched.parameters import Params
 from hpcsched.registration import builtin
+from hpcsched.results.files import EVENTS
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import Interruption, JobRecord, RoundRecord
 from hpcsched.whole_files import cannot_write
-
-FILE_NAME = "events.jsonl"
 
 
 @builtin("observer", "event-log", summary="writes every event to events.jsonl in the run directory")
@@ -25,7 +24,7 @@ class EventLog(Observer):
         return cls(context.folder)
 
     def __init__(self, folder: Path) -> None:
-        self._path = folder / FILE_NAME
+        self._path = folder / EVENTS
         self._file = self._path.open("w", encoding="utf-8")
 
     def job_submitted(self, job: WaitingJob) -> None:

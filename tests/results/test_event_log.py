@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from hpcsched.dispatching.rules.reject import Reject
-from hpcsched.simulation.event_log import EventLog
+from hpcsched.results.event_log import EventLog
 from hpcsched.system.node_outages import Outage, Outages
 from tests.builders import alike, easy, replay, traced
 
