@@ -255,13 +255,13 @@ class State:
         Whether Python makes the decisions.
     takes_time
         Whether decisions take simulated time.
-    follows
-        Whether events are noted.
+    follows, tells
+        Whether events are noted, and observers are told of each instant.
     holds_jobs
         Whether Python holds jobs back.
     """
 
-    def __init__(self, capacity: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], first_slot: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], choices: Choices, *, keys: int = 0, behind_keys: int = 0, by_python: bool = False, takes_time: bool = False, follows: bool = False, holds_jobs: bool = False) -> None: ...
+    def __init__(self, capacity: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], first_slot: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], choices: Choices, *, keys: int = 0, behind_keys: int = 0, by_python: bool = False, takes_time: bool = False, follows: bool = False, tells: bool = False, holds_jobs: bool = False) -> None: ...
 
     def copy(self) -> State:
         """Return a copy."""
@@ -532,8 +532,8 @@ class State:
         Return the events since the last call, `[E, 5]`, and nodes and units of starts.
         """
 
-    def keep_output(self, jobs: int, rounds: int) -> None:
-        """Drop what was written behind the first jobs and rounds."""
+    def keep_finished(self) -> None:
+        """Drop what was written after the last instant."""
 
     def left_since(self, first: int) -> NDArray[numpy.int64]:
         """Return the jobs that have left from one on, `[J, 8]`."""

@@ -92,6 +92,7 @@ class EventLoop:
             by_python=in_python,
             takes_time=parts.latency is not None,
             follows=self._follows,
+            tells=in_python or self._events.heard,
             holds_jobs=self._holding is not None,
         )
         if self._holding is not None:
@@ -106,8 +107,6 @@ class EventLoop:
         self._admission = SharedResourceAdmission(system)
         self._checks = ColumnChecks(max((outage.end for outage in parts.outages.all), default=0))
         self.stopped = False
-        # How many of the jobs and rounds that are written followers were told of.
-        self._known = 0, 0
 
     @property
     def parts(self) -> Parts:
@@ -169,8 +168,8 @@ class EventLoop:
     def run(self, batches: Iterable[JobColumns]) -> Iterator[Written]:
         """Replay jobs; yield the jobs that have left and the rounds, part by part.
 
-        A batch is read when all jobs before it have been submitted. Where Python decides, all that
-        followers were told of is yielded before an error is raised.
+        A batch is read when all jobs before it have been submitted. All that was written up to the
+        last instant is yielded before an error is raised.
 
         Raises
         ------
@@ -179,10 +178,11 @@ class EventLoop:
         """
         try:
             yield from self._advance(batches)
+        except NeedsPythonError:
+            raise
         except (Exception, KeyboardInterrupt):
-            if self._asking is not None:
-                self.state.keep_output(*self._known)
-                yield self._take()
+            self.state.keep_finished()
+            yield self._take()
             raise
 
     def _advance(self, batches: Iterable[JobColumns]) -> Iterator[Written]:
@@ -268,7 +268,6 @@ class EventLoop:
 
     def _pass_instant(self) -> bool:
         self._catch_up()
-        self._known = self.state.written
         return not self.stopped
 
     def batch_of(self, columns: JobColumns | None) -> Batch:
@@ -339,6 +338,5 @@ class EventLoop:
 
     def _take(self) -> Written:
         """Return all that is written; the output begins anew."""
-        self._known = 0, 0
         remarks = self._events.take_remarks(self.state.written[1])
         return take_written(self.state)._replace(remarks=remarks)

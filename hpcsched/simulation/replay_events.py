@@ -29,7 +29,6 @@ from hpcsched.simulation.replay_eligibility import ReplayEligibility
 from hpcsched.simulation.stranded import Stranded
 from hpcsched.system.allocation import Allocation, NodeAllocation
 from hpcsched.workload.job import TracedJob
-from hpcsched.workload.job_batches import NeedsPythonError
 
 
 class _Present(NamedTuple):
@@ -114,31 +113,7 @@ class ReplayEvents:
         self._read += len(jobs)
 
     def catch_up(self, state: State) -> None:
-        """Notify all listeners of the events since the last call.
-
-        Raises
-        ------
-        NeedsPythonError
-            If an observer fails while the loop is ahead of it: event by event, it fails in time.
-            Otherwise the observer's own error is raised.
-        """
-        try:
-            self._tell_of_all(state)
-        except Exception as error:
-            if self._late_starts is not None:
-                raise
-            raise NeedsPythonError("an observer that fails") from error
-
-    def asked(self, now: int, held: Mapping[int, Reason]) -> None:
-        """Record a request for a decision, and the reasons of ineligible jobs."""
-        self.stranded.asked.append(now)
-        self.held = held
-
-    def decided(self, decision: Decision, allocations: Mapping[int, Allocation]) -> None:
-        """Record a decision, and the allocations of its starts, in turn."""
-        self._decision, self._decided = decision, dict(allocations)
-
-    def _tell_of_all(self, state: State) -> None:
+        """Notify all listeners of the events since the last call."""
         events, start_nodes, start_units = state.take_events()
         begin = 0
         for kind, now, number, row, value in events.tolist():
@@ -167,6 +142,15 @@ class ReplayEvents:
                 self._dismiss(now, number, state)
             else:
                 self._round(now, number, state)
+
+    def asked(self, now: int, held: Mapping[int, Reason]) -> None:
+        """Record a request for a decision, and the reasons of ineligible jobs."""
+        self.stranded.asked.append(now)
+        self.held = held
+
+    def decided(self, decision: Decision, allocations: Mapping[int, Allocation]) -> None:
+        """Record a decision, and the allocations of its starts, in turn."""
+        self._decision, self._decided = decision, dict(allocations)
 
     def _submit(self, now: int, number: int, row: int, predicted: int) -> None:
         job, run_time = self._coming.pop(number)

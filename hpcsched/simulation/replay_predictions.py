@@ -5,14 +5,12 @@ event loop has come to a submission, after it has been told of the jobs that hav
 is called in order.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 import numpy as np
 
 from hpcsched._core import State
 from hpcsched.dispatching.rules.orders import QueueOrder
-from hpcsched.errors import PluginError
 from hpcsched.prediction.actual import Actual
 from hpcsched.prediction.predictor_driver import PredictorDriver, corrected_run_time
 from hpcsched.prediction.requested_time import RequestedTime
@@ -23,7 +21,7 @@ from hpcsched.simulation.replay_choices import KNOWN_CORRECTIONS
 from hpcsched.simulation.replay_output import ENDED
 from hpcsched.system.system import IntArray
 from hpcsched.workload.job import Job, TracedJob
-from hpcsched.workload.job_batches import JobColumns, NeedsPythonError
+from hpcsched.workload.job_batches import JobColumns
 
 
 class ReplayPredictions:
@@ -36,8 +34,7 @@ class ReplayPredictions:
     orders
         Orders of the queue and behind the head job.
     in_python
-        True: corrections are asked for, and a failing plugin raises PluginError. False: it raises
-        NeedsPythonError, so that it fails event by event, in time.
+        True: all corrections are asked for.
 
     Attributes
     ----------
@@ -101,8 +98,7 @@ class ReplayPredictions:
         self.learn(state)
         columns, run_times, all_keys = self._batch
         job = self._jobs[self._first + k]
-        with self._told_in_time("predictor"):
-            predicted = self._driver.predict(job, int(run_times[k]))
+        predicted = self._driver.predict(job, int(run_times[k]))
         checks.lasting(predicted)
         demand = job.units * self._unit_demands[columns.request[k]]
         considered = Considered(job.submit_time, predicted, demand)
@@ -119,18 +115,7 @@ class ReplayPredictions:
         for sequence, start, end, _, _, how, _, _ in state.left_since(first).tolist():
             job = self._jobs.pop(sequence)
             if self.asks and how == ENDED:
-                with self._told_in_time("predictor"):
-                    self._driver.observe(job, end - start)
-
-    @contextmanager
-    def _told_in_time(self, what: str) -> Iterator[None]:
-        """Turn the error of a plugin into one that makes it fail event by event."""
-        try:
-            yield
-        except PluginError:
-            if self._in_python:
-                raise
-            raise NeedsPythonError(f"a {what} that fails") from None
+                self._driver.observe(job, end - start)
 
     def taken(self) -> None:
         """Note that the output begins anew."""
@@ -142,9 +127,8 @@ class ReplayPredictions:
         columns = (state.jobs(name, rows).tolist() for name in names)
         ends = []
         for sequence, start, predicted in zip(*columns, strict=True):
-            with self._told_in_time("correction"):
-                run_time = corrected_run_time(
-                    self._parts.correction, self._jobs[sequence], predicted, state.now - start
-                )
+            run_time = corrected_run_time(
+                self._parts.correction, self._jobs[sequence], predicted, state.now - start
+            )
             ends.append(start + run_time)
         return ends

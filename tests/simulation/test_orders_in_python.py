@@ -14,13 +14,14 @@ from hpcsched.dispatching.rules.multifactor import MultifactorOrder
 from hpcsched.dispatching.rules.multifactor_params import MultifactorParams, Weights
 from hpcsched.dispatching.rules.orders import ArrivalOrder
 from hpcsched.dispatching.rules.relaxed import Relaxed
+from hpcsched.errors import PluginError
 from hpcsched.prediction.requested_time import RequestedTime
 from hpcsched.simulation.engine import Simulation
 from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.parts import Parts
 from hpcsched.system.system import System
-from hpcsched.workload.job_batches import NeedsPythonError, RequestNumbers, columns_of
+from hpcsched.workload.job_batches import RequestNumbers, columns_of
 from hpcsched.workload.site_partitions import NO_PARTITIONS
 from tests.builders import alike, easy, parts, traced
 from tests.simulation.replays import by_the_core, event_by_event
@@ -123,7 +124,7 @@ def test_an_observer_that_tells_something() -> None:
 
 
 def test_an_observer_that_tells_no_data() -> None:
-    """The loop in Python says what is wrong."""
+    """The plugin is named."""
 
     class Odd(Observer):
         """Tells what is no data."""
@@ -137,5 +138,5 @@ def test_an_observer_that_tells_no_data() -> None:
         alike(1, core=2), easy(), predictor=RequestedTime(), observers=[odd], givers={"odd": odd}
     )
     loop = EventLoop(simulated)
-    with pytest.raises(NeedsPythonError, match="an observer that fails"):
+    with pytest.raises(PluginError, match="odd"):
         list(loop.run(columns_of([traced(0, 0, 1, 5)], RequestNumbers())))

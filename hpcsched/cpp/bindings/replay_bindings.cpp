@@ -100,19 +100,6 @@ std::tuple<Records, Nodes, Nodes> take_events(State& state)
     return taken;
 }
 
-/// Drop what was written behind the first jobs and rounds.
-void keep_output(State& state, int64_t jobs, int64_t rounds)
-{
-    Output& output = state.output;
-    output.jobs.resize(jobs);
-    const int64_t places = jobs == 0 ? 0 : output.jobs[jobs - 1].last_place;
-    output.places.nodes.resize(places);
-    output.places.units.resize(places);
-    output.rounds.resize(rounds);
-    output.amounts.resize(rounds);
-    output.decision_times.resize(rounds);
-}
-
 NewArray<int64_t> starts_in_futures(const State& state, const Row& rows,
                                     const Array2<const int64_t>& run_times, const Row& wanted,
                                     decltype(Futures::later) later, decltype(Futures::ended) ended,
@@ -237,8 +224,9 @@ tuple
 )")
         .def("take_events", &take_events,
              "Return the events since the last call, `[E, 5]`, and nodes and units of starts.")
-        .def("keep_output", &keep_output, "jobs"_a, "rounds"_a,
-             "Drop what was written behind the first jobs and rounds.")
+        .def(
+            "keep_finished", [](State& self) { self.output.keep_finished(); },
+            "Drop what was written after the last instant.")
         .def(
             "left_since",
             [](const State& self, int64_t first) {

@@ -242,8 +242,8 @@ by_python
     Whether Python makes the decisions.
 takes_time
     Whether decisions take simulated time.
-follows
-    Whether events are noted.
+follows, tells
+    Whether events are noted, and observers are told of each instant.
 holds_jobs
     Whether Python holds jobs back.
 )");
@@ -252,14 +252,14 @@ holds_jobs
             "__init__",
             [](State* self, const Array2<const int64_t>& capacity,
                const Array<const int64_t>& first_slot, const Choices& choices, int64_t keys,
-               int64_t behind_keys, bool by_python, bool takes_time, bool follows,
+               int64_t behind_keys, bool by_python, bool takes_time, bool follows, bool tells,
                bool holds_jobs) {
                 new (self) State(matrix_of(capacity), view_of(first_slot), choices,
-                                 {by_python, takes_time, follows, holds_jobs}, keys, behind_keys);
+                                 {by_python, takes_time, follows, tells, holds_jobs}, keys, behind_keys);
             },
             "capacity"_a, "first_slot"_a, "choices"_a, nb::kw_only(), "keys"_a = 0,
             "behind_keys"_a = 0, "by_python"_a = false, "takes_time"_a = false,
-            "follows"_a = false, "holds_jobs"_a = false)
+            "follows"_a = false, "tells"_a = false, "holds_jobs"_a = false)
         .def("copy", &copy_of, "Return a copy.")
         .def(
             "__deepcopy__", [](const State& self, nb::handle) { return copy_of(self); }, "memo"_a)

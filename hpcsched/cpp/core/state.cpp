@@ -42,6 +42,21 @@ State::State(Matrix<const int64_t> of_node, View<const int64_t> first_slot, Choi
     counters.intervals = slots != 0;
 }
 
+void Output::keep_finished()
+{
+    const auto keep = [](Column<LeftJob>& kept, Places& of, int64_t count) {
+        kept.resize(count);
+        const int64_t last = count == 0 ? 0 : kept.back().last_place;
+        of.nodes.resize(last);
+        of.units.resize(last);
+    };
+    keep(jobs, places, finished.jobs);
+    keep(lost, lost_places, finished.lost);
+    rounds.resize(finished.rounds);
+    amounts.resize(finished.rounds);
+    decision_times.resize(finished.rounds);
+}
+
 void grow_rows(State& state, int64_t rows)
 {
     const int64_t before = state.jobs.size();

@@ -47,6 +47,7 @@ struct Manner {
     bool by_python = false;  // Python makes the decisions
     bool takes_time = false;  // decisions take simulated time
     bool follows = false;  // events are noted
+    bool tells = false;  // observers are told of each instant
     bool holds_jobs = false;  // Python holds jobs back
 };
 
@@ -164,6 +165,12 @@ struct Places {
 };
 
 struct Output {
+    /// Numbers of jobs, lost attempts and rounds at the end of the last instant.
+    struct Finished {
+        int64_t jobs = 0;
+        int64_t lost = 0;
+        int64_t rounds = 0;
+    } finished;
     Column<LeftJob> jobs;
     Places places;
     Column<LeftJob> lost;  // attempts, with places of their own
@@ -172,7 +179,11 @@ struct Output {
     Table<int64_t> amounts;  // of each round: waiting, free and idle amounts
     Column<double> decision_times;
 
-    void clear() { *this = {.amounts = Table<int64_t>(0, amounts.columns())}; }
+    void clear() { *this = {.finished = {}, .amounts = Table<int64_t>(0, amounts.columns())}; }
+    void finish_instant() { finished = {jobs.size(), lost.size(), rounds.size()}; }
+
+    /// Drop what was written after the last instant.
+    void keep_finished();
 };
 
 /// Output for observers.

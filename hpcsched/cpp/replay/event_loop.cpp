@@ -91,9 +91,11 @@ int64_t Loop::next_instant()
 /// Whether the loop pauses between two instants.
 bool Loop::is_to_pause()
 {
-    if (state_.manner.by_python && !counters_.seen) {
+    if (!counters_.seen) {
         counters_.seen = true;
-        if (!hooks_.pass_instant()) return true;
+        const bool goes_on = !state_.manner.tells || hooks_.pass_instant();
+        state_.output.finish_instant();
+        if (!goes_on) return true;
     }
     return over_ > until_ || state_.output.jobs.size() + state_.output.rounds.size() > most_written;
 }
