@@ -8,6 +8,21 @@ import numpy
 from numpy.typing import NDArray
 
 
+def log(x: float) -> float:
+    """Return the natural logarithm, to the bit."""
+
+def exp(x: float) -> float:
+    """Return e to the power of x, to the bit."""
+
+def expm1(x: float) -> float:
+    """Return exp(x) - 1, to the bit."""
+
+def log1p(x: float) -> float:
+    """Return log(1 + x), to the bit."""
+
+def power(base: float, exponent: float) -> float:
+    """Return a number, 0 or above, to some power, to the bit."""
+
 class PostponeMode(enum.Enum):
     """Jobs whose nodes a plan of `PostponeSearch` names."""
 

@@ -1,5 +1,6 @@
 #include <nanobind/nanobind.h>
 
+#include "bindings/math_bindings.hpp"
 #include "bindings/planning_bindings.hpp"
 #include "bindings/state_bindings.hpp"
 #include "postpone/bindings.hpp"
@@ -9,6 +10,7 @@ NB_MODULE(_core, core)
     // A dispatcher that somebody keeps until the interpreter ends is no leak.
     nanobind::set_leak_warnings(false);
     core.doc() = "The compiled core of hpcsched.";
+    hpcsched::bind_math(core);
     hpcsched::postpone::bind(core);
     auto state = hpcsched::bind_state(core);
     hpcsched::bind_rounds(state);

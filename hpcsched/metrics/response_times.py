@@ -4,6 +4,7 @@ import numpy as np
 
 from hpcsched.metrics.column_sums import FloatColumn, mean_of_integers, sum_of_floats
 from hpcsched.metrics.metric_tables import Column, Table
+from hpcsched.portable_math import exp, expm1, log, log1p, of_each
 
 
 def mean_wait_time(jobs: Table) -> float | None:
@@ -105,7 +106,8 @@ def power_difference(wait: FloatColumn, run_time: FloatColumn, power: float) -> 
             wait_power = wait_power * wait
             total = total * response + wait_power
         return run_time * total
-    # F^p − Q^p = −F^p · (exp(p · log(1 − D/F)) − 1); log(0) = −∞ is right where nothing was waited.
+    # F^p − Q^p = −F^p · (exp(p · log(1 − D/F)) − 1); the factor is −1 where nothing was waited.
     share = np.divide(run_time, response, out=np.zeros_like(wait), where=response > 0)
-    with np.errstate(divide="ignore"):
-        return -(response**power) * np.expm1(power * np.log1p(-share))
+    grown: FloatColumn = of_each(lambda x: exp(power * log(x)) if x else 0.0, response)
+    less: FloatColumn = of_each(lambda x: expm1(power * log1p(-x)) if x < 1 else -1.0, share)
+    return -grown * less

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from math import gamma
 from random import Random
 
+from hpcsched.portable_math import log, power
 from hpcsched.system.node_outages import Outage
-from hpcsched.workload.synthetic.portable import log, power
 
 
 @dataclass(frozen=True, slots=True)

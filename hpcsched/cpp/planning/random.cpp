@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "core/portable_math.hpp"
+
 namespace hpcsched {
 
 Change draw_change(int64_t count, double front_bias, int64_t& state)
 {
     const auto a =
-        static_cast<int64_t>(static_cast<double>(count) * std::pow(uniform(state), front_bias));
+        static_cast<int64_t>(static_cast<double>(count) * portable::power(uniform(state), front_bias));
     int64_t b = random_below(count - 1, state);
     if (b >= a) ++b;
     if (uniform(state) < 0.5 || std::abs(a - b) == 1) return {std::min(a, b), std::max(a, b), true};

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "core/portable_math.hpp"
+
 namespace hpcsched {
 
 namespace {
@@ -23,7 +25,8 @@ double power_difference(double wait, double run_time, double power)
         return run_time * total;
     }
     if (response == 0.0) return 0.0;
-    return -std::pow(response, power) * std::expm1(power * std::log1p(-run_time / response));
+    return -portable::power(response, power) *
+           portable::expm1(power * portable::log1p(-run_time / response));
 }
 
 }  // namespace
@@ -35,7 +38,7 @@ double StartTimeCosts::cost_at(int64_t job, int64_t start) const
         double late = static_cast<double>(start) - free(t, job);
         if (!(late > 0.0)) continue;
         if (discount_time_constant > 0.0)
-            late = -discount_time_constant * std::expm1(-late / discount_time_constant);
+            late = -discount_time_constant * portable::expm1(-late / discount_time_constant);
         cost += weights(t, job) * late;
     }
     if (amounts[job] == 0.0) return cost;

@@ -20,6 +20,7 @@ from hpcsched.dispatching.offline.offline_trace import (
 )
 from hpcsched.dispatching.planned_cost import FloatArray
 from hpcsched.dispatching.planning.start_time_costs import StartTimeCosts, least_of_each
+from hpcsched.portable_math import exp, of_each
 from hpcsched.system.system import IntArray
 
 ROUNDS = 60
@@ -220,7 +221,7 @@ def _lagrangian_bounds(
             # One overfull piece must not drive its multiplier out of range in a single step.
             over = np.clip(over, -1, 1)
             squares += over * over
-            rates = np.maximum(rates, least_rate) * np.exp(over / np.sqrt(squares))
+            rates = np.maximum(rates, least_rate) * of_each(exp, over / np.sqrt(squares))
         else:
             squares += over * over
             rates = np.maximum(rates + steps * over / np.sqrt(squares), 0.0)

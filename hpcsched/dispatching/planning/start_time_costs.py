@@ -6,6 +6,7 @@ import numpy as np
 
 from hpcsched._core import find_cheapest, find_costs
 from hpcsched.dispatching.planned_cost import FloatArray, PlannedCost
+from hpcsched.portable_math import exp, of_each
 from hpcsched.system.system import IntArray
 
 
@@ -94,7 +95,7 @@ def costs_of(
     if discount_time_constant:
         # Discounting starts at the round, not at `free`, so that all jobs are discounted alike.
         # A wait that begins after `free` seconds is discounted by them from the start.
-        weights *= np.exp(-free / discount_time_constant)
+        weights *= of_each(exp, -free / discount_time_constant)
     specific = cost.specific
     return StartTimeCosts(
         weights,

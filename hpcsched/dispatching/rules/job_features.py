@@ -1,12 +1,12 @@
 """Features of the queue for a learned policy: a row of numbers for each of the first jobs."""
 
-import math
 from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
 from hpcsched.dispatching.problem import DispatchingProblem
+from hpcsched.portable_math import log1p
 from hpcsched.system.request import Request
 from hpcsched.system.space import units_that_fit
 
@@ -25,7 +25,7 @@ FEATURES = (
 """Names of the features, in the order of the columns; all are from 0 to 1."""
 
 _HOUR = 3600
-_LONGEST = math.log1p(30 * 86_400)
+_LONGEST = log1p(30 * 86_400)
 
 
 def job_features(problem: DispatchingProblem, window: int) -> FeatureRows:
@@ -72,7 +72,7 @@ def job_features(problem: DispatchingProblem, window: int) -> FeatureRows:
 
 @lru_cache(maxsize=1 << 16)
 def _as_share(seconds: int) -> float:
-    return min(math.log1p(seconds) / _LONGEST, 1.0)
+    return min(log1p(seconds) / _LONGEST, 1.0)
 
 
 def _free_amounts(problem: DispatchingProblem) -> list[int]:

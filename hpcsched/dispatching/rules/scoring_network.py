@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from hpcsched.dispatching.rules.job_features import FEATURES, FeatureRows
 from hpcsched.errors import Finding, InputError, Place
+from hpcsched.portable_math import expm1, of_each
 
 FORMAT = 1
 
@@ -86,9 +87,9 @@ class ScoringNetwork:
         """Return the score of each job, `[window]`."""
         values: Array = features.astype(np.float64)
         for weights, biases in self.layers[:-1]:
-            values = np.tanh(values @ weights + biases)
+            values = of_each(_tanh, _product(values, weights) + biases)
         weights, biases = self.layers[-1]
-        scores: Array = (values @ weights + biases)[:, 0]
+        scores: Array = (_product(values, weights) + biases)[:, 0]
         return scores
 
     def save(self, path: str | Path) -> None:
@@ -144,3 +145,14 @@ def parameter_count(hidden: Sequence[int] = ()) -> int:
     """
     sizes = (len(FEATURES), *hidden, 1)
     return sum((rows + 1) * columns for rows, columns in pairwise(sizes))
+
+
+def _product(values: Array, weights: Array) -> Array:
+    """Return the product of matrices; BLAS adds in another order on another processor."""
+    found: Array = (values[:, :, np.newaxis] * weights).sum(axis=1)
+    return found
+
+
+def _tanh(x: float) -> float:
+    grown = expm1(-2 * abs(x))
+    return -grown / (2 + grown) * (1 if x > 0 else -1)

@@ -13,11 +13,24 @@ import numpy as np
 from hpcsched.context import Context
 from hpcsched.dispatching.rules.orders import KeyOrder, QueueOrder, WaitOver
 from hpcsched.parameters import Params
+from hpcsched.portable_math import log, of_each, power
 from hpcsched.registration import builtin
 from hpcsched.system.system import System
 
 _STEPS = 2**20
 """Resolution of the divisors of wait times: they are rounded to 2⁻²⁰ and scaled to integers."""
+
+
+def _cube_root(x: float) -> float:
+    return power(x, 1 / 3)
+
+
+def _log2(x: float) -> float:
+    return log(x) / log(2.0)
+
+
+def _log10(x: float) -> float:
+    return log(x) / log(10.0)
 
 
 def wfp3(system: System) -> QueueOrder:
@@ -28,7 +41,9 @@ def wfp3(system: System) -> QueueOrder:
     2009.
     """
     # Cube roots have the same order: wait × ∛processors / run time.
-    return WaitOver(lambda job: _parts(_run_time(job) / np.cbrt(_processors(job, system))))
+    return WaitOver(
+        lambda job: _parts(_run_time(job) / of_each(_cube_root, _processors(job, system)))
+    )
 
 
 def unicef(system: System) -> QueueOrder:
@@ -37,7 +52,7 @@ def unicef(system: System) -> QueueOrder:
     It favours small jobs; those of one processor come before all others once they have waited.
     Source: as for `wfp3`.
     """
-    return WaitOver(lambda job: _parts(_run_time(job) * np.log2(_processors(job, system))))
+    return WaitOver(lambda job: _parts(_run_time(job) * of_each(_log2, _processors(job, system))))
 
 
 def f1(system: System) -> QueueOrder:
@@ -59,7 +74,7 @@ def f1(system: System) -> QueueOrder:
     *Obtaining dynamic scheduling policies with simulation and machine learning*, SC 2017, table 3.
     Submit times are seconds since the trace's own second 0, and at least 1.
     """
-    return _fitted(system, lambda r, n: np.log10(r) * n, 870)
+    return _fitted(system, lambda r, n: of_each(_log10, r) * n, 870)
 
 
 def f2(system: System) -> QueueOrder:
@@ -79,7 +94,8 @@ def f4(system: System) -> QueueOrder:
 
 def _fitted(system: System, size: Any, weight: float) -> QueueOrder:
     def key(job: Any) -> Any:
-        submitted = np.log10(np.maximum(np.asarray(job.submit_time, dtype=np.float64), 1))
+        submit_time = np.asarray(job.submit_time, dtype=np.float64)
+        submitted = of_each(_log10, np.maximum(submit_time, 1))
         value = size(_run_time(job), _processors(job, system)) + weight * submitted
         # Numbers from 0 on are ordered as the integers that have the same bits.
         return np.asarray(value, dtype=np.float64).view(np.int64)[()]

@@ -14,6 +14,7 @@ import numpy as np
 from hpcsched.dispatching.objectives import AF, AWF, PSF, BoundedSlowdown, Slowdown, WaitTime
 from hpcsched.dispatching.planned_cost import CostOf, PlannedCost
 from hpcsched.dispatching.problem import DispatchingProblem, Objective, WaitingJob
+from hpcsched.portable_math import of_each, power
 
 _TINY = np.finfo(float).tiny
 
@@ -112,7 +113,8 @@ class SurrogateObjective:
         if self.surrogate.area_exponent:
             areas = np.array([float(job.area) for job in jobs])
             # Relative to the mean, so that the unit of areas does not matter.
-            weights = weights * (areas / areas.mean()) ** self.surrogate.area_exponent
+            of_mean = areas / areas.mean()
+            weights = weights * of_each(power, of_mean, self.surrogate.area_exponent)
         return cost._replace(weights=weights)
 
     def sort(self, problem: DispatchingProblem) -> Sequence[WaitingJob]:

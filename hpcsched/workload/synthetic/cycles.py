@@ -7,8 +7,8 @@ few jobs at night, a morning rise, a dip at noon, a long afternoon, weekends at 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from hpcsched.portable_math import plain_sum
 from hpcsched.workload.synthetic.draws import Draws
-from hpcsched.workload.synthetic.portable import plain_sum
 
 HOUR = 3600
 DAY = 24 * HOUR

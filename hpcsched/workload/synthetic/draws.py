@@ -11,7 +11,7 @@ from itertools import accumulate
 from random import Random
 from typing import Generic, TypeVar
 
-from hpcsched.workload.synthetic.portable import exp, log, power
+from hpcsched.portable_math import exp, log, power
 
 T = TypeVar("T")
 

@@ -1,6 +1,6 @@
 """Lower incomplete gamma function, the same on every machine."""
 
-from hpcsched.workload.synthetic.portable import exp, log
+from hpcsched.portable_math import exp, log
 
 _SMALL = 1e-17
 """Terms of the series below this share of the sum no longer change it."""

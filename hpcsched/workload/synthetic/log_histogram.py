@@ -3,8 +3,8 @@
 import math
 from collections.abc import Sequence
 
+from hpcsched.portable_math import exp, log
 from hpcsched.workload.synthetic.draws import Draws, Weighted
-from hpcsched.workload.synthetic.portable import exp, log
 
 PER_DECADE = 24
 """Bins a decade; the numbers of one differ by 10 %."""

@@ -18,12 +18,12 @@ from pydantic import Field
 
 from hpcsched.context import Context
 from hpcsched.parameters import Params, UnitAmounts
+from hpcsched.portable_math import exp, log, plain_sum
 from hpcsched.registration import builtin
 from hpcsched.system.request import Request
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.synthetic.draws import Draws
 from hpcsched.workload.synthetic.incomplete_gamma import lower_gamma
-from hpcsched.workload.synthetic.portable import exp, log, plain_sum
 from hpcsched.workload.synthetic.slot_weights import SLOT, SLOTS, SlotWalk
 from hpcsched.workload.synthetic.synthetic_source import SyntheticSource, checked_request
 

@@ -8,7 +8,7 @@ so it is easy to fit to published means and shares.
 from functools import cached_property
 from typing import NamedTuple
 
-from hpcsched.workload.synthetic.portable import exp, log
+from hpcsched.portable_math import exp, log
 
 
 class Stratum(NamedTuple):

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from hpcsched.portable_math import plain_sum
 from hpcsched.workload.synthetic.draws import Draws
-from hpcsched.workload.synthetic.portable import plain_sum
 from hpcsched.workload.synthetic.quantiles import Levels, Stratum
 
 

@@ -19,9 +19,9 @@ include its nights and weekends once more.
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
+from hpcsched.portable_math import plain_sum
 from hpcsched.workload.synthetic.draws import Draws
 from hpcsched.workload.synthetic.log_histogram import LogHistogram
-from hpcsched.workload.synthetic.portable import plain_sum
 from hpcsched.workload.synthetic.slot_weights import SLOT, SLOTS, SlotWalk
 from hpcsched.workload.trace_calendar import Calendar, CalendarPlace
 
