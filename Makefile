@@ -20,7 +20,7 @@ LONGEST_FIRST := small-order-search $(filter-out small-order-search,$(QUICKSTART
 # The first jobs of the embedded trace, and the objective that the last two go after.
 QUICKLY := --set trace.jobs=300 --set objective=af
 
-.PHONY: quickstart release test test-all test-slurm lint bench sanitize mutation docs debs2024 debs2024_logs mod2017 cp2021 cpmpy_models in_papers_manner rlscheduler predictors changing_log schema clean $(QUICKSTART)
+.PHONY: quickstart release test test-all test-slurm lint bench sanitize fuzz mutation docs debs2024 debs2024_logs mod2017 cp2021 cpmpy_models in_papers_manner rlscheduler predictors changing_log schema clean $(QUICKSTART)
 
 quickstart: $(VENV)/installed ## Replay the embedded trace under five dispatchers, and compare them
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync $(LONGEST_FIRST)
@@ -77,16 +77,25 @@ SANITIZED := build/sanitize
 SITE := import sysconfig; print(sysconfig.get_path("purelib"))
 
 # Leaks are not looked for: Python itself keeps what it has at its end.
-sanitize: $(VENV)/installed-dev ## The tests of the compiled core, with ASan and UBSan in it
+CHECKED = LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)" \
+  ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc $(SANITIZED)/bin/python
+
+$(SANITIZED)/installed: $(VENV)/installed-dev
 	$(PYTHON) -m venv $(SANITIZED)
 	$(BIN)/python -c '$(SITE)' > $$($(SANITIZED)/bin/python -c '$(SITE)')/dependencies.pth
 	$(SANITIZED)/bin/pip install --quiet --no-deps --no-build-isolation --editable . \
 	  --config-settings cmake.define.SANITIZE=ON --config-settings build-dir=$(SANITIZED)/cmake
-	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)" \
-	  ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc \
-	  $(SANITIZED)/bin/python -m pytest -p no:cacheprovider tests/dispatching/cp/postpone \
-	    tests/simulation tests/dispatching/search/test_search_orders.py \
-	    -k 'not models and not known_constraints'
+	touch $@
+
+sanitize: $(SANITIZED)/installed ## Tests of the compiled core, with ASan and UBSan in it
+	$(CHECKED) -m pytest -q -p no:cacheprovider tests/dispatching/cp/postpone \
+	  $(addprefix tests/simulation/test_,$(addsuffix .py,against_events further_rules growth \
+	    held_jobs latency orders_in_python replay_branches shared_resources_in_core)) \
+	  tests/dispatching/search/test_search_orders.py -k 'not models and not known_constraints'
+
+# FOR= seconds.
+fuzz: $(SANITIZED)/installed ## Random workloads in a compiled core with ASan and UBSan in it
+	$(CHECKED) -m tests.fuzz.fuzz_replays $(or $(FOR),60)
 
 # OF= packages or files, and OPTIONS= such as --sample 100 or --again; all without them.
 mutation: $(VENV)/installed-mutation ## Mutation testing; see benchmarks/mutation/README.md
