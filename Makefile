@@ -84,7 +84,7 @@ sanitize: $(VENV)/installed-dev ## The tests of the compiled core, with ASan and
 	  --config-settings cmake.define.SANITIZE=ON --config-settings build-dir=$(SANITIZED)/cmake
 	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)" \
 	  ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc \
-	  $(SANITIZED)/bin/python -m pytest -p no:cacheprovider tests/dispatching/cp/postpone \
+	  $(SANITIZED)/bin/python -m pytest -p no:cacheprovider tests/dispatching/cp/backends/test_postpone.py \
 	    tests/dispatching/core tests/dispatching/search/test_search_orders.py \
 	    tests/dispatching/test_round_plans.py -k 'not models and not known_constraints'
 

@@ -9,8 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from hpcsched.dispatching.core.codes import NEVER
-from hpcsched.dispatching.planning.counted_units import counted_units
-from hpcsched.dispatching.planning.releases import releases_of
+from hpcsched.dispatching.planning.releases import counted_units, releases_of
 from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.dispatching.rules.allocators import FirstFit, KeepScarce
 from hpcsched.system.allocation import SlotAllocation, SlotMap

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "planning/random.hpp"
 
@@ -16,87 +15,6 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 /// Number of orders tried, for each job of a neighbourhood.
 constexpr int64_t tries_of_each = 3;
 
-/// A few jobs and their costs, numbered anew.
-class FewJobs {
-public:
-    /// Nothing before `begin` is known to be free.
-    FewJobs(const Numbers& numbers, int64_t begin, const ModelJobs& jobs,
-            const StartTimeCosts& costs);
-
-    ModelJobs jobs() const
-    {
-        return {aggregated_, units_, requests_, run_times_, room_, capacity_, draws_, releases_};
-    }
-
-    StartTimeCosts costs() const
-    {
-        StartTimeCosts costs = all_costs_;
-        costs.weights = weights_;
-        costs.free = free_;
-        costs.amounts = amounts_;
-        costs.submit = submit_;
-        costs.run_times = cost_run_times_;
-        return costs;
-    }
-
-private:
-    bool aggregated_;
-    Capacity capacity_;
-    StartTimeCosts all_costs_;
-    Numbers units_;
-    Numbers run_times_;
-    Numbers releases_;
-    Numbers submit_;
-    Numbers cost_run_times_;
-    std::vector<double> amounts_;
-    Table<int64_t> requests_;
-    Table<int64_t> room_;
-    Table<int64_t> draws_;
-    Table<double> weights_;
-    Table<double> free_;
-};
-
-template <class T>
-Table<T> rows_of(Matrix<const T> all, const Numbers& numbers)
-{
-    Table<T> some(static_cast<int64_t>(numbers.size()), all.columns());
-    for (size_t i = 0; i < numbers.size(); ++i)
-        std::copy(all.row(numbers[i]).begin(), all.row(numbers[i]).end(),
-                  some.row(static_cast<int64_t>(i)).begin());
-    return some;
-}
-
-template <class T>
-Table<T> columns_of(Matrix<const T> all, const Numbers& numbers)
-{
-    Table<T> some(all.rows(), static_cast<int64_t>(numbers.size()));
-    for (int64_t t = 0; t < all.rows(); ++t)
-        for (size_t i = 0; i < numbers.size(); ++i)
-            some(t, static_cast<int64_t>(i)) = all(t, numbers[i]);
-    return some;
-}
-
-FewJobs::FewJobs(const Numbers& numbers, int64_t begin, const ModelJobs& jobs,
-                 const StartTimeCosts& costs)
-    : aggregated_(jobs.aggregated),
-      capacity_(jobs.capacity),
-      all_costs_(costs),
-      requests_(rows_of(jobs.requests, numbers)),
-      room_(rows_of(jobs.room, numbers)),
-      draws_(rows_of(jobs.draws, numbers)),
-      weights_(columns_of(costs.weights, numbers)),
-      free_(columns_of(costs.free, numbers))
-{
-    for (const int64_t job : numbers) {
-        units_.push_back(jobs.units[job]);
-        run_times_.push_back(jobs.run_times[job]);
-        releases_.push_back(std::max(jobs.releases[job], begin));
-        submit_.push_back(costs.submit[job]);
-        cost_run_times_.push_back(costs.run_times[job]);
-        amounts_.push_back(costs.amounts[job]);
-    }
-}
-
 struct Window {
     int64_t begin;
     int64_t end;
@@ -106,13 +24,33 @@ struct Window {
 class Search {
 public:
     Search(const Pass& pass, const ModelJobs& jobs, const StartTimeCosts& costs,
-           View<const double> least, const TracePlan& plan);
+           View<const double> least, const TracePlan& plan)
+        : pass_(pass),
+          releases_(jobs.releases.begin(), jobs.releases.end()),
+          jobs_(jobs),
+          costs_(costs),
+          least_(least),
+          plan_(plan),
+          count_(plan.order.size()),
+          sorted_starts_(static_cast<size_t>(count_)),
+          place_(static_cast<size_t>(count_)),
+          is_free_(static_cast<size_t>(count_)),
+          trial_starts_(static_cast<size_t>(count_)),
+          best_starts_(static_cast<size_t>(count_)),
+          trial_placed_(count_, plan.placed.columns()),
+          best_placed_(count_, plan.placed.columns())
+    {
+        jobs_.releases = releases_;
+        for (const int64_t run_time : jobs.run_times) longest_ = std::max(longest_, run_time);
+        find_places();
+    }
 
     int64_t run();
 
 private:
     const Pass& pass_;
-    const ModelJobs& jobs_;
+    Numbers releases_;  // of the jobs, that of a neighbourhood while it is planned anew
+    ModelJobs jobs_;
     const StartTimeCosts& costs_;
     View<const double> least_;
     const TracePlan& plan_;
@@ -121,6 +59,11 @@ private:
     Numbers sorted_starts_;
     Numbers place_;  // of each job in the order of starts
     std::vector<bool> is_free_;
+    // Of the jobs of a neighbourhood; here, as to make them takes as long as the whole trace.
+    Numbers trial_starts_;
+    Numbers best_starts_;
+    Table<int64_t> trial_placed_;
+    Table<int64_t> best_placed_;
 
     int64_t end_of(int64_t job) const { return plan_.starts[job] + jobs_.run_times[job]; }
     int64_t first_from(int64_t time) const
@@ -134,24 +77,9 @@ private:
     Numbers fixed_beside(const Window& window) const;
     FreeResources room_beside(const Numbers& fixed, const Window& window) const;
     FreeResources steps_beside(const Numbers& fixed, const Window& window) const;
+    double plan_anew(Numbers order, double before, OrderPlans& plans, int64_t& work);
     int64_t improve_around(int64_t seed);
 };
-
-Search::Search(const Pass& pass, const ModelJobs& jobs, const StartTimeCosts& costs,
-               View<const double> least, const TracePlan& plan)
-    : pass_(pass),
-      jobs_(jobs),
-      costs_(costs),
-      least_(least),
-      plan_(plan),
-      count_(plan.order.size()),
-      sorted_starts_(static_cast<size_t>(count_)),
-      place_(static_cast<size_t>(count_)),
-      is_free_(static_cast<size_t>(count_))
-{
-    for (int64_t job = 0; job < count_; ++job) longest_ = std::max(longest_, jobs.run_times[job]);
-    find_places();
-}
 
 void Search::find_places()
 {
@@ -222,7 +150,7 @@ Numbers Search::fixed_beside(const Window& window) const
 /// Return the room beside fixed jobs in a window; nothing is free after that.
 FreeResources Search::room_beside(const Numbers& fixed, const Window& window) const
 {
-    if (jobs_.aggregated) return steps_beside(fixed, window);
+    if (jobs_.counted) return steps_beside(fixed, window);
     const Matrix<const int64_t> capacity = jobs_.capacity.of_node;
     const int64_t nodes = capacity.rows(), types = capacity.columns();
     Table<int64_t> idle(types, nodes);
@@ -257,7 +185,7 @@ FreeResources Search::steps_beside(const Numbers& fixed, const Window& window) c
     };
     std::vector<Change> changes;
     for (const int64_t job : fixed) {
-        const int64_t demand = jobs_.units[job] * jobs_.requests(job, 0);
+        const int64_t demand = jobs_.demand(job);
         changes.push_back({std::max(plan_.starts[job], window.begin), -demand});
         changes.push_back({std::min(end_of(job), window.end), demand});
     }
@@ -273,34 +201,29 @@ FreeResources Search::steps_beside(const Numbers& fixed, const Window& window) c
     return FreeResources(std::move(steps));
 }
 
-struct NewPlan {
-    double cost;
-    int64_t work;  // segments looked through
-    Numbers starts;
-    Table<int64_t> placed;
-};
-
-/// Plan a few jobs in many orders; return the plan of least cost, if it is less than `before`.
-NewPlan plan_anew(int64_t tries, double before, OrderPlans& plans, int64_t count, int64_t nodes,
-                  int64_t& random)
+void copy_row(Matrix<const int64_t> from, Matrix<int64_t> to, int64_t row)
 {
-    NewPlan best{before, 0, Numbers(static_cast<size_t>(count)), Table<int64_t>(count, nodes)};
-    Numbers order(static_cast<size_t>(count)), trial_starts(static_cast<size_t>(count));
-    std::iota(order.begin(), order.end(), 0);
+    std::copy(from.row(row).begin(), from.row(row).end(), to.row(row).begin());
+}
+
+/// Plan a few jobs in many orders; return the least cost, and keep its plan as the best one if it
+/// is less than `before`. Adds the segments looked through to `work`.
+double Search::plan_anew(Numbers order, double before, OrderPlans& plans, int64_t& work)
+{
+    const auto count = static_cast<int64_t>(order.size()), tries = tries_of_each * pass_.width;
     Numbers trial = order;
     // As in the search of orders: less than this is rounding.
     const double slack = 1e-12 * std::abs(before);
-    double now = infinite;
+    double now = infinite, best = before;
     for (int64_t tried = 0; tried <= tries; ++tried) {
         int64_t low = 0;
         if (tried != 0) {
-            const Change change = draw_change(count, 1.0, random);
-            apply(change, order, trial);
+            const Change change = Change::draw(count, 1.0, pass_.random);
+            change.apply(order, trial);
             low = change.low();
         }
-        const auto outcome =
-            plans.go_on(low, -1, trial, now + slack, false, best.starts, trial_starts);
-        best.work += outcome.planned * plans.scratch().size();
+        const auto outcome = plans.go_on(low, trial, now + slack, false, trial_starts_);
+        work += outcome.planned * plans.scratch().size();
         if (outcome.cost == infinite) {
             if (tried == 0) break;
             continue;
@@ -308,14 +231,15 @@ NewPlan plan_anew(int64_t tries, double before, OrderPlans& plans, int64_t count
         now = outcome.cost;
         std::copy(trial.begin() + low, trial.end(), order.begin() + low);
         // Starts of positions before `low` are those of the order before: they are planned again.
-        const int64_t first = outcome.cost < best.cost - slack ? 0 : low;
-        const auto again =
-            plans.go_on(first, -1, order, infinite, true, best.starts, trial_starts);
-        best.work += again.planned * plans.scratch().size();
-        if (again.cost < best.cost - slack) {
-            best.cost = again.cost;
-            best.starts = trial_starts;
-            best.placed = plans.placed();
+        const int64_t first = outcome.cost < best - slack ? 0 : low;
+        const auto again = plans.go_on(first, order, infinite, true, trial_starts_);
+        work += again.planned * plans.scratch().size();
+        if (again.cost < best - slack) {
+            best = again.cost;
+            for (const int64_t job : order) {
+                best_starts_[job] = trial_starts_[job];
+                copy_row(trial_placed_, best_placed_, job);
+            }
         }
     }
     return best;
@@ -327,22 +251,23 @@ int64_t Search::improve_around(int64_t seed)
     const int64_t at = place_[seed];
     const Numbers chosen = choose(at, first_from(costs_.submit[seed]));
     if (chosen.size() < 2) return 0;
-    Numbers numbers;
-    std::vector<double> least;
+    Numbers jobs, releases;
     double before = 0.0;
     int64_t end = 0;
-    for (const int64_t k : chosen) {
-        const int64_t job = plan_.order[k];
-        numbers.push_back(job);
-        least.push_back(least_[job]);
-        is_free_[job] = true;
-        before += costs_.cost_at(job, plan_.starts[job]);
-        end = std::max(end, end_of(job));
-    }
     const int64_t first = sorted_starts_[chosen[0]];
     const int64_t width_before = std::max(int64_t{0}, chosen[0] - pass_.width);
     const int64_t begin =
         std::min(first, std::max(costs_.submit[seed], sorted_starts_[width_before]));
+    for (const int64_t k : chosen) {
+        const int64_t job = plan_.order[k];
+        jobs.push_back(job);
+        is_free_[job] = true;
+        before += costs_.cost_at(job, plan_.starts[job]);
+        end = std::max(end, end_of(job));
+        // Nothing before `begin` is known to be free.
+        releases.push_back(releases_[job]);
+        releases_[job] = std::max(releases_[job], begin);
+    }
     // A little more than the present plan takes, as one job may end later for the others' good.
     const Window window{begin, end + (end - begin) / 4 + 1};
     int64_t others_end = 0;
@@ -351,26 +276,21 @@ int64_t Search::improve_around(int64_t seed)
             if (!is_free_[job]) others_end = std::max(others_end, end_of(job));
         before += costs_.makespan * static_cast<double>(std::max(others_end, end));
     }
-    const FreeResources room = room_beside(fixed_beside(window), window);
-    for (const int64_t job : numbers) is_free_[job] = false;
-    const auto count = static_cast<int64_t>(numbers.size());
-    Numbers kinds(numbers.size());
-    std::iota(kinds.begin(), kinds.end(), 0);
-    const FewJobs few(numbers, begin, jobs_, costs_);
-    const ModelJobs few_jobs = few.jobs();
-    const StartTimeCosts few_costs = few.costs();
-    OrderPlans plans(few_jobs, few_costs, least, kinds, others_end, room);
-    const NewPlan found = plan_anew(tries_of_each * pass_.width, before, plans, count,
-                                    plan_.placed.columns(), pass_.random);
-    if (!(found.cost >= before)) {
-        for (int64_t k = 0; k < count; ++k) {
-            plan_.starts[numbers[k]] = found.starts[k];
-            std::copy(found.placed.row(k).begin(), found.placed.row(k).end(),
-                      plan_.placed.row(numbers[k]).begin());
-        }
-        sort_again();
+    OrderPlans plans(jobs_, costs_, least_, {}, others_end,
+                     room_beside(fixed_beside(window), window),
+                     static_cast<int64_t>(jobs.size()), trial_placed_);
+    int64_t work = 0;
+    const bool is_better = plan_anew(jobs, before, plans, work) < before;
+    for (std::size_t k = 0; k < jobs.size(); ++k) {
+        const int64_t job = jobs[k];
+        is_free_[job] = false;
+        releases_[job] = releases[k];
+        if (!is_better) continue;
+        plan_.starts[job] = best_starts_[job];
+        copy_row(best_placed_, plan_.placed, job);
     }
-    return found.work;
+    if (is_better) sort_again();
+    return work;
 }
 
 int64_t Search::run()

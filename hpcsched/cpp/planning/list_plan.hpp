@@ -10,7 +10,7 @@ namespace hpcsched {
 
 /// Jobs and nodes of a model.
 struct ModelJobs {
-    bool aggregated;  // units are counted, so that nodes are not distinguished
+    bool counted;  // units are counted, so that nodes are not distinguished
     View<const int64_t> units;
     Matrix<const int64_t> requests;  // [J, R]
     View<const int64_t> run_times;
@@ -20,6 +20,7 @@ struct ModelJobs {
     View<const int64_t> releases;  // step before which no job is planned
 
     int64_t node_count() const { return capacity.of_node.rows(); }
+    int64_t demand(int64_t job) const { return units[job] * requests(job, 0); }
     UnitRequest request(int64_t job) const { return {requests.row(job), room.row(job), false}; }
 };
 
@@ -32,13 +33,6 @@ public:
     explicit FreeResources(Profile profile) : profile_(std::move(profile)) {}
     explicit FreeResources(Steps steps) : is_counted_(true), steps_(std::move(steps)) {}
 
-    /// Return these resources in the form that jobs need.
-    FreeResources for_jobs(const ModelJobs& jobs) const;
-
-    Profile& profile() { return profile_; }
-    const Profile& profile() const { return profile_; }
-    Steps& steps() { return steps_; }
-
     /// Number of segments in use, a measure of the work of a look at them.
     int64_t size() const { return is_counted_ ? steps_.size() : profile_.size(); }
 
@@ -49,8 +43,8 @@ public:
     /// units on each node, `[N]`.
     int64_t plan_job(int64_t job, const ModelJobs& jobs, View<int64_t> placed);
 
-    /// Take a job's draws from the shared resources, behind `nodes` nodes, for a time.
-    void draw(int64_t begin, int64_t end, View<const int64_t> draws, int64_t nodes);
+    /// Take what a job holds on nodes, and draws, from `begin` on.
+    void take(int64_t job, const ModelJobs& jobs, int64_t begin, View<const int64_t> placed);
 
 private:
     bool is_counted_ = false;
@@ -59,12 +53,11 @@ private:
 
     int64_t earliest_in_shared(int64_t begin, int64_t run_time, View<const int64_t> draws,
                                int64_t nodes) const;
-    void place(int64_t job, int64_t begin, int64_t end, const ModelJobs& jobs,
-               View<int64_t> placed);
+    void choose_nodes(int64_t job, const ModelJobs& jobs, int64_t begin, View<int64_t> placed);
 };
 
 /// Plan each job of an order at its earliest start beside those before it; false if one has none.
-bool plan_in_order(View<const int64_t> order, const ModelJobs& jobs, FreeResources& free,
+bool plan_in_order(View<const int64_t> order, const ModelJobs& jobs, FreeResources free,
                    View<int64_t> starts, Matrix<int64_t> placed);
 
 /// Plans of many orders of the same jobs.
@@ -83,9 +76,21 @@ public:
     };
 
     /// `least` is the least cost of each job, `kinds` equal numbers for jobs that are exchangeable,
-    /// and `others_end` the last end of jobs that are not in the orders.
-    OrderPlans(const ModelJobs& jobs, const StartTimeCosts& costs, std::vector<double> least,
-               Numbers kinds, int64_t others_end, const FreeResources& free);
+    /// and `others_end` the last end of jobs that are not in the orders of `count` jobs. `placed`
+    /// receives the units of each job on each node in the plan made last, `[J, N]`.
+    OrderPlans(const ModelJobs& jobs, const StartTimeCosts& costs, View<const double> least,
+               View<const int64_t> kinds, int64_t others_end, FreeResources free, int64_t count,
+               Matrix<int64_t> placed)
+        : jobs_(jobs),
+          costs_(costs),
+          least_(least),
+          kinds_(kinds),
+          others_end_(others_end),
+          kept_(static_cast<size_t>(count)),
+          placed_(placed)
+    {
+        if (count > 0) kept_[0].free = std::move(free);
+    }
 
     /// Plan an order from position `first` on.
     ///
@@ -94,27 +99,24 @@ public:
     /// that the plan is as good as before (`last` -1: no comparison). The least cost of the
     /// remaining jobs is counted in, so that few orders are planned to the end. With `keeping` the
     /// state before each position is kept.
-    Outcome go_on(int64_t first, int64_t last, View<const int64_t> order, double limit,
-                  bool keeping, View<const int64_t> known, View<int64_t> starts);
+    Outcome go_on(int64_t first, View<const int64_t> order, double limit, bool keeping,
+                  View<int64_t> starts, int64_t last = -1, View<const int64_t> known = {});
 
     /// Keep the present state as the one before a position.
-    void keep(int64_t k, double paid, int64_t ended);
+    void keep(int64_t k, double paid, int64_t ended) { kept_[k] = {scratch_, paid, ended}; }
 
     const Kept& kept(int64_t k) const { return kept_[k]; }
     FreeResources& scratch() { return scratch_; }
 
-    /// Units of each job on each node, `[J, N]`, in the plan made last.
-    Table<int64_t>& placed() { return placed_; }
-
 private:
     const ModelJobs& jobs_;
     const StartTimeCosts& costs_;
-    std::vector<double> least_;
-    Numbers kinds_;
+    View<const double> least_;
+    View<const int64_t> kinds_;
     int64_t others_end_;
     std::vector<Kept> kept_;
     FreeResources scratch_;
-    Table<int64_t> placed_;
+    Matrix<int64_t> placed_;
 
     bool is_as_before(int64_t first, int64_t last, View<const int64_t> order,
                       View<const int64_t> known, View<const int64_t> starts) const;

@@ -69,6 +69,7 @@ private:
     Numbers cheapest_;  // start of least cost of each job, were it alone
     std::vector<double> least_;
     double bound_;  // no order costs less: each job starts as if no other waited
+    Table<int64_t> placed_;
     OrderPlans plans_;
     double best_ = infinite;
     double slack_ = 0.0;  // less than this is rounding
@@ -93,19 +94,19 @@ OrderSearch::OrderSearch(const ModelJobs& jobs, const FreeResources& free,
       count_(best_order.size()),
       kinds_(kinds_of(count_, jobs, costs)),
       least_(least_costs(free)),
-      plans_(jobs, costs, least_, kinds_, 0, free)
+      placed_(count_, jobs.node_count()),
+      plans_(jobs, costs, least_, kinds_, 0, free, count_, placed_)
 {
 }
 
 /// Return the least cost of each job, were it alone; writes `cheapest_` and `bound_`.
 std::vector<double> OrderSearch::least_costs(const FreeResources& free)
 {
-    const FreeResources alone = free.for_jobs(jobs_);
     std::vector<double> least;
     int64_t last_end = 0;
     bound_ = 0.0;
     for (int64_t j = 0; j < count_; ++j) {
-        const int64_t start = alone.earliest_start(j, jobs_);
+        const int64_t start = free.earliest_start(j, jobs_);
         cheapest_.push_back(costs_.cheapest_start(j, start));
         least.push_back(costs_.cost_at(j, cheapest_.back()));
         bound_ += least.back();
@@ -119,8 +120,7 @@ FoundOrder OrderSearch::run(Matrix<const int64_t> orders, int64_t& random)
 {
     Numbers starts(static_cast<size_t>(count_));
     for (int64_t k = 0; k < orders.rows(); ++k) {
-        const double cost =
-            plans_.go_on(0, -1, orders.row(k), infinite, true, starts, starts).cost;
+        const double cost = plans_.go_on(0, orders.row(k), infinite, true, starts).cost;
         if (cost < best_) {
             best_ = cost;
             keep_best(orders.row(k));
@@ -193,7 +193,7 @@ bool OrderSearch::try_all()
             continue;
         }
         scratch = plans_.kept(k).free;
-        scratch.plan_job(j, jobs_, plans_.placed().row(j));
+        scratch.plan_job(j, jobs_, placed_.row(j));
         budget -= scratch.size();
         used[j] = enters = true;
         ++k;
@@ -207,7 +207,7 @@ FoundOrder OrderSearch::change_order(int64_t& random)
 {
     Numbers order(best_order_.begin(), best_order_.end()), trial = order;
     Numbers starts(static_cast<size_t>(count_)), trial_starts = starts;
-    double now = plans_.go_on(0, -1, order, infinite, true, starts, starts).cost;
+    double now = plans_.go_on(0, order, infinite, true, starts).cost;
     // All swaps of two places, and all moves of a job to another place that are no swap of
     // neighbours.
     const int64_t changes = (count_ - 1) * (3 * count_ - 4) / 2;
@@ -217,15 +217,15 @@ FoundOrder OrderSearch::change_order(int64_t& random)
     while (left > 0 && untried > 0) {
         // Also for a change that is drawn again, so that the loop ends.
         --left;
-        const Change change = draw_change(count_, effort_.front_bias, random);
+        const Change change = Change::draw(count_, effort_.front_bias, random);
         int64_t& last_turn = tried((change.swaps ? count_ : 0) + change.first, change.second);
         if (last_turn == turn) continue;
         last_turn = turn;
         --untried;
-        apply(change, order, trial);
+        change.apply(order, trial);
         const double limit = sideways < most_sideways ? now + slack_ : now - slack_;
         const auto outcome =
-            plans_.go_on(change.low(), change.high(), trial, limit, false, starts, trial_starts);
+            plans_.go_on(change.low(), trial, limit, false, trial_starts, change.high(), starts);
         left -= outcome.planned * plans_.scratch().size();
         if (outcome.cost == infinite) continue;
         ++turn;
@@ -234,7 +234,7 @@ FoundOrder OrderSearch::change_order(int64_t& random)
         std::copy(trial.begin() + change.low(), trial.end(), order.begin() + change.low());
         // Planned once more: a trial keeps no states, as it is given up as soon as it costs too
         // much.
-        const auto again = plans_.go_on(change.low(), -1, order, infinite, true, starts, starts);
+        const auto again = plans_.go_on(change.low(), order, infinite, true, starts);
         now = again.cost;
         left -= again.planned * plans_.scratch().size();
         if (now < best_ - slack_) {

@@ -1,13 +1,14 @@
 """The CP dispatchers: each is assembled of a formulation, a solver and list plans."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
+
+import numpy as np
 
 from hpcsched.context import Context
 from hpcsched.dispatching.cp.backends.backend import Backend, DataBackend
-from hpcsched.dispatching.cp.calls import Method
-from hpcsched.dispatching.cp.cp_improver import CpImprover
+from hpcsched.dispatching.cp.cp_improver import CpImprover, Method
 from hpcsched.dispatching.cp.cp_params import (
     BUDGET,
     BestOfParams,
@@ -22,7 +23,6 @@ from hpcsched.dispatching.cp.cp_params import (
     PositionParams,
     VersionParams,
 )
-from hpcsched.dispatching.cp.expected_waits import ExpectedWaits
 from hpcsched.dispatching.cp.formulation import Formulation
 from hpcsched.dispatching.cp.formulations.hcp19 import hcp19
 from hpcsched.dispatching.cp.formulations.joint_now import joint_now
@@ -31,10 +31,16 @@ from hpcsched.dispatching.cp.formulations.pcp4 import pcp4
 from hpcsched.dispatching.cp.formulations.pcp19 import pcp19
 from hpcsched.dispatching.cp.formulations.pcp20 import pcp20
 from hpcsched.dispatching.cp.formulations.pcp21 import pcp21
-from hpcsched.dispatching.cp.guard import InProcess, SolverProcess
 from hpcsched.dispatching.cp.solver_client import SolverClient
 from hpcsched.dispatching.cp.solver_limits import Budget, Limits, StoppingRule
-from hpcsched.dispatching.planned_cost import Plannable, PlannedCost, planned_cost_of
+from hpcsched.dispatching.cp.solver_process import InProcess, SolverProcess
+from hpcsched.dispatching.planned_cost import (
+    Plannable,
+    PlannedCost,
+    linear,
+    planned_cost_of,
+    wait_times,
+)
 from hpcsched.dispatching.planning.node_choice import LITTLE
 from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
 from hpcsched.dispatching.planning.search_objective import (
@@ -43,13 +49,54 @@ from hpcsched.dispatching.planning.search_objective import (
     no_cost,
     search_objective,
 )
-from hpcsched.dispatching.planning.selection_options import LARGEST, SelectionOptions
+from hpcsched.dispatching.planning.selection import LARGEST, SelectionOptions
 from hpcsched.dispatching.problem import WaitingJob
+from hpcsched.dispatching.rules.expected_wait import ExpectedWaitOrder
 from hpcsched.dispatching.rules.orders import QueueOrder
-from hpcsched.dispatching.search.improver import Effort, OrderSearch, random_state
+from hpcsched.dispatching.search.order_search import Effort, OrderSearch, random_state
 from hpcsched.errors import Finding, InputError
 from hpcsched.parameters import NONE
 from hpcsched.registration import builtin
+
+
+@dataclass(frozen=True)
+class ExpectedWaits(ExpectedWaitOrder):
+    """The wait that jobs of each queue are expected to have (ewt), for the first PCP and HCP.
+
+    Their priority is that of priority rules. Source: Galleguillos, thesis 2020, section 2.3.
+    """
+
+    def pcp_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
+        """Return the objective of PCP: Σ max(0, (sᵢ − qᵢ − ewtᵢ) / ewtᵢ).
+
+        Parameters
+        ----------
+        jobs
+            The jobs.
+        now
+            The time of the round, in seconds.
+        """
+        expected = self.of(jobs)
+        left = expected - wait_times(jobs, now)
+        weights = 1 / expected
+        # `linear` charges weight · max(start, left): less weight · left that is the excess over
+        # ewt, also for a job that has waited longer already (left < 0).
+        return linear(weights, np.maximum(left, 0), -float(weights @ left))
+
+    def hcp_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
+        """Return the objective of HCP: Σ max(ewt) / ewtᵢ · (sᵢ − qᵢ).
+
+        Parameters
+        ----------
+        jobs
+            The jobs.
+        now
+            The time of the round, in seconds.
+        """
+        weights = self.largest / self.of(jobs)
+        waits = wait_times(jobs, now)
+        return linear(weights, constant=float(weights @ waits))
+
 
 SEARCH_BIAS = 2.0
 """Front bias of the search's moves (see `Effort`)."""

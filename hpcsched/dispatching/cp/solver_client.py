@@ -7,12 +7,11 @@ import numpy as np
 
 from hpcsched.dispatching.cp.backends.backend import Backend, DataBackend, total
 from hpcsched.dispatching.cp.formulation import Formulation
-from hpcsched.dispatching.cp.guard import Solver
 from hpcsched.dispatching.cp.model_solving import Answer, Task, largest_number
 from hpcsched.dispatching.cp.solver_limits import Limits
+from hpcsched.dispatching.cp.solver_process import Solver
 from hpcsched.dispatching.decision import SOLVED, SolverCall, SolverStatus
-from hpcsched.dispatching.planning.model_data import ModelData
-from hpcsched.dispatching.planning.plan import Plan, fault_of
+from hpcsched.dispatching.planning.model_data import ModelData, Plan, fault_of
 from hpcsched.dispatching.planning.selection import Selection
 from hpcsched.plugin_faults import is_third_party, named
 

@@ -5,13 +5,13 @@ schedules; the largest counts.
 """
 
 from collections.abc import Iterator
+from heapq import heappop, heappush
 from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
 
 from hpcsched._core import find_costs, least_with_multipliers
-from hpcsched.dispatching.offline.mean_busy_times import MeanBusyTimes, mean_busy_times
 from hpcsched.dispatching.offline.offline_trace import (
     LinearisedObjective,
     Trace,
@@ -21,6 +21,80 @@ from hpcsched.dispatching.offline.offline_trace import (
 from hpcsched.dispatching.planned_cost import FloatArray
 from hpcsched.dispatching.planning.start_time_costs import StartTimeCosts, least_of_each
 from hpcsched.system.system import IntArray
+
+
+class MeanBusyTimes(NamedTuple):
+    """The best schedule of the relaxed machine, as `K` pieces by time.
+
+    Attributes
+    ----------
+    least
+        Minimum of Σ w · M.
+    begins, ends
+        The machine works on one job from `begins[k]` to `ends[k]`, in seconds; both `[K]`.
+    densities
+        Weight by area of that job, `[K]`.
+    """
+
+    least: float
+    begins: FloatArray
+    ends: FloatArray
+    densities: FloatArray
+
+    def multipliers(self) -> FloatArray:
+        """Return the dual price of an area at the beginning of each piece, `[K]`."""
+        falls = self.densities * (self.ends - self.begins)
+        multipliers = np.zeros(len(falls) + 1)
+        for k in range(len(falls) - 1, -1, -1):
+            joined = k + 1 < len(falls) and self.begins[k + 1] <= self.ends[k]
+            multipliers[k] = falls[k] + (multipliers[k + 1] if joined else 0.0)
+        return multipliers[:-1]
+
+
+def mean_busy_times(
+    submit: IntArray, areas: IntArray, weights: FloatArray, capacity: int
+) -> MeanBusyTimes:
+    """Return the best schedule of the relaxed machine.
+
+    Parameters
+    ----------
+    submit
+        Submissions in seconds, ascending, `[J]`.
+    areas
+        Units × seconds of each job, `[J]`.
+    weights
+        Weight of each job's mean busy time, `[J]`.
+    capacity
+        Units of the resource.
+    """
+    left = (areas / capacity).tolist()
+    densities = (weights / areas).tolist()
+    submitted = submit.tolist()
+    ready: list[tuple[float, int]] = []
+    pieces: list[tuple[float, float, float]] = []
+    least, now, upcoming, count = 0.0, 0.0, 0, len(left)
+    while upcoming < count or ready:
+        if not ready:
+            now = max(now, float(submitted[upcoming]))
+        while upcoming < count and submitted[upcoming] <= now:
+            # Ties go by number, so that the pieces are the same on every machine.
+            heappush(ready, (-densities[upcoming], upcoming))
+            upcoming += 1
+        _, job = ready[0]
+        until = now + left[job]
+        # The job goes on to be the first unless the new one is denser: it stays in the heap.
+        if upcoming < count and submitted[upcoming] < until:
+            until = float(submitted[upcoming])
+            left[job] -= until - now
+        else:
+            heappop(ready)
+        # ∫ t dt over the piece, times the weight by time on the machine
+        least += densities[job] * capacity * (until - now) * (until + now) / 2
+        pieces.append((now, until, densities[job]))
+        now = until
+    begins, ends, rates = (np.array(column) for column in zip(*pieces, strict=True))
+    return MeanBusyTimes(least, begins, ends, rates)
+
 
 ROUNDS = 60
 """Number of updates of the Lagrangian multipliers."""
@@ -96,7 +170,7 @@ def _resources(trace: Trace) -> list[_Resource]:
     demands = least_demands(trace)
     return [
         _Resource(np.ascontiguousarray(demands[:, r]), int(total))
-        for r, total in enumerate(trace.content.totals)
+        for r, total in enumerate(trace.data.totals)
         if demands[:, r].any()
     ]
 
@@ -107,7 +181,7 @@ def _cost_bounds(
     """Yield lower bounds of the cost of all jobs, each with its source."""
     # Also the starting point of the Lagrangian bounds: the same jobs with multipliers of 0.
     cheapest, least = least_of_each(costs)
-    last = int((trace.submit + trace.content.run_times).max())
+    last = int((trace.submit + trace.run_times).max())
     resources = _resources(trace)
     for resource in resources:
         last = max(last, _last_end(trace, resource))
@@ -142,7 +216,7 @@ def _cost_bounds(
 
 def _last_end(trace: Trace, resource: _Resource) -> int:
     """Return a lower bound of the makespan: latest submissions plus their remaining area."""
-    areas = (resource.demands * trace.content.run_times)[::-1].cumsum()[::-1]
+    areas = (resource.demands * trace.run_times)[::-1].cumsum()[::-1]
     return int((trace.submit + -(-areas // resource.capacity)).max())
 
 
@@ -163,7 +237,7 @@ def _safe(value: float, size: float) -> float:
 
 def _initial_multipliers(trace: Trace, best: MeanBusyTimes, starts: IntArray) -> Multipliers:
     """Return the multipliers of mean busy times, by pieces of time that suit a known plan."""
-    ends = starts + trace.content.run_times
+    ends = starts + trace.run_times
     instants = np.unique(np.concatenate((trace.submit, starts, ends)))
     # Coarser pieces give a weaker bound, never a wrong one.
     if len(instants) > MOST_EDGES:

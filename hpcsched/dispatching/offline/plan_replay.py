@@ -6,7 +6,7 @@ from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.decision import Decision, Start
 from hpcsched.dispatching.decision_reasons import ReasonKind
 from hpcsched.dispatching.offline.offline_problem import OfflinePlan
-from hpcsched.dispatching.planning.explaining import planned_reasons
+from hpcsched.dispatching.planning.plan_execution import planned_reasons
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.rules.workspace import Workspace, open_workspace
 

@@ -6,12 +6,11 @@ from typing import NamedTuple, Protocol
 
 from hpcsched.dispatching.decision import SolverCall
 from hpcsched.dispatching.planned_cost import PlannedCost
-from hpcsched.dispatching.planning.explaining import ExecutedPlan
 from hpcsched.dispatching.planning.list_plans import ListPlanner
-from hpcsched.dispatching.planning.plan import Plan
+from hpcsched.dispatching.planning.model_data import Plan
+from hpcsched.dispatching.planning.plan_execution import ExecutedPlan
 from hpcsched.dispatching.planning.search_objective import SearchObjective
-from hpcsched.dispatching.planning.selection import Selection
-from hpcsched.dispatching.planning.selection_options import SelectionOptions
+from hpcsched.dispatching.planning.selection import Selection, SelectionOptions
 from hpcsched.dispatching.problem import DispatchingProblem
 
 

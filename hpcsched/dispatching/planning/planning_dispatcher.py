@@ -5,19 +5,52 @@ from dataclasses import dataclass, field
 
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.decision import NOTHING, Decision
-from hpcsched.dispatching.planning.explaining import ExecutedPlan, with_reasons
-from hpcsched.dispatching.planning.filling import Filling
-from hpcsched.dispatching.planning.fitting import all_fit, nothing_fits
-from hpcsched.dispatching.planning.kept_plan import KeptPlan
 from hpcsched.dispatching.planning.list_plans import orders_of, weighted_order
-from hpcsched.dispatching.planning.plan_execution import place_all, start_first, starts_now
+from hpcsched.dispatching.planning.plan_execution import (
+    ExecutedPlan,
+    Filling,
+    KeptPlan,
+    place_all,
+    start_first,
+    starts_now,
+    with_reasons,
+)
 from hpcsched.dispatching.planning.plan_improver import Improved, Improver, PlanningRound
+from hpcsched.dispatching.planning.releases import can_be_counted
 from hpcsched.dispatching.planning.search_objective import SearchObjective
-from hpcsched.dispatching.planning.selection import Selection, select
-from hpcsched.dispatching.planning.selection_options import LARGEST, SelectionOptions
+from hpcsched.dispatching.planning.selection import LARGEST, Selection, SelectionOptions, select
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.rules.orders import QueueOrder, sorted_queue
-from hpcsched.dispatching.rules.workspace import open_workspace
+from hpcsched.dispatching.rules.workspace import Workspace, open_workspace
+
+
+def nothing_fits(problem: DispatchingProblem, workspace: Workspace) -> bool:
+    """Say whether no queued job has room for its units now."""
+    return all(job.units > workspace.units_that_fit(job) for job in problem.queue)
+
+
+def all_fit(problem: DispatchingProblem, workspace: Workspace, options: SelectionOptions) -> bool:
+    """Say whether all queued jobs have room together now, on any nodes.
+
+    Every list plan starts them all then. The answer is exact for counted units; for any others it
+    is False.
+
+    Parameters
+    ----------
+    problem
+        The dispatching problem of the round.
+    workspace
+        The free resources of the round.
+    options
+        The selection options: more jobs than `length` are never all planned.
+    """
+    if len(problem.queue) > options.length:
+        return False
+    counted = problem.free_slots is not None
+    if not counted and not (options.counted and can_be_counted(problem, options.step)):
+        return False
+    units = sum(job.units for job in problem.queue)
+    return units <= workspace.units_that_fit(problem.queue[0])
 
 
 @dataclass

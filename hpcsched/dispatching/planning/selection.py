@@ -7,23 +7,22 @@ types that no job asks for; nodes beyond those that are free soonest.
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from math import sqrt
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from hpcsched.dispatching.planned_cost import PlannedCost, run_times
-from hpcsched.dispatching.planning.aggregated_nodes import (
+from hpcsched.dispatching.planning.model_building import (
+    PlanningInput,
     aggregated_nodes,
     aggregated_slots,
+    in_steps,
+    reserved_amounts,
+    scaled,
     units_in_pool,
-)
-from hpcsched.dispatching.planning.cost_rounding import cost_scale, error_bound_of, rounded_shapes
-from hpcsched.dispatching.planning.counted_units import (
-    Counted,
-    can_be_counted,
-    counted_slots,
-    counted_units,
-    ends_of,
+    units_of,
+    with_whole_nodes,
 )
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.node_choice import FitCounts, chosen_nodes
@@ -33,25 +32,135 @@ from hpcsched.dispatching.planning.outage_data import (
     outage_data,
     outage_intervals_of,
 )
-from hpcsched.dispatching.planning.planning_input import (
-    PlanningInput,
-    in_steps,
-    reserved_amounts,
-    scaled,
-    units_of,
-    with_whole_nodes,
+from hpcsched.dispatching.planning.releases import (
+    Counted,
+    can_be_counted,
+    counted_slots,
+    counted_units,
+    ends_of,
+    releases_of,
 )
-from hpcsched.dispatching.planning.releases import releases_of
-from hpcsched.dispatching.planning.selection_options import SelectionOptions
 from hpcsched.dispatching.planning.shared_resource_data import can_be_planned, shared_resource_data
-from hpcsched.dispatching.planning.start_cost_functions import (
+from hpcsched.dispatching.planning.start_time_costs import (
     Shape,
     SpecificCostFunctions,
+    StartCostFunction,
 )
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.rules.round_shared_resources import RoundSharedResources
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.system import IntArray
+
+Jobs = Literal["fitting", "pool", "all"]
+
+
+LARGEST = 1 << 62
+"""Upper limit of a model's objective where no solver has to count it."""
+
+
+class SelectionOptions(NamedTuple):
+    """Options of a selection: the jobs, nodes and accuracy of a model.
+
+    Attributes
+    ----------
+    jobs
+        `fitting`: only jobs that fit on nodes now; `pool`: those that ask for no more than is free
+        of all nodes together; `all`: the whole queue.
+    length
+        Maximum number of jobs, the first by priority.
+    spare_nodes
+        Nodes are left out beyond this multiple of the jobs' units, if queued jobs × nodes exceed
+        `few`; None: no node is left out.
+    step
+        Seconds in a step.
+    largest
+        Upper limit of the model's objective.
+    overdue
+        Whether a running job that has outlived its prediction still holds its room.
+    whole
+        Whether running jobs are taken to run for their whole predicted run time from now.
+    worst_case
+        Whether the horizon is the sum of all run times, running jobs included, which is more than
+        plans need.
+    curves
+        Whether the model's objective has the non-linear part of the cost.
+    priced
+        Whether the model has an objective at all; only solvers need one.
+    aggregated
+        Whether models have all nodes as one resource of each type (aggregated nodes).
+    counted
+        Whether units that are all alike are counted although the problem has nodes, so that a plan
+        is the same in either form.
+    few
+        Queued jobs × nodes up to which no node is left out.
+    """
+
+    jobs: Jobs
+    length: int
+    spare_nodes: float | None
+    step: int = 1
+    largest: int = 1 << 40
+    overdue: bool = True
+    whole: bool = False
+    worst_case: bool = False
+    curves: bool = True
+    priced: bool = True
+    aggregated: bool = False
+    counted: bool = False
+    few: int = 0
+
+
+LARGEST_PRODUCT = 1 << 56
+"""Upper limit of the slope times the cost of a start-time cost function.
+
+Solvers multiply the numbers of lines that bound a variable: where such products pass 2⁶³, CP-SAT
+9.15 calls plans optimal that are not. The distance to 2⁶³ is for sums of products.
+"""
+
+
+def cost_scale(cost: PlannedCost, shapes: Sequence[Shape], horizon: int, largest: int) -> float:
+    """Return the factor of a cost before it is rounded to whole numbers.
+
+    No step that counts is later than `horizon`. The model's objective stays within `largest`, and
+    so does each line of a start-time cost function over all starts. Raises OverflowError where
+    there is no such scale.
+    """
+    together = (float(cost.weights.sum()) + cost.makespan) * max(horizon, 1)
+    together += sum(shape.reach for shape in shapes)
+    count = cost.weights.size + len(shapes) + 1
+    # Rounding a weight adds at most 1, over at most the horizon: that much is set aside.
+    left = largest - count * max(horizon, 1)
+    if left <= 0:
+        raise OverflowError(f"{count - 1} terms over {horizon} steps")
+    scale = left / together if together else 1.0
+    steepest = max((float(np.abs(shape.slopes).max(initial=0.0)) for shape in shapes), default=0.0)
+    farthest = max((shape.reach for shape in shapes), default=0.0)
+    if steepest and farthest:
+        scale = min(scale, sqrt(LARGEST_PRODUCT) / sqrt(steepest) / sqrt(farthest))
+    # No larger than needed: weights that are whole already stay as they are.
+    whole = not cost.makespan % 1 and bool((cost.weights == np.rint(cost.weights)).all())
+    return 1.0 if scale >= 1 and whole and not shapes else scale
+
+
+def rounded_shapes(shapes: Sequence[Shape], scale: float) -> tuple[StartCostFunction, ...]:
+    """Return start-time cost functions with whole numbers, `scale` times the shapes."""
+    return tuple(shape.rounded(scale) for shape in shapes)
+
+
+def error_bound_of(
+    cost: PlannedCost, data: ModelData, shapes: Sequence[Shape], scale: float
+) -> float:
+    """Return an upper bound of the extra cost of a plan that the model prefers to a better one.
+
+    The error is at most the difference of two slopes over the horizon for each rounded weight, less
+    than a step for each time that is rounded up, and the loss of the linear pieces.
+    """
+    seconds = max(data.horizon, int(data.free.max(initial=1))) * data.step
+    weights = float(np.abs(data.weights / scale - cost.weights).sum()) * seconds
+    weights += abs(data.makespan / scale - cost.makespan) * seconds
+    steps = float((cost.weights * (data.free * data.step - cost.free)).sum())
+    steps += cost.makespan * (data.step - 1)
+    return weights + steps + sum(shape.lost(scale, data.step) for shape in shapes)
 
 
 class Selection(NamedTuple):

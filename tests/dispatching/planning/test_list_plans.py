@@ -2,8 +2,7 @@
 
 from hpcsched.dispatching.objectives import AF
 from hpcsched.dispatching.planning.list_plans import orders_of
-from hpcsched.dispatching.planning.selection import select
-from hpcsched.dispatching.planning.selection_options import SelectionOptions
+from hpcsched.dispatching.planning.selection import SelectionOptions, select
 from hpcsched.dispatching.rules.orders import ArrivalOrder, KeyOrder, shortest_job
 from hpcsched.testing import make_problem, make_system
 

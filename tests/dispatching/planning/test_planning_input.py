@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from hpcsched.dispatching.planning.planning_input import (
+from hpcsched.dispatching.planning.model_building import (
     PlanningInput,
     in_steps,
     reserved_amounts,
