@@ -116,11 +116,10 @@ std::pair<double, bool> search(const Array2<const int64_t>& orders, nb::handle d
     const ModelJobs jobs = jobs_of(data, owners);
     const StartTimeCosts start_costs = costs_of(costs, owners);
     const nb::gil_scoped_release released;
-    const auto [cost, is_proved] = search_orders(matrix_of(orders), jobs, free, start_costs,
-                                                 {budget, front_bias}, random.data()[0],
-                                                 view_of(order));
+    OrderSearch searched(jobs, free, start_costs, budget, front_bias, view_of(order));
+    const auto found = searched.run(matrix_of(orders), random.data()[0]);
     plan_in_order(view_of(order), jobs, free, view_of(starts), matrix_of(placed));
-    return {cost, is_proved};
+    return found;
 }
 
 double cost_at(nb::handle costs, int64_t job, int64_t start)
@@ -152,10 +151,8 @@ std::pair<double, double> least_of_all(const Row& demands, const Row& cheapest, 
                                        const Array<const double>& upto, const Array<double>& used)
 {
     Owners owners;
-    const auto [total, size] =
-        least_with_multipliers(view_of(demands), view_of(cheapest), costs_of(costs, owners),
-                               {view_of(edges), view_of(rates), view_of(upto)}, view_of(used));
-    return {total, size};
+    return least_with_multipliers(view_of(demands), view_of(cheapest), costs_of(costs, owners),
+                                  {view_of(edges), view_of(rates), view_of(upto)}, view_of(used));
 }
 
 int64_t improve_trace(const Row& seeds, int64_t width, int64_t budget,
@@ -167,9 +164,10 @@ int64_t improve_trace(const Row& seeds, int64_t width, int64_t budget,
     const ModelJobs jobs = jobs_of(data, owners);
     const StartTimeCosts start_costs = costs_of(costs, owners);
     const nb::gil_scoped_release released;
-    return search_neighbourhoods({view_of(seeds), width, budget, random.data()[0]}, jobs,
-                                 start_costs, view_of(least),
-                                 {view_of(order), view_of(starts), matrix_of(placed)});
+    return NeighbourhoodSearch({view_of(seeds), width, budget, random.data()[0]}, jobs, start_costs,
+                               view_of(least),
+                               {view_of(order), view_of(starts), matrix_of(placed)})
+        .run();
 }
 
 }  // namespace

@@ -234,7 +234,7 @@ private:
         int64_t time = state.now().time;
         state.open_level(time);
         while (true) {
-            // Only ends of jobs and releases can let a postponed job start: other times are skipped.
+            // Only ends of jobs and releases can let a postponed job start.
             const int64_t before = time;
             time = state.next_event(before);
             if (time == never || is_kept_from_nothing(time) ||

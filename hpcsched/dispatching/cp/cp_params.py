@@ -109,8 +109,7 @@ class CpParams(Params):
         " null: the solver runs in hpcsched's process, without a watchdog.",
     )
     allocator: Annotated[Any, Selects("allocator")] = Field(
-        "best-fit",
-        description="Allocator, which chooses the nodes of a job if the model does not.",
+        "best-fit", description="Allocator, which chooses the nodes of a job if the model does not."
     )
 
     @model_validator(mode="after")

@@ -265,11 +265,7 @@ class Hyper:
     """
 
     def __init__(
-        self,
-        portfolio: Portfolio,
-        rehearsal: Rehearsal,
-        objective: Objective,
-        params: HyperParams,
+        self, portfolio: Portfolio, rehearsal: Rehearsal, objective: Objective, params: HyperParams
     ) -> None:
         self._members, self._rehearsal = portfolio.members, rehearsal
         self._objective, self._params = objective, params

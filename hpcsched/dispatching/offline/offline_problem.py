@@ -70,9 +70,7 @@ def problem_of(
     """
     waiting = tuple(
         waiting_job(
-            job,
-            min(run_time, job.requested_time) if kill_at_requested_time else run_time,
-            system,
+            job, min(run_time, job.requested_time) if kill_at_requested_time else run_time, system
         )
         for job, run_time in jobs
     )

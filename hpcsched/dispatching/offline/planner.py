@@ -132,9 +132,7 @@ def _weights(trace: Trace, linearised: LinearisedObjective) -> FloatArray:
 
 
 def zero_length_starts(
-    problem: OfflineProblem,
-    starts: Mapping[int, int],
-    allocations: Mapping[int, NodeAllocation],
+    problem: OfflineProblem, starts: Mapping[int, int], allocations: Mapping[int, NodeAllocation]
 ) -> Iterator[tuple[int, int]]:
     """Yield the number and the start of each zero-length job.
 

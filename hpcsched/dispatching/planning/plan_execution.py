@@ -118,11 +118,7 @@ def planned_reasons(
 
 
 def starts_now(
-    problem: DispatchingProblem,
-    executed: ExecutedPlan,
-    allocator: Allocator,
-    *,
-    anew: bool = False,
+    problem: DispatchingProblem, executed: ExecutedPlan, allocator: Allocator, *, anew: bool = False
 ) -> tuple[Start, ...]:
     """Return the starts of the jobs that a plan starts now, on the plan's nodes.
 

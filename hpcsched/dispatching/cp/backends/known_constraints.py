@@ -22,11 +22,7 @@ from hpcsched.dispatching.cp.formulations.node_time import (
     nodes_of_units,
 )
 from hpcsched.dispatching.cp.formulations.pcp4 import UnitCounts, all_units, node_capacities
-from hpcsched.dispatching.cp.formulations.pcp19 import (
-    UnitIntervals,
-    alternatives,
-    node_cumulatives,
-)
+from hpcsched.dispatching.cp.formulations.pcp19 import UnitIntervals, alternatives, node_cumulatives
 from hpcsched.dispatching.cp.formulations.pcp20 import all_different
 from hpcsched.dispatching.cp.formulations.pcp21 import ascending, needed_types
 from hpcsched.dispatching.cp.formulations.scheduling import (
@@ -83,10 +79,7 @@ MEANINGS = (
         (cumulatives, disjunctions),
     ),
     Meaning(
-        PostponeMode.COUNTS,
-        (UnitNodes,),
-        (nodes_of_units, line_cumulatives),
-        (all_nodes_together,),
+        PostponeMode.COUNTS, (UnitNodes,), (nodes_of_units, line_cumulatives), (all_nodes_together,)
     ),
     Meaning(
         PostponeMode.POSITIONS,

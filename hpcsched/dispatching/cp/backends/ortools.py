@@ -139,10 +139,7 @@ class OrToolsSession:
 
 def _add_phases(solver: CpSat, built: BuiltModel) -> None:
     """Branch on the variables in order, each from the end that its phase says."""
-    ends = {
-        "least": cp_model.SELECT_MIN_VALUE,
-        "largest": cp_model.SELECT_MAX_VALUE,
-    }
+    ends = {"least": cp_model.SELECT_MIN_VALUE, "largest": cp_model.SELECT_MAX_VALUE}
     phase: Phase
     for phase in built.phases:
         if phase.variables:
