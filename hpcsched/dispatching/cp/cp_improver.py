@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
@@ -16,10 +16,11 @@ from hpcsched.dispatching.cp.solver_client import (
 from hpcsched.dispatching.cp.solver_limits import Limits, share
 from hpcsched.dispatching.decision import SolverCall
 from hpcsched.dispatching.planning.list_plans import ListPlanner
-from hpcsched.dispatching.planning.model_data import Plan
+from hpcsched.dispatching.planning.model_building import select
+from hpcsched.dispatching.planning.model_data import ModelData, Plan
 from hpcsched.dispatching.planning.plan_execution import ExecutedPlan
 from hpcsched.dispatching.planning.plan_improver import Improved, PlanningRound, Plans
-from hpcsched.dispatching.planning.selection import Selection, SelectionOptions, select
+from hpcsched.dispatching.planning.selection import Selection, SelectionOptions
 from hpcsched.dispatching.search.order_search import OrderSearch
 from hpcsched.system.system import IntArray
 
@@ -51,14 +52,13 @@ class Part:
         numbers = {job.job_id: i for i, job in enumerate(whole.selection.jobs)}
         self._jobs: IntArray = np.array([numbers[job.job_id] for job in model.jobs], dtype=np.int64)
         if not self.is_whole:
-            planner = ListPlanner(model.data)
-            plans = [self._restricted(plan, planner) for plan in whole.at_hand]
-            self.plans = Plans(whole.objective, model, planner, plans)
-
-    def _restricted(self, plan: Plan, planner: ListPlanner) -> Plan:
-        """Return the list plan of the model in the order in which a plan of the whole starts it."""
-        numbers = {job: i for i, job in enumerate(self._jobs.tolist())}
-        return planner.plan(numbers[i] for i in in_planned_order(plan) if i in numbers)
+            planner, own = (
+                ListPlanner(model.data),
+                {j: i for i, j in enumerate(self._jobs.tolist())},
+            )
+            # In the order in which a plan of the whole starts its jobs.
+            orders = ([own[j] for j in in_planned_order(p) if j in own] for p in whole.at_hand)
+            self.plans = Plans(whole.objective, model, planner, map(planner.plan, orders))
 
     def extended(self, plan: Plan, *, as_planned: bool = False) -> Plan:
         """Return the plan of the whole that a plan of the model begins.
@@ -93,7 +93,7 @@ class Part:
         columns = np.zeros(1, dtype=np.int64)
         if nodes is not None and self.model.nodes is not None:
             columns = np.searchsorted(nodes, self.model.nodes)
-        placed = np.zeros((data.job_count, data.node_count), dtype=np.int64)
+        placed = np.zeros_like(data.room)
         placed[np.ix_(self._jobs, columns)] = plan.placed
         return Plan(starts, placed)
 
@@ -148,23 +148,24 @@ class Calls:
     def make(self, method: Method, limits: Limits) -> Plan | None:
         """Make the calls within limits, which they share, and add their plans to those at hand.
 
-        Parameters
-        ----------
-        method
-            The method, see `Calls`.
-        limits
-            Limits of all calls together.
-
-        Returns
-        -------
-        Plan or None
-            The plan of the part to execute as it stands, for `prb`; None for other methods.
+        Return the plan of the part to execute as it stands, for `prb`; None for other methods.
         """
+        whole, extended = self.part.whole, self.part.extended
         if method in ("list", "prb"):
-            plan = self._once(limits)
+            _, (answer, call) = self._ask(self.plans.best, limits)
+            self.made.append(call)
+            plan = answer.plan
+            self.solved = plan is not None
             if method == "prb" or plan is None:
                 return plan
-            self._add_decoded(plan)
+            # List scheduling never starts a job later than planned, so it often gains over the plan
+            # itself, which is added as it stands if it binds all nodes.
+            decoded = [extended(plan)]
+            if self._client.formulation.binds == "plan":
+                begun = _begun_at_once(plan, self.part.model.data)
+                decoded.append(extended(begun, as_planned=True))
+            for found in decoded:
+                whole.add(found, even=True)
             return None
         if method == "best":
             self._improve_best(limits)
@@ -173,26 +174,8 @@ class Calls:
         # The calls were about a part of the jobs, or in longer steps: the round needs a plan of the
         # whole.
         if self.solved and not self.part.is_whole and self.plans.best is not None:
-            self.part.whole.add(self.part.extended(self.plans.best))
+            whole.add(extended(self.plans.best))
         return None
-
-    def _once(self, limits: Limits) -> Plan | None:
-        """Ask for a plan, starting from the best; return it as the solver has it."""
-        _, (answer, call) = self._ask(self.plans.best, limits)
-        self.made.append(call)
-        self.solved = answer.plan is not None
-        return answer.plan
-
-    def _add_decoded(self, plan: Plan) -> None:
-        """Add a plan as list scheduling carries it out and, if it binds all nodes, as it stands."""
-        # List scheduling never starts a job later than planned, so it often gains over the plan
-        # itself.
-        decoded = [self.part.extended(plan)]
-        if self._client.formulation.binds == "plan":
-            begun = _begun_at_once(plan, self.part.model)
-            decoded.append(self.part.extended(begun, as_planned=True))
-        for found in decoded:
-            self.part.whole.add(found, even=True)
 
     def _improve_best(self, limits: Limits) -> None:
         """Improve on the best plan, and again on the result if that is another model.
@@ -200,8 +183,8 @@ class Calls:
         A model that was too much for the solver is not followed by another one like it.
         """
         for part in LEVELS if self.plans.objective.moves else (1.0,):
-            found = self._improve(self.plans.best, share(limits, part))
-            if found.proved or not (found.better and found.least):
+            goes_on, proved = self._improve(self.plans.best, share(limits, part))
+            if proved or not goes_on:
                 return
 
     def _improve_each(self, limits: Limits) -> None:
@@ -209,16 +192,21 @@ class Calls:
         # Fixed shares, so that a plan's result does not depend on how fast the others were solved.
         equal = share(limits, 1 / (len(self.plans.at_hand) + 1))
         for hint in (*self.plans.at_hand, None):
-            if self._improve(hint, equal).proved:
+            _, proved = self._improve(hint, equal)
+            if proved:
                 return
 
-    def _improve(self, hint: Plan | None, limits: Limits) -> "_Found":
-        """Ask for a better plan, starting from one, and add it by list scheduling."""
+    def _improve(self, hint: Plan | None, limits: Limits) -> tuple[bool, bool]:
+        """Ask for a better plan, starting from one, and add it by list scheduling.
+
+        Return whether it is better and the least of its model, and whether no plan is better than
+        the incumbent.
+        """
         plans, objective = self.plans, self.plans.objective
         asked, (answer, call) = self._ask(hint, limits)
         if answer.plan is None:
             self.made.append(call)
-            return _Found()
+            return False, False
         self.solved = True
         better = plans.add(plans.planner.plan(in_planned_order(answer.plan), answer.plan))
         assert plans.best is not None and answer.objective is not None
@@ -231,7 +219,7 @@ class Calls:
             call = call._replace(status="feasible")  # the least cost at λ, not the least λ
         value, bound = objective.reported(asked, answer.plan.starts, answer.objective, answer.bound)
         self.made.append(call._replace(objective=value, bound=bound))
-        return _Found(better, least, proved)
+        return better and least, proved
 
     def _ask(self, hint: Plan | None, limits: Limits) -> tuple[Selection, SolveResult]:
         """Ask about the model in which to improve on the best plan; return it and the answer."""
@@ -256,32 +244,12 @@ class Calls:
         return self._model[1]
 
 
-class _Found(NamedTuple):
-    """The result of a call.
-
-    Attributes
-    ----------
-    better
-        A better plan was found.
-    least
-        The plan is the least of its model.
-    proved
-        No plan is better than the incumbent.
-    """
-
-    better: bool = False
-    least: bool = False
-    proved: bool = False
-
-
-def _begun_at_once(plan: Plan, selection: Selection) -> Plan:
+def _begun_at_once(plan: Plan, data: ModelData) -> Plan:
     """Return the plan moved to begin now where nothing runs, so that it cannot put all jobs off."""
-    data = selection.data
     # A plan can only be moved as a whole where room does not change by itself: ends of running
     # jobs, offers of shared resources and outages stay where they are.
-    changes = data.shared_resources is not None and len(data.shared_resources.since) > 1
-    changes = changes or data.outages is not None
-    if len(data.allocated_until) or changes or not len(plan.starts):
+    offers = data.shared_resources is not None and len(data.shared_resources.since) > 1
+    if len(data.allocated_until) or offers or data.outages is not None or not len(plan.starts):
         return plan
     return plan._replace(starts=plan.starts - plan.starts.min())
 

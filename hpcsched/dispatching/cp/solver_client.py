@@ -10,7 +10,7 @@ from hpcsched.dispatching.cp.formulation import Formulation
 from hpcsched.dispatching.cp.model_solving import Answer, Task, largest_number
 from hpcsched.dispatching.cp.solver_limits import Limits
 from hpcsched.dispatching.cp.solver_process import Solver
-from hpcsched.dispatching.decision import SOLVED, SolverCall, SolverStatus
+from hpcsched.dispatching.decision import SOLVED, SolverCall
 from hpcsched.dispatching.planning.model_data import ModelData, Plan, fault_of
 from hpcsched.dispatching.planning.selection import Selection
 from hpcsched.plugin_faults import is_third_party, named
@@ -123,7 +123,8 @@ def together(calls: Sequence[SolverCall]) -> SolverCall | None:
     """
     if len(calls) < 2:
         return calls[0] if calls else None
-    best = min(calls, key=lambda call: _rank(call.status))
+    solved = [call for status in SOLVED for call in calls if call.status == status]
+    best = (*solved, *calls)[0]
     objectives = [call.objective for call in calls if call.objective is not None]
     bounds = [call.bound for call in calls if call.bound is not None]
     troubles = [
@@ -146,10 +147,6 @@ def together(calls: Sequence[SolverCall]) -> SolverCall | None:
         total([call.branches for call in calls]),
         total([call.fails for call in calls]),
     )
-
-
-def _rank(status: SolverStatus) -> int:
-    return SOLVED.index(status) if status in SOLVED else len(SOLVED)
 
 
 def _call(selection: Selection, answer: Answer) -> SolverCall:

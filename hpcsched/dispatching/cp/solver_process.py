@@ -97,15 +97,7 @@ class SolverProcess:
         self._rests_until = 0.0
 
     def solve(self, task: Task, seconds: float | None) -> Answer:
-        """Solve a task; the process is killed if that takes longer.
-
-        Parameters
-        ----------
-        task
-            The model and its limits.
-        seconds
-            Time limit in real seconds; None: no limit.
-        """
+        """Solve a task; the process is killed if that takes longer than so many seconds."""
         began = perf_counter()
         try:
             child = self._ready_child(task, seconds)
@@ -187,15 +179,7 @@ class InProcess:
     """
 
     def solve(self, task: Task, seconds: float | None) -> Answer:
-        """Solve a task, however long it takes.
-
-        Parameters
-        ----------
-        task
-            The model and its limits.
-        seconds
-            Time limit in real seconds; None: no limit.
-        """
+        """Solve a task, however long it takes."""
         began = perf_counter()
         on_interrupt = signal.getsignal(signal.SIGINT)
         try:

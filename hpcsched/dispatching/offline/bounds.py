@@ -162,7 +162,7 @@ def lower_bound(trace: Trace, linearised: LinearisedObjective, starts: IntArray)
         Bound(linearised.value(cost), source)
         for cost, source in _cost_bounds(trace, linearised.costs, starts)
     ]
-    return max(bounds, key=lambda bound: bound.value)
+    return max(bounds, key=itemgetter(0))
 
 
 def _resources(trace: Trace) -> list[_Resource]:
@@ -183,16 +183,19 @@ def _cost_bounds(
     cheapest, least = least_of_each(costs)
     last = int((trace.submit + trace.run_times).max())
     resources = _resources(trace)
-    for resource in resources:
-        last = max(last, _last_end(trace, resource))
+    for demands, capacity in resources:
+        # The latest submissions plus their remaining area.
+        areas = (demands * trace.run_times)[::-1].cumsum()[::-1]
+        last = max(last, int((trace.submit + -(-areas // capacity)).max()))
     end = costs.makespan * last
     source = "each job by itself" if costs.weights.any() else "work and submissions"
     yield _safe(float(least.sum()) + end, float(least.sum()) + end), source
-    # The bounds below are about weighted starts; a makespan alone has none.
-    if not costs.weights.any():
-        return
+    # The bounds below are about weighted starts; a makespan alone has none. Jobs cost at least
+    # weight · (start − submission), terms left out that cost nothing for a while: a later `free`
+    # would make the bound per second too large for the time before it.
+    at_once = costs.free <= costs.submit
+    weights = np.asarray(np.where(at_once, costs.weights, 0.0).sum(axis=0))
     for resource in resources:
-        weights = _weights_at_once(costs)
         some = (weights > 0) & (resource.demands > 0)
         if not some.any():
             continue
@@ -212,22 +215,6 @@ def _cost_bounds(
                 resource, costs, cheapest, first, ROUNDS, by_factors=by_factors
             ):
                 yield cost + end, "multipliers of time"
-
-
-def _last_end(trace: Trace, resource: _Resource) -> int:
-    """Return a lower bound of the makespan: latest submissions plus their remaining area."""
-    areas = (resource.demands * trace.run_times)[::-1].cumsum()[::-1]
-    return int((trace.submit + -(-areas // resource.capacity)).max())
-
-
-def _weights_at_once(costs: StartTimeCosts) -> FloatArray:
-    """Return weights, `[J]`, such that jobs cost at least weight · (start − submission).
-
-    A term that costs nothing for a while after the submission is left out.
-    """
-    # A later `free` would make the bound per second too large for the time before it.
-    at_once = costs.free <= costs.submit
-    return np.asarray(np.where(at_once, costs.weights, 0.0).sum(axis=0))
 
 
 def _safe(value: float, size: float) -> float:

@@ -15,9 +15,10 @@ from hpcsched.dispatching.planned_cost import (
     planned_cost_of,
     planned_ratio_of,
 )
+from hpcsched.dispatching.planning.model_building import select
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.search_objective import no_cost
-from hpcsched.dispatching.planning.selection import LARGEST, Selection, SelectionOptions, select
+from hpcsched.dispatching.planning.selection import LARGEST, Selection, SelectionOptions
 from hpcsched.dispatching.planning.start_time_costs import StartTimeCosts, costs_of, total
 from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.errors import Finding, InputError

@@ -15,6 +15,11 @@ from hpcsched.system.system import IntArray
 BoolArray = npt.NDArray[np.bool_]
 
 
+def in_steps(seconds: IntArray, step: int) -> IntArray:
+    """Return durations in steps of some seconds, rounded up."""
+    return np.asarray(-(-seconds.astype(np.int64) // step))
+
+
 @dataclass(frozen=True)
 class ModelData:
     """A dispatching problem in a model's terms: `J` jobs, `N` nodes, `R` resource types.

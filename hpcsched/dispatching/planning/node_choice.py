@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hpcsched.dispatching.planning.model_building import units_of
 from hpcsched.dispatching.planning.outage_data import MOST
 from hpcsched.dispatching.planning.releases import Releases
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
@@ -168,7 +167,7 @@ def chosen_nodes(
         until = np.maximum(until, fit_counts.back_at)
     for alike in wanted.values():
         idle, free = fit_counts.idle(alike[0]), fit_counts.now(alike[0])
-        needed = units_of(alike).sum() * spare
+        needed = sum(job.units for job in alike) * spare
         begun = free.nonzero()[0]
         busy = ((idle > 0) & (free == 0)).nonzero()[0]
         most = int(needed) + 1  # nodes, as each counts for a unit at least

@@ -1,11 +1,13 @@
 """The planning dispatcher: list plans, and an improver that looks for better ones."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.decision import NOTHING, Decision
 from hpcsched.dispatching.planning.list_plans import orders_of, weighted_order
+from hpcsched.dispatching.planning.model_building import select
 from hpcsched.dispatching.planning.plan_execution import (
     ExecutedPlan,
     Filling,
@@ -18,7 +20,7 @@ from hpcsched.dispatching.planning.plan_execution import (
 from hpcsched.dispatching.planning.plan_improver import Improved, Improver, PlanningRound
 from hpcsched.dispatching.planning.releases import can_be_counted
 from hpcsched.dispatching.planning.search_objective import SearchObjective
-from hpcsched.dispatching.planning.selection import LARGEST, Selection, SelectionOptions, select
+from hpcsched.dispatching.planning.selection import LARGEST, Selection, SelectionOptions
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.rules.orders import QueueOrder, sorted_queue
 from hpcsched.dispatching.rules.workspace import Workspace, open_workspace
@@ -97,12 +99,11 @@ class PlanningDispatcher:
     fill: bool = True
     keeps: bool = False
     strict: bool = False
-    _kept: KeptPlan = field(init=False, repr=False)
+    _kept: KeptPlan = field(init=False, repr=False, default_factory=KeptPlan)
     _filling: Filling = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Create the state that is kept between rounds."""
-        self._kept = KeptPlan()
         self._filling = Filling(self.allocator)
 
     def dispatch(self, problem: DispatchingProblem) -> Decision:
@@ -135,23 +136,18 @@ class PlanningDispatcher:
         self.objective.add(problem, decision.starts)
         return with_reasons(problem, decision, executed, self.allocator)
 
-    def _begin(
-        self, problem: DispatchingProblem, by_priority: Sequence[WaitingJob]
-    ) -> PlanningRound | None:
-        """Return the selection to plan with its list plans; None where no job can start now."""
-        selection = self._select(problem, by_priority)
-        if selection is None:
-            return None
-        orders = self._orders(problem, selection)
-        return PlanningRound(problem, self.options, self.objective, selection, orders)
-
     def _plan(
         self, problem: DispatchingProblem, by_priority: Sequence[WaitingJob]
     ) -> tuple[Decision, ExecutedPlan | None]:
         """Return the decision of a plan, and the plan, if there was anything to plan."""
-        begun = self._begin(problem, by_priority)
-        if begun is None:
+        selection = self._select(problem, by_priority)
+        if selection is None:
             return NOTHING, None
+        orders: list[Sequence[int]] = list(orders_of(problem, selection, self.orders))
+        if self.weighted:
+            weights = selection.cost.weights.sum(axis=0)
+            orders.append(weighted_order(selection.data, weights).tolist())
+        begun = PlanningRound(problem, self.options, self.objective, selection, orders)
         improved = Improved() if self.improver is None else self.improver.improve(begun)
         if self.strict and improved.executed is None:
             return Decision((), fallback=improved.fallback, solver=improved.solver), None
@@ -172,19 +168,11 @@ class PlanningDispatcher:
         # The second try is for list plans alone; the improver finds out that it cannot be solved.
         for largest in (self.options.largest, LARGEST):
             options = self.options._replace(largest=largest)
-            try:
+            with suppress(OverflowError):
                 return select(
                     problem,
                     by_priority,
                     options,
                     lambda jobs: self.objective.cost_of(jobs, problem.now),
                 )
-            except OverflowError:
-                continue
         return None
-
-    def _orders(self, problem: DispatchingProblem, selection: Selection) -> Iterator[Sequence[int]]:
-        """Yield the orders of the list plans, as numbers of the selected jobs."""
-        yield from orders_of(problem, selection, self.orders)
-        if self.weighted:
-            yield weighted_order(selection.data, selection.cost.weights.sum(axis=0)).tolist()

@@ -3,6 +3,7 @@
 import numpy as np
 
 from hpcsched.dispatching.objectives import BoundedSlowdown
+from hpcsched.dispatching.planning.model_building import select
 from hpcsched.dispatching.planning.model_data import Plan
 from hpcsched.dispatching.planning.plan_execution import (
     ExecutedPlan,
@@ -10,7 +11,7 @@ from hpcsched.dispatching.planning.plan_execution import (
     start_first,
     starts_now,
 )
-from hpcsched.dispatching.planning.selection import SelectionOptions, select
+from hpcsched.dispatching.planning.selection import SelectionOptions
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.system.allocation import NodeAllocation

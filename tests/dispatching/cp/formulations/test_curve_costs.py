@@ -12,7 +12,8 @@ from hpcsched.dispatching.cp.formulations.scheduling import curve_cost
 from hpcsched.dispatching.cp.model_solving import Task, solve
 from hpcsched.dispatching.cp.solver_limits import Budget
 from hpcsched.dispatching.objectives import PSF
-from hpcsched.dispatching.planning.selection import Selection, SelectionOptions, select
+from hpcsched.dispatching.planning.model_building import select
+from hpcsched.dispatching.planning.selection import Selection, SelectionOptions
 from hpcsched.dispatching.planning.start_time_costs import StartCostFunction
 from hpcsched.system.system import IntArray
 from hpcsched.testing import make_problem, make_system
