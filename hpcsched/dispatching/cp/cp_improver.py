@@ -31,13 +31,6 @@ class Part:
     The model is the whole, or the first of its jobs, with those of its nodes that they need, in
     steps that may be longer than the whole's second.
 
-    Parameters
-    ----------
-    whole
-        The plans of the round.
-    model
-        The selection that is modelled.
-
     Attributes
     ----------
     plans

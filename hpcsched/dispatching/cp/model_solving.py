@@ -88,15 +88,7 @@ class Answer(NamedTuple):
 
 
 def largest_number(formulation: Formulation, data: ModelData) -> int:
-    """Return the largest number in a model's constraints, those of shared resources included.
-
-    Parameters
-    ----------
-    formulation
-        The formulation.
-    data
-        The model's data.
-    """
+    """Return the largest number in a model's constraints, those of shared resources included."""
     return max(formulation.magnitude(data), data.shared_magnitude)
 
 
@@ -186,11 +178,6 @@ def checked_answer(answer: Any) -> Answer:
 
     Whether the plan can be executed is not checked.
 
-    Parameters
-    ----------
-    answer
-        The answer of a backend, as it was unpickled.
-
     Raises
     ------
     TypeError
@@ -227,10 +214,6 @@ def first_by_priority(
     ----------
     built
         The model, with the values of a plan of the least objective; its jobs are by priority.
-    objective
-        The least objective.
-    backend
-        The solver.
     limits
         Limits of all steps together.
     """

@@ -64,10 +64,6 @@ class SolverClient(NamedTuple):
 
         Parameters
         ----------
-        selection
-            The model.
-        limits
-            A budget or a stopping rule.
         hint
             A plan to start from; None: no warm start.
         """
@@ -115,11 +111,6 @@ def together(calls: Sequence[SolverCall]) -> SolverCall | None:
     The status is the best of any: what one call has proved holds for all. The objective is the
     least, the bound the largest; times, branches and fails are added up, and `why` has the reasons
     of the calls without a plan, or that ended early.
-
-    Parameters
-    ----------
-    calls
-        The records of the calls.
     """
     if len(calls) < 2:
         return calls[0] if calls else None

@@ -73,8 +73,6 @@ class Solver(Protocol):
 
         Parameters
         ----------
-        task
-            The model and its limits.
         seconds
             Time limit in real seconds; None: no limit.
         """

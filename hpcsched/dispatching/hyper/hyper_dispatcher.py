@@ -154,10 +154,6 @@ def better(scores: Mapping[int, float], present: int, hysteresis: float, jobs: i
 
     Parameters
     ----------
-    scores
-        Objective over the replayed jobs, by member.
-    present
-        The present member.
     hysteresis
         Share of the objective for one job.
     jobs

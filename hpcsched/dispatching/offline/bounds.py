@@ -149,10 +149,6 @@ def lower_bound(trace: Trace, linearised: LinearisedObjective, starts: IntArray)
 
     Parameters
     ----------
-    trace
-        The trace, as arrays.
-    linearised
-        The objective as a cost of starts.
     starts
         Starts of a known plan in seconds, `[J]`; they give the first multipliers.
     """

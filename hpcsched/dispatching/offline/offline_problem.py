@@ -61,10 +61,6 @@ def problem_of(
     ----------
     jobs
         The jobs, by ascending submit time.
-    system, objective
-        The system, and the objective to minimise.
-    what_is_free
-        `free_slots`, `slot_map` and `free_amounts` of the idle system.
     kill_at_requested_time
         Whether jobs end at their requested time at the latest.
     """

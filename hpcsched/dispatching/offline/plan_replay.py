@@ -19,13 +19,6 @@ class ReplaysPlan:
 
     A planned start is the submission of a job or the end of one, so that there is a round then; a
     simulation has to hold further rounds at the plan's `extra_rounds`.
-
-    Parameters
-    ----------
-    plan
-        The plan.
-    allocator
-        Places the jobs whose nodes the plan leaves open.
     """
 
     def __init__(self, plan: OfflinePlan, allocator: Allocator) -> None:

@@ -42,12 +42,8 @@ def plan_offline(
 
     Parameters
     ----------
-    problem
-        The jobs and the system.
     budget
         Number of pieces of plans to look through for each job, in the whole search.
-    seed
-        Seed of the search.
     effort
         The solver's deterministic time for a small trace.
 
@@ -142,8 +138,6 @@ def zero_length_starts(
 
     Parameters
     ----------
-    problem
-        All jobs, and the idle system.
     starts
         Starts of the other jobs in seconds, by job number.
     allocations

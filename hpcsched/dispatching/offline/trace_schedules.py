@@ -56,12 +56,8 @@ def plan_in(trace: Trace, order: IntArray, method: str) -> OfflineSchedule:
 
     Parameters
     ----------
-    trace
-        The trace, as arrays.
     order
         Numbers of the jobs, `[J]`.
-    method
-        The method, in words.
     """
     starts = np.empty(trace.job_count, dtype=np.int64)
     placed = np.zeros_like(trace.data.room)
@@ -90,8 +86,6 @@ def initial_schedules(trace: Trace, weights: FloatArray) -> Iterator[OfflineSche
 
     Parameters
     ----------
-    trace
-        The trace, as arrays.
     weights
         Cost of a second of waiting of each job, `[J]`.
     """
@@ -114,8 +108,6 @@ def plan_of(trace: Trace, online: Mapping[int, int], origin: int) -> OfflineSche
 
     Parameters
     ----------
-    trace
-        The trace, as arrays.
     online
         Starts by job number, in seconds.
     origin
@@ -158,16 +150,8 @@ def large_neighbourhood_search(
 
     Parameters
     ----------
-    trace
-        The trace, as arrays.
-    linearised
-        The objective as a cost of starts.
-    incumbent
-        The plan to begin with.
     budget
         Number of segments that may be looked through.
-    random
-        Draws the seeds of neighbourhoods.
     """
     best = shifted(trace, incumbent)
     value = _value(trace, linearised, best)

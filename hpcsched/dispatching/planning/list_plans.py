@@ -71,12 +71,8 @@ def orders_of(
 
     Parameters
     ----------
-    problem
-        The dispatching problem, whose queue is in order of arrival.
     selection
         The selected jobs, in order of priority.
-    orders
-        The queue orders.
     """
     numbers = {job.job_id: i for i, job in enumerate(selection.jobs)}
     asked = problem

@@ -60,14 +60,10 @@ def select(
 
     Parameters
     ----------
-    problem
-        The dispatching problem.
     by_priority
         The queue, the first by priority first.
     options
         Which jobs and nodes to select.
-    cost_of
-        Returns the cost of planned starts of the selected jobs.
 
     Raises
     ------
@@ -276,8 +272,6 @@ def reserved_amounts(
         The time of the round, in seconds.
     step
         Seconds in a step.
-    outage_intervals
-        Announced outages of the model's nodes.
     """
     column = np.full(int(nodes.max(initial=0)) + 1, -1, dtype=np.int64)
     column[nodes] = np.arange(len(nodes))
@@ -383,15 +377,11 @@ def aggregated_nodes(
 
     Parameters
     ----------
-    problem
-        The dispatching problem, which has nodes.
     data
         The jobs, with a unit's amounts as requested. One resource type beyond `used` is the node
         share (see `with_whole_nodes`).
     used
         Numbers of the resource types that the jobs ask for.
-    releases
-        Predicted releases of running jobs.
     """
     system, step = problem.system, data.step
     nodes = np.arange(system.node_count)

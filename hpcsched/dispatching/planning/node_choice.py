@@ -140,12 +140,8 @@ def chosen_nodes(
 
     Parameters
     ----------
-    jobs
-        The jobs to plan.
     fit_counts
         The units of each job that nodes have room for.
-    releases
-        Predicted releases of running jobs.
     now
         The time of the round, in seconds.
     spare

@@ -43,10 +43,6 @@ def with_reasons(
 
     Parameters
     ----------
-    problem
-        The dispatching problem of the round.
-    decision
-        The decision to explain.
     executed
         The plan behind it; None where there was nothing to plan.
     allocator
@@ -73,10 +69,6 @@ def planned_reasons(
 
     Parameters
     ----------
-    problem
-        The dispatching problem of the round.
-    decision
-        The decision to explain.
     planned
         Planned start of each job in seconds, by job number, the first by priority first.
     allocator
@@ -124,10 +116,6 @@ def starts_now(
 
     Parameters
     ----------
-    problem
-        The dispatching problem of the round.
-    executed
-        The plan to carry out, with its selection.
     allocator
         Places the jobs where all slots are alike and the plan has no nodes.
     anew
@@ -172,13 +160,7 @@ def start_first(
 
 
 class Filling:
-    """Starts jobs that are not planned where they delay no job that is.
-
-    Parameters
-    ----------
-    allocator
-        Places the jobs.
-    """
+    """Starts jobs that are not planned where they delay no job that is."""
 
     def __init__(self, allocator: Allocator) -> None:
         self._core = CoreCalls(allocator, {"rule": codes.BESIDE_PLAN})
@@ -197,14 +179,8 @@ class Filling:
 
         Parameters
         ----------
-        problem
-            The dispatching problem.
         by_priority
             All queued jobs, the first by priority first.
-        executed
-            The plan.
-        starts
-            The jobs that the plan starts now.
         """
         selection, plan = executed
         if len(selection.jobs) == len(by_priority):

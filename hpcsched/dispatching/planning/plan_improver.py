@@ -19,12 +19,6 @@ class Plans:
 
     Parameters
     ----------
-    objective
-        The search objective, which plans are compared by.
-    selection
-        The jobs and nodes that are planned.
-    planner
-        Makes list plans of the selection.
     plans
         The initial plans.
     """
@@ -76,14 +70,8 @@ class PlanningRound:
 
     Parameters
     ----------
-    problem
-        The dispatching problem.
     options
         The options that the selection was made with.
-    objective
-        The search objective.
-    selection
-        The jobs and nodes to plan.
     orders
         The orders of the list plans, each as numbers of the selected jobs.
     """

@@ -39,10 +39,6 @@ def all_fit(problem: DispatchingProblem, workspace: Workspace, options: Selectio
 
     Parameters
     ----------
-    problem
-        The dispatching problem of the round.
-    workspace
-        The free resources of the round.
     options
         The selection options: more jobs than `length` are never all planned.
     """

@@ -25,15 +25,7 @@ class Releases(NamedTuple):
 
 
 def releases_of(system: System, ends: Iterable[End]) -> Releases:
-    """Return the releases of allocations, node by node, by time.
-
-    Parameters
-    ----------
-    system
-        The system, which has the capacity of the nodes.
-    ends
-        The allocations with their predicted ends.
-    """
+    """Return the releases of allocations, node by node, by time."""
     ends = sorted(ends, key=itemgetter(0))
     count = len(ends)
     arrays = [_arrays(allocation) for _, allocation, _ in ends]
@@ -90,8 +82,6 @@ def ends_of(
 
     Parameters
     ----------
-    problem
-        The dispatching problem.
     overdue
         Whether a job that has outlived its prediction still holds its room; it is left out
         otherwise.

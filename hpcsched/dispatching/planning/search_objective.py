@@ -35,8 +35,6 @@ class DinkelbachParameter:
 
     Parameters
     ----------
-    objective
-        The ratio, computed with predicted run times.
     share
         Plans are linearised around this multiple of the ratio so far (see `SpecificCost`).
     """
@@ -92,8 +90,6 @@ class SearchObjective:
 
         Parameters
         ----------
-        selection
-            The jobs and nodes that are planned.
         best
             Starts of the incumbent in steps, `[J]`; None: there is none yet.
         """
@@ -107,8 +103,6 @@ class SearchObjective:
 
         Parameters
         ----------
-        priced
-            The model that was solved.
         starts
             Starts of the answer, in steps, `[J]`.
         objective, bound
@@ -183,8 +177,6 @@ def search_objective(objective: Objective, dinkelbach_parameter: float | None) -
 
     Parameters
     ----------
-    objective
-        The scenario's objective.
     dinkelbach_parameter
         Dinkelbach parameter of a ratio of sums, as a share of the ratio over the run so far; None:
         the ratio over the planned jobs alone. Without effect for other objectives.

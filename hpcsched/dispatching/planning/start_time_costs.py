@@ -57,8 +57,6 @@ def total(costs: StartTimeCosts, starts: IntArray) -> float:
 
     Parameters
     ----------
-    costs
-        The start-time cost functions.
     starts
         Starts in seconds, `[J]`.
     """
@@ -232,8 +230,6 @@ class SpecificCostFunctions:
 
     Parameters
     ----------
-    specific
-        The cost of the jobs in the ratio of sums.
     run_times
         Predicted run times in seconds, `[J]`.
     step

@@ -104,8 +104,6 @@ class OrToolsSession:
 
         Parameters
         ----------
-        limits
-            A budget or a stopping rule.
         hint
             Values of variables to start from; None: no warm start.
         """
