@@ -187,7 +187,8 @@ void bind_planning(nb::module_& core)
             [](FreeResources& free, int64_t job, nb::handle data, int64_t begin,
                const Row& placed) {
                 Owners owners;
-                free.take(job, jobs_of(data, owners), begin, view_of(placed));
+                const ModelJobs jobs = jobs_of(data, owners);
+                free.take(job, jobs, begin, begin + jobs.run_times[job], view_of(placed));
             },
             "job"_a, "data"_a, "begin"_a, "placed"_a,
             "Take what a job holds from a step on, with units on nodes, `[N]`.");

@@ -153,70 +153,19 @@ private:
         return chosen;
     }
 
-    /// Return the jobs that keep their starts and run within a window.
-    Numbers fixed_beside(const Window& window) const
+    /// Return the room beside the jobs that keep their starts in a window; nothing is free after it.
+    FreeResources room_beside(const Window& window) const
     {
-        Numbers fixed;
+        FreeResources free(window.begin, jobs_);
         // Only jobs that can overlap the window, found by bisection in the order of starts.
         for (int64_t k = first_from(window.begin - longest_); k < first_from(window.end); ++k) {
             const int64_t job = plan_.order[k];
-            if (!is_free_[job] && end_of(job) > window.begin) fixed.push_back(job);
+            if (is_free_[job] || end_of(job) <= window.begin) continue;
+            free.take(job, jobs_, std::max(plan_.starts[job], window.begin),
+                      std::min(end_of(job), window.end), plan_.placed.row(job));
         }
-        return fixed;
-    }
-
-    /// Return the room beside fixed jobs in a window; nothing is free after that.
-    FreeResources room_beside(const Numbers& fixed, const Window& window) const
-    {
-        if (jobs_.counted) return steps_beside(fixed, window);
-        const Matrix<const int64_t> capacity = jobs_.capacity.of_node;
-        const int64_t nodes = capacity.rows(), types = capacity.columns();
-        Table<int64_t> idle(types, nodes);
-        for (int64_t node = 0; node < nodes; ++node)
-            for (int64_t r = 0; r < types; ++r) idle(r, node) = capacity(node, r);
-        Profile profile(window.begin, idle);
-        Numbers amounts(static_cast<size_t>(types));
-        for (const int64_t job : fixed) {
-            // Only its part within the window: segments begin and end with it.
-            const int64_t first = std::max(plan_.starts[job], window.begin);
-            const int64_t last = std::min(end_of(job), window.end);
-            for (int64_t node = 0; node < nodes; ++node) {
-                if (plan_.placed(job, node) == 0) continue;
-                for (int64_t r = 0; r < types; ++r)
-                    amounts[r] = jobs_.requests(job, r) * plan_.placed(job, node);
-                profile.take(node, first, last, amounts);
-            }
-        }
-        for (int64_t node = 0; node < nodes; ++node) {
-            // Nothing can be free for longer than for ever, so no end of this is looked for.
-            for (int64_t r = 0; r < types; ++r) amounts[r] = capacity(node, r) + 1;
-            profile.take(node, window.end, never, amounts);
-        }
-        return FreeResources(std::move(profile));
-    }
-
-    FreeResources steps_beside(const Numbers& fixed, const Window& window) const
-    {
-        struct Change {
-            int64_t time;
-            int64_t amount;
-        };
-        std::vector<Change> changes;
-        for (const int64_t job : fixed) {
-            const int64_t demand = jobs_.demand(job);
-            changes.push_back({std::max(plan_.starts[job], window.begin), -demand});
-            changes.push_back({std::min(end_of(job), window.end), demand});
-        }
-        std::ranges::sort(changes, std::ranges::less{}, &Change::time);
-        Steps steps(window.begin, jobs_.capacity.of_node(0, 0));
-        for (const Change& change : changes) {
-            steps.begin_step(change.time);
-            steps.add_to_last(change.amount);
-        }
-        steps.begin_step(window.end);
-        // Less than nothing, as on nodes above: every job must end within the window.
-        steps.add_to_last(-1 - steps.free(steps.size() - 1));
-        return FreeResources(std::move(steps));
+        free.close_from(window.end, jobs_);
+        return free;
     }
 
     /// Plan a few jobs in many orders; return the least cost, and keep its plan as the best one if
@@ -289,8 +238,7 @@ private:
                 if (!is_free_[job]) others_end = std::max(others_end, end_of(job));
             before += costs_.makespan * static_cast<double>(std::max(others_end, end));
         }
-        OrderPlans plans(jobs_, costs_, least_, {}, others_end,
-                         room_beside(fixed_beside(window), window),
+        OrderPlans plans(jobs_, costs_, least_, {}, others_end, room_beside(window),
                          static_cast<int64_t>(jobs.size()), trial_placed_);
         int64_t work = 0;
         const bool is_better = plan_anew(jobs, before, plans, work) < before;

@@ -53,6 +53,20 @@ class FreeResources {
 public:
     FreeResources() = default;
     explicit FreeResources(Profile profile) : profile_(std::move(profile)) {}
+
+    /// What the idle nodes offer.
+    FreeResources(int64_t now, const ModelJobs& jobs) : is_counted_(jobs.counted)
+    {
+        const Matrix<const int64_t> capacity = jobs.capacity.of_node;
+        if (is_counted_) {
+            steps_ = Steps(now, capacity(0, 0));
+            return;
+        }
+        Table<int64_t> idle(capacity.columns(), capacity.rows());
+        for (int64_t node = 0; node < capacity.rows(); ++node)
+            for (int64_t r = 0; r < capacity.columns(); ++r) idle(r, node) = capacity(node, r);
+        profile_ = Profile(now, idle);
+    }
     explicit FreeResources(Steps steps) : is_counted_(true), steps_(std::move(steps)) {}
 
     /// Number of segments in use, a measure of the work of a look at them.
@@ -88,14 +102,15 @@ public:
         const int64_t begin = earliest_start(job, jobs);
         if (begin == never) return never;
         choose_nodes(job, jobs, begin, placed);
-        take(job, jobs, begin, placed);
+        take(job, jobs, begin, begin + jobs.run_times[job], placed);
         return begin;
     }
 
-    /// Take what a job holds on nodes, and draws, from `begin` on.
-    void take(int64_t job, const ModelJobs& jobs, int64_t begin, View<const int64_t> placed)
+    /// Take what a job holds on nodes, and draws, for a time.
+    void take(int64_t job, const ModelJobs& jobs, int64_t begin, int64_t end,
+              View<const int64_t> placed)
     {
-        const int64_t end = begin + jobs.run_times[job], nodes = jobs.node_count();
+        const int64_t nodes = jobs.node_count();
         if (is_counted_) return steps_.take(begin, end, jobs.demand(job));
         const View<const int64_t> asked = jobs.requests.row(job), draws = jobs.draws.row(job);
         Numbers amounts(static_cast<size_t>(asked.size()));
@@ -106,6 +121,21 @@ public:
         }
         for (int64_t p = 0; p < draws.size(); ++p)
             if (draws[p] > 0) profile_.take(nodes + p, begin, end, {&draws[p], 1});
+    }
+
+    /// Have less than nothing free from a time on: every job has to end before.
+    void close_from(int64_t time, const ModelJobs& jobs)
+    {
+        if (is_counted_) {
+            steps_.begin_step(time);
+            return steps_.add_to_last(-1 - steps_.free(steps_.size() - 1));
+        }
+        for (int64_t node = 0; node < jobs.node_count(); ++node) {
+            const View<const int64_t> capacity = jobs.capacity.of_node.row(node);
+            Numbers amounts(capacity.begin(), capacity.end());
+            for (int64_t& amount : amounts) ++amount;
+            profile_.take(node, time, never, amounts);
+        }
     }
 
 private:

@@ -75,8 +75,6 @@ public:
 
 private:
     State& state_;
-    std::vector<int64_t> tally_;
-    std::vector<int64_t> fits_;
 
     const Problem& problem() const { return state_.problem; }
     bool by_position() const { return problem().mode == Mode::positions; }
@@ -86,29 +84,12 @@ private:
     void choose(int j)
     {
         auto& choices = state_.jobs[j].choices;
-        const std::size_t nodes = problem().nodes.size();
-        fits_.resize(nodes);
-        std::size_t count = 0;
-        for (std::size_t n = 0; n < nodes; ++n) {
-            fits_[n] = state_.units_on(j, static_cast<int>(n), state_.level);
-            count += fits_[n] > 0;
-        }
-        choices.resize(count);
-        if (by_position()) {
-            std::size_t c = 0;
-            for (std::size_t n = 0; n < nodes; ++n)
-                if (fits_[n] > 0)
-                    choices[c++] = {static_cast<int>(n), fits_[n], 0, Choice::unknown};
-            return;
-        }
-        // Counting sort by room, stable by node, so that ties are always broken alike.
-        tally_.assign(static_cast<std::size_t>(problem().jobs[j].units) + 2, 0);
-        for (const int64_t most : fits_)
-            if (most > 0) ++tally_[most + 1];
-        for (std::size_t most = 1; most < tally_.size(); ++most) tally_[most] += tally_[most - 1];
-        for (std::size_t n = 0; n < nodes; ++n)
-            if (fits_[n] > 0)
-                choices[tally_[fits_[n]]++] = {static_cast<int>(n), fits_[n], 0, Choice::unknown};
+        for (int n = 0; n < static_cast<int>(problem().nodes.size()); ++n)
+            if (const int64_t fits = state_.units_on(j, n, state_.level); fits > 0)
+                choices.push_back({n, fits, 0, Choice::unknown});
+        // Stable by node, so that ties are always broken alike.
+        if (!by_position())
+            std::ranges::stable_sort(choices, std::ranges::less{}, &Choice::fits);
     }
 
     /// Hold a job's placement from the present level on.

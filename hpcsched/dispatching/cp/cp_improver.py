@@ -1,4 +1,4 @@
-"""The improver that calls a solver."""
+"""The improver that calls a solver, about all that is planned or the first of it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -1,6 +1,8 @@
-"""The program of a `guard.SolverProcess`: solves tasks that come over a pipe.
+"""Solver processes: no crash or overrun of a solver takes the run down.
 
-The first message is a pickle of the formulation and the backend of the first task, so that what
+Solvers overrun their limits (CP-SAT on large models: 17 s on a limit of 4 s), crash and run out of
+memory. A call therefore has a process of its own, kept from one call to the next. It runs `main`:
+the first message is a pickle of the formulation and the backend of the first task, so that what
 they import does not count against that task; it is answered by `READY`. Each other one is that of a
 task and is answered by that of an `Answer`.
 """

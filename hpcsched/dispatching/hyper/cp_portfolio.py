@@ -2,6 +2,8 @@
 
 Galleguillos (thesis 2020, section 6.6) proposes a dispatcher that selects the model with a track of
 success on the class of the instance; CP 2021 (section 6), one that switches between two models.
+Queue length and the ratio of requested to available resources are features of the thesis (section
+6.5, figures 6.12 and 6.13), which calls symmetric requests the hard ones.
 """
 
 from collections import deque

@@ -2,6 +2,20 @@
 
 Each is computed for each resource type by itself, all nodes together, which only allows more
 schedules; the largest counts.
+
+Jobs on aggregated nodes with `m` units are taken for jobs on one machine that is as fast as the
+whole of them, on which they may be interrupted and take turns: a job that holds d units for p
+seconds is one of area a = d · p, which takes a / m seconds. Any schedule of the nodes is one of the
+machine, with each area spread evenly over its run. The mean of the instants at which a job is
+worked on is its mean busy time M, and for a job that runs from S to S + p on the nodes it is S + p
+/ 2. Of all schedules of the machine, the one that always works on the job with the largest weight
+by area minimises Σ w·M (Goemans, Queyranne, Schulz, Skutella and Wang, "Single machine scheduling
+with release dates", SIAM Journal on Discrete Mathematics 15, 2002). So no schedule of the nodes has
+a Σ w · S below that minimum less Σ w · p / 2.
+
+The minimum is one of a transport problem: area goes to instants, at a cost that grows in proportion
+to the time, and the machine's capacity limits it. Its dual prices fall, while a job is worked on,
+at the rate of that job's weight by area, and are 0 where the machine becomes idle.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Model data: jobs, nodes and the amounts that running jobs hold, as plain arrays."""
+"""The data of a model as plain arrays, and plans: the start of each job, and its nodes."""
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property

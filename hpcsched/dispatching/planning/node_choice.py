@@ -1,4 +1,8 @@
-"""The nodes to plan on: those that are free soonest, and the fullest with room now."""
+"""The nodes to plan on: those that are free soonest, and the fullest with room now.
+
+A queued job's request allows only nodes that are eligible if it starts now. Plans with later starts
+need the nodes that become eligible again once announced outages are over.
+"""
 
 from collections.abc import Sequence
 

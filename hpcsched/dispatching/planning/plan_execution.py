@@ -1,4 +1,10 @@
-"""Plan execution: from a plan to the decision of a round, with nodes for each job that starts."""
+"""Plan execution: from a plan to the decision of a round, with nodes and reasons for its jobs.
+
+A plan is of the first jobs by priority. Goponenko et al. (DEBS 2024, section 5.5) suggest to switch
+to another approach for the rest of the queue; here it is the greedy one, beside the plan's starts,
+as list schedulers do once all reservations are given out (`Filling`). A plan is kept while jobs
+arrive, start and end as it was planned (`KeptPlan`).
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Releases: the amounts that come free on each node if running jobs end as predicted."""
+"""Releases: what comes free when running jobs end as predicted, by node, or as counted units."""
 
 from collections.abc import Iterable
 from operator import itemgetter

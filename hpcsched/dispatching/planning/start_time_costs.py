@@ -1,4 +1,11 @@
-"""Start-time cost functions: the cost of a job by its start, and its minimum, by the core."""
+"""Start-time cost functions: the cost of a job by its start.
+
+`StartTimeCosts` are exact, for the core. For models there are piecewise linear ones in whole
+numbers. A job's share of PαSF at a Dinkelbach parameter λ (`SpecificCost`) first falls with its
+start, ever faster, then ever slower, and then grows: it is concave up to its inflection and convex
+from there. It becomes linear pieces between breakpoints: one a step where there are few steps, else
+as many as pay.
+"""
 
 from bisect import bisect_right
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The dispatcher that searches orders: how it is put together."""
+"""Order search: an improver that looks for the order with the cheapest list plan."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
