@@ -40,59 +40,34 @@ class PostponeMode(enum.Enum):
 
 class PostponeSearch:
     """
-    The search tree of schedule-or-postpone.
-
-    Times are in steps from now. `J` jobs by priority, `N` nodes, `R` resource types, `G`
-    cumulative resources, `T` terms of the objective. Not for several threads at once.
+    The search tree of schedule-or-postpone. Not for several threads at once.
 
     Parameters
     ----------
+    data, cumulatives
+        A `ModelData`, and its `Cumulatives`.
+    jobs
+        Numbers of the `J` jobs with a free start; by these they are counted from here on.
+    order
+        The jobs in the order of decisions, `[J]`.
     mode
         Jobs whose nodes a plan names.
     back_to_start
         Whether a failure leads to another start of a job rather than to other nodes for it.
     last_node_first
         Whether nodes are tried from the last one on.
-    order
-        Numbers of the jobs in the order of decisions, `[J]`.
-    units, run_times, latest_starts, requests
-        Units of the jobs, their run times and latest starts, `[J]`; requests of a unit, `[J, R]`.
-    idle_room, room
-        Units of each job that a node can hold when it is idle, and in this mode, `[J, N]`.
-    capacity, free
-        Capacity of the nodes, and the amounts free now, `[N, R]`.
-    closed
-        Node, begin and end of outages.
-    held_until, held_on, held
-        Ends and nodes of running jobs, `[K]`, and the amounts that they hold, `[K, R]`.
-    total, demands
-        The cumulative resources, `[G]`, and the jobs' demands, `[J, G]`.
-    used_at, used
-        Amounts used by others from the steps `used_at` on, ascending from 0, `[F]`, `[F, G]`.
-    weights, free_until, makespan, curves
-        The objective: Σ weights · max(start, free_until), `[T, J]`, + makespan · last end,
-        + start-time cost functions: corners, costs there, slopes between them; empty without any.
-    horizon
-        Step after which no job needs to end.
     dominations
         Pairs of a job and one that starts no sooner; None where the plan need not keep to any.
     """
 
-    def __init__(self, *, mode: PostponeMode, back_to_start: bool, last_node_first: bool, order: Sequence[int], units: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], run_times: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], latest_starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], requests: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], idle_room: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], room: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], capacity: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], free: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], closed: Sequence[tuple[int, int, int]], held_until: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], held_on: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], held: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], total: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], demands: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], used_at: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], used: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], free_until: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], makespan: int, curves: Sequence[tuple[Sequence[int], Sequence[int], Sequence[int]]], horizon: int, dominations: Sequence[tuple[int, int]] | None) -> None: ...
+    def __init__(self, data: object, cumulatives: object, jobs: Sequence[int], order: Sequence[int], *, mode: PostponeMode, back_to_start: bool, last_node_first: bool, dominations: Sequence[tuple[int, int]] | None) -> None: ...
 
     def restart(self, order: Sequence[int]) -> None:
         """Begin anew with another order; counts and the best plan stay."""
 
     def advance(self, nodes: int, fails: int, seconds: float) -> bool:
         """
-        Go on up to a number of nodes or fails; say whether the tree is done.
-
-        Parameters
-        ----------
-        nodes, fails
-            Numbers, since the first order, at which to pause.
-        seconds
-            Time after which to pause all the same.
+        Go on up to numbers, since the first order, of nodes or fails, or for some seconds; say whether the tree is done.
         """
 
     def improve_on(self, cost: int) -> None:
@@ -686,78 +661,23 @@ class Hooks:
     def __init__(self, *, predict: Callable[[int], tuple[int, Sequence[int], Sequence[int], int]], correct: Callable[[Sequence[int]], Sequence[int]], look: Callable[[], tuple[Sequence[int], int]], look_again: Callable[[], tuple[bool, int]], order: Callable[[Sequence[int]], tuple[Sequence[int] | None, Sequence[int] | None]], decide: Callable[[], None], charge: Callable[[int, float], int], pass_instant: Callable[[], bool]) -> None: ...
 
 class FreeResources:
-    """
-    Free resources over time, before any job is planned.
+    """Free resources of a `ModelData` over time."""
 
-    Parameters
-    ----------
-    now
-        First step.
-    available
-        Amounts free now, `[R, N + P]`; shared resources are rows behind the nodes.
-    times, nodes, amounts
-        Later releases, by time: `[K]`, `[K]` and `[K, R]`.
-    """
-
-    def __init__(self, now: int, available: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], times: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], nodes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], amounts: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None: ...
+    def __init__(self, data: object) -> None: ...
 
     def __copy__(self) -> FreeResources: ...
 
-    def close(self, begin: int, end: int, nodes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
-        """Set the free amounts of nodes to 0 for a time."""
+    def take(self, job: int, data: object, begin: int, placed: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Take what a job holds from a step on, with units on nodes, `[N]`."""
 
-    def take(self, begin: int, end: int, nodes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], amounts: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None:
-        """Take amounts, `[K, R]`, of nodes for a time."""
-
-    def draw(self, begin: int, end: int, draws: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], nodes: int) -> None:
-        """
-        Take draws, `[P]`, from the shared resources behind `nodes` nodes for a time.
-        """
-
-def plan_in_order(order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], jobs: object, free: FreeResources, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], placed: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu')]) -> bool:
+def plan_in_order(order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], data: object, free: FreeResources, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], placed: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu')]) -> bool:
     """
-    Plan each job of an order at its earliest start beside those before it.
-
-    Parameters
-    ----------
-    order
-        Numbers of the jobs.
-    jobs
-        A `ModelJobs`.
-    free
-        Free resources; unchanged.
-    starts, placed
-        Receive the start of each job, `[J]`, and its units on each node, `[J, N]`.
-
-    Returns
-    -------
-    bool
-        Whether all jobs could be planned.
+    Write the starts, `[J]`, and units on nodes, `[J, N]`, of the jobs of an order, each planned at its earliest start beside those before it; say whether all could be.
     """
 
-def search_orders(orders: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], jobs: object, free: FreeResources, costs: object, budget: int, front_bias: float, random: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], placed: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu')]) -> tuple[float, bool]:
+def search_orders(orders: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], data: object, free: FreeResources, costs: object, budget: int, front_bias: float, random: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], placed: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu')]) -> tuple[float, bool]:
     """
-    Search for the order with the cheapest list plan, from the best of some orders on.
-
-    Parameters
-    ----------
-    orders
-        Numbers of the jobs, `[K, J]`.
-    jobs, free, costs
-        A `ModelJobs`, its free resources, and `StartTimeCosts`.
-    budget
-        Number of segments looked through, in making plans, at which the search ends.
-    front_bias
-        How much more often moves take a job from the front of the order; 1: from anywhere alike.
-    random
-        State of the random numbers, `[1]`; changed.
-    order, starts, placed
-        Receive the best order, `[J]`, and its plan.
-
-    Returns
-    -------
-    tuple[float, bool]
-        Cost of the plan, and whether no order can cost less.
+    Write the order with the cheapest list plan, `[J]`, that is found from the best of `orders`, `[K, J]`, on, and its plan; return its cost, and whether none costs less. The budget is a number of segments of plans; `random` is the state, `[1]`.
     """
 
 def cost_at(costs: object, job: int, start: int) -> float:
@@ -773,21 +693,7 @@ def find_cheapest(costs: object, starts: Annotated[NDArray[numpy.int64], dict(sh
 
 def least_with_multipliers(demands: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cheapest: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], costs: object, edges: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], rates: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], upto: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], used: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> tuple[float, float]:
     """
-    Return the least cost plus price of jobs, each by itself, and the size of its terms.
-
-    Parameters
-    ----------
-    demands
-        Units that each job holds of the resource type, `[J]`.
-    cheapest
-        Start of least cost of each job without multipliers, in seconds, `[J]`.
-    costs
-        The `StartTimeCosts`.
-    edges, rates, upto
-        The multipliers: borders of pieces of time, `[B + 1]`, price within each, `[B]`, and price of
-        one unit up to each edge, `[B + 1]`.
-    used
-        Receives the use of each piece of time, in units × seconds, `[B]`.
+    Return the least cost plus price of jobs, each by itself, and the size of its terms; write the use of each piece of time, in units × seconds, `[B]`. The multipliers are those of `hpcsched.dispatching.offline.bounds`.
     """
 
 def replay_list(rank: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], submit: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], demands: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], run_times: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], capacity: int, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')]) -> None:
@@ -795,31 +701,7 @@ def replay_list(rank: Annotated[NDArray[numpy.int64], dict(shape=(None,), order=
     Write the starts of list scheduling on-line with reservations for all; by submission.
     """
 
-def search_neighbourhoods(seeds: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], width: int, budget: int, random: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], jobs: object, costs: object, least: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], placed: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu')]) -> int:
+def search_neighbourhoods(seeds: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], width: int, budget: int, random: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], data: object, costs: object, least: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], placed: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu')]) -> int:
     """
-    Look for a better plan of a trace in the neighbourhood of each seed.
-
-    Parameters
-    ----------
-    seeds
-        Jobs to look around.
-    width
-        Number of jobs that are planned anew together.
-    budget
-        Number of segments that may be looked through.
-    random
-        State of the random numbers, `[1]`; changed.
-    jobs, costs
-        A `ModelJobs` and `StartTimeCosts`.
-    least
-        Least cost of each job, `[J]`.
-    order
-        The jobs by start, `[J]`; changed.
-    starts, placed
-        The plan, `[J]` and `[J, N]`; changed.
-
-    Returns
-    -------
-    int
-        Rest of the budget.
+    Improve the plan of a trace in the neighbourhoods, of `width` jobs, of some seeds; return the rest of the budget of segments. `order` has the jobs by start.
     """

@@ -7,7 +7,7 @@ from hpcsched.audit.auditor import audit
 from hpcsched.audit.declared import Charge, Declared, Definition
 from hpcsched.audit.violations import AuditReport
 from hpcsched.dispatching.hyper.cp_portfolio import CpPortfolio
-from hpcsched.dispatching.hyper.dispatcher import Hyper
+from hpcsched.dispatching.hyper.hyper_dispatcher import Hyper
 from hpcsched.dispatching.rules.rule_params import SlurmBackfillParams
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.kept_answers import keeps_answers

@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 from hpcsched.context import Context
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
-from hpcsched.dispatching.hyper.dispatcher import Hyper, make_hyper
+from hpcsched.dispatching.hyper.hyper_dispatcher import Hyper, make_hyper
 from hpcsched.dispatching.hyper.params import HyperParams
 from hpcsched.dispatching.job_events import JobEventObserver
 from hpcsched.prediction.correction import Correction

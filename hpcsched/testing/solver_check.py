@@ -9,7 +9,7 @@ import numpy as np
 from hpcsched.dispatching.cp.backends.backend import Backend, Outcome
 from hpcsched.dispatching.cp.formulation import BuiltModel, Variable
 from hpcsched.dispatching.cp.solver_limits import Budget, Limits, StoppingRule
-from hpcsched.dispatching.planning.plan import Plan
+from hpcsched.dispatching.planning.model_data import Plan
 from hpcsched.plugins.product_check import product_fault
 from hpcsched.system.system import IntArray
 from hpcsched.testing.sample_replays import expect

@@ -1,6 +1,8 @@
 #pragma once
 
-#include "core/views.hpp"
+#include <algorithm>
+
+#include "core/steps.hpp"
 
 namespace hpcsched {
 
@@ -8,8 +10,54 @@ namespace hpcsched {
 /// every waiting job is planned anew, and those start that can start now. It is `list` with the
 /// option `backfill` and no limit on depth, for an order that does not change with time. Jobs are
 /// numbered in order of submission; `rank` is the place of each in the queue order.
-void replay_list(View<const int64_t> rank, View<const int64_t> submit,
-                 View<const int64_t> demands, View<const int64_t> run_times, int64_t capacity,
-                 View<int64_t> starts);
+inline void replay_list(View<const int64_t> rank, View<const int64_t> submit,
+                        View<const int64_t> demands, View<const int64_t> run_times,
+                        int64_t capacity, View<int64_t> starts)
+{
+    struct Running {
+        int64_t end;
+        int64_t slots;
+    };
+    std::vector<Running> running;  // latest end first
+    Numbers queue;  // by rank
+    const int64_t count = submit.size();
+    int64_t upcoming = 0, available = capacity;
+    while (upcoming < count || !running.empty()) {
+        int64_t now = upcoming < count ? submit[upcoming] : running.back().end;
+        if (!running.empty()) now = std::min(now, running.back().end);
+        while (!running.empty() && running.back().end == now) {
+            available += running.back().slots;
+            running.pop_back();
+        }
+        for (; upcoming < count && submit[upcoming] == now; ++upcoming)
+            queue.insert(std::ranges::upper_bound(queue, rank[upcoming], std::ranges::less{},
+                                                  [&](int64_t job) { return rank[job]; }),
+                         upcoming);
+        Steps steps(now, available);
+        for (auto one = running.rbegin(); one != running.rend(); ++one) {
+            steps.begin_step(one->end);
+            steps.add_to_last(one->slots);
+        }
+        // Only a job that would fit now can start, and what is free now only shrinks.
+        size_t last = queue.size(), left = 0, k = 0;
+        while (k < queue.size()) {
+            while (last > k && demands[queue[last - 1]] > steps.free(0)) --last;
+            if (last <= k) break;
+            const int64_t job = queue[k++];
+            if (steps.reserve(now, run_times[job], demands[job]) != now) {
+                queue[left++] = job;
+                continue;
+            }
+            starts[job] = now;
+            available -= demands[job];
+            const int64_t end = now + run_times[job];
+            const auto place = std::ranges::find_if(
+                running, [end](const Running& one) { return one.end < end; });
+            running.insert(place, {end, demands[job]});
+        }
+        queue.erase(queue.begin() + static_cast<int64_t>(left),
+                    queue.begin() + static_cast<int64_t>(k));
+    }
+}
 
 }  // namespace hpcsched

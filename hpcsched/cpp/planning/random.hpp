@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
+#include "core/portable_math.hpp"
 #include "core/views.hpp"
 
 namespace hpcsched {
@@ -30,15 +32,35 @@ struct Change {
     int64_t second;
     bool swaps;
 
-    int64_t low() const { return first < second ? first : second; }
-    int64_t high() const { return first < second ? second : first; }
+    int64_t low() const { return std::min(first, second); }
+    int64_t high() const { return std::max(first, second); }
+
+    /// Draw a change of an order of jobs. `front_bias` is the exponent of the uniform number that
+    /// selects the first position. A move to the adjacent position is a swap.
+    static Change draw(int64_t count, double front_bias, int64_t& state)
+    {
+        const auto a = static_cast<int64_t>(static_cast<double>(count) *
+                                            portable::power(uniform(state), front_bias));
+        int64_t b = random_below(count - 1, state);
+        if (b >= a) ++b;
+        if (uniform(state) < 0.5 || std::max(a, b) - std::min(a, b) == 1)
+            return {std::min(a, b), std::max(a, b), true};
+        return {a, b, false};
+    }
+
+    /// Write the changed order into `trial`, from the first position that changes on.
+    void apply(View<const int64_t> order, View<int64_t> trial) const
+    {
+        std::copy(order.begin() + low(), order.end(), trial.begin() + low());
+        if (swaps)
+            trial[first] = order[second];
+        else if (first < second)
+            std::copy(order.begin() + first + 1, order.begin() + second + 1,
+                      trial.begin() + first);
+        else
+            std::copy(order.begin() + second, order.begin() + first, trial.begin() + second + 1);
+        trial[second] = order[first];
+    }
 };
-
-/// Draw a change of an order of jobs. `front_bias` is the exponent of the uniform number that
-/// selects the first position. A move to the adjacent position is a swap.
-Change draw_change(int64_t count, double front_bias, int64_t& state);
-
-/// Write a changed order into `trial`, from the first position that changes on.
-void apply(const Change& change, View<const int64_t> order, View<int64_t> trial);
 
 }  // namespace hpcsched

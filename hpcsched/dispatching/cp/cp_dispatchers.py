@@ -1,28 +1,16 @@
 """The CP dispatchers: each is assembled of a formulation, a solver and list plans."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
+
+import numpy as np
 
 from hpcsched.context import Context
+from hpcsched.dispatching.cp import cp_params
 from hpcsched.dispatching.cp.backends.backend import Backend, DataBackend
-from hpcsched.dispatching.cp.calls import Method
-from hpcsched.dispatching.cp.cp_improver import CpImprover
-from hpcsched.dispatching.cp.cp_params import (
-    BUDGET,
-    BestOfParams,
-    CpParams,
-    CpPlanParams,
-    Hcp19Params,
-    ImproveParams,
-    JointNowParams,
-    PaperParams,
-    Pcp21Params,
-    PlanAllParams,
-    PositionParams,
-    VersionParams,
-)
-from hpcsched.dispatching.cp.expected_waits import ExpectedWaits
+from hpcsched.dispatching.cp.cp_improver import CpImprover, Method
 from hpcsched.dispatching.cp.formulation import Formulation
 from hpcsched.dispatching.cp.formulations.hcp19 import hcp19
 from hpcsched.dispatching.cp.formulations.joint_now import joint_now
@@ -31,10 +19,16 @@ from hpcsched.dispatching.cp.formulations.pcp4 import pcp4
 from hpcsched.dispatching.cp.formulations.pcp19 import pcp19
 from hpcsched.dispatching.cp.formulations.pcp20 import pcp20
 from hpcsched.dispatching.cp.formulations.pcp21 import pcp21
-from hpcsched.dispatching.cp.guard import InProcess, SolverProcess
 from hpcsched.dispatching.cp.solver_client import SolverClient
 from hpcsched.dispatching.cp.solver_limits import Budget, Limits, StoppingRule
-from hpcsched.dispatching.planned_cost import Plannable, PlannedCost, planned_cost_of
+from hpcsched.dispatching.cp.solver_process import InProcess, SolverProcess
+from hpcsched.dispatching.planned_cost import (
+    Plannable,
+    PlannedCost,
+    linear,
+    planned_cost_of,
+    wait_times,
+)
 from hpcsched.dispatching.planning.node_choice import LITTLE
 from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
 from hpcsched.dispatching.planning.search_objective import (
@@ -43,13 +37,38 @@ from hpcsched.dispatching.planning.search_objective import (
     no_cost,
     search_objective,
 )
-from hpcsched.dispatching.planning.selection_options import LARGEST, SelectionOptions
+from hpcsched.dispatching.planning.selection import LARGEST, SelectionOptions
 from hpcsched.dispatching.problem import WaitingJob
+from hpcsched.dispatching.rules.expected_wait import ExpectedWaitOrder
 from hpcsched.dispatching.rules.orders import QueueOrder
-from hpcsched.dispatching.search.improver import Effort, OrderSearch, random_state
+from hpcsched.dispatching.search.order_search import Effort, OrderSearch, random_state
 from hpcsched.errors import Finding, InputError
 from hpcsched.parameters import NONE
 from hpcsched.registration import builtin
+
+
+@dataclass(frozen=True)
+class ExpectedWaits(ExpectedWaitOrder):
+    """The wait that jobs of each queue are expected to have (ewt), for the first PCP and HCP.
+
+    Their priority is that of priority rules. Source: Galleguillos, thesis 2020, section 2.3.
+    """
+
+    def pcp_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
+        """Return the objective of PCP: Σ max(0, (sᵢ − qᵢ − ewtᵢ) / ewtᵢ)."""
+        expected = self.of(jobs)
+        left = expected - wait_times(jobs, now)
+        weights = 1 / expected
+        # `linear` charges weight · max(start, left): less weight · left that is the excess over
+        # ewt, also for a job that has waited longer already (left < 0).
+        return linear(weights, np.maximum(left, 0), -float(weights @ left))
+
+    def hcp_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
+        """Return the objective of HCP: Σ max(ewt) / ewtᵢ · (sᵢ − qᵢ)."""
+        weights = self.largest / self.of(jobs)
+        waits = wait_times(jobs, now)
+        return linear(weights, constant=float(weights @ waits))
+
 
 SEARCH_BIAS = 2.0
 """Front bias of the search's moves (see `Effort`)."""
@@ -58,73 +77,76 @@ SEARCH_BIAS = 2.0
 @builtin(
     "dispatcher",
     "hcp19",
-    Hcp19Params,
+    cp_params.Hcp19Params,
     summary="CP: when jobs start, nodes aggregated; where, by best fit (HCP'19)",
 )
-def make_hcp19(params: Hcp19Params, context: Context) -> PlanningDispatcher:
+def make_hcp19(params: cp_params.Hcp19Params, context: Context) -> PlanningDispatcher:
     """Return HCP'19, or a version before it."""
     first = params.queue_length if params.version == 0 else None
     formulation = hcp19(first, as_code=params.search == "code")
     # In the papers HCP counts all nodes, also those that a smaller model would leave out.
-    made = _make_version(formulation, params, context, params.decode, ExpectedWaits.hcp_cost)
-    return replace(made, options=made.options._replace(aggregated=True))
+    cost_of = ExpectedWaits.hcp_cost
+    return _make_version(formulation, params, context, params.decode, cost_of, aggregated=True)
 
 
 @builtin(
     "dispatcher",
     "pcp19",
-    VersionParams,
+    cp_params.VersionParams,
     summary="CP: an optional interval for each unit on each node (PCP'19)",
 )
-def make_pcp19(params: VersionParams, context: Context) -> PlanningDispatcher:
+def make_pcp19(params: cp_params.VersionParams, context: Context) -> PlanningDispatcher:
     """Return PCP'19, or a version before it."""
     # Up to version 1 the solver's nodes may be those of overdue jobs, so the allocator places anew.
     method: Method = "list" if params.version >= 2 else "prb"
-    return _make_version(
-        pcp19(as_code=params.search == "code"), params, context, method, ExpectedWaits.pcp_cost
-    )
+    formulation = pcp19(as_code=params.search == "code")
+    return _make_version(formulation, params, context, method, ExpectedWaits.pcp_cost)
 
 
 @builtin(
     "dispatcher",
     "pcp4",
-    PaperParams,
+    cp_params.PaperParams,
     summary="CP: counts of units on each node (thesis, section 6.1)",
 )
-def make_pcp4(params: PaperParams, context: Context) -> PlanningDispatcher:
+def make_pcp4(params: cp_params.PaperParams, context: Context) -> PlanningDispatcher:
     """Return PCP₄."""
-    return _make_from_paper(pcp4(), params, context)
+    return cp_dispatcher(pcp4(), params, context)
 
 
 @builtin(
     "dispatcher",
     "pcp20",
-    PositionParams,
+    cp_params.PositionParams,
     summary="CP: units as boxes on an array of each resource type (PCP'20)",
 )
-def make_pcp20(params: PositionParams, context: Context) -> PlanningDispatcher:
+def make_pcp20(params: cp_params.PositionParams, context: Context) -> PlanningDispatcher:
     """Return PCP'20."""
-    return _make_from_paper(pcp20(as_code=params.search == "code"), params, context)
+    return cp_dispatcher(pcp20(as_code=params.search == "code"), params, context)
 
 
-@builtin("dispatcher", "pcp21", Pcp21Params, summary="CP: as PCP'20, with ordered units (PCP'21)")
-def make_pcp21(params: Pcp21Params, context: Context) -> PlanningDispatcher:
+@builtin(
+    "dispatcher",
+    "pcp21",
+    cp_params.Pcp21Params,
+    summary="CP: as PCP'20, with ordered units (PCP'21)",
+)
+def make_pcp21(params: cp_params.Pcp21Params, context: Context) -> PlanningDispatcher:
     """Return PCP'21, or PCP'21s."""
     code = params.search == "code"
     formulation = pcp21(
         symmetric=params.symmetric, shared_positions=params.shared_positions, as_code=code
     )
-    made = _make_from_paper(formulation, params, context)
-    return replace(made, options=made.options._replace(whole=code))
+    return _make_once(formulation, params, context, "list", whole=code)
 
 
 @builtin(
     "dispatcher",
     "node-time",
-    PlanAllParams,
+    cp_params.PlanAllParams,
     summary="CP: nodes and times of units on one long line",
 )
-def make_node_time(params: PlanAllParams, context: Context) -> PlanningDispatcher:
+def make_node_time(params: cp_params.PlanAllParams, context: Context) -> PlanningDispatcher:
     """Return `node-time`."""
     return cp_dispatcher(node_time(), params, context)
 
@@ -132,10 +154,10 @@ def make_node_time(params: PlanAllParams, context: Context) -> PlanningDispatche
 @builtin(
     "dispatcher",
     "joint-now",
-    JointNowParams,
+    cp_params.JointNowParams,
     summary="CP: nodes for jobs that start now, start times for all others",
 )
-def make_joint_now(params: JointNowParams, context: Context) -> PlanningDispatcher:
+def make_joint_now(params: cp_params.JointNowParams, context: Context) -> PlanningDispatcher:
     """Return `joint-now`."""
     return cp_dispatcher(joint_now(classes=params.node_classes), params, context)
 
@@ -143,10 +165,10 @@ def make_joint_now(params: JointNowParams, context: Context) -> PlanningDispatch
 @builtin(
     "dispatcher",
     "cp",
-    CpPlanParams,
+    cp_params.CpPlanParams,
     summary="CP: improves the best list plan, nodes aggregated, for any objective",
 )
-def make_cp(params: CpPlanParams, context: Context) -> PlanningDispatcher:
+def make_cp(params: cp_params.CpPlanParams, context: Context) -> PlanningDispatcher:
     """Return `cp`; raises InputError for an objective that cannot be planned for."""
     search = None
     if params.search:
@@ -157,30 +179,31 @@ def make_cp(params: CpPlanParams, context: Context) -> PlanningDispatcher:
 @builtin(
     "dispatcher",
     "best-of",
-    BestOfParams,
+    cp_params.BestOfParams,
     summary="CP: improves several list plans and solves once without one; takes the best",
 )
-def make_best_of(params: BestOfParams, context: Context) -> PlanningDispatcher:
+def make_best_of(params: cp_params.BestOfParams, context: Context) -> PlanningDispatcher:
     """Return `best-of`; raises InputError for an objective that cannot be planned for."""
     return _make_any_objective("each", params, context)
 
 
 def _make_any_objective(
-    method: Method, params: ImproveParams, context: Context, search: OrderSearch | None = None
+    method: Method,
+    params: cp_params.ImproveParams,
+    context: Context,
+    search: OrderSearch | None = None,
 ) -> PlanningDispatcher:
     """Return a dispatcher of aggregated resources for any objective that plans can be made for."""
     objective = search_objective(context.objective, params.dinkelbach_parameter)
-    improver = None
-    if params.solver != NONE:
-        improver = _improver(hcp19(), params, context, method, search)
-    priority = context.make("queue_order", params.priority)
-    dispatcher = _assemble(objective, priority, improver, params, context)
-    options = dispatcher.options._replace(curves=False, few=LITTLE, aggregated=improver is not None)
-    return replace(dispatcher, options=options, weighted=method == "best" and dispatcher.weighted)
+    asks = params.solver != NONE
+    improver = _improver(hcp19(), params, context, method, search) if asks else None
+    options = {"curves": False, "few": LITTLE, "aggregated": asks}
+    made = _assemble(objective, None, improver, params, context, **options)
+    return replace(made, weighted=method == "best" and made.weighted)
 
 
 def cp_dispatcher(
-    formulation: Formulation, params: CpParams, context: Context
+    formulation: Formulation, params: cp_params.CpParams, context: Context
 ) -> PlanningDispatcher:
     """Return a dispatcher that solves a formulation in each round, for the scenario's objective.
 
@@ -219,75 +242,71 @@ def cp_dispatcher(
             for key in sorted(set_in_vain)
         )
     # Only plans of the model keep to its constraints: no list plans, no filling, a long horizon.
-    made = _make_once(formulation, params, context, "prb")
-    options = made.options._replace(worst_case=True)
-    return replace(made, options=options, orders=(), weighted=False, fill=False, strict=True)
-
-
-def _make_from_paper(
-    formulation: Formulation, params: PaperParams, context: Context
-) -> PlanningDispatcher:
-    """Return a dispatcher that plans as far as its parameters say."""
-    made = cp_dispatcher(formulation, params, context)
-    return replace(made, options=made.options._replace(worst_case=params.horizon == "worst_case"))
+    made = _make_once(formulation, params, context, "prb", worst_case=True)
+    return replace(made, orders=(), weighted=False, fill=False, strict=True)
 
 
 def _make_once(
-    formulation: Formulation, params: CpParams, context: Context, method: Method
+    formulation: Formulation,
+    params: cp_params.CpParams,
+    context: Context,
+    method: Method,
+    **options: bool,
 ) -> PlanningDispatcher:
     """Return a dispatcher that asks once; raises InputError where the objective has no cost."""
     if not isinstance(context.objective, Plannable):
         raise no_cost(context.objective)
-    return _assemble(
-        ModelCost(partial(planned_cost_of, context.objective)),
-        context.make("queue_order", params.priority),
-        _improver(formulation, params, context, method),
-        params,
-        context,
-    )
+    objective = ModelCost(partial(planned_cost_of, context.objective))
+    improver = _improver(formulation, params, context, method)
+    return _assemble(objective, None, improver, params, context, **options)
 
 
 def _make_version(
     formulation: Formulation,
-    params: VersionParams,
+    params: cp_params.VersionParams,
     context: Context,
     method: Method,
     cost_of: Callable[[ExpectedWaits, Sequence[WaitingJob], int], PlannedCost],
+    **options: bool,
 ) -> PlanningDispatcher:
     """Return the version of a dispatcher (thesis, sections 2.3, 5.1 and 5.2)."""
     expected = params.expected_wait
+    # Up to version 1 nothing is planned before the solver is called, and jobs that outlive their
+    # prediction hold nothing (thesis, table 5.1).
+    options["overdue"] = params.version >= 2
     if expected is None:
-        dispatcher = _make_once(formulation, params, context, method)
+        made = _make_once(formulation, params, context, method, **options)
     else:
         waits = ExpectedWaits(expected.other, expected.waits, expected.by)
         improver = _improver(formulation, params, context, method)
         objective = ModelCost(partial(cost_of, waits))
-        dispatcher = _assemble(objective, waits, improver, params, context)
-    options = dispatcher.options._replace(worst_case=params.horizon == "worst_case")
+        made = _assemble(objective, waits, improver, params, context, **options)
     # The original models the whole queue; later versions a part of it.
     if params.version == 0:
-        options = options._replace(jobs="all", length=1 << 30)
-    if params.version >= 2:
-        return replace(dispatcher, options=options)
-    # Up to version 1 nothing is planned before the solver is called, and jobs that outlive their
-    # prediction hold nothing (thesis, table 5.1).
-    return replace(dispatcher, options=options._replace(overdue=False), orders=(), weighted=False)
+        made = replace(made, options=made.options._replace(jobs="all", length=1 << 30))
+    return made if params.version >= 2 else replace(made, orders=(), weighted=False)
 
 
 def _assemble(
     objective: SearchObjective,
-    priority: QueueOrder,
+    priority: QueueOrder | None,
     improver: CpImprover | None,
-    params: CpParams,
+    params: cp_params.CpParams,
     context: Context,
+    **options: Any,
 ) -> PlanningDispatcher:
+    """Return a dispatcher; the queue order is that of the parameters where none is given."""
+    if isinstance(params, cp_params.PaperParams):
+        options.setdefault("worst_case", params.horizon == "worst_case")
     largest = LARGEST if improver is None else improver.client.backend.largest_objective
     return PlanningDispatcher(
         objective,
-        priority,
+        priority or context.make("queue_order", params.priority),
         improver,
         context.make("allocator", params.allocator),
-        SelectionOptions(params.jobs, params.queue_length, params.spare_nodes, largest=largest),
+        SelectionOptions(
+            params.jobs, params.queue_length, params.spare_nodes, largest=largest, **options
+        ),
         tuple(context.make("queue_order", order) for order in params.orders),
         weighted=bool(params.orders),
         fill=params.fill,
@@ -296,7 +315,7 @@ def _assemble(
 
 def _improver(
     formulation: Formulation,
-    params: CpParams,
+    params: cp_params.CpParams,
     context: Context,
     method: Method,
     search: OrderSearch | None = None,
@@ -308,24 +327,21 @@ def _improver(
     """
     backend: Backend | DataBackend = context.make("solver", params.solver)
     backend.check_installed()
-    # Lexicographic minimisation adds constraints to a model, which a data backend never builds.
-    if params.equal_plans == "by_priority" and isinstance(backend, DataBackend):
-        message = (
-            "equal_plans: by_priority takes a solver that is given CPMpy's models, as ortools is;"
-            f" found {type(backend).__name__}"
-        )
-        raise InputError(Finding("equal-plans", message, key="dispatcher.equal_plans"))
+    by_priority = params.equal_plans == "by_priority"
     if isinstance(backend, DataBackend):
+        # Lexicographic minimisation adds constraints to a model, which a data backend never builds.
+        if by_priority:
+            message = (
+                "equal_plans: by_priority takes a solver that is given CPMpy's models, as ortools"
+                f" is; found {type(backend).__name__}"
+            )
+            raise InputError(Finding("equal-plans", message, key="dispatcher.equal_plans"))
         backend.check_formulation(formulation)
     # Without a guard nothing needs a process of its own, and calls are cheaper in this one.
     solver = SolverProcess() if params.guard is not None else InProcess()
-    by_priority = params.equal_plans == "by_priority"
     client = SolverClient(formulation, backend, solver, params.guard, by_priority)
-    return CpImprover(client, params.largest_model, _limits(params), method, search)
-
-
-def _limits(params: CpParams) -> Limits:
-    limits = params.time_limits
-    if limits is None:
-        return Budget(params.budget or BUDGET)
-    return StoppingRule(limits.first, limits.most, limits.extensions, limits.added)
+    times = params.time_limits
+    limits: Limits = Budget(params.budget or cp_params.BUDGET)
+    if times is not None:
+        limits = StoppingRule(times.first, times.most, times.extensions, times.added)
+    return CpImprover(client, params.largest_model, limits, method, search)

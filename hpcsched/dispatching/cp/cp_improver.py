@@ -1,17 +1,251 @@
-"""The improver that calls a solver."""
+"""The improver that calls a solver, about all that is planned or the first of it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Literal
 
-from hpcsched.dispatching.cp.calls import Calls, Method
-from hpcsched.dispatching.cp.part import Part
-from hpcsched.dispatching.cp.solver_client import SolverClient, overflow_result, together
-from hpcsched.dispatching.cp.solver_limits import Limits
-from hpcsched.dispatching.planning.explaining import ExecutedPlan
-from hpcsched.dispatching.planning.plan_improver import Improved, PlanningRound
-from hpcsched.dispatching.planning.selection import Selection, select
-from hpcsched.dispatching.planning.selection_options import SelectionOptions
-from hpcsched.dispatching.search.improver import OrderSearch
+import numpy as np
+
+from hpcsched.dispatching.cp.solver_client import (
+    SolverClient,
+    SolveResult,
+    in_planned_order,
+    overflow_result,
+    together,
+)
+from hpcsched.dispatching.cp.solver_limits import Limits, share
+from hpcsched.dispatching.decision import SolverCall
+from hpcsched.dispatching.planning.list_plans import ListPlanner
+from hpcsched.dispatching.planning.model_building import select
+from hpcsched.dispatching.planning.model_data import ModelData, Plan
+from hpcsched.dispatching.planning.plan_execution import ExecutedPlan
+from hpcsched.dispatching.planning.plan_improver import Improved, PlanningRound, Plans
+from hpcsched.dispatching.planning.selection import Selection, SelectionOptions
+from hpcsched.dispatching.search.order_search import OrderSearch
+from hpcsched.system.system import IntArray
+
+
+class Part:
+    """The solver's model beside the whole selection of a round.
+
+    The model is the whole, or the first of its jobs, with those of its nodes that they need, in
+    steps that may be longer than the whole's second.
+
+    Attributes
+    ----------
+    plans
+        The plans of the whole in the model's terms: list plans in the orders of their starts.
+    """
+
+    def __init__(self, whole: Plans, model: Selection) -> None:
+        self.model = model
+        self.is_whole = model is whole.selection
+        self.plans = whole
+        self.whole = whole
+        numbers = {job.job_id: i for i, job in enumerate(whole.selection.jobs)}
+        self._jobs: IntArray = np.array([numbers[job.job_id] for job in model.jobs], dtype=np.int64)
+        if not self.is_whole:
+            planner, own = (
+                ListPlanner(model.data),
+                {j: i for i, j in enumerate(self._jobs.tolist())},
+            )
+            # In the order in which a plan of the whole starts its jobs.
+            orders = ([own[j] for j in in_planned_order(p) if j in own] for p in whole.at_hand)
+            self.plans = Plans(whole.objective, model, planner, map(planner.plan, orders))
+
+    def extended(self, plan: Plan, *, as_planned: bool = False) -> Plan:
+        """Return the plan of the whole that a plan of the model begins.
+
+        The other jobs follow in the order of the best plan of the whole or, without any, by
+        priority.
+
+        Parameters
+        ----------
+        plan
+            The starts of the model's jobs, with the nodes at least of those that start now.
+        as_planned
+            Whether the model's jobs stay where and when the plan has them. Otherwise they are
+            planned anew, by list scheduling in the order of their starts; those that start now and
+            have nodes stay.
+        """
+        in_order = in_planned_order(plan)
+        planner, best = self.whole.planner, self.whole.best
+        if self.is_whole:
+            return plan if as_planned else planner.plan(in_order, plan)
+        order = range(len(self.whole.selection.jobs)) if best is None else in_planned_order(best)
+        # Each job once, at its first place.
+        planned = dict.fromkeys([*self._jobs[in_order].tolist(), *order])
+        return planner.plan(planned, self._of_whole(plan), always=as_planned)
+
+    def _of_whole(self, plan: Plan) -> Plan:
+        """Return the same starts and nodes in the whole's terms; its other jobs have no nodes."""
+        data, nodes = self.whole.selection.data, self.whole.selection.nodes
+        # 1 stands for any later start: 0 would claim that the other jobs start now.
+        starts = np.ones(data.job_count, dtype=np.int64)
+        starts[self._jobs] = plan.starts * self.model.data.step
+        columns = np.zeros(1, dtype=np.int64)
+        if nodes is not None and self.model.nodes is not None:
+            columns = np.searchsorted(nodes, self.model.nodes)
+        placed = np.zeros_like(data.room)
+        placed[np.ix_(self._jobs, columns)] = plan.placed
+        return Plan(starts, placed)
+
+
+LEVELS = (0.7, 0.2, 0.1)
+"""Shares of a round's limits for one model after another, where a better plan makes another.
+
+Most comes of the first: each takes its time to build, and few find still better plans.
+"""
+
+Method = Literal["list", "prb", "best", "each"]
+
+
+class Calls:
+    """The calls about one part of a round.
+
+    - `list`: the solver is called once, starting from the best plan. Its plan is carried out by
+      list scheduling in the order of planned starts, jobs with nodes first; a plan that binds all
+      nodes also as it stands. Of equal plans the solver's is the best.
+    - `prb`: the same, but the plan is executed as the solver has it (HCP'19; Galleguillos, thesis
+      2020, section 2.3).
+    - `best`, `each`: the solver improves on the best plan, or on each of them and then plans
+      without a warm start, and all is carried out by list scheduling. On aggregated nodes no job
+      starts later by it, and elsewhere this finds the nodes (Goponenko et al., DEBS 2024, sections
+      2.3, 4, 5.2 and 5.4).
+
+    Attributes
+    ----------
+    made
+        Records of the calls.
+    solved
+        Whether some call brought a plan.
+    """
+
+    def __init__(self, part: Part, client: SolverClient, *, worst_case: bool) -> None:
+        self.part = part
+        self.plans = part.plans
+        self.made: list[SolverCall] = []
+        self.solved = False
+        self._client = client
+        # Where a model has fewer plans than the problem, none may be as good as a known one.
+        self._near = client.formulation.fit != "restriction" and not worst_case
+        self._model: tuple[Plan | None, Selection] | None = None
+
+    def can_be_counted(self) -> bool:
+        """Say whether the model in which to improve on the best plan is within a solver's range."""
+        try:
+            return self._client.can_count(self._priced().data)
+        except OverflowError:
+            return False
+
+    def make(self, method: Method, limits: Limits) -> Plan | None:
+        """Make the calls within limits, which they share, and add their plans to those at hand.
+
+        Return the plan of the part to execute as it stands, for `prb`; None for other methods.
+        """
+        whole, extended = self.part.whole, self.part.extended
+        if method in ("list", "prb"):
+            _, (answer, call) = self._ask(self.plans.best, limits)
+            self.made.append(call)
+            plan = answer.plan
+            self.solved = plan is not None
+            if method == "prb" or plan is None:
+                return plan
+            # List scheduling never starts a job later than planned, so it often gains over the plan
+            # itself, which is added as it stands if it binds all nodes.
+            decoded = [extended(plan)]
+            if self._client.formulation.binds == "plan":
+                begun = _begun_at_once(plan, self.part.model.data)
+                decoded.append(extended(begun, as_planned=True))
+            for found in decoded:
+                whole.add(found, even=True)
+            return None
+        if method == "best":
+            self._improve_best(limits)
+        else:
+            self._improve_each(limits)
+        # The calls were about a part of the jobs, or in longer steps: the round needs a plan of the
+        # whole.
+        if self.solved and not self.part.is_whole and self.plans.best is not None:
+            whole.add(extended(self.plans.best))
+        return None
+
+    def _improve_best(self, limits: Limits) -> None:
+        """Improve on the best plan, and again on the result if that is another model.
+
+        A model that was too much for the solver is not followed by another one like it.
+        """
+        for part in LEVELS if self.plans.objective.moves else (1.0,):
+            goes_on, proved = self._improve(self.plans.best, share(limits, part))
+            if proved or not goes_on:
+                return
+
+    def _improve_each(self, limits: Limits) -> None:
+        """Improve on each of the list plans, and plan from nothing, unless the best is proved."""
+        # Fixed shares, so that a plan's result does not depend on how fast the others were solved.
+        equal = share(limits, 1 / (len(self.plans.at_hand) + 1))
+        for hint in (*self.plans.at_hand, None):
+            _, proved = self._improve(hint, equal)
+            if proved:
+                return
+
+    def _improve(self, hint: Plan | None, limits: Limits) -> tuple[bool, bool]:
+        """Ask for a better plan, starting from one, and add it by list scheduling.
+
+        Return whether it is better and the least of its model, and whether no plan is better than
+        the incumbent.
+        """
+        plans, objective = self.plans, self.plans.objective
+        asked, (answer, call) = self._ask(hint, limits)
+        if answer.plan is None:
+            self.made.append(call)
+            return False, False
+        self.solved = True
+        better = plans.add(plans.planner.plan(in_planned_order(answer.plan), answer.plan))
+        assert plans.best is not None and answer.objective is not None
+        least = answer.status == "optimal"
+        # A better plan moves λ, and with it the model: what was least there proves nothing
+        # here.
+        ends = least and not (objective.moves and better)
+        proved = ends and asked.data.cost(plans.best.starts) <= answer.objective
+        if objective.moves and least and not proved:
+            call = call._replace(status="feasible")  # the least cost at λ, not the least λ
+        value, bound = objective.reported(asked, answer.plan.starts, answer.objective, answer.bound)
+        self.made.append(call._replace(objective=value, bound=bound))
+        return better and least, proved
+
+    def _ask(self, hint: Plan | None, limits: Limits) -> tuple[Selection, SolveResult]:
+        """Ask about the model in which to improve on the best plan; return it and the answer."""
+        try:
+            model = self._priced()
+        except OverflowError as error:
+            return self.part.model, overflow_result(self.part.model, error)
+        # A smaller model: starts and horizon that only worse plans need are cut off.
+        if hint is not None and self._near:
+            model = model.near(hint.starts)
+        return model, self._client.ask(model, limits, hint)
+
+    def _priced(self) -> Selection:
+        """Return the part at its target; raises OverflowError where it cannot be."""
+        target = self.plans.target()
+        if target.specific is None:
+            return self.part.model
+        # Building a model takes longer than many a solve, so it is kept until the incumbent
+        # changes.
+        if self._model is None or self._model[0] is not self.plans.best:
+            self._model = self.plans.best, self.part.model.repriced(target)
+        return self._model[1]
+
+
+def _begun_at_once(plan: Plan, data: ModelData) -> Plan:
+    """Return the plan moved to begin now where nothing runs, so that it cannot put all jobs off."""
+    # A plan can only be moved as a whole where room does not change by itself: ends of running
+    # jobs, offers of shared resources and outages stay where they are.
+    offers = data.shared_resources is not None and len(data.shared_resources.since) > 1
+    if len(data.allocated_until) or offers or data.outages is not None or not len(plan.starts):
+        return plan
+    return plan._replace(starts=plan.starts - plan.starts.min())
+
 
 STEPS = (1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600)
 """Seconds of a step, ascending; the first within the solver's range of numbers is used."""

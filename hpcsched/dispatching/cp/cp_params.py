@@ -4,7 +4,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from hpcsched.dispatching.planning.selection_options import Jobs
+from hpcsched.dispatching.planning.selection import Jobs
 from hpcsched.dispatching.rules.rule_params import ExpectedWaitParams
 from hpcsched.parameters import (
     NONE,
@@ -109,8 +109,7 @@ class CpParams(Params):
         " null: the solver runs in hpcsched's process, without a watchdog.",
     )
     allocator: Annotated[Any, Selects("allocator")] = Field(
-        "best-fit",
-        description="Allocator, which chooses the nodes of a job if the model does not.",
+        "best-fit", description="Allocator, which chooses the nodes of a job if the model does not."
     )
 
     @model_validator(mode="after")

@@ -7,8 +7,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from hpcsched.dispatching.planning.model_data import ModelData
-from hpcsched.dispatching.planning.plan import Plan
+from hpcsched.dispatching.planning.model_data import ModelData, Plan
 from hpcsched.system.system import IntArray
 
 Variable = Any

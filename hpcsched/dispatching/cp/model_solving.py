@@ -1,5 +1,12 @@
-"""Solves one model: builds it, gives it to a backend, reads the plan."""
+"""Solves one model: builds it, gives it to a backend, reads the plan.
 
+Two solvers that both prove a plan optimal may have found different ones. With `by_priority` the
+starts of the jobs, in order of priority, are made as small as they can be, one after the other,
+while the objective stays what it is (lexicographic minimisation): they are the same for all.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from numbers import Integral, Real
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -7,11 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hpcsched.dispatching.cp.backends.backend import Backend, DataBackend, Outcome, total
-from hpcsched.dispatching.cp.formulation import BuiltModel, Formulation
-from hpcsched.dispatching.cp.solver_limits import Limits
+from hpcsched.dispatching.cp.formulation import BuiltModel, Formulation, Variable
+from hpcsched.dispatching.cp.solver_limits import Limits, share
 from hpcsched.dispatching.decision import SOLVED, SOLVER_STATUSES, SolverStatus
-from hpcsched.dispatching.planning.model_data import ModelData
-from hpcsched.dispatching.planning.plan import Plan
+from hpcsched.dispatching.planning.model_data import ModelData, Plan
 
 REPAIRS = 2
 """Number of further solves after placements that could not be carried out."""
@@ -82,15 +88,7 @@ class Answer(NamedTuple):
 
 
 def largest_number(formulation: Formulation, data: ModelData) -> int:
-    """Return the largest number in a model's constraints, those of shared resources included.
-
-    Parameters
-    ----------
-    formulation
-        The formulation.
-    data
-        The model's data.
-    """
+    """Return the largest number in a model's constraints, those of shared resources included."""
     return max(formulation.magnitude(data), data.shared_magnitude)
 
 
@@ -149,8 +147,6 @@ def _first_by_priority(
     task: Task, backend: Backend, built: BuiltModel, outcome: Outcome, plan: Plan | None
 ) -> Plan | None:
     """Return the first by priority of the plans of an objective, as far as the limits allow."""
-    from hpcsched.dispatching.cp.equal_plans import first_by_priority  # noqa: PLC0415 (CPMpy)
-
     assert outcome.objective is not None
     for _ in first_by_priority(built, outcome.objective, backend, task.limits):
         found = _plan(built, outcome)
@@ -182,11 +178,6 @@ def checked_answer(answer: Any) -> Answer:
 
     Whether the plan can be executed is not checked.
 
-    Parameters
-    ----------
-    answer
-        The answer of a backend, as it was unpickled.
-
     Raises
     ------
     TypeError
@@ -210,3 +201,62 @@ def checked_answer(answer: Any) -> Answer:
 
 def _is_whole(part: object) -> bool:
     return isinstance(part, np.ndarray) and part.dtype.kind == "i"
+
+
+def first_by_priority(
+    built: BuiltModel, objective: int, backend: Backend, limits: Limits
+) -> Iterator[None]:
+    """Yield after each improvement by priority, with the plan in the model's variables.
+
+    It ends where nothing is left to decide, or a step is not proved within its part of the limits.
+
+    Parameters
+    ----------
+    built
+        The model, with the values of a plan of the least objective; its jobs are by priority.
+    limits
+        Limits of all steps together.
+    """
+    import cpmpy as cp  # noqa: PLC0415 (slow to import, and not needed by all solvers)
+    from cpmpy.transformations.get_variables import get_variables_model  # noqa: PLC0415
+
+    constraints: list[Any] = [*built.model.constraints, built.model.objective_ <= objective]
+    # A start that no constraint knows has no value, and is the least.
+    open_starts = [
+        start for start in built.starts if not isinstance(start, int) and start.value() is not None
+    ]
+    groups = list(_groups(open_starts, backend.largest_objective))
+    for starts, weights in groups:
+        values = {variable: variable.value() for variable in get_variables_model(built.model)}
+        if any(start.value() > start.lb for start in starts):
+            model = cp.Model(constraints)
+            model.minimize(cp.sum([w * s for w, s in zip(weights, starts, strict=True)]))
+            session = backend.load(replace(built, model=model))
+            # The plan before still satisfies all constraints: each step begins with a solution.
+            known = {variable: value for variable, value in values.items() if value is not None}
+            if session.solve(share(limits, 1 / len(groups)), known).status != "optimal":
+                return
+            yield
+        # Fixed from here on: later jobs must not move the starts of earlier ones.
+        constraints += [start == int(start.value()) for start in starts]
+
+
+def _groups(
+    starts: Sequence[Variable], largest: int
+) -> Iterator[tuple[Sequence[Variable], Sequence[int]]]:
+    """Yield as many starts as fit into one number up to `largest`, and their weights in it.
+
+    As in any positional notation, a step of an earlier start outweighs all later ones together, so
+    that the least number is the lexicographic minimum.
+    """
+    group: list[Variable] = []
+    weights: list[int] = []
+    for start in starts:
+        span = int(start.ub) + 1
+        if group and weights[0] * span * (int(group[0].ub) + 1) > largest:
+            yield group, weights
+            group, weights = [], []
+        group = [*group, start]
+        weights = [*(weight * span for weight in weights), 1]
+    if group:
+        yield group, weights

@@ -7,12 +7,11 @@ import numpy as np
 
 from hpcsched.dispatching.cp.backends.backend import Backend, DataBackend, total
 from hpcsched.dispatching.cp.formulation import Formulation
-from hpcsched.dispatching.cp.guard import Solver
 from hpcsched.dispatching.cp.model_solving import Answer, Task, largest_number
 from hpcsched.dispatching.cp.solver_limits import Limits
-from hpcsched.dispatching.decision import SOLVED, SolverCall, SolverStatus
-from hpcsched.dispatching.planning.model_data import ModelData
-from hpcsched.dispatching.planning.plan import Plan, fault_of
+from hpcsched.dispatching.cp.solver_process import Solver
+from hpcsched.dispatching.decision import SOLVED, SolverCall
+from hpcsched.dispatching.planning.model_data import ModelData, Plan, fault_of
 from hpcsched.dispatching.planning.selection import Selection
 from hpcsched.plugin_faults import is_third_party, named
 
@@ -65,10 +64,6 @@ class SolverClient(NamedTuple):
 
         Parameters
         ----------
-        selection
-            The model.
-        limits
-            A budget or a stopping rule.
         hint
             A plan to start from; None: no warm start.
         """
@@ -116,15 +111,11 @@ def together(calls: Sequence[SolverCall]) -> SolverCall | None:
     The status is the best of any: what one call has proved holds for all. The objective is the
     least, the bound the largest; times, branches and fails are added up, and `why` has the reasons
     of the calls without a plan, or that ended early.
-
-    Parameters
-    ----------
-    calls
-        The records of the calls.
     """
     if len(calls) < 2:
         return calls[0] if calls else None
-    best = min(calls, key=lambda call: _rank(call.status))
+    solved = [call for status in SOLVED for call in calls if call.status == status]
+    best = (*solved, *calls)[0]
     objectives = [call.objective for call in calls if call.objective is not None]
     bounds = [call.bound for call in calls if call.bound is not None]
     troubles = [
@@ -147,10 +138,6 @@ def together(calls: Sequence[SolverCall]) -> SolverCall | None:
         total([call.branches for call in calls]),
         total([call.fails for call in calls]),
     )
-
-
-def _rank(status: SolverStatus) -> int:
-    return SOLVED.index(status) if status in SOLVED else len(SOLVED)
 
 
 def _call(selection: Selection, answer: Answer) -> SolverCall:

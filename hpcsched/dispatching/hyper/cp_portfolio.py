@@ -2,6 +2,8 @@
 
 Galleguillos (thesis 2020, section 6.6) proposes a dispatcher that selects the model with a track of
 success on the class of the instance; CP 2021 (section 6), one that switches between two models.
+Queue length and the ratio of requested to available resources are features of the thesis (section
+6.5, figures 6.12 and 6.13), which calls symmetric requests the hard ones.
 """
 
 from collections import deque
@@ -10,15 +12,86 @@ from typing import NamedTuple
 
 from hpcsched.context import Context
 from hpcsched.dispatching.decision import SOLVED, Decision, SolverCall
-from hpcsched.dispatching.hyper.instance_features import (
-    InstanceClass,
-    InstanceFeatures,
-    features_of,
-)
 from hpcsched.dispatching.hyper.params import CpPortfolioParams, label_of
 from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.registration import builtin
+
+LONG_QUEUE = 30
+"""Number of queued jobs beyond which the thesis found one model behind the other."""
+
+SYMMETRIC = 0.5
+"""Share of jobs with a request like another one's, from which on a queue is symmetric."""
+
+HETEROGENEOUS = 3
+"""Number of requested resource types from which on a queue is heterogeneous."""
+
+
+InstanceClass = tuple[bool, bool, bool, bool]
+"""Whether the queue is long, whether it requests more of a resource type than is available, whether
+it is heterogeneous, and whether it is symmetric."""
+
+
+class InstanceFeatures(NamedTuple):
+    """Features of a dispatching problem with queued jobs.
+
+    Attributes
+    ----------
+    jobs
+        Number of queued jobs.
+    load
+        Requested over available amount of the scarcest resource type; infinite where none is left.
+    types
+        Number of resource types that jobs request.
+    symmetry
+        Share of jobs that request as many units of the same amounts as a job before them.
+    """
+
+    jobs: int
+    load: float
+    types: int
+    symmetry: float
+
+    def __str__(self) -> str:
+        return (
+            f"queue length {self.jobs}, load {self.load:.3g}, resource types {self.types},"
+            f" symmetry {self.symmetry:.2g}"
+        )
+
+    @property
+    def instance_class(self) -> InstanceClass:
+        """Class of the problem."""
+        return (
+            self.jobs > LONG_QUEUE,
+            self.load > 1,
+            self.types >= HETEROGENEOUS,
+            self.symmetry >= SYMMETRIC,
+        )
+
+
+def features_of(problem: DispatchingProblem) -> InstanceFeatures:
+    """Return the features of a problem; its queue must not be empty."""
+    units, requests = problem.units, problem.unit_requests
+    requested = units @ requests
+    if problem.free_slots is not None:
+        # All jobs request the same of a slot, so that slots stand for each of its types.
+        slots = sum(end - begin for begin, end in problem.free_slots)
+        available = slots * requests[0]
+    else:
+        available = problem.availability.sum(axis=0)
+    asked = requested > 0
+    load = max(
+        (
+            amount / free if free else float("inf")
+            for amount, free in zip(
+                requested[asked].tolist(), available[asked].tolist(), strict=True
+            )
+        ),
+        default=0.0,
+    )
+    kinds = {(job.units, job.unit_request) for job in problem.queue}
+    jobs = len(problem.queue)
+    return InstanceFeatures(jobs, load, int(asked.sum()), (jobs - len(kinds)) / jobs)
 
 
 class CpMember(NamedTuple):

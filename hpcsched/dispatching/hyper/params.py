@@ -29,9 +29,7 @@ class HyperParams(Params):
     """Parameters of `hyper`: its portfolio, the amount of replay, and the rule for a change."""
 
     portfolio: Annotated[tuple[Annotated[Any, Selects("dispatcher")], ...], Listed] = Field(
-        PORTFOLIO,
-        min_length=1,
-        description="Portfolio: the dispatchers to choose from.",
+        PORTFOLIO, min_length=1, description="Portfolio: the dispatchers to choose from."
     )
     first: int | None = Field(
         None,
@@ -40,9 +38,7 @@ class HyperParams(Params):
         " suits the objective.",
     )
     least_jobs: int = Field(
-        256,
-        ge=1,
-        description="Number of submitted jobs from which on the past is replayed.",
+        256, ge=1, description="Number of submitted jobs from which on the past is replayed."
     )
     budget: float = Field(
         200,
@@ -98,9 +94,7 @@ class CpPortfolioParams(Params):
         " equally good ones the first decides.",
     )
     remembered: int = Field(
-        16,
-        ge=1,
-        description="Number of last rounds of a class of problems whose outcomes count.",
+        16, ge=1, description="Number of last rounds of a class of problems whose outcomes count."
     )
 
     @model_validator(mode="after")

@@ -2,16 +2,30 @@
 
 Each is computed for each resource type by itself, all nodes together, which only allows more
 schedules; the largest counts.
+
+Jobs on aggregated nodes with `m` units are taken for jobs on one machine that is as fast as the
+whole of them, on which they may be interrupted and take turns: a job that holds d units for p
+seconds is one of area a = d · p, which takes a / m seconds. Any schedule of the nodes is one of the
+machine, with each area spread evenly over its run. The mean of the instants at which a job is
+worked on is its mean busy time M, and for a job that runs from S to S + p on the nodes it is S + p
+/ 2. Of all schedules of the machine, the one that always works on the job with the largest weight
+by area minimises Σ w·M (Goemans, Queyranne, Schulz, Skutella and Wang, "Single machine scheduling
+with release dates", SIAM Journal on Discrete Mathematics 15, 2002). So no schedule of the nodes has
+a Σ w · S below that minimum less Σ w · p / 2.
+
+The minimum is one of a transport problem: area goes to instants, at a cost that grows in proportion
+to the time, and the machine's capacity limits it. Its dual prices fall, while a job is worked on,
+at the rate of that job's weight by area, and are 0 where the machine becomes idle.
 """
 
 from collections.abc import Iterator
+from heapq import heappop, heappush
 from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
 
 from hpcsched._core import find_costs, least_with_multipliers
-from hpcsched.dispatching.offline.mean_busy_times import MeanBusyTimes, mean_busy_times
 from hpcsched.dispatching.offline.offline_trace import (
     LinearisedObjective,
     Trace,
@@ -22,6 +36,80 @@ from hpcsched.dispatching.planned_cost import FloatArray
 from hpcsched.dispatching.planning.start_time_costs import StartTimeCosts, least_of_each
 from hpcsched.portable_math import exp, of_each
 from hpcsched.system.system import IntArray
+
+
+class MeanBusyTimes(NamedTuple):
+    """The best schedule of the relaxed machine, as `K` pieces by time.
+
+    Attributes
+    ----------
+    least
+        Minimum of Σ w · M.
+    begins, ends
+        The machine works on one job from `begins[k]` to `ends[k]`, in seconds; both `[K]`.
+    densities
+        Weight by area of that job, `[K]`.
+    """
+
+    least: float
+    begins: FloatArray
+    ends: FloatArray
+    densities: FloatArray
+
+    def multipliers(self) -> FloatArray:
+        """Return the dual price of an area at the beginning of each piece, `[K]`."""
+        falls = self.densities * (self.ends - self.begins)
+        multipliers = np.zeros(len(falls) + 1)
+        for k in range(len(falls) - 1, -1, -1):
+            joined = k + 1 < len(falls) and self.begins[k + 1] <= self.ends[k]
+            multipliers[k] = falls[k] + (multipliers[k + 1] if joined else 0.0)
+        return multipliers[:-1]
+
+
+def mean_busy_times(
+    submit: IntArray, areas: IntArray, weights: FloatArray, capacity: int
+) -> MeanBusyTimes:
+    """Return the best schedule of the relaxed machine.
+
+    Parameters
+    ----------
+    submit
+        Submissions in seconds, ascending, `[J]`.
+    areas
+        Units × seconds of each job, `[J]`.
+    weights
+        Weight of each job's mean busy time, `[J]`.
+    capacity
+        Units of the resource.
+    """
+    left = (areas / capacity).tolist()
+    densities = (weights / areas).tolist()
+    submitted = submit.tolist()
+    ready: list[tuple[float, int]] = []
+    pieces: list[tuple[float, float, float]] = []
+    least, now, upcoming, count = 0.0, 0.0, 0, len(left)
+    while upcoming < count or ready:
+        if not ready:
+            now = max(now, float(submitted[upcoming]))
+        while upcoming < count and submitted[upcoming] <= now:
+            # Ties go by number, so that the pieces are the same on every machine.
+            heappush(ready, (-densities[upcoming], upcoming))
+            upcoming += 1
+        _, job = ready[0]
+        until = now + left[job]
+        # The job goes on to be the first unless the new one is denser: it stays in the heap.
+        if upcoming < count and submitted[upcoming] < until:
+            until = float(submitted[upcoming])
+            left[job] -= until - now
+        else:
+            heappop(ready)
+        # ∫ t dt over the piece, times the weight by time on the machine
+        least += densities[job] * capacity * (until - now) * (until + now) / 2
+        pieces.append((now, until, densities[job]))
+        now = until
+    begins, ends, rates = (np.array(column) for column in zip(*pieces, strict=True))
+    return MeanBusyTimes(least, begins, ends, rates)
+
 
 ROUNDS = 60
 """Number of updates of the Lagrangian multipliers."""
@@ -76,10 +164,6 @@ def lower_bound(trace: Trace, linearised: LinearisedObjective, starts: IntArray)
 
     Parameters
     ----------
-    trace
-        The trace, as arrays.
-    linearised
-        The objective as a cost of starts.
     starts
         Starts of a known plan in seconds, `[J]`; they give the first multipliers.
     """
@@ -89,7 +173,7 @@ def lower_bound(trace: Trace, linearised: LinearisedObjective, starts: IntArray)
         Bound(linearised.value(cost), source)
         for cost, source in _cost_bounds(trace, linearised.costs, starts)
     ]
-    return max(bounds, key=lambda bound: bound.value)
+    return max(bounds, key=itemgetter(0))
 
 
 def _resources(trace: Trace) -> list[_Resource]:
@@ -97,7 +181,7 @@ def _resources(trace: Trace) -> list[_Resource]:
     demands = least_demands(trace)
     return [
         _Resource(np.ascontiguousarray(demands[:, r]), int(total))
-        for r, total in enumerate(trace.content.totals)
+        for r, total in enumerate(trace.data.totals)
         if demands[:, r].any()
     ]
 
@@ -108,18 +192,21 @@ def _cost_bounds(
     """Yield lower bounds of the cost of all jobs, each with its source."""
     # Also the starting point of the Lagrangian bounds: the same jobs with multipliers of 0.
     cheapest, least = least_of_each(costs)
-    last = int((trace.submit + trace.content.run_times).max())
+    last = int((trace.submit + trace.run_times).max())
     resources = _resources(trace)
-    for resource in resources:
-        last = max(last, _last_end(trace, resource))
+    for demands, capacity in resources:
+        # The latest submissions plus their remaining area.
+        areas = (demands * trace.run_times)[::-1].cumsum()[::-1]
+        last = max(last, int((trace.submit + -(-areas // capacity)).max()))
     end = costs.makespan * last
     source = "each job by itself" if costs.weights.any() else "work and submissions"
     yield _safe(float(least.sum()) + end, float(least.sum()) + end), source
-    # The bounds below are about weighted starts; a makespan alone has none.
-    if not costs.weights.any():
-        return
+    # The bounds below are about weighted starts; a makespan alone has none. Jobs cost at least
+    # weight · (start − submission), terms left out that cost nothing for a while: a later `free`
+    # would make the bound per second too large for the time before it.
+    at_once = costs.free <= costs.submit
+    weights = np.asarray(np.where(at_once, costs.weights, 0.0).sum(axis=0))
     for resource in resources:
-        weights = _weights_at_once(costs)
         some = (weights > 0) & (resource.demands > 0)
         if not some.any():
             continue
@@ -141,22 +228,6 @@ def _cost_bounds(
                 yield cost + end, "multipliers of time"
 
 
-def _last_end(trace: Trace, resource: _Resource) -> int:
-    """Return a lower bound of the makespan: latest submissions plus their remaining area."""
-    areas = (resource.demands * trace.content.run_times)[::-1].cumsum()[::-1]
-    return int((trace.submit + -(-areas // resource.capacity)).max())
-
-
-def _weights_at_once(costs: StartTimeCosts) -> FloatArray:
-    """Return weights, `[J]`, such that jobs cost at least weight · (start − submission).
-
-    A term that costs nothing for a while after the submission is left out.
-    """
-    # A later `free` would make the bound per second too large for the time before it.
-    at_once = costs.free <= costs.submit
-    return np.asarray(np.where(at_once, costs.weights, 0.0).sum(axis=0))
-
-
 def _safe(value: float, size: float) -> float:
     """Return a bound less the largest possible rounding error of terms of this size."""
     return value - _ERROR * abs(size)
@@ -164,7 +235,7 @@ def _safe(value: float, size: float) -> float:
 
 def _initial_multipliers(trace: Trace, best: MeanBusyTimes, starts: IntArray) -> Multipliers:
     """Return the multipliers of mean busy times, by pieces of time that suit a known plan."""
-    ends = starts + trace.content.run_times
+    ends = starts + trace.run_times
     instants = np.unique(np.concatenate((trace.submit, starts, ends)))
     # Coarser pieces give a weaker bound, never a wrong one.
     if len(instants) > MOST_EDGES:

@@ -61,18 +61,12 @@ def problem_of(
     ----------
     jobs
         The jobs, by ascending submit time.
-    system, objective
-        The system, and the objective to minimise.
-    what_is_free
-        `free_slots`, `slot_map` and `free_amounts` of the idle system.
     kill_at_requested_time
         Whether jobs end at their requested time at the latest.
     """
     waiting = tuple(
         waiting_job(
-            job,
-            min(run_time, job.requested_time) if kill_at_requested_time else run_time,
-            system,
+            job, min(run_time, job.requested_time) if kill_at_requested_time else run_time, system
         )
         for job, run_time in jobs
     )

@@ -1,7 +1,7 @@
 """A whole trace as arrays, and its objective as a cost of starts."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,14 +11,14 @@ from hpcsched.dispatching.offline.offline_problem import OfflineProblem
 from hpcsched.dispatching.planned_cost import (
     Plannable,
     PlannableRatio,
-    PlannedCost,
+    linear,
     planned_cost_of,
     planned_ratio_of,
 )
-from hpcsched.dispatching.planning.list_plans import ModelJobs, content_of
+from hpcsched.dispatching.planning.model_building import select
+from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.search_objective import no_cost
-from hpcsched.dispatching.planning.selection import Selection, select
-from hpcsched.dispatching.planning.selection_options import LARGEST, SelectionOptions
+from hpcsched.dispatching.planning.selection import LARGEST, Selection, SelectionOptions
 from hpcsched.dispatching.planning.start_time_costs import StartTimeCosts, costs_of, total
 from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.errors import Finding, InputError
@@ -32,12 +32,19 @@ _CLOSE = 1e-9
 
 @dataclass(frozen=True)
 class PlanTable:
-    """A plan as a run's table, so that an objective can measure it; columns are `[J]`."""
+    """Planned or replayed jobs as a run's table, which objectives measure; columns are `[J]`."""
 
-    columns: dict[str, npt.NDArray[Any]]
+    columns: Mapping[str, npt.NDArray[Any]]
 
     def batches(self, *columns: str) -> Iterator[tuple[Column, ...]]:
-        """Yield the columns in one batch."""
+        """Yield the columns in one batch; raises InputError where a plan lacks one."""
+        if lacking := [column for column in columns if column not in self.columns]:
+            message = (
+                f"the objective looks at {lacking[0]!r} of jobs, which a plan or a replay of the"
+                " past does not have; expected one that looks at no more than"
+                f" {', '.join(self.columns)}"
+            )
+            raise InputError(Finding("objective-not-replayed", message, key="objective"))
         yield tuple(self.columns[name] for name in columns)
 
 
@@ -48,26 +55,32 @@ class Trace(NamedTuple):
     ----------
     problem
         The problem, with all jobs. Its first submission is the origin of times.
-    jobs
-        The jobs.
     selection
         The jobs and nodes as a model.
-    content
-        The same, as compiled code takes them.
-    size
-        Number of segments that a plan of all jobs can have.
     """
 
     problem: OfflineProblem
-    jobs: tuple[WaitingJob, ...]
     selection: Selection
-    content: ModelJobs
-    size: int
+
+    @property
+    def data(self) -> ModelData:
+        """The model; its steps are seconds from the origin."""
+        return self.selection.data
+
+    @property
+    def jobs(self) -> tuple[WaitingJob, ...]:
+        """The jobs."""
+        return self.selection.jobs
 
     @property
     def submit(self) -> IntArray:
         """When jobs are submitted, `[J]`, in seconds from the origin."""
-        return self.content.releases
+        return self.data.releases
+
+    @property
+    def run_times(self) -> IntArray:
+        """Run times in seconds, `[J]`."""
+        return self.data.run_times
 
     @property
     def job_count(self) -> int:
@@ -79,35 +92,29 @@ class Trace(NamedTuple):
         """True if units are counted, since all are equal."""
         return self.selection.nodes is None
 
-    def table(self, starts: IntArray) -> PlanTable:
-        """Return a plan of these jobs as a table.
+    def replaced(self, **changes: Any) -> "Trace":
+        """Return the trace with other fields of its model."""
+        return self._replace(selection=self.selection._replace(data=replace(self.data, **changes)))
 
-        Jobs that run for no time are in it as well, as if they never waited.
+    def measure(self, starts: IntArray) -> float | None:
+        """Return the objective of a plan; starts in seconds from the origin, `[J]`.
 
-        Parameters
-        ----------
-        starts
-            Starts in seconds from the origin, `[J]`.
+        Jobs that run for no time count as well, as if they never waited.
         """
         zero_length = [job for job in self.problem.jobs if job.predicted_run_time == 0]
         at_once = np.array([job.submit_time for job in zero_length], dtype=np.int64)
         at_once -= self.problem.origin
-        run_times = np.concatenate((self.content.run_times, np.zeros_like(at_once)))
+        run_times = np.concatenate((self.run_times, np.zeros_like(at_once)))
         begins = np.concatenate((starts, at_once))
         demands = np.array([float(job.demand) for job in (*self.jobs, *zero_length)])
-        return PlanTable(
-            {
-                "submit_time": np.concatenate((self.submit, at_once)),
-                "start_time": begins,
-                "end_time": begins + run_times,
-                "run_time": run_times,
-                "demand": demands,
-            }
-        )
-
-    def measure(self, starts: IntArray) -> float | None:
-        """Return the objective of a plan; starts in seconds from the origin, `[J]`."""
-        return self.problem.objective.measure(self.table(starts))
+        columns = {
+            "submit_time": np.concatenate((self.submit, at_once)),
+            "start_time": begins,
+            "end_time": begins + run_times,
+            "run_time": run_times,
+            "demand": demands,
+        }
+        return self.problem.objective.measure(PlanTable(columns))
 
 
 def least_demands(trace: Trace) -> IntArray:
@@ -116,14 +123,14 @@ def least_demands(trace: Trace) -> IntArray:
     A plan spreads an exclusive job evenly over its nodes; another schedule may use fewer nodes, the
     largest ones. Lower bounds must count those.
     """
-    units = trace.content.units.copy()
+    units = trace.data.units.copy()
     system = trace.problem.system
     for j, job in enumerate(trace.jobs):
         if job.request.exclusive:
             fits = np.sort(units_that_fit(system, system.capacity.T, job.request))[::-1]
             fewest = int(np.searchsorted(fits.cumsum(), job.units)) + 1
             units[j] = min(units[j], fewest)
-    return np.asarray(units[:, np.newaxis] * trace.content.requests)
+    return np.asarray(units[:, np.newaxis] * trace.data.requests)
 
 
 def trace_of(problem: OfflineProblem) -> Trace | None:
@@ -142,30 +149,15 @@ def trace_of(problem: OfflineProblem) -> Trace | None:
         problem.as_if_waiting(jobs),
         jobs,
         SelectionOptions("all", len(jobs), None, largest=LARGEST),
-        lambda some: _no_cost(len(some)),
+        lambda some: linear(np.zeros(len(some))),
     )
     if selection is None or len(selection.jobs) < len(jobs):
         known = set() if selection is None else {job.job_id for job in selection.jobs}
         lost = next(job for job in jobs if job.job_id not in known)
         message = f"job {lost.job_id} cannot be planned: it is alone on nodes of unlike room"
         raise InputError(Finding("not-offline", message, key="simulation.mode"))
-    data = selection.data
-    on_nodes = int(np.minimum(data.units, data.node_count).sum())
-    return Trace(
-        problem,
-        jobs,
-        selection,
-        content_of(data)._replace(
-            aggregated=selection.nodes is None,
-            releases=np.array([job.submit_time - problem.origin for job in jobs], dtype=np.int64),
-        ),
-        data.node_count + 2 * on_nodes + 8,
-    )
-
-
-def _no_cost(count: int) -> PlannedCost:
-    nothing = np.zeros((1, count))
-    return PlannedCost(nothing, nothing.astype(np.int64))
+    releases = np.array([job.submit_time - problem.origin for job in jobs], dtype=np.int64)
+    return Trace(problem, selection).replaced(releases=releases)
 
 
 class LinearisedObjective(NamedTuple):
@@ -203,7 +195,7 @@ def linearised_objective(trace: Trace) -> LinearisedObjective:
         The objective is no cost of starts.
     """
     objective, jobs, origin = trace.problem.objective, trace.jobs, trace.problem.origin
-    run_times = trace.content.run_times
+    run_times = trace.run_times
     if isinstance(objective, PlannableRatio) and not isinstance(objective, Plannable):
         return LinearisedObjective(
             costs_of(planned_ratio_of(objective, jobs, origin, 0.0), trace.submit, run_times),

@@ -6,7 +6,7 @@ from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.decision import Decision, Start
 from hpcsched.dispatching.decision_reasons import ReasonKind
 from hpcsched.dispatching.offline.offline_problem import OfflinePlan
-from hpcsched.dispatching.planning.explaining import planned_reasons
+from hpcsched.dispatching.planning.plan_execution import planned_reasons
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.rules.workspace import Workspace, open_workspace
 
@@ -19,13 +19,6 @@ class ReplaysPlan:
 
     A planned start is the submission of a job or the end of one, so that there is a round then; a
     simulation has to hold further rounds at the plan's `extra_rounds`.
-
-    Parameters
-    ----------
-    plan
-        The plan.
-    allocator
-        Places the jobs whose nodes the plan leaves open.
     """
 
     def __init__(self, plan: OfflinePlan, allocator: Allocator) -> None:

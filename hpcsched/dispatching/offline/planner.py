@@ -1,23 +1,19 @@
 """Off-line planner: initial schedules, large neighbourhood search, exact solver, bound."""
 
+from bisect import bisect_right, insort
 from collections import Counter
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
 from hpcsched.dispatching.offline.bounds import Bound, lower_bound
-from hpcsched.dispatching.offline.exact_cost import MOST_JOBS, WORK, solve
-from hpcsched.dispatching.offline.exact_ratio import MOST_JOBS as MOST_JOBS_OF_A_RATIO
-from hpcsched.dispatching.offline.exact_ratio import solve_ratio
-from hpcsched.dispatching.offline.initial_schedules import (
-    OfflineSchedule,
-    initial_schedules,
-    plan_in,
-    plan_of,
-    shifted,
+from hpcsched.dispatching.offline.exact_plans import (
+    MOST_JOBS,
+    MOST_JOBS_OF_A_RATIO,
+    WORK,
+    solve,
+    solve_ratio,
 )
-from hpcsched.dispatching.offline.neighbourhood_search import large_neighbourhood_search
 from hpcsched.dispatching.offline.offline_problem import OfflinePlan, OfflineProblem
 from hpcsched.dispatching.offline.offline_trace import (
     LinearisedObjective,
@@ -25,26 +21,18 @@ from hpcsched.dispatching.offline.offline_trace import (
     linearised_objective,
     trace_of,
 )
-from hpcsched.dispatching.offline.zero_length_jobs import zero_length_starts
+from hpcsched.dispatching.offline.trace_schedules import (
+    OfflineSchedule,
+    initial_schedules,
+    large_neighbourhood_search,
+    plan_in,
+    plan_of,
+    shifted,
+)
 from hpcsched.dispatching.planned_cost import FloatArray
-from hpcsched.system.system import IntArray
-
-
-class _Limits(NamedTuple):
-    """The number of pieces of plans to look through, the search's seed, and the solver's effort."""
-
-    pieces: int
-    seed: int
-    effort: float
-
-
-class _Answer(NamedTuple):
-    """The incumbent, a lower bound, and the work done."""
-
-    incumbent: OfflineSchedule
-    bound: Bound
-    work: int
-    statuses: Counter[str]
+from hpcsched.dispatching.problem import WaitingJob
+from hpcsched.system.allocation import NodeAllocation
+from hpcsched.system.space import NodeSpace, units_that_fit
 
 
 def plan_offline(
@@ -54,12 +42,8 @@ def plan_offline(
 
     Parameters
     ----------
-    problem
-        The jobs and the system.
     budget
         Number of pieces of plans to look through for each job, in the whole search.
-    seed
-        Seed of the search.
     effort
         The solver's deterministic time for a small trace.
 
@@ -77,14 +61,19 @@ def plan_offline(
     firsts = list(initial_schedules(trace, _weights(trace, linearised)))
     if problem.online:
         firsts.append(plan_of(trace, problem.online, problem.origin))
-    limits = _Limits(budget * trace.job_count, seed, effort)
-    answer = _answer(trace, linearised, firsts, limits)
-    incumbent, selection = answer.incumbent, trace.selection
+    first = min(firsts, key=lambda schedule: _value(trace, schedule))
+    incumbent, work = large_neighbourhood_search(
+        trace, linearised, first, budget * trace.job_count, np.random.default_rng(seed)
+    )
+    # Shifting jobs to earlier starts can make a ratio of sums worse.
+    if _value(trace, first) < _value(trace, incumbent):
+        incumbent = first
+    incumbent, bound, statuses = _solved(trace, linearised, incumbent, effort)
     starts, allocations = {}, {}
     for j, job in enumerate(trace.jobs):
         starts[job.job_id] = int(incumbent.starts[j]) + problem.origin
         if not trace.aggregated:
-            allocations[job.job_id] = selection.allocation(j, incumbent.placed[j])
+            allocations[job.job_id] = trace.selection.allocation(j, incumbent.placed[j])
     zero_length = dict(zero_length_starts(problem, starts, allocations))
     ends = {starts[job.job_id] + job.predicted_run_time for job in trace.jobs}
     # A simulation holds rounds at these by itself.
@@ -94,56 +83,36 @@ def plan_offline(
         allocations,
         frozenset(zero_length),
         incumbent.method,
-        answer.bound.value,
-        answer.bound.source,
-        answer.work,
-        dict(answer.statuses),
+        bound.value,
+        bound.source,
+        work,
+        dict(statuses),
         tuple(sorted({*starts.values()} - events)),
     )
 
 
-def _answer(
-    trace: Trace,
-    linearised: LinearisedObjective,
-    firsts: Sequence[OfflineSchedule],
-    limits: _Limits,
-) -> _Answer:
-    """Return the best plan found, beginning with the best of some, and the best bound."""
-    first = min(firsts, key=lambda incumbent: _value(trace, incumbent))
-    incumbent, work = large_neighbourhood_search(
-        trace, linearised, first, limits.pieces, np.random.default_rng(limits.seed)
-    )
-    # Shifting jobs to earlier starts can make a ratio of sums worse.
-    if _value(trace, first) < _value(trace, incumbent):
-        incumbent = first
-    statuses: Counter[str] = Counter()
+def _solved(
+    trace: Trace, linearised: LinearisedObjective, incumbent: OfflineSchedule, effort: float
+) -> tuple[OfflineSchedule, Bound, Counter[str]]:
+    """Return the best plan and bound known, by a solver too for a small trace, and its outcomes."""
     bound = lower_bound(trace, linearised, incumbent.starts)
     if trace.job_count > (MOST_JOBS_OF_A_RATIO if linearised.ratio else MOST_JOBS):
-        return _Answer(incumbent, bound, work, statuses)
+        return incumbent, bound, Counter()
     if linearised.ratio:
-        least = solve_ratio(trace, linearised, incumbent.starts, limits.effort)
-        statuses, proved = least.statuses, least.bound
-        solved = _carried_out(trace, least.starts)
-        # Jobs may start late on purpose: none is shifted to before where the solver has it.
-        late = trace._replace(content=trace.content._replace(releases=least.starts))
-        as_found = plan_in(late, np.argsort(least.starts, kind="stable"), solved.method)
-        solved = min(solved, as_found, key=lambda incumbent: _value(trace, incumbent))
+        exact = solve_ratio(trace, linearised, incumbent.starts, effort)
+        proved = exact.bound
     else:
-        exact = solve(trace, linearised.costs, incumbent.starts, limits.effort)
-        statuses = exact.statuses
-        solved = _carried_out(trace, exact.starts)
+        exact = solve(trace, linearised.costs, incumbent.starts, effort)
         proved = linearised.value(exact.bound)
-    if _value(trace, solved) < _value(trace, incumbent):
-        incumbent = solved
+    order = np.argsort(exact.starts, kind="stable")
+    found = [shifted(trace, plan_in(trace, order, "the solver"))]
+    if linearised.ratio:
+        # Jobs may start late on purpose: none is shifted to before where the solver has it.
+        found.append(plan_in(trace.replaced(releases=exact.starts), order, "the solver"))
+    incumbent = min((incumbent, *found), key=lambda schedule: _value(trace, schedule))
     if proved > bound.value:
         bound = Bound(proved, "the solver")
-    return _Answer(incumbent, bound, work, statuses)
-
-
-def _carried_out(trace: Trace, starts: IntArray) -> OfflineSchedule:
-    """Return a plan that takes the jobs in the order of the solver's starts, on nodes."""
-    order = np.argsort(starts, kind="stable")
-    return shifted(trace, plan_in(trace, order, "the solver"))
+    return incumbent, bound, exact.statuses
 
 
 def _value(trace: Trace, incumbent: OfflineSchedule) -> float:
@@ -156,3 +125,55 @@ def _weights(trace: Trace, linearised: LinearisedObjective) -> FloatArray:
     if linearised.ratio or not linearised.costs.weights.any():
         return np.ones(trace.job_count)
     return np.asarray(linearised.costs.weights.sum(axis=0))
+
+
+def zero_length_starts(
+    problem: OfflineProblem, starts: Mapping[int, int], allocations: Mapping[int, NodeAllocation]
+) -> Iterator[tuple[int, int]]:
+    """Yield the number and the start of each zero-length job.
+
+    It starts at its submission or at the first end of another job after it at which there is room
+    beside the jobs that started before and still run. It holds nothing, so it delays no one: jobs
+    that start at the same instant do so after it.
+
+    Parameters
+    ----------
+    starts
+        Starts of the other jobs in seconds, by job number.
+    allocations
+        Nodes of the other jobs; empty where the system consists of slots.
+    """
+    idle = [job for job in problem.jobs if job.predicted_run_time == 0]
+    if not idle:
+        return
+    others = [job for job in problem.jobs if job.predicted_run_time > 0]
+    ends: list[int] = []
+    for job in others:
+        insort(ends, starts[job.job_id] + job.predicted_run_time)
+    for job in idle:
+        # Room only comes free at ends, so that no other instant needs to be looked at.
+        for time in (job.submit_time, *ends[bisect_right(ends, job.submit_time) :]):
+            beside = [
+                other
+                for other in others
+                if starts[other.job_id] < time < starts[other.job_id] + other.predicted_run_time
+            ]
+            if _fits(problem, job, beside, allocations):
+                yield job.job_id, time
+                break
+
+
+def _fits(
+    problem: OfflineProblem,
+    job: WaitingJob,
+    beside: list[WaitingJob],
+    allocations: Mapping[int, NodeAllocation],
+) -> bool:
+    if problem.free_slots is not None:
+        slots = sum(high - low for low, high in problem.free_slots)
+        return slots - sum(other.units for other in beside) >= job.units
+    space = NodeSpace(problem.system)
+    for other in beside:
+        space.claim(allocations[other.job_id], other.request)
+    fits = units_that_fit(problem.system, space.available, job.request)
+    return int(np.sum(fits)) >= job.units

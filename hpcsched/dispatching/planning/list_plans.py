@@ -2,45 +2,16 @@
 
 from collections.abc import Iterable, Iterator
 from copy import copy
-from typing import NamedTuple
 
 import numpy as np
 
 from hpcsched._core import FreeResources, plan_in_order
 from hpcsched.dispatching.planned_cost import FloatArray
-from hpcsched.dispatching.planning.model_data import ModelData
-from hpcsched.dispatching.planning.outage_data import OutageData
-from hpcsched.dispatching.planning.plan import Plan
+from hpcsched.dispatching.planning.model_data import ModelData, Plan
 from hpcsched.dispatching.planning.selection import Selection
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.rules.orders import QueueOrder, sorted_queue
 from hpcsched.system.system import IntArray
-
-
-class ModelJobs(NamedTuple):
-    """Jobs and nodes of `ModelData`, draws from shared resources, and release times.
-
-    Attributes
-    ----------
-    aggregated
-        Whether units are counted, so that nodes are not distinguished.
-    units, requests, run_times, room, capacity, totals
-        As in `ModelData`.
-    draws
-        Amount that each job draws from each shared resource, `[J, P]`.
-    releases
-        Step before which no job is planned, `[J]`.
-    """
-
-    aggregated: bool
-    units: IntArray
-    requests: IntArray
-    run_times: IntArray
-    room: IntArray
-    capacity: IntArray
-    totals: IntArray
-    draws: IntArray
-    releases: IntArray
 
 
 class ListPlanner:
@@ -48,18 +19,15 @@ class ListPlanner:
 
     Attributes
     ----------
-    content
-        The jobs and nodes, as the core takes them.
+    data
+        The model.
     free
         Free resources before any job is planned.
     """
 
     def __init__(self, data: ModelData) -> None:
-        self._data = data
-        self.content = content_of(data)
-        self.free = FreeResources(0, *_with_shared_resources(data))
-        if data.outages is not None:
-            _close(data.outages, self.free)
+        self.data = data
+        self.free = FreeResources(data)
 
     def plan(
         self, order: Iterable[int], first: Plan | None = None, *, always: bool = False
@@ -80,83 +48,20 @@ class ListPlanner:
         ValueError
             A job does not fit on the idle nodes.
         """
-        data, content, free = self._data, self.content, self.free
+        data, free = self.data, self.free
         starts = np.zeros(data.job_count, dtype=np.int64)
-        placed = np.zeros((data.job_count, data.node_count), dtype=np.int64)
+        placed = np.zeros_like(data.room)
         rest = np.array(list(order), dtype=np.int64)
         if first is not None:
             free = copy(free)
             kept = (always | (first.starts == 0)) & (first.placed.sum(axis=1) == data.units)
-            for job in kept.nonzero()[0]:
-                nodes = first.placed[job].nonzero()[0]
-                placed[job] = first.placed[job]
-                amounts = first.placed[job][nodes][:, np.newaxis] * data.requests[job]
-                starts[job] = begin = int(first.starts[job])
-                end = begin + int(data.run_times[job])
-                free.take(begin, end, nodes, amounts)
-                free.draw(begin, end, data.shared_draws[job], data.node_count)
+            for job in kept.nonzero()[0].tolist():
+                starts[job], placed[job] = first.starts[job], first.placed[job]
+                free.take(job, data, int(starts[job]), placed[job])
             rest = rest[~kept[rest]]
-            content = content._replace(aggregated=False)  # what was taken is not in order of time
-        if not plan_in_order(rest, content, free, starts, placed):
+        if not plan_in_order(rest, data, free, starts, placed):
             raise ValueError("a job does not fit on the nodes")
         return Plan(starts, placed)
-
-
-def content_of(data: ModelData) -> ModelJobs:
-    """Return the jobs and nodes of a model, as the core takes them.
-
-    Parameters
-    ----------
-    data
-        The model.
-    """
-    alone = data.shared_resources is None and data.outages is None
-    return ModelJobs(
-        alone and data.node_count == data.type_count == 1,
-        data.units,
-        data.requests,
-        data.run_times,
-        data.room,
-        data.capacity,
-        data.totals,
-        data.shared_draws,
-        np.zeros(data.job_count, dtype=np.int64),
-    )
-
-
-def _close(outages: OutageData, free: FreeResources) -> None:
-    """Make nodes unavailable while they are down."""
-    times = np.column_stack((outages.begins, outages.ends))
-    alike, of = np.unique(times, axis=0, return_inverse=True)
-    # Outages of many nodes at the same times are closed in one call.
-    for k, (begin, end) in enumerate(alike.tolist()):
-        nodes = outages.nodes[of.reshape(-1) == k]
-        free.close(begin, end, nodes)
-
-
-def _with_shared_resources(data: ModelData) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """Return the amounts not allocated now, `[R, N + P]`, and the later releases, `[K, R]`.
-
-    Shared resources are rows behind the nodes, with the first resource type alone. Their releases
-    may be negative.
-    """
-    nodes, types, shared_resources = data.node_count, data.type_count, data.shared_resources
-    if shared_resources is None:
-        available = np.ascontiguousarray(data.not_allocated.T)
-        return available, data.allocated_until, data.allocated_on, data.allocated
-    available = np.zeros((types, nodes + shared_resources.shared_count), dtype=np.int64)
-    available[:, :nodes] = data.not_allocated.T
-    available[0, nodes:] = shared_resources.free[0]
-    more = np.diff(shared_resources.free, axis=0)
-    at, of = more.nonzero()
-    amounts = np.zeros((len(at), types), dtype=np.int64)
-    amounts[:, 0] = more[at, of]
-    return (
-        available,
-        np.concatenate((data.allocated_until, shared_resources.since[at + 1])),
-        np.concatenate((data.allocated_on, nodes + of)),
-        np.concatenate((data.allocated, amounts)),
-    )
 
 
 def orders_of(
@@ -166,12 +71,8 @@ def orders_of(
 
     Parameters
     ----------
-    problem
-        The dispatching problem, whose queue is in order of arrival.
     selection
         The selected jobs, in order of priority.
-    orders
-        The queue orders.
     """
     numbers = {job.job_id: i for i, job in enumerate(selection.jobs)}
     asked = problem

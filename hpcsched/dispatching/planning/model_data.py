@@ -1,17 +1,23 @@
-"""Model data: jobs, nodes and the amounts that running jobs hold, as plain arrays."""
+"""The data of a model as plain arrays, and plans: the start of each job, and its nodes."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from hpcsched.dispatching.planning.outage_data import OutageData
 from hpcsched.dispatching.planning.shared_resource_data import SharedResourceData
-from hpcsched.dispatching.planning.start_cost_functions import StartCostFunction
+from hpcsched.dispatching.planning.start_time_costs import StartCostFunction
 from hpcsched.system.system import IntArray
 
 BoolArray = npt.NDArray[np.bool_]
+
+
+def in_steps(seconds: IntArray, step: int) -> IntArray:
+    """Return durations in steps of some seconds, rounded up."""
+    return np.asarray(-(-seconds.astype(np.int64) // step))
 
 
 @dataclass(frozen=True)
@@ -56,6 +62,8 @@ class ModelData:
     outages
         Announced outages of nodes; None without any. Running jobs hold nothing of a node once it is
         down.
+    releases
+        Step before which no job is planned, `[J]`; empty: 0 for all.
     """
 
     step: int
@@ -76,8 +84,11 @@ class ModelData:
     shared_resources: SharedResourceData | None = None
     aggregated_nodes: SharedResourceData | None = None
     outages: OutageData | None = None
+    releases: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     def __post_init__(self) -> None:
+        if not len(self.releases):
+            object.__setattr__(self, "releases", np.zeros(self.job_count, dtype=np.int64))
         for name in ("requests", "capacity", "room", "allocated"):  # as compiled code wants them
             object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name)))
 
@@ -95,6 +106,12 @@ class ModelData:
     def type_count(self) -> int:
         """Number of resource types, R."""
         return int(self.capacity.shape[1])
+
+    @property
+    def counted(self) -> bool:
+        """True if only the number of units matters, as the only node is one of equal units."""
+        alone = self.shared_resources is None and self.outages is None
+        return alone and self.node_count == self.type_count == 1
 
     @cached_property
     def not_allocated(self) -> IntArray:
@@ -157,20 +174,14 @@ class ModelData:
     @property
     def shared_draws(self) -> IntArray:
         """Amount that each job draws from each shared resource, `[J, P]`."""
-        return (
-            np.zeros((self.job_count, 0), np.int64)
-            if self.shared_resources is None
-            else self.shared_resources.draws
-        )
+        shared = self.shared_resources
+        return np.zeros((self.job_count, 0), np.int64) if shared is None else shared.draws
 
     @property
     def shared_magnitude(self) -> int:
         """The largest capacity of a shared resource × the horizon; 0 without shared resources."""
-        return (
-            0
-            if self.shared_resources is None
-            else int(self.shared_resources.capacity.max()) * self.horizon
-        )
+        shared = self.shared_resources
+        return 0 if shared is None else int(shared.capacity.max()) * self.horizon
 
     @cached_property
     def allocated_together(self) -> tuple[tuple[int, IntArray], ...]:
@@ -253,3 +264,58 @@ class ModelData:
         if self.makespan and self.job_count:
             cost += self.makespan * int((starts + self.run_times).max())
         return cost
+
+
+class Plan(NamedTuple):
+    """Starts in steps from now, `[J]`, and units of each job on each node, `[J, N]`.
+
+    A job whose nodes the plan leaves open has no units in `placed`.
+    """
+
+    starts: IntArray
+    placed: IntArray
+
+
+def fault_of(plan: Plan, data: ModelData, *, only_now: bool = False) -> str | None:
+    """Return the fault of a plan, in words; None if it can be carried out.
+
+    Written to be plain rather than fast, and to share nothing with the code that makes plans.
+
+    Parameters
+    ----------
+    plan
+        The plan to check.
+    data
+        The model.
+    only_now
+        Check the nodes of the jobs that start now alone.
+    """
+    starts, placed = plan
+    if starts.shape != (data.job_count,) or placed.shape != data.room.shape:
+        return "it is not about the jobs and nodes asked about"
+    if (starts < 0).any():
+        return "a job starts in the past"
+    if (placed < 0).any() or (placed > data.room).any():
+        return "a node is given units that it cannot hold"
+    jobs = [i for i in range(data.job_count) if starts[i] == 0 or not only_now]
+    for i in jobs:
+        if placed[i].sum() != data.units[i]:
+            return f"{placed[i].sum()} units of a job of {data.units[i]} are placed"
+    # What is allocated can only grow where a job starts or a node is closed.
+    outages = data.outages
+    closings = set() if outages is None else set(outages.begins.tolist())
+    # Hence these instants are enough; every other second is no fuller than the last of them.
+    for time in {int(starts[i]) for i in jobs} | closings:
+        used = np.zeros_like(data.capacity)
+        allocated = data.allocated_until > time
+        np.add.at(used, data.allocated_on[allocated], data.allocated[allocated])
+        if outages is not None:
+            closed = outages.nodes[(outages.begins <= time) & (time < outages.ends)]
+            used[closed] += data.capacity[closed]
+        for i in jobs:
+            if starts[i] <= time < starts[i] + data.run_times[i]:
+                used += placed[i][:, np.newaxis] * data.requests[i]
+        if (used > data.capacity).any():
+            return "a node is given more than it has"
+    shared = data.shared_resources
+    return None if shared is None else shared.fault_of(starts, data.run_times, jobs)

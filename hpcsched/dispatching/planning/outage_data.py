@@ -62,8 +62,6 @@ def outage_intervals_of(
 
     Parameters
     ----------
-    problem
-        The dispatching problem.
     nodes
         Numbers of the system's nodes, `[N]`; their positions are the node numbers of the model.
     step
@@ -110,8 +108,6 @@ def horizon_after_outages(
 
     Parameters
     ----------
-    outage_intervals
-        The outages.
     horizon
         The horizon that is right without outages, in steps.
     serial

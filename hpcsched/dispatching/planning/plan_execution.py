@@ -1,30 +1,127 @@
-"""Plan execution: from a plan to the decision of a round, with nodes for each job that starts."""
+"""Plan execution: from a plan to the decision of a round, with nodes and reasons for its jobs.
 
-from collections.abc import Iterable
+A plan is of the first jobs by priority. Goponenko et al. (DEBS 2024, section 5.5) suggest to switch
+to another approach for the rest of the queue; here it is the greedy one, beside the plan's starts,
+as list schedulers do once all reservations are given out (`Filling`). A plan is kept while jobs
+arrive, start and end as it was planned (`KeptPlan`).
+"""
 
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from hpcsched._core import Rule
 from hpcsched.dispatching.allocator import Allocator
-from hpcsched.dispatching.decision import Start
-from hpcsched.dispatching.planning.explaining import ExecutedPlan
+from hpcsched.dispatching.decision import Decision, Start
+from hpcsched.dispatching.decision_reasons import Reason, ReasonKind
+from hpcsched.dispatching.planning.model_data import Plan
+from hpcsched.dispatching.planning.selection import Selection
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
+from hpcsched.dispatching.rules.core_calls import CoreCalls, starts_of
 from hpcsched.dispatching.rules.workspace import Workspace, open_workspace
-from hpcsched.system.allocation import NodeAllocation
+from hpcsched.system.allocation import Allocation, NodeAllocation
+
+NO_NODES = "it was to start now, and no nodes were found for it"
+"""Reason of a job that a plan starts now and that found no nodes: the plan only counted units."""
+NOTHING_RUNS = "nothing runs and the plan starts nothing, so the first job starts"
+"""Reason of a job that starts although the plan has it wait."""
+
+
+class ExecutedPlan(NamedTuple):
+    """The plan that a round carries out, with the selection of jobs and nodes that it is about."""
+
+    selection: Selection
+    plan: Plan
+
+    def start_times(self, now: int) -> dict[int, int]:
+        """Return the planned starts in seconds, by job number; `now` is the round's time."""
+        seconds = self.selection.starts_in_seconds(self.plan.starts).tolist()
+        pairs = zip(self.selection.jobs, seconds, strict=True)
+        return {job.job_id: now + start for job, start in pairs}
+
+
+def with_reasons(
+    problem: DispatchingProblem,
+    decision: Decision,
+    executed: ExecutedPlan | None,
+    allocator: Allocator,
+) -> Decision:
+    """Return the decision, with reasons if the problem asks for them.
+
+    Parameters
+    ----------
+    executed
+        The plan behind it; None where there was nothing to plan.
+    allocator
+        Says whether a job would find room.
+    """
+    if not problem.explain:
+        return decision
+    planned = {} if executed is None else executed.start_times(problem.now)
+    return decision._replace(reasons=planned_reasons(problem, decision, planned, allocator))
+
+
+def planned_reasons(
+    problem: DispatchingProblem,
+    decision: Decision,
+    planned: Mapping[int, int],
+    allocator: Allocator,
+    left_over: tuple[ReasonKind, str] = ("no_room", NO_NODES),
+) -> tuple[Reason, ...]:
+    """Return a reason for each queued job, in order of arrival.
+
+    A job that starts without being planned passes the first planned job that waits. Whether there
+    is room for a job is asked about the free resources before anything starts, for each job by
+    itself. A job without room has the reason `no_room`, planned or not.
+
+    Parameters
+    ----------
+    planned
+        Planned start of each job in seconds, by job number, the first by priority first.
+    allocator
+        Says whether a job would find room.
+    left_over
+        Kind and detail of the reason of a job that is planned to start now and does not, though
+        there is room. Without room the kind is `no_room`.
+    """
+    now, started = problem.now, {start.job_id for start in decision.starts}
+    workspace = open_workspace(problem, allocator)
+    all_start = len(started) == len(problem.queue)
+    reasons = []
+    kind: ReasonKind
+    for job in problem.queue:
+        name, time = job.job_id, planned.get(job.job_id)
+        if name in started:
+            if time is None and (problem.running or len(started) > 1):
+                # `planned` is in order of priority, so that this is the first that waits.
+                passed = next((other for other in planned if other not in started), None)
+                kind = "in_order" if passed is None else "backfilled"
+                reason = Reason(name, kind, job=passed)
+            elif time != now:
+                reason = Reason(name, "in_order", detail=NOTHING_RUNS)
+            else:
+                reason = (
+                    Reason(name, "in_order") if all_start else Reason(name, "planned", time=now)
+                )
+        elif time == now:
+            kind, detail = left_over
+            reason = Reason(name, kind if workspace.fits(job) else "no_room", detail=detail)
+        elif not workspace.fits(job):
+            reason = Reason(name, "no_room", time=time, detail=workspace.short_of(job))
+        elif time is None:
+            reason = Reason(name, "not_planned")
+        else:
+            reason = Reason(name, "solver_postponed", time=time)
+        reasons.append(reason)
+    return tuple(reasons)
 
 
 def starts_now(
-    problem: DispatchingProblem,
-    executed: ExecutedPlan,
-    allocator: Allocator,
-    *,
-    anew: bool = False,
+    problem: DispatchingProblem, executed: ExecutedPlan, allocator: Allocator, *, anew: bool = False
 ) -> tuple[Start, ...]:
     """Return the starts of the jobs that a plan starts now, on the plan's nodes.
 
     Parameters
     ----------
-    problem
-        The dispatching problem of the round.
-    executed
-        The plan to carry out, with its selection.
     allocator
         Places the jobs where all slots are alike and the plan has no nodes.
     anew
@@ -66,3 +163,122 @@ def start_first(
     workspace = open_workspace(problem, allocator)
     job = next((job for job in by_priority if workspace.fits(job)), None)
     return () if job is None else (Start(job.job_id, workspace.place(job)),)
+
+
+class Filling:
+    """Starts jobs that are not planned where they delay no job that is."""
+
+    def __init__(self, allocator: Allocator) -> None:
+        self._core = CoreCalls(Rule.BESIDE_PLAN, allocator)
+
+    def starts_beside(
+        self,
+        problem: DispatchingProblem,
+        by_priority: Sequence[WaitingJob],
+        executed: ExecutedPlan,
+        starts: Sequence[Start],
+    ) -> tuple[Start, ...]:
+        """Return the starts of unplanned jobs that delay no planned job.
+
+        Each is considered once, by priority, and started if it fits beside all others until its
+        predicted end.
+
+        Parameters
+        ----------
+        by_priority
+            All queued jobs, the first by priority first.
+        """
+        selection, plan = executed
+        if len(selection.jobs) == len(by_priority):
+            return ()
+        planned = executed.start_times(problem.now)
+        beyond = [job for job in by_priority if job.job_id not in planned]
+        if not beyond:
+            return ()
+        job_of = {job.job_id: job for job in selection.jobs}
+        order = [job_of[start.job_id] for start in starts]
+        places: dict[int, Allocation] = {start.job_id: start.allocation for start in starts}
+        started = set(places)
+        # Stable, so that jobs of one start keep their order of priority.
+        for i in plan.starts.argsort(kind="stable").tolist():
+            job = selection.jobs[i]
+            if job.job_id in started:
+                continue
+            order.append(job)
+            where = allocation_of(executed, i)
+            if where is not None:
+                places[job.job_id] = where
+        order += beyond
+        filled = self._core.fill(problem, order)
+        filled.set_reservations(order, planned, places)
+        self._core.start_beside_plan(problem, order, len(starts), len(planned))
+        return starts_of(order, filled)[len(starts) :]
+
+
+class KeptPlan:
+    """The plan that was made last, for rounds that need no new one.
+
+    It is dropped once reality differs from it: a job has been submitted, one has ended sooner or
+    later than predicted, or one has not started when it was to.
+    """
+
+    def __init__(self) -> None:
+        self._executed: ExecutedPlan | None = None
+        self._made = 0
+        # When jobs that wait are to start, and running ones to end, by job number.
+        self._starts: dict[int, int] = {}
+        self._ends: dict[int, int] = {}
+
+    def keep(
+        self, problem: DispatchingProblem, executed: ExecutedPlan | None, starts: Sequence[Start]
+    ) -> None:
+        """Keep a plan that was made now, if it covers all that is known to come.
+
+        It is not kept where it leaves out queued jobs, where other jobs start than it says, and
+        where there are shared resources or outages, in view of which plans are cautious.
+        """
+        self._executed = None
+        if executed is None or problem.system.shared_resources or problem.outages:
+            return
+        if len(executed.selection.jobs) < len(problem.queue):
+            return
+        now = problem.now
+        self._starts = executed.start_times(now)
+        to_start = {job_id for job_id, start in self._starts.items() if start == now}
+        if to_start != {start.job_id for start in starts}:
+            return
+        self._executed, self._made = executed, now
+        self._ends = {job.job_id: job.predicted_end_time for job in problem.running}
+        self.carry_on(problem, starts)
+
+    def plan_at(self, problem: DispatchingProblem) -> ExecutedPlan | None:
+        """Return the plan with starts from now on; None if there is none that still holds."""
+        if self._executed is None:
+            return None
+        plan, data = self._executed.plan, self._executed.selection.data
+        steps, rest = divmod(problem.now - self._made, data.step)
+        # A time between two steps has no place in the plan.
+        if rest or not self._is_as_planned(problem):
+            self._executed = None
+            return None
+        return self._executed._replace(plan=plan._replace(starts=plan.starts - steps))
+
+    def carry_on(self, problem: DispatchingProblem, starts: Sequence[Start]) -> None:
+        """Record the jobs that the plan starts now."""
+        started = {start.job_id for start in starts}
+        for job in problem.queue:
+            if job.job_id in started:
+                self._ends[job.job_id] = problem.now + job.predicted_run_time
+                del self._starts[job.job_id]
+
+    def _is_as_planned(self, problem: DispatchingProblem) -> bool:
+        """Say whether the waiting and running jobs are those of the plan, and none is late."""
+        now, starts = problem.now, self._starts
+        if problem.outages or len(problem.queue) != len(starts):
+            return False
+        if any(starts.get(job.job_id, -1) < now for job in problem.queue):
+            return False
+        # Jobs that were to end by now are gone; any that still runs makes the two differ.
+        self._ends = {job_id: end for job_id, end in self._ends.items() if end > now}
+        running = {job.job_id: job.predicted_end_time for job in problem.running}
+        return running == self._ends

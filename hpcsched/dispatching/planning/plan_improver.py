@@ -6,12 +6,11 @@ from typing import NamedTuple, Protocol
 
 from hpcsched.dispatching.decision import SolverCall
 from hpcsched.dispatching.planned_cost import PlannedCost
-from hpcsched.dispatching.planning.explaining import ExecutedPlan
 from hpcsched.dispatching.planning.list_plans import ListPlanner
-from hpcsched.dispatching.planning.plan import Plan
+from hpcsched.dispatching.planning.model_data import Plan
+from hpcsched.dispatching.planning.plan_execution import ExecutedPlan
 from hpcsched.dispatching.planning.search_objective import SearchObjective
-from hpcsched.dispatching.planning.selection import Selection
-from hpcsched.dispatching.planning.selection_options import SelectionOptions
+from hpcsched.dispatching.planning.selection import Selection, SelectionOptions
 from hpcsched.dispatching.problem import DispatchingProblem
 
 
@@ -20,12 +19,6 @@ class Plans:
 
     Parameters
     ----------
-    objective
-        The search objective, which plans are compared by.
-    selection
-        The jobs and nodes that are planned.
-    planner
-        Makes list plans of the selection.
     plans
         The initial plans.
     """
@@ -77,14 +70,8 @@ class PlanningRound:
 
     Parameters
     ----------
-    problem
-        The dispatching problem.
     options
         The options that the selection was made with.
-    objective
-        The search objective.
-    selection
-        The jobs and nodes to plan.
     orders
         The orders of the list plans, each as numbers of the selected jobs.
     """

@@ -1,23 +1,54 @@
 """The planning dispatcher: list plans, and an improver that looks for better ones."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.decision import NOTHING, Decision
-from hpcsched.dispatching.planning.explaining import ExecutedPlan, with_reasons
-from hpcsched.dispatching.planning.filling import Filling
-from hpcsched.dispatching.planning.fitting import all_fit, nothing_fits
-from hpcsched.dispatching.planning.kept_plan import KeptPlan
 from hpcsched.dispatching.planning.list_plans import orders_of, weighted_order
-from hpcsched.dispatching.planning.plan_execution import place_all, start_first, starts_now
+from hpcsched.dispatching.planning.model_building import select
+from hpcsched.dispatching.planning.plan_execution import (
+    ExecutedPlan,
+    Filling,
+    KeptPlan,
+    place_all,
+    start_first,
+    starts_now,
+    with_reasons,
+)
 from hpcsched.dispatching.planning.plan_improver import Improved, Improver, PlanningRound
+from hpcsched.dispatching.planning.releases import can_be_counted
 from hpcsched.dispatching.planning.search_objective import SearchObjective
-from hpcsched.dispatching.planning.selection import Selection, select
-from hpcsched.dispatching.planning.selection_options import LARGEST, SelectionOptions
+from hpcsched.dispatching.planning.selection import LARGEST, Selection, SelectionOptions
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.rules.orders import QueueOrder, sorted_queue
-from hpcsched.dispatching.rules.workspace import open_workspace
+from hpcsched.dispatching.rules.workspace import Workspace, open_workspace
+
+
+def nothing_fits(problem: DispatchingProblem, workspace: Workspace) -> bool:
+    """Say whether no queued job has room for its units now."""
+    return all(job.units > workspace.units_that_fit(job) for job in problem.queue)
+
+
+def all_fit(problem: DispatchingProblem, workspace: Workspace, options: SelectionOptions) -> bool:
+    """Say whether all queued jobs have room together now, on any nodes.
+
+    Every list plan starts them all then. The answer is exact for counted units; for any others it
+    is False.
+
+    Parameters
+    ----------
+    options
+        The selection options: more jobs than `length` are never all planned.
+    """
+    if len(problem.queue) > options.length:
+        return False
+    counted = problem.free_slots is not None
+    if not counted and not (options.counted and can_be_counted(problem, options.step)):
+        return False
+    units = sum(job.units for job in problem.queue)
+    return units <= workspace.units_that_fit(problem.queue[0])
 
 
 @dataclass
@@ -64,12 +95,11 @@ class PlanningDispatcher:
     fill: bool = True
     keeps: bool = False
     strict: bool = False
-    _kept: KeptPlan = field(init=False, repr=False)
+    _kept: KeptPlan = field(init=False, repr=False, default_factory=KeptPlan)
     _filling: Filling = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Create the state that is kept between rounds."""
-        self._kept = KeptPlan()
         self._filling = Filling(self.allocator)
 
     def dispatch(self, problem: DispatchingProblem) -> Decision:
@@ -102,21 +132,11 @@ class PlanningDispatcher:
         self.objective.add(problem, decision.starts)
         return with_reasons(problem, decision, executed, self.allocator)
 
-    def _begin(
-        self, problem: DispatchingProblem, by_priority: Sequence[WaitingJob]
-    ) -> PlanningRound | None:
-        """Return the selection to plan with its list plans; None where no job can start now."""
-        selection = self._select(problem, by_priority)
-        if selection is None:
-            return None
-        orders = self._orders(problem, selection)
-        return PlanningRound(problem, self.options, self.objective, selection, orders)
-
     def _plan(
         self, problem: DispatchingProblem, by_priority: Sequence[WaitingJob]
     ) -> tuple[Decision, ExecutedPlan | None]:
         """Return the decision of a plan, and the plan, if there was anything to plan."""
-        begun = self._begin(problem, by_priority)
+        begun = self.begin(problem, by_priority)
         if begun is None:
             return NOTHING, None
         improved = Improved() if self.improver is None else self.improver.improve(begun)
@@ -127,6 +147,19 @@ class PlanningDispatcher:
         anew = improved.anew or not self.options.overdue
         starts = starts_now(problem, executed, self.allocator, anew=anew)
         return Decision(starts, fallback=improved.fallback, solver=improved.solver), executed
+
+    def begin(
+        self, problem: DispatchingProblem, by_priority: Sequence[WaitingJob]
+    ) -> PlanningRound | None:
+        """Return a round with its list plans, to be improved on; None where no job can start."""
+        selection = self._select(problem, by_priority)
+        if selection is None:
+            return None
+        orders: list[Sequence[int]] = list(orders_of(problem, selection, self.orders))
+        if self.weighted:
+            weights = selection.cost.weights.sum(axis=0)
+            orders.append(weighted_order(selection.data, weights).tolist())
+        return PlanningRound(problem, self.options, self.objective, selection, orders)
 
     def _select(
         self, problem: DispatchingProblem, by_priority: Sequence[WaitingJob]
@@ -139,19 +172,11 @@ class PlanningDispatcher:
         # The second try is for list plans alone; the improver finds out that it cannot be solved.
         for largest in (self.options.largest, LARGEST):
             options = self.options._replace(largest=largest)
-            try:
+            with suppress(OverflowError):
                 return select(
                     problem,
                     by_priority,
                     options,
                     lambda jobs: self.objective.cost_of(jobs, problem.now),
                 )
-            except OverflowError:
-                continue
         return None
-
-    def _orders(self, problem: DispatchingProblem, selection: Selection) -> Iterator[Sequence[int]]:
-        """Yield the orders of the list plans, as numbers of the selected jobs."""
-        yield from orders_of(problem, selection, self.orders)
-        if self.weighted:
-            yield weighted_order(selection.data, selection.cost.weights.sum(axis=0)).tolist()

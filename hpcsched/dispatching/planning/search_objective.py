@@ -8,7 +8,7 @@ A sum over jobs is its own cost. A ratio of sums is linearised at a Dinkelbach p
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 
@@ -35,8 +35,6 @@ class DinkelbachParameter:
 
     Parameters
     ----------
-    objective
-        The ratio, computed with predicted run times.
     share
         Plans are linearised around this multiple of the ratio so far (see `SpecificCost`).
     """
@@ -61,11 +59,8 @@ class DinkelbachParameter:
         self._lower += lower
 
 
-class Reported(NamedTuple):
-    """A solver's objective and bound in the objective's own unit; None where there is none."""
-
-    objective: float | None
-    bound: float | None
+Reported = tuple[float | None, float | None]
+"""A solver's objective and bound in the objective's own unit; None where there is none."""
 
 
 @dataclass(frozen=True)
@@ -95,8 +90,6 @@ class SearchObjective:
 
         Parameters
         ----------
-        selection
-            The jobs and nodes that are planned.
         best
             Starts of the incumbent in steps, `[J]`; None: there is none yet.
         """
@@ -110,18 +103,14 @@ class SearchObjective:
 
         Parameters
         ----------
-        priced
-            The model that was solved.
         starts
             Starts of the answer, in steps, `[J]`.
         objective, bound
             Objective and bound in the model's whole numbers; None where there is none.
         """
         del starts
-        return Reported(
-            None if objective is None else priced.bound(objective),
-            None if bound is None else priced.bound(bound),
-        )
+        least = None if bound is None else priced.bound(bound)
+        return None if objective is None else priced.bound(objective), least
 
     def add(self, problem: DispatchingProblem, starts: Sequence[Start]) -> None:
         """Add the jobs that start now to the ratio so far, if there is one."""
@@ -175,12 +164,12 @@ class OwnRatio(SearchObjective):
         specific = _specific(priced.cost)
         ratio = None if objective is None else self.value(priced, starts)
         if bound is None:
-            return Reported(ratio, None)
+            return ratio, None
         # A positive bound would have to be divided by the largest denominator, which is unknown.
         below = min(priced.bound(bound) - priced.error_bound, 0.0)
         now = np.zeros(priced.data.job_count, dtype=np.int64)
         _, least = specific.sums(now, run_times(priced.jobs))
-        return Reported(ratio, specific.dinkelbach_parameter + below / least if least else None)
+        return ratio, specific.dinkelbach_parameter + below / least if least else None
 
 
 def search_objective(objective: Objective, dinkelbach_parameter: float | None) -> SearchObjective:
@@ -188,8 +177,6 @@ def search_objective(objective: Objective, dinkelbach_parameter: float | None) -
 
     Parameters
     ----------
-    objective
-        The scenario's objective.
     dinkelbach_parameter
         Dinkelbach parameter of a ratio of sums, as a share of the ratio over the run so far; None:
         the ratio over the planned jobs alone. Without effect for other objectives.

@@ -1,57 +1,138 @@
-"""Selection: the jobs, nodes and units of a dispatching problem that become the data of a model.
+"""Selection: the data of a model, with its jobs, nodes and cost, and the options of its choice."""
 
-What does not matter is left out before anything is modelled (Galleguillos, thesis 2020, section
-5.1): jobs that cannot start now, if so wished; jobs beyond the first `m` by priority; resource
-types that no job asks for; nodes beyond those that are free soonest.
-"""
-
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from math import sqrt
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from hpcsched.dispatching.planned_cost import PlannedCost, run_times
-from hpcsched.dispatching.planning.aggregated_nodes import (
-    aggregated_nodes,
-    aggregated_slots,
-    units_in_pool,
-)
-from hpcsched.dispatching.planning.cost_rounding import cost_scale, error_bound_of, rounded_shapes
-from hpcsched.dispatching.planning.counted_units import (
-    Counted,
-    can_be_counted,
-    counted_slots,
-    counted_units,
-    ends_of,
-)
-from hpcsched.dispatching.planning.model_data import ModelData
-from hpcsched.dispatching.planning.node_choice import FitCounts, chosen_nodes
+from hpcsched.dispatching.planning.model_data import ModelData, in_steps
 from hpcsched.dispatching.planning.outage_data import (
     OutageInterval,
     horizon_after_outages,
     outage_data,
-    outage_intervals_of,
 )
-from hpcsched.dispatching.planning.planning_input import (
-    PlanningInput,
-    in_steps,
-    reserved_amounts,
-    scaled,
-    units_of,
-    with_whole_nodes,
-)
-from hpcsched.dispatching.planning.releases import releases_of
-from hpcsched.dispatching.planning.selection_options import SelectionOptions
-from hpcsched.dispatching.planning.shared_resource_data import can_be_planned, shared_resource_data
-from hpcsched.dispatching.planning.start_cost_functions import (
+from hpcsched.dispatching.planning.start_time_costs import (
     Shape,
     SpecificCostFunctions,
+    StartCostFunction,
 )
-from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
-from hpcsched.dispatching.rules.round_shared_resources import RoundSharedResources
+from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.system import IntArray
+
+Jobs = Literal["fitting", "pool", "all"]
+
+
+LARGEST = 1 << 62
+"""Upper limit of a model's objective where no solver has to count it."""
+
+
+class SelectionOptions(NamedTuple):
+    """Options of a selection: the jobs, nodes and accuracy of a model.
+
+    Attributes
+    ----------
+    jobs
+        `fitting`: only jobs that fit on nodes now; `pool`: those that ask for no more than is free
+        of all nodes together; `all`: the whole queue.
+    length
+        Maximum number of jobs, the first by priority.
+    spare_nodes
+        Nodes are left out beyond this multiple of the jobs' units, if queued jobs × nodes exceed
+        `few`; None: no node is left out.
+    step
+        Seconds in a step.
+    largest
+        Upper limit of the model's objective.
+    overdue
+        Whether a running job that has outlived its prediction still holds its room.
+    whole
+        Whether running jobs are taken to run for their whole predicted run time from now.
+    worst_case
+        Whether the horizon is the sum of all run times, running jobs included, which is more than
+        plans need.
+    curves
+        Whether the model's objective has the non-linear part of the cost.
+    priced
+        Whether the model has an objective at all; only solvers need one.
+    aggregated
+        Whether models have all nodes as one resource of each type (aggregated nodes).
+    counted
+        Whether units that are all alike are counted although the problem has nodes, so that a plan
+        is the same in either form.
+    few
+        Queued jobs × nodes up to which no node is left out.
+    """
+
+    jobs: Jobs
+    length: int
+    spare_nodes: float | None
+    step: int = 1
+    largest: int = 1 << 40
+    overdue: bool = True
+    whole: bool = False
+    worst_case: bool = False
+    curves: bool = True
+    priced: bool = True
+    aggregated: bool = False
+    counted: bool = False
+    few: int = 0
+
+
+LARGEST_PRODUCT = 1 << 56
+"""Upper limit of the slope times the cost of a start-time cost function.
+
+Solvers multiply the numbers of lines that bound a variable: where such products pass 2⁶³, CP-SAT
+9.15 calls plans optimal that are not. The distance to 2⁶³ is for sums of products.
+"""
+
+
+def cost_scale(cost: PlannedCost, shapes: Sequence[Shape], horizon: int, largest: int) -> float:
+    """Return the factor of a cost before it is rounded to whole numbers.
+
+    No step that counts is later than `horizon`. The model's objective stays within `largest`, and
+    so does each line of a start-time cost function over all starts. Raises OverflowError where
+    there is no such scale.
+    """
+    together = (float(cost.weights.sum()) + cost.makespan) * max(horizon, 1)
+    together += sum(shape.reach for shape in shapes)
+    count = cost.weights.size + len(shapes) + 1
+    # Rounding a weight adds at most 1, over at most the horizon: that much is set aside.
+    left = largest - count * max(horizon, 1)
+    if left <= 0:
+        raise OverflowError(f"{count - 1} terms over {horizon} steps")
+    scale = left / together if together else 1.0
+    steepest = max((float(np.abs(shape.slopes).max(initial=0.0)) for shape in shapes), default=0.0)
+    farthest = max((shape.reach for shape in shapes), default=0.0)
+    if steepest and farthest:
+        scale = min(scale, sqrt(LARGEST_PRODUCT) / sqrt(steepest) / sqrt(farthest))
+    # No larger than needed: weights that are whole already stay as they are.
+    whole = not cost.makespan % 1 and bool((cost.weights == np.rint(cost.weights)).all())
+    return 1.0 if scale >= 1 and whole and not shapes else scale
+
+
+def rounded_shapes(shapes: Sequence[Shape], scale: float) -> tuple[StartCostFunction, ...]:
+    """Return start-time cost functions with whole numbers, `scale` times the shapes."""
+    return tuple(shape.rounded(scale) for shape in shapes)
+
+
+def error_bound_of(
+    cost: PlannedCost, data: ModelData, shapes: Sequence[Shape], scale: float
+) -> float:
+    """Return an upper bound of the extra cost of a plan that the model prefers to a better one.
+
+    The error is at most the difference of two slopes over the horizon for each rounded weight, less
+    than a step for each time that is rounded up, and the loss of the linear pieces.
+    """
+    seconds = max(data.horizon, int(data.free.max(initial=1))) * data.step
+    weights = float(np.abs(data.weights / scale - cost.weights).sum()) * seconds
+    weights += abs(data.makespan / scale - cost.makespan) * seconds
+    steps = float((cost.weights * (data.free * data.step - cost.free)).sum())
+    steps += cost.makespan * (data.step - 1)
+    return weights + steps + sum(shape.lost(scale, data.step) for shape in shapes)
 
 
 class Selection(NamedTuple):
@@ -108,19 +189,50 @@ class Selection(NamedTuple):
         """Convert an objective of the model to the objective's own unit."""
         return self.offset + objective * self.data.step / self.scale
 
-    def repriced(self, cost: PlannedCost) -> "Selection":
+    def repriced(self, cost: PlannedCost, *, curves: bool = True) -> "Selection":
         """Return the same jobs, nodes and steps with another cost.
 
-        The selection must not have been cut by `near`.
-
-        The horizon grows where the cost has jobs start later.
-
-        Raises
-        ------
-        OverflowError
-            There is no scale at which the objective stays within `largest`.
+        The selection must not have been cut by `near`. The horizon grows where the cost has jobs
+        start later. Raises OverflowError where there is no scale at which the objective stays
+        within `largest`. `curves`: see `SelectionOptions`.
         """
-        return _priced(self, cost)
+        data, jobs = self.data, self.jobs
+        specific = None
+        if curves and cost.specific is not None:
+            specific = SpecificCostFunctions(cost.specific, run_times(jobs), data.step)
+        horizon = data.horizon
+        shapes: list[Shape] = []
+        if specific is not None:
+            # Once no job gets cheaper by waiting, nothing is allocated and no node closed, a time
+            # at which nothing runs can be left out of a plan: all that comes later starts sooner by
+            # it, and costs no more.
+            serial = int(data.run_times.sum())
+            horizon = max(horizon, int(specific.turns().max(initial=0)) + serial)
+            waiting = (
+                0 if data.shared_resources is None else int(data.shared_resources.allowance.sum())
+            )
+            horizon = horizon_after_outages(self.outage_intervals, horizon, serial + waiting)
+            shapes = specific.shapes(horizon - data.run_times)
+        free = in_steps(cost.free, data.step)
+        # What a job costs is by the later of its start and `free`, which may be beyond the horizon.
+        farthest = max(horizon, int(free.max(initial=1)))
+        scale = cost_scale(cost, shapes, farthest, self.largest)
+        data = replace(
+            data,
+            weights=np.rint(cost.weights * scale).astype(np.int64),
+            free=free,
+            makespan=round(cost.makespan * scale),
+            horizon=horizon,
+            latest=None,
+            outages=outage_data(self.outage_intervals, horizon),
+            curves=None if specific is None else rounded_shapes(shapes, scale),
+        )
+        offset = cost.constant
+        if specific is not None and cost.specific is not None:  # curves begin with 0
+            upper, lower = cost.specific.sums(np.zeros(len(jobs), dtype=np.int64), run_times(jobs))
+            offset += upper - cost.specific.dinkelbach_parameter * lower
+        bound = error_bound_of(cost, data, shapes, scale)
+        return self._replace(data=data, cost=cost, scale=scale, offset=offset, error_bound=bound)
 
     def near(self, starts: IntArray) -> "Selection":
         """Return the selection cut down to plans that cost no more than `starts`, `[J]`.
@@ -151,226 +263,3 @@ class Selection(NamedTuple):
         ascending = self.nodes[columns].argsort()
         nodes = self.nodes[columns][ascending]
         return NodeAllocation(tuple(nodes.tolist()), tuple(units[ascending].tolist()))
-
-
-def select(
-    problem: DispatchingProblem,
-    by_priority: Sequence[WaitingJob],
-    options: SelectionOptions,
-    cost_of: Callable[[Sequence[WaitingJob]], PlannedCost],
-) -> Selection | None:
-    """Return the selection to model; None where no job can start now.
-
-    Parameters
-    ----------
-    problem
-        The dispatching problem.
-    by_priority
-        The queue, the first by priority first.
-    options
-        Which jobs and nodes to select.
-    cost_of
-        Returns the cost of planned starts of the selected jobs.
-
-    Raises
-    ------
-    OverflowError
-        There is no scale at which the objective stays within `options.largest`.
-    """
-    counted = None
-    if problem.free_slots is not None:
-        counted = counted_slots(problem, overdue=options.overdue, whole=options.whole)
-    elif options.counted and can_be_counted(problem, options.step):
-        counted = counted_units(problem, overdue=options.overdue, whole=options.whole)
-    if counted is not None:
-        return _select_counted(problem, by_priority, options, cost_of, counted)
-    return _select_nodes(problem, by_priority, options, cost_of)
-
-
-def _select_counted(
-    problem: DispatchingProblem,
-    by_priority: Sequence[WaitingJob],
-    options: SelectionOptions,
-    cost_of: Callable[[Sequence[WaitingJob]], PlannedCost],
-    counted: Counted,
-) -> Selection | None:
-    """Select where all units are alike: one node that has room for all of them."""
-    pooled = units_in_pool(problem.system, by_priority[0]) if options.aggregated else counted.total
-    free = counted.free + (pooled - counted.total if options.jobs == "pool" else 0)
-    fitting = [job for job in by_priority if job.units <= free]
-    if not fitting:
-        return None
-    jobs = tuple((by_priority if options.jobs == "all" else fitting)[: options.length])
-    # One node holds all units; `free` of them are free now, running jobs have the others.
-    total = counted.total
-    ends = np.array([end for end, _ in counted.allocated], dtype=np.int64)
-    amounts = np.array([[units] for _, units in counted.allocated], dtype=np.int64).reshape(-1, 1)
-    until, first = np.unique(in_steps(ends, options.step), return_index=True)
-    merged = np.add.reduceat(amounts, first, axis=0) if len(first) else amounts
-    inputs = PlanningInput(
-        jobs,
-        units=units_of(jobs),
-        asked=np.ones((len(jobs), 1), dtype=np.int64),
-        capacity=np.array([[total]], dtype=np.int64),
-        room=np.full((len(jobs), 1), total, dtype=np.int64),
-        allocated=(until, np.zeros(len(until), dtype=np.int64), merged),
-        remaining=counted.remaining,
-        nodes=None,
-        bundles=(0,) * len(jobs),
-    )
-    if pooled > total:
-        pool = aggregated_slots(inputs.units, pooled, until, merged)
-        inputs = inputs._replace(aggregated_nodes=pool)
-    return _finish(inputs, options, cost_of(jobs), problem)
-
-
-def _select_nodes(
-    problem: DispatchingProblem,
-    by_priority: Sequence[WaitingJob],
-    options: SelectionOptions,
-    cost_of: Callable[[Sequence[WaitingJob]], PlannedCost],
-) -> Selection | None:
-    assert problem.free_amounts is not None
-    system, now = problem.system, problem.now
-    fit_counts = FitCounts(problem)
-    by_priority = can_be_planned(problem, by_priority, options.step)
-    if options.jobs == "pool":
-        free = problem.free_amounts.sum(axis=1)
-        fitting = [
-            job for job in by_priority if (job.units * np.array(job.unit_request) <= free).all()
-        ]
-    else:
-        fitting = [job for job in by_priority if fit_counts.units_now(job) >= job.units]
-    if system.shared_resources:
-        shared_resources = RoundSharedResources(problem)
-        fitting = [job for job in fitting if shared_resources.lacking(job) is None]
-    if not fitting:
-        return None
-    jobs = tuple((by_priority if options.jobs == "all" else fitting)[: options.length])
-    ends = [
-        (end, run.allocation, run.waiting.request)
-        for end, run in ends_of(problem, overdue=options.overdue, whole=options.whole)
-    ]
-    releases = releases_of(system, ends)
-    alone = np.array([job.request.exclusive for job in jobs], dtype=np.bool_)
-    few = len(problem.queue) * system.node_count <= options.few
-    spare = None if few or alone.any() else options.spare_nodes
-    nodes = chosen_nodes(jobs, fit_counts, releases, now, spare)
-    outage_intervals = outage_intervals_of(
-        problem, nodes, options.step, everywhere=options.aggregated
-    )
-    asked = np.array([job.unit_request for job in jobs], dtype=np.int64)
-    # A job that is alone on its nodes minds everything that runs there.
-    used = np.flatnonzero(asked.any(axis=0) | alone.any())
-    inputs = PlanningInput(
-        jobs,
-        units_of(jobs),
-        asked[:, used],
-        system.capacity[nodes][:, used],
-        np.array([fit_counts.idle(job)[nodes] for job in jobs], dtype=np.int64),
-        reserved_amounts(
-            nodes, used, releases, now, options.step, outage_intervals=outage_intervals
-        ),
-        sum(end - now for end, _, _ in ends),
-        nodes,
-        (0,) * len(jobs),
-    )
-    if alone.any():
-        inputs = with_whole_nodes(inputs, alone)
-    if not inputs.jobs:
-        return None
-    aggregated = None
-    if options.aggregated:
-        aggregated = aggregated_nodes(problem, inputs, used, releases, options.step)
-    # Node shares count whole nodes: dividing amounts would make them disagree with capacities.
-    if not alone.any():
-        inputs = scaled(inputs)
-    inputs = inputs._replace(aggregated_nodes=aggregated)
-    return _finish(inputs, options, cost_of(inputs.jobs), problem, outage_intervals)
-
-
-def _finish(
-    inputs: PlanningInput,
-    options: SelectionOptions,
-    cost: PlannedCost,
-    problem: DispatchingProblem,
-    outage_intervals: tuple[OutageInterval, ...] = (),
-) -> Selection:
-    durations = in_steps(run_times(inputs.jobs), options.step)
-    # The worst case: all running jobs end one after another, as in the papers' models.
-    last = -(-inputs.remaining // options.step)
-    if not options.worst_case:
-        elsewhere = 0 if inputs.aggregated_nodes is None else inputs.aggregated_nodes.last
-        last = int(inputs.allocated[0].max(initial=elsewhere))
-    shared_resources = shared_resource_data(problem, inputs.jobs, options.step, last * options.step)
-    waiting = 0
-    if shared_resources is not None:
-        last, waiting = max(last, shared_resources.last), int(shared_resources.allowance.sum())
-    serial = int(durations.sum()) + waiting
-    horizon = horizon_after_outages(outage_intervals, last + serial, serial)
-    # Shared resources have to be known as far as plans may reach.
-    if shared_resources is not None and horizon > last + serial:
-        shared_resources = shared_resource_data(
-            problem, inputs.jobs, options.step, (horizon - serial) * options.step
-        )
-    none = np.zeros((0, len(inputs.jobs)), dtype=np.int64)
-    data = ModelData(
-        options.step,
-        inputs.units,
-        inputs.asked,
-        durations,
-        inputs.capacity,
-        inputs.room,
-        *inputs.allocated,
-        none,
-        none,
-        0,
-        horizon,
-        shared_resources=shared_resources,
-        outages=outage_data(outage_intervals, horizon),
-        aggregated_nodes=inputs.aggregated_nodes,
-    )
-    jobs, nodes, bundles = inputs.jobs, inputs.nodes, inputs.bundles
-    unpriced = Selection(
-        data, jobs, nodes, bundles, cost, options.largest, outage_intervals=outage_intervals
-    )
-    return _priced(unpriced, cost, curves=options.curves) if options.priced else unpriced
-
-
-def _priced(selection: Selection, cost: PlannedCost, *, curves: bool = True) -> Selection:
-    """Return a selection with another cost; `curves`: see `SelectionOptions`."""
-    data, jobs = selection.data, selection.jobs
-    specific = None
-    if curves and cost.specific is not None:
-        specific = SpecificCostFunctions(cost.specific, run_times(jobs), data.step)
-    horizon = data.horizon
-    shapes: list[Shape] = []
-    if specific is not None:
-        # Once no job gets cheaper by waiting, nothing is allocated and no node closed, a time at
-        # which nothing runs can be left out of a plan: all that comes later starts sooner by it,
-        # and costs no more.
-        serial = int(data.run_times.sum())
-        horizon = max(horizon, int(specific.turns().max(initial=0)) + serial)
-        waiting = 0 if data.shared_resources is None else int(data.shared_resources.allowance.sum())
-        horizon = horizon_after_outages(selection.outage_intervals, horizon, serial + waiting)
-        shapes = specific.shapes(horizon - data.run_times)
-    free = in_steps(cost.free, data.step)
-    # What a job costs is by the later of its start and `free`, which may lie beyond the horizon.
-    farthest = max(horizon, int(free.max(initial=1)))
-    scale = cost_scale(cost, shapes, farthest, selection.largest)
-    data = replace(
-        data,
-        weights=np.rint(cost.weights * scale).astype(np.int64),
-        free=free,
-        makespan=round(cost.makespan * scale),
-        horizon=horizon,
-        latest=None,
-        outages=outage_data(selection.outage_intervals, horizon),
-        curves=None if specific is None else rounded_shapes(shapes, scale),
-    )
-    offset = cost.constant
-    if specific is not None and cost.specific is not None:  # curves begin with 0
-        upper, lower = cost.specific.sums(np.zeros(len(jobs), dtype=np.int64), run_times(jobs))
-        offset += upper - cost.specific.dinkelbach_parameter * lower
-    bound = error_bound_of(cost, data, shapes, scale)
-    return selection._replace(data=data, cost=cost, scale=scale, offset=offset, error_bound=bound)

@@ -80,10 +80,6 @@ def can_be_planned(
 
     Parameters
     ----------
-    problem
-        The dispatching problem.
-    jobs
-        The jobs to check.
     step
         Seconds in a step.
     """
@@ -109,10 +105,6 @@ def shared_resource_data(
 
     Parameters
     ----------
-    problem
-        The dispatching problem.
-    jobs
-        The jobs of the model.
     step
         Seconds in a step.
     allocated_until

@@ -7,68 +7,31 @@ changed a little in view of them.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from hpcsched.dispatching.objectives import AF, AWF, PSF, BoundedSlowdown, Slowdown, WaitTime
 from hpcsched.dispatching.planned_cost import CostOf, PlannedCost
 from hpcsched.dispatching.problem import DispatchingProblem, Objective, WaitingJob
+from hpcsched.dispatching.search.params import SurrogateParams
 from hpcsched.portable_math import of_each, power
 
 _TINY = np.finfo(float).tiny
 
 
-class Surrogate(NamedTuple):
-    """Parameters of the surrogate; the defaults leave the objective unchanged.
-
-    Attributes
-    ----------
-    discount_time_constant
-        Discount time constant τ in seconds: a planned wait of `w` seconds counts as
-        τ · (1 − exp(−w / τ)); 0: in full. Plans for the far future will be overtaken anyway.
-    minimum_run_time
-        Minimum run time in seconds: a shorter job's wait weighs no more than at this run time.
-    area_exponent
-        Area exponent: a wait weighs (area / mean area of the queue) to this power more. Jobs of
-        large area are overtaken most, so that their real waits exceed the planned ones.
-    dinkelbach_parameter
-        Dinkelbach parameter of a ratio of sums, as a share of the ratio so far.
-    warm_start
-        Warm start: the search also begins with the best order of the round before.
-    front_bias
-        Front bias of moves, see `Effort`.
-    """
-
-    discount_time_constant: int = 0
-    minimum_run_time: int = 1
-    area_exponent: float = 0.0
-    dinkelbach_parameter: float = 1.0
-    warm_start: bool = False
-    front_bias: float = 1.0
-
-
-def surrogate_of(objective: Objective) -> Surrogate:
+def surrogate_of(objective: Objective) -> SurrogateParams:
     """Return the surrogate's parameters for an objective (measured: docs/order-search.md)."""
     match objective:
         case Slowdown() | BoundedSlowdown():
-            return Surrogate(discount_time_constant=3_600, front_bias=2.0)
+            return SurrogateParams(discount_time_constant=3_600, front_bias=2.0)
         case AF() | WaitTime():
-            return Surrogate(area_exponent=0.1, front_bias=2.5)
+            return SurrogateParams(area_exponent=0.1, front_bias=2.5)
         case AWF():
-            return Surrogate(area_exponent=0.1, warm_start=True)
+            return SurrogateParams(area_exponent=0.1, warm_start=True)
         case PSF():
-            return Surrogate(dinkelbach_parameter=0.8, warm_start=True, front_bias=2.0)
+            return SurrogateParams(dinkelbach_parameter=0.8, warm_start=True, front_bias=2.0)
         case _:
-            return Surrogate(warm_start=True)
-
-
-class _Known(NamedTuple):
-    """The cost of some jobs at a time."""
-
-    jobs: Sequence[WaitingJob]
-    now: int
-    cost: PlannedCost
+            return SurrogateParams(warm_start=True)
 
 
 @dataclass
@@ -79,22 +42,15 @@ class SurrogateObjective:
     """
 
     cost_of: CostOf
-    surrogate: Surrogate
-    _known: _Known | None = None
+    surrogate: SurrogateParams
+    _known: tuple[Sequence[WaitingJob], int, PlannedCost] | None = None
 
     def cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
-        """Return the surrogate cost of planned starts.
-
-        Parameters
-        ----------
-        jobs
-            The jobs to plan.
-        now
-            The time of the round, in seconds.
-        """
-        known = self._known
-        if known is not None and known.now == now and known.jobs == jobs:
-            return known.cost
+        """Return the surrogate cost of planned starts of jobs; `now` in seconds."""
+        if self._known is not None:
+            known, then, cost = self._known
+            if then == now and known == jobs:
+                return cost
         return self._cost(jobs, now)
 
     def _cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
@@ -133,5 +89,5 @@ class SurrogateObjective:
             # Stable, so that ties keep the order of arrival; a job without weight comes last.
             order = np.argsort(areas / np.maximum(weights, _TINY), kind="stable")
             queue, cost = tuple(queue[i] for i in order.tolist()), cost.in_order(order)
-        self._known = _Known(queue, now, cost)
+        self._known = queue, now, cost
         return queue

@@ -4,8 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from hpcsched.dispatching.cp.backends.ortools import OrTools
-from hpcsched.dispatching.cp.calls import Method
-from hpcsched.dispatching.cp.cp_improver import CpImprover
+from hpcsched.dispatching.cp.cp_improver import CpImprover, Method
 from hpcsched.dispatching.cp.formulation import Formulation
 from hpcsched.dispatching.cp.formulations.hcp19 import hcp19
 from hpcsched.dispatching.cp.formulations.joint_now import joint_now
@@ -14,10 +13,10 @@ from hpcsched.dispatching.cp.formulations.pcp4 import pcp4
 from hpcsched.dispatching.cp.formulations.pcp19 import pcp19
 from hpcsched.dispatching.cp.formulations.pcp20 import pcp20
 from hpcsched.dispatching.cp.formulations.pcp21 import pcp21
-from hpcsched.dispatching.cp.guard import InProcess
 from hpcsched.dispatching.cp.model_solving import Answer, Task
 from hpcsched.dispatching.cp.solver_client import SolverClient
 from hpcsched.dispatching.cp.solver_limits import Budget, Limits
+from hpcsched.dispatching.cp.solver_process import InProcess
 from hpcsched.dispatching.objectives import AF, BoundedSlowdown
 from hpcsched.dispatching.planning.node_choice import LITTLE
 from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
@@ -26,7 +25,7 @@ from hpcsched.dispatching.planning.search_objective import (
     SearchObjective,
     search_objective,
 )
-from hpcsched.dispatching.planning.selection_options import Jobs, SelectionOptions
+from hpcsched.dispatching.planning.selection import Jobs, SelectionOptions
 from hpcsched.dispatching.rules.orders import (
     ArrivalOrder,
     KeyOrder,
@@ -34,7 +33,7 @@ from hpcsched.dispatching.rules.orders import (
     shortest_job,
     slowdown_order,
 )
-from hpcsched.dispatching.search.improver import Effort, OrderSearch, random_state
+from hpcsched.dispatching.search.order_search import Effort, OrderSearch, random_state
 from tests.builders import ALLOCATORS, ORDERS
 
 FORMULATIONS: dict[str, Formulation] = {

@@ -12,8 +12,8 @@ from hpcsched.dispatching.cp.formulations.hcp19 import hcp19
 from hpcsched.dispatching.cp.model_solving import Task, solve
 from hpcsched.dispatching.cp.solver_limits import Budget
 from hpcsched.dispatching.objectives import AF, Slowdown
-from hpcsched.dispatching.planning.selection import Selection, select
-from hpcsched.dispatching.planning.selection_options import SelectionOptions
+from hpcsched.dispatching.planning.model_building import select
+from hpcsched.dispatching.planning.selection import Selection, SelectionOptions
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.system.node_outages import Outage
 from hpcsched.system.system import NodeGroup, System

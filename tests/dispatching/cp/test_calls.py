@@ -9,18 +9,18 @@ import pytest
 
 from hpcsched.dispatching.cp.backends.choco import Choco
 from hpcsched.dispatching.cp.backends.ortools import OrTools
-from hpcsched.dispatching.cp.calls import LEVELS, Method
-from hpcsched.dispatching.cp.guard import InProcess
+from hpcsched.dispatching.cp.cp_improver import LEVELS, Method
 from hpcsched.dispatching.cp.model_solving import Answer, Task
 from hpcsched.dispatching.cp.solver_client import together
 from hpcsched.dispatching.cp.solver_limits import Budget, StoppingRule, share
+from hpcsched.dispatching.cp.solver_process import InProcess
 from hpcsched.dispatching.decision import SolverCall
 from hpcsched.dispatching.objectives import AF, AWF, PSF, BoundedSlowdown, Makespan, Slowdown
 from hpcsched.dispatching.planning.list_plans import ListPlanner
-from hpcsched.dispatching.planning.plan import Plan
+from hpcsched.dispatching.planning.model_data import Plan
 from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
 from hpcsched.dispatching.problem import DispatchingProblem
-from hpcsched.dispatching.search.improver import Effort
+from hpcsched.dispatching.search.order_search import Effort
 from hpcsched.testing import (
     audit_replay,
     check_dispatcher,
@@ -88,7 +88,7 @@ def values_of_all_orders(problem: DispatchingProblem, objective: Any) -> Iterato
 
 def planned(dispatcher: PlanningDispatcher, problem: DispatchingProblem) -> tuple[float, float]:
     """Return the value of the best list plan, and of the plan that is carried out."""
-    begun = dispatcher._begin(problem, dispatcher.priority.sort(problem))
+    begun = dispatcher.begin(problem, dispatcher.priority.sort(problem))
     assert begun is not None
     plans, values = begun.plans, []
     for _ in range(2):

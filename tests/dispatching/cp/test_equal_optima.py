@@ -17,13 +17,13 @@ from hpcsched.dispatching.cp.formulations.hcp19 import hcp19
 from hpcsched.dispatching.cp.formulations.pcp19 import pcp19
 from hpcsched.dispatching.cp.formulations.pcp20 import pcp20
 from hpcsched.dispatching.cp.formulations.pcp21 import pcp21
-from hpcsched.dispatching.cp.guard import InProcess
 from hpcsched.dispatching.cp.model_solving import Answer, Task
 from hpcsched.dispatching.cp.solver_limits import Budget
+from hpcsched.dispatching.cp.solver_process import InProcess
 from hpcsched.dispatching.decision import Decision
-from hpcsched.dispatching.planning.plan import fault_of
+from hpcsched.dispatching.planning.model_data import fault_of
 from hpcsched.dispatching.planning.search_objective import ModelCost
-from hpcsched.dispatching.planning.selection_options import SelectionOptions
+from hpcsched.dispatching.planning.selection import SelectionOptions
 from hpcsched.dispatching.rules.orders import ArrivalOrder
 from hpcsched.simulation.check import check_decision
 from hpcsched.system.allocation import NodeAllocation

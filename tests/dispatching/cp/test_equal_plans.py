@@ -12,8 +12,7 @@ from hpcsched.dispatching.cp.backends.ortools import OrTools
 from hpcsched.dispatching.cp.formulation import Formulation
 from hpcsched.dispatching.cp.model_solving import Task, solve
 from hpcsched.dispatching.cp.solver_limits import Budget
-from hpcsched.dispatching.planning.model_data import ModelData
-from hpcsched.dispatching.planning.plan import Plan, fault_of
+from hpcsched.dispatching.planning.model_data import ModelData, Plan, fault_of
 from hpcsched.errors import InputError
 from hpcsched.testing import make_problem, make_system
 from tests.dispatching.cp.formulations.test_as_in_the_papers import asked, dispatcher_of

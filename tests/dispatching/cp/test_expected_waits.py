@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hpcsched.dispatching.cp.expected_waits import ExpectedWaits
+from hpcsched.dispatching.cp.cp_dispatchers import ExpectedWaits
 from hpcsched.testing import make_problem
 from hpcsched.workload.wait_classes import WaitClass
 from tests.builders import alike

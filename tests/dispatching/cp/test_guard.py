@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hpcsched.dispatching.cp import guard
-from hpcsched.dispatching.cp.guard import InProcess, Solver, SolverProcess
+from hpcsched.dispatching.cp import solver_process as guard
 from hpcsched.dispatching.cp.model_solving import Task
 from hpcsched.dispatching.cp.solver_limits import Budget
+from hpcsched.dispatching.cp.solver_process import InProcess, Solver, SolverProcess
 from hpcsched.dispatching.planning.model_data import ModelData
 from tests.dispatching.cp.backends import faulty_backends as faulty
 from tests.dispatching.cp.backends.faulty_backends import Does, Still
@@ -513,7 +513,7 @@ def test_a_fork_leaves_the_process_to_its_parent(solver: SolverProcess) -> None:
 
 SCRIPT = """
 import signal, sys
-from hpcsched.dispatching.cp.guard import SolverProcess
+from hpcsched.dispatching.cp.solver_process import SolverProcess
 from tests.dispatching.cp.backends import faulty_backends as faulty
 from tests.dispatching.cp.test_guard import GOOD, _task
 from time import sleep

@@ -12,8 +12,7 @@ from hpcsched.dispatching.cp.formulation import BuiltModel
 from hpcsched.dispatching.cp.formulations.joint_now import joint_now
 from hpcsched.dispatching.cp.model_solving import REPAIRS, Answer, Task, checked_answer, solve
 from hpcsched.dispatching.cp.solver_limits import Budget
-from hpcsched.dispatching.planning.model_data import ModelData
-from hpcsched.dispatching.planning.plan import Plan
+from hpcsched.dispatching.planning.model_data import ModelData, Plan
 
 NONE = np.zeros(0, dtype=np.int64)
 DATA = ModelData(

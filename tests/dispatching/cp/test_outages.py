@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched.dispatching.planning.list_plans import ListPlanner
-from hpcsched.dispatching.planning.plan import fault_of
+from hpcsched.dispatching.planning.model_data import fault_of
 from tests.dispatching.cp.formulations.test_exact_formulations import (
     EXACT,
     RELAXATIONS,

@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 
 from hpcsched.dispatching.cp.backends.ortools import OrTools
-from hpcsched.dispatching.cp.guard import InProcess
+from hpcsched.dispatching.cp.cp_improver import Part
 from hpcsched.dispatching.cp.model_solving import Answer, Task
-from hpcsched.dispatching.cp.part import Part
+from hpcsched.dispatching.cp.solver_process import InProcess
 from hpcsched.dispatching.objectives import AF
 from hpcsched.dispatching.planned_cost import PlannedCost
 from hpcsched.dispatching.planning.list_plans import ListPlanner
-from hpcsched.dispatching.planning.plan import Plan, fault_of
+from hpcsched.dispatching.planning.model_building import select
+from hpcsched.dispatching.planning.model_data import Plan, fault_of
 from hpcsched.dispatching.planning.plan_improver import Plans
 from hpcsched.dispatching.planning.search_objective import search_objective
-from hpcsched.dispatching.planning.selection import select
-from hpcsched.dispatching.planning.selection_options import SelectionOptions
+from hpcsched.dispatching.planning.selection import SelectionOptions
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.testing import audit_replay, make_problem, make_system, sample_workloads
 from tests.builders import ORDERS, alike, lists, replay, traced

@@ -11,13 +11,13 @@ import pytest
 from hpcsched.dispatching.cp.backends.ortools import OrTools
 from hpcsched.dispatching.cp.formulation import BuiltModel
 from hpcsched.dispatching.cp.formulations.hcp19 import hcp19
-from hpcsched.dispatching.cp.guard import InProcess, SolverProcess
 from hpcsched.dispatching.cp.model_solving import Answer, Task
 from hpcsched.dispatching.cp.solver_limits import (
     Budget,
     StoppingRule,
     Watch,
 )
+from hpcsched.dispatching.cp.solver_process import InProcess, SolverProcess
 from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.model_data import ModelData
 from tests.dispatching.cp.backends.test_backends import scripted

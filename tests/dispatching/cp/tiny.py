@@ -17,7 +17,7 @@ from hpcsched.dispatching.planning.outage_data import (
     horizon_after_outages,
     outage_data,
 )
-from hpcsched.dispatching.planning.start_cost_functions import StartCostFunction
+from hpcsched.dispatching.planning.start_time_costs import StartCostFunction
 
 Counts = tuple[int, ...]
 """Units of a job on each node."""

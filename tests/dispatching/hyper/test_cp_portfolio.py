@@ -9,9 +9,9 @@ from typer.testing import CliRunner
 
 import hpcsched
 from hpcsched.cli import app
-from hpcsched.dispatching.cp.guard import InProcess
 from hpcsched.dispatching.cp.model_solving import Answer
 from hpcsched.dispatching.cp.solver_limits import Budget
+from hpcsched.dispatching.cp.solver_process import InProcess
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.hyper.cp_portfolio import CpMember, CpPortfolio
 from hpcsched.dispatching.problem import DispatchingProblem

@@ -8,9 +8,15 @@ from hypothesis import given
 
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
-from hpcsched.dispatching.hyper.dispatcher import Hyper, Member, Portfolio, Rehearsal
+from hpcsched.dispatching.hyper.hyper_dispatcher import (
+    Hyper,
+    Member,
+    Past,
+    PastJobs,
+    Portfolio,
+    Rehearsal,
+)
 from hpcsched.dispatching.hyper.params import HyperParams
-from hpcsched.dispatching.hyper.past import Past, PastJobs
 from hpcsched.dispatching.job_events import JobEventObserver
 from hpcsched.dispatching.objectives import WaitTime
 from hpcsched.dispatching.problem import DispatchingProblem, Objective

@@ -4,7 +4,7 @@ from math import inf
 
 import pytest
 
-from hpcsched.dispatching.hyper.instance_features import InstanceFeatures, features_of
+from hpcsched.dispatching.hyper.cp_portfolio import InstanceFeatures, features_of
 from hpcsched.testing import make_problem, make_system
 
 JOBS = """

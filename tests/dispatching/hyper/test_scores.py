@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hpcsched.dispatching.hyper.scores import ReplayedJobs, better, first_of, score
+from hpcsched.dispatching.hyper.hyper_dispatcher import better, first_of, score
 from hpcsched.dispatching.objectives import WaitTime
+from hpcsched.dispatching.offline.offline_trace import PlanTable as ReplayedJobs
 from hpcsched.errors import InputError
 
 

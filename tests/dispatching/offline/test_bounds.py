@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hpcsched.dispatching.objectives import AF, PSF
-from hpcsched.dispatching.offline.bounds import lower_bound
-from hpcsched.dispatching.offline.mean_busy_times import mean_busy_times
+from hpcsched.dispatching.offline.bounds import lower_bound, mean_busy_times
 from hpcsched.dispatching.offline.offline_trace import linearised_objective, trace_of
 from hpcsched.dispatching.problem import Objective
 from hpcsched.system.system import NodeGroup, System

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched.dispatching.objectives import AF, BoundedSlowdown
-from hpcsched.dispatching.offline.initial_schedules import initial_schedules, shifted
 from hpcsched.dispatching.offline.offline_trace import trace_of
 from hpcsched.dispatching.offline.plan_replay import ReplaysPlan
 from hpcsched.dispatching.offline.planner import plan_offline
+from hpcsched.dispatching.offline.trace_schedules import initial_schedules, shifted
 from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.errors import DecisionError, InputError
 from tests.builders import NoObjective, alike, lists, one_type, replay, traced
@@ -116,7 +116,7 @@ def test_shifting_delays_no_job() -> None:
     late = known._replace(starts=known.starts * 2 + 3)
     early = shifted(trace, late)
     assert (early.starts <= late.starts).all()
-    instants = {*trace.submit.tolist(), *(early.starts + trace.content.run_times).tolist()}
+    instants = {*trace.submit.tolist(), *(early.starts + trace.run_times).tolist()}
     assert set(early.starts.tolist()) <= instants
 
 

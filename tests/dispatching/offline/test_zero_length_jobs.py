@@ -1,7 +1,7 @@
 """Starts of jobs without a run time, by hand."""
 
 from hpcsched.dispatching.objectives import AF
-from hpcsched.dispatching.offline.zero_length_jobs import zero_length_starts
+from hpcsched.dispatching.offline.planner import zero_length_starts
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.system import System
 from tests.builders import alike, traced

@@ -1,8 +1,8 @@
 """All nodes as one resource of each type, by hand."""
 
 from hpcsched.dispatching.objectives import AF
-from hpcsched.dispatching.planning.selection import select
-from hpcsched.dispatching.planning.selection_options import SelectionOptions
+from hpcsched.dispatching.planning.model_building import select
+from hpcsched.dispatching.planning.selection import SelectionOptions
 from hpcsched.dispatching.planning.shared_resource_data import SharedResourceData
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.system.node_outages import Outage

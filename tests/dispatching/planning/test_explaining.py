@@ -12,8 +12,8 @@ from hpcsched.dispatching.decision import Decision, Start
 from hpcsched.dispatching.decision_reasons import STARTS, Reason
 from hpcsched.dispatching.objectives import AF
 from hpcsched.dispatching.offline.plan_replay import ZERO_LENGTH_FIRST, ReplaysPlan
-from hpcsched.dispatching.planning.explaining import NO_NODES, NOTHING_RUNS, planned_reasons
-from hpcsched.dispatching.planning.plan import Plan
+from hpcsched.dispatching.planning.model_data import Plan
+from hpcsched.dispatching.planning.plan_execution import NO_NODES, NOTHING_RUNS, planned_reasons
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.dispatching.rules.workspace import open_workspace

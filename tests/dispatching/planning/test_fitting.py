@@ -1,7 +1,7 @@
 """Rounds that need no plan, on two nodes of four cores, five of which are in use."""
 
-from hpcsched.dispatching.planning.fitting import all_fit, nothing_fits
-from hpcsched.dispatching.planning.selection_options import SelectionOptions
+from hpcsched.dispatching.planning.planning_dispatcher import all_fit, nothing_fits
+from hpcsched.dispatching.planning.selection import SelectionOptions
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.dispatching.rules.workspace import open_workspace

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from hpcsched.dispatching.objectives import AF
-from hpcsched.dispatching.planning import future_eligibility as later_nodes
-from hpcsched.dispatching.planning.future_eligibility import FutureEligibility
+from hpcsched.dispatching.planning import node_choice as later_nodes
 from hpcsched.dispatching.planning.list_plans import ListPlanner
-from hpcsched.dispatching.planning.selection import select
-from hpcsched.dispatching.planning.selection_options import SelectionOptions
+from hpcsched.dispatching.planning.model_building import select
+from hpcsched.dispatching.planning.node_choice import FutureEligibility
+from hpcsched.dispatching.planning.selection import SelectionOptions
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.system.node_outages import Outage
 from hpcsched.testing import make_problem, make_system

@@ -1,6 +1,7 @@
 """List plans against a table of seconds: every job at the first second at which it fits."""
 
 import random as python_random
+from dataclasses import replace
 
 import numpy as np
 from hypothesis import given
@@ -35,9 +36,9 @@ def table(data: ModelData) -> profile.Seconds:
 def check(data: ModelData, order: list[int], releases: list[int]) -> None:
     """Plan the jobs in an order, none before its release, and compare."""
     planner, free = ListPlanner(data), table(data)
-    content = planner.content._replace(releases=np.array(releases, dtype=np.int64))
+    released = replace(data, releases=np.array(releases, dtype=np.int64))
     starts, placed = np.zeros(data.job_count, dtype=np.int64), np.zeros_like(data.room)
-    assert plan_in_order(np.array(order), content, planner.free, starts, placed)
+    assert plan_in_order(np.array(order), released, planner.free, starts, placed)
     for j in order:
         run_time, asked = int(data.run_times[j]), data.requests[j].tolist()
         job = profile.Job(int(data.units[j]), asked, data.room[j].tolist(), run_time, releases[j])
@@ -78,9 +79,8 @@ def test_a_job_that_never_fits() -> None:
         0,
         3,
     )
-    planner = ListPlanner(data)
-    for aggregated in (True, False):
-        content = planner.content._replace(aggregated=aggregated)
-        starts, placed = np.zeros(1, dtype=np.int64), np.zeros((1, 1), dtype=np.int64)
-        assert not plan_in_order(np.array([0]), content, planner.free, starts, placed)
+    on_nodes = replace(data, capacity=np.array([[1], [0]]), room=np.array([[2, 0]]))
+    for model in (data, on_nodes):
+        starts, placed = np.zeros(1, dtype=np.int64), np.zeros_like(model.room)
+        assert not plan_in_order(np.array([0]), model, ListPlanner(model).free, starts, placed)
         assert starts.tolist() == [NEVER]

@@ -19,9 +19,8 @@ from hpcsched.dispatching.objectives import (
     WeightedSum,
 )
 from hpcsched.dispatching.planned_cost import Plannable, PlannableRatio, run_times, weighted_sum
-from hpcsched.dispatching.planning.cost_rounding import LARGEST_PRODUCT
-from hpcsched.dispatching.planning.selection import Selection, select
-from hpcsched.dispatching.planning.selection_options import SelectionOptions
+from hpcsched.dispatching.planning.model_building import select
+from hpcsched.dispatching.planning.selection import LARGEST_PRODUCT, Selection, SelectionOptions
 from hpcsched.testing import make_problem, make_system
 from tests.metrics.tables import MemoryTable
 from tests.strategies import tries

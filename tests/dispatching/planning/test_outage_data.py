@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from hpcsched.dispatching.objectives import AF, AWF, PSF
 from hpcsched.dispatching.planning import outage_data
 from hpcsched.dispatching.planning.list_plans import ListPlanner
+from hpcsched.dispatching.planning.model_building import select
+from hpcsched.dispatching.planning.model_data import fault_of
 from hpcsched.dispatching.planning.outage_data import (
     OutageInterval,
     horizon_after_outages,
     outage_intervals_of,
 )
-from hpcsched.dispatching.planning.plan import fault_of
-from hpcsched.dispatching.planning.selection import Selection, select
-from hpcsched.dispatching.planning.selection_options import SelectionOptions
+from hpcsched.dispatching.planning.selection import Selection, SelectionOptions
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.system.node_outages import Outage, Outages
 from hpcsched.testing import make_problem, make_system

@@ -3,11 +3,15 @@
 import numpy as np
 
 from hpcsched.dispatching.objectives import BoundedSlowdown
-from hpcsched.dispatching.planning.explaining import ExecutedPlan
-from hpcsched.dispatching.planning.plan import Plan
-from hpcsched.dispatching.planning.plan_execution import allocation_of, start_first, starts_now
-from hpcsched.dispatching.planning.selection import select
-from hpcsched.dispatching.planning.selection_options import SelectionOptions
+from hpcsched.dispatching.planning.model_building import select
+from hpcsched.dispatching.planning.model_data import Plan
+from hpcsched.dispatching.planning.plan_execution import (
+    ExecutedPlan,
+    allocation_of,
+    start_first,
+    starts_now,
+)
+from hpcsched.dispatching.planning.selection import SelectionOptions
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.system.allocation import NodeAllocation

@@ -8,11 +8,11 @@ import pytest
 
 from hpcsched.dispatching.decision import Decision, SolverCall
 from hpcsched.dispatching.objectives import AF
-from hpcsched.dispatching.planning.explaining import ExecutedPlan
+from hpcsched.dispatching.planning.plan_execution import ExecutedPlan
 from hpcsched.dispatching.planning.plan_improver import Improved, PlanningRound
 from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
 from hpcsched.dispatching.planning.search_objective import search_objective
-from hpcsched.dispatching.planning.selection_options import SelectionOptions
+from hpcsched.dispatching.planning.selection import SelectionOptions
 from hpcsched.testing import make_problem, make_system
 from tests.builders import ALLOCATORS, ORDERS
 

@@ -8,9 +8,9 @@ from hypothesis import given
 
 from hpcsched.dispatching.objectives import AF, AWF, BoundedSlowdown, Makespan, Slowdown
 from hpcsched.dispatching.planning.list_plans import ListPlanner, weighted_order
-from hpcsched.dispatching.planning.plan import fault_of
-from hpcsched.dispatching.planning.selection import Selection, select
-from hpcsched.dispatching.planning.selection_options import SelectionOptions
+from hpcsched.dispatching.planning.model_building import select
+from hpcsched.dispatching.planning.model_data import fault_of
+from hpcsched.dispatching.planning.selection import Selection, SelectionOptions
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.system.space import NodeSpace, units_that_fit
 from hpcsched.system.system import NodeGroup, System

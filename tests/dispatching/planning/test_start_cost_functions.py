@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched.dispatching.planned_cost import PlannedCost, SpecificCost
-from hpcsched.dispatching.planning.start_cost_functions import (
+from hpcsched.dispatching.planning.start_time_costs import (
     FEW_STEPS,
     PIECES,
     SpecificCostFunctions,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hpcsched._core import cost_at
 from hpcsched.dispatching.planned_cost import PlannedCost, SpecificCost, linear
 from hpcsched.dispatching.planning.start_time_costs import least_of_each
-from hpcsched.dispatching.search.improver import search_costs
+from hpcsched.dispatching.search.order_search import search_costs
 from tests.dispatching.cp.tiny import Size, tiny_data
 from tests.dispatching.search.test_search_orders import costs
 from tests.strategies import tries

@@ -10,11 +10,12 @@ from hpcsched.dispatching.objectives import AF, AWF, PSF, BoundedSlowdown, Makes
 from hpcsched.dispatching.planning.node_choice import LITTLE
 from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
 from hpcsched.dispatching.planning.search_objective import DinkelbachParameter, search_objective
-from hpcsched.dispatching.planning.selection_options import LARGEST, SelectionOptions
+from hpcsched.dispatching.planning.selection import LARGEST, SelectionOptions
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.rules.orders import ArrivalOrder, KeyOrder, shortest_job
-from hpcsched.dispatching.search.improver import Effort, OrderSearch, random_state
-from hpcsched.dispatching.search.surrogate_objective import Surrogate, SurrogateObjective
+from hpcsched.dispatching.search.order_search import Effort, OrderSearch, random_state
+from hpcsched.dispatching.search.params import SurrogateParams
+from hpcsched.dispatching.search.surrogate_objective import SurrogateObjective
 from hpcsched.system.node_outages import NO_OUTAGES, Outage, Outages
 from hpcsched.system.shared_resources import Change, Draw, SharedResource
 from hpcsched.system.system import System
@@ -29,7 +30,7 @@ def order_search(
     objective: Any = None, *, warm_start: bool = True, **more: Any
 ) -> PlanningDispatcher:
     """Return the dispatcher with a small budget."""
-    surrogate = more.get("surrogate", Surrogate(warm_start=warm_start, front_bias=2.0))
+    surrogate = more.get("surrogate", SurrogateParams(warm_start=warm_start, front_bias=2.0))
     plain = search_objective(objective or AF(), surrogate.dinkelbach_parameter)
     return PlanningDispatcher(
         replace(plain, cost_of=SurrogateObjective(plain.cost_of, surrogate).cost),

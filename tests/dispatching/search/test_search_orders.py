@@ -12,7 +12,7 @@ from hpcsched._core import search_orders
 from hpcsched.dispatching.planned_cost import PlannedCost, SpecificCost, linear
 from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.model_data import ModelData
-from hpcsched.dispatching.search.improver import search_costs
+from hpcsched.dispatching.search.order_search import search_costs
 from tests.dispatching.cp.tiny import Size, tiny_data
 from tests.strategies import tries
 
@@ -56,7 +56,7 @@ def searched(
     planner, placed = ListPlanner(data), np.empty_like(data.room)
     found, proved = search_orders(
         np.array(orders or [range(data.job_count)], dtype=np.int64),
-        planner.content,
+        data,
         planner.free,
         search_costs(cost, data.run_times, discount_time_constant),
         budget,

@@ -8,8 +8,8 @@ import pytest
 from hpcsched.dispatching.objectives import AF, AWF, PSF, BoundedSlowdown, Makespan, Slowdown
 from hpcsched.dispatching.planning.search_objective import DinkelbachParameter
 from hpcsched.dispatching.problem import DispatchingProblem
+from hpcsched.dispatching.search.params import SurrogateParams
 from hpcsched.dispatching.search.surrogate_objective import (
-    Surrogate,
     SurrogateObjective,
     surrogate_of,
 )
@@ -31,7 +31,7 @@ def problem() -> DispatchingProblem:
     )
 
 
-def surrogated(objective: Any, surrogate: Surrogate) -> SurrogateObjective:
+def surrogated(objective: Any, surrogate: SurrogateParams) -> SurrogateObjective:
     """Return the surrogate of an objective."""
     return SurrogateObjective(objective.planned_cost, surrogate)
 
@@ -40,7 +40,7 @@ def surrogated(objective: Any, surrogate: Surrogate) -> SurrogateObjective:
 def test_plainly_the_cost_is_the_objective_s(problem: DispatchingProblem, objective: Any) -> None:
     """The default parameters change nothing."""
     queue = problem.queue
-    plain = surrogated(objective, Surrogate()).cost(queue, 100)
+    plain = surrogated(objective, SurrogateParams()).cost(queue, 100)
     cost = objective.planned_cost(queue, 100)
     assert np.array_equal(plain.weights, cost.weights)
     assert np.array_equal(plain.free, cost.free)
@@ -49,24 +49,26 @@ def test_plainly_the_cost_is_the_objective_s(problem: DispatchingProblem, object
 
 def test_short_jobs_weigh_no_more_than_longer_ones(problem: DispatchingProblem) -> None:
     """By slowdown a job of 30 s would weigh 20 times as much as one of 600 s."""
-    cost = surrogated(BoundedSlowdown(), Surrogate(minimum_run_time=600)).cost(problem.queue, 100)
+    cost = surrogated(BoundedSlowdown(), SurrogateParams(minimum_run_time=600)).cost(
+        problem.queue, 100
+    )
     assert cost.weights.tolist() == [[1 / 600, 1 / 600, 1 / 6000]]
-    cost = surrogated(AF(), Surrogate(minimum_run_time=600)).cost(problem.queue, 100)
+    cost = surrogated(AF(), SurrogateParams(minimum_run_time=600)).cost(problem.queue, 100)
     assert cost.weights.tolist() == [[1, 1, 1]]
 
 
 def test_weights_grow_with_area(problem: DispatchingProblem) -> None:
     """A power of 1/2: four times the area, twice the weight."""
-    cost = surrogated(AF(), Surrogate(area_exponent=0.5)).cost(problem.queue, 100)
+    cost = surrogated(AF(), SurrogateParams(area_exponent=0.5)).cost(problem.queue, 100)
     areas = np.array([30, 1200, 24000])
     assert cost.weights[0] == pytest.approx(np.sqrt(areas / areas.mean()))
 
 
 def test_a_long_queue_is_served_by_area_over_weight(problem: DispatchingProblem) -> None:
     """The least area first for AF."""
-    assert [job.job_id for job in surrogated(AF(), Surrogate()).sort(problem)] == [1, 2, 3]
+    assert [job.job_id for job in surrogated(AF(), SurrogateParams()).sort(problem)] == [1, 2, 3]
     turned = problem._replace(queue=problem.queue[::-1])
-    assert [job.job_id for job in surrogated(AF(), Surrogate()).sort(turned)] == [1, 2, 3]
+    assert [job.job_id for job in surrogated(AF(), SurrogateParams()).sort(turned)] == [1, 2, 3]
 
 
 def test_a_ratio_is_served_in_order_of_arrival(problem: DispatchingProblem) -> None:
@@ -79,5 +81,5 @@ def test_what_suits_an_objective() -> None:
     """Only slowdowns are discounted; a sum of objectives has only a warm start."""
     objectives = (Slowdown(), BoundedSlowdown(), AF(), AWF(), PSF())
     constants = [surrogate_of(objective).discount_time_constant for objective in objectives]
-    assert constants == [3600, 3600, 0, 0, 0]
-    assert surrogate_of(Makespan()) == Surrogate(warm_start=True)
+    assert constants == [3600, 3600, None, None, None]
+    assert surrogate_of(Makespan()) == SurrogateParams(warm_start=True)

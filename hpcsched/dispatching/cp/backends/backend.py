@@ -5,8 +5,7 @@ from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from hpcsched.dispatching.cp.formulation import BuiltModel, Formulation, Variable
 from hpcsched.dispatching.cp.solver_limits import Limits
-from hpcsched.dispatching.planning.model_data import ModelData
-from hpcsched.dispatching.planning.plan import Plan
+from hpcsched.dispatching.planning.model_data import ModelData, Plan
 
 Outcomes = Literal["optimal", "feasible", "unknown", "infeasible"]
 

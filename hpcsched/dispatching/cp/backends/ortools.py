@@ -104,8 +104,6 @@ class OrToolsSession:
 
         Parameters
         ----------
-        limits
-            A budget or a stopping rule.
         hint
             Values of variables to start from; None: no warm start.
         """
@@ -139,10 +137,7 @@ class OrToolsSession:
 
 def _add_phases(solver: CpSat, built: BuiltModel) -> None:
     """Branch on the variables in order, each from the end that its phase says."""
-    ends = {
-        "least": cp_model.SELECT_MIN_VALUE,
-        "largest": cp_model.SELECT_MAX_VALUE,
-    }
+    ends = {"least": cp_model.SELECT_MIN_VALUE, "largest": cp_model.SELECT_MAX_VALUE}
     phase: Phase
     for phase in built.phases:
         if phase.variables:

@@ -1,22 +1,127 @@
 """The papers' search, schedule or postpone, on the data of a formulation: no model is built.
 
-Answers are deterministic under a budget: the nodes of the search tree are counted.
+Answers are deterministic under a budget: the nodes of the search tree are counted. The tree is
+`hpcsched._core.PostponeSearch`, in `hpcsched/cpp/postpone`.
+
+Source: Galleguillos, thesis 2020, section 2.2.2 (algorithm 1, after Le Pape et al.) and section 6.3
+(algorithm 4); Galleguillos et al., PCP'20 preprint, section 3, and CP 2021, section 3.
 """
 
+from collections.abc import Sequence
+from random import Random
 from time import perf_counter
 from typing import NamedTuple, Self
 
+import numpy as np
+
+from hpcsched._core import PostponeMode, PostponeSearch
 from hpcsched.context import Context
+from hpcsched.dispatching.cp.backends.known_constraints import mode_of
 from hpcsched.dispatching.cp.backends.solver_params import ScheduleOrPostponeParams
-from hpcsched.dispatching.cp.formulation import Formulation
+from hpcsched.dispatching.cp.formulation import Formulation, dominations, in_decision_order
+from hpcsched.dispatching.cp.formulations.unit_positions import dominating_first
 from hpcsched.dispatching.cp.model_solving import Answer
-from hpcsched.dispatching.cp.postpone.known_constraints import mode_of
-from hpcsched.dispatching.cp.postpone.postpone_search import schedule_or_postpone
-from hpcsched.dispatching.cp.solver_limits import Limits
-from hpcsched.dispatching.decision import OVERRUN
-from hpcsched.dispatching.planning.model_data import ModelData
-from hpcsched.dispatching.planning.plan import Plan
+from hpcsched.dispatching.cp.solver_limits import Budget, Limits, StoppingRule, Watch
+from hpcsched.dispatching.decision import OVERRUN, SolverStatus
+from hpcsched.dispatching.planning.model_data import ModelData, Plan, fault_of
 from hpcsched.registration import builtin
+from hpcsched.system.system import IntArray
+
+NODES = 1_000_000
+"""Nodes of the tree for one unit of work."""
+
+_BETWEEN_LOOKS = 100
+"""After so many nodes the clock is looked at, where there is a limit of time."""
+
+_SLICE_SECONDS = 0.05
+"""After so long the search lets Python handle signals, and looks for its deadline."""
+
+_NEVER = 1 << 62
+"""More fails than any search has."""
+
+
+class Cumulatives(NamedTuple):
+    """The `G` cumulative resources: of the nodes together, and shared ones.
+
+    Attributes
+    ----------
+    demands
+        Demand of each job, `[J, G]`.
+    total
+        Their capacity, `[G]`.
+    used_at, used
+        Amounts that others than the jobs to be planned use from each step on, ascending from 0,
+        `[F]`, `[F, G]`: running jobs, closed nodes and jobs with a fixed start; or that shared
+        resources do not offer.
+    """
+
+    demands: IntArray
+    total: IntArray
+    used_at: IntArray
+    used: IntArray
+
+
+def cumulatives(data: ModelData, mode: PostponeMode, fixed: IntArray) -> Cumulatives:
+    """Return the cumulative resources of a model in a mode of the search.
+
+    Where plans name no nodes, they may be those of the whole system. `fixed` has the fixed starts
+    of jobs, -1 for jobs with a free start, `[J]`.
+    """
+    shared = () if data.shared_resources is None else (data.shared_resources,)
+    whole = data.aggregated_nodes if mode is PostponeMode.AGGREGATED else None
+    types = data.type_count if whole is None else 0
+    if whole is not None:
+        shared = (whole, *shared)
+    demands = np.hstack([data.demands[:, :types], *(resource.draws for resource in shared)])
+    total = np.concatenate([data.totals[:types], *(resource.capacity for resource in shared)])
+    # Jobs with a fixed start use nodes, but no shared resources.
+    put_off = [resource is whole for resource in shared for _ in range(resource.shared_count)]
+    late = demands * np.array([True] * types + put_off, dtype=np.int64)
+    # Begin, end and amounts of what is taken of the nodes, and of all resources.
+    tasks = [(0, end, amounts) for end, amounts in data.allocated_together] if types else []
+    tasks += data.closed_together if types else ()
+    begins, ends = fixed, fixed + data.run_times
+    put_off_jobs = [(int(begins[j]), int(ends[j]), late[j]) for j in np.flatnonzero(fixed >= 0)]
+    # Amounts change at these times alone, so that a step for each is enough.
+    times = {0, *(time for task in (*tasks, *put_off_jobs) for time in task[:2])}
+    times.update(time for resource in shared for time in resource.since.tolist())
+    at = np.array(sorted(times), dtype=np.int64)
+    used = np.zeros((len(at), len(total)), dtype=np.int64)
+    for begin, end, amounts in tasks:
+        used[(begin <= at) & (at < end), :types] += amounts
+    for begin, end, amounts in put_off_jobs:
+        used[(begin <= at) & (at < end)] += amounts
+    first = types
+    for resource in shared:
+        of = np.searchsorted(resource.since, at, side="right") - 1
+        used[:, first : first + resource.shared_count] += resource.capacity - resource.free[of]
+        first += resource.shared_count
+    return Cumulatives(demands, total, at, used)
+
+
+def open_search(
+    data: ModelData,
+    formulation: Formulation,
+    mode: PostponeMode,
+    shared: Cumulatives,
+    order: Sequence[int],
+) -> PostponeSearch:
+    """Return a search at the root of its tree.
+
+    `order` has the numbers of the jobs with a free start in the order of decisions, counted among
+    them.
+    """
+    return PostponeSearch(
+        data,
+        shared,
+        np.flatnonzero(formulation.fixed_starts(data) < 0).tolist(),
+        order,
+        mode=mode,
+        back_to_start=formulation.back_to_start,
+        # Positions are counted from the end.
+        last_node_first=formulation.value == "largest" and mode is PostponeMode.POSITIONS,
+        dominations=dominations(data) if dominating_first in formulation.constraints else None,
+    )
 
 
 @builtin(
@@ -26,25 +131,22 @@ from hpcsched.registration import builtin
     summary="the papers' search, which is part of hpcsched",
 )
 class ScheduleOrPostpone(NamedTuple):
-    """The search of `hpcsched.dispatching.cp.postpone`.
+    """The papers' search.
 
     With `restart_after` it begins anew, with another order of jobs, after so many fails, after
-    twice as many again, and so on.
+    twice as many again, and so on. A budget is in millions of nodes, beside as many as there are
+    jobs.
     """
 
     restart_after: int | None = None
     largest: int = 1 << 60
     largest_objective: int = 1 << 50
+    deterministic: bool = True
 
     @classmethod
     def build(cls, params: ScheduleOrPostponeParams, _context: Context) -> Self:
         """Return the solver as its parameters say."""
         return cls(params.restart_after)
-
-    @property
-    def deterministic(self) -> bool:
-        """Equal problems get equal answers under a budget."""
-        return True
 
     def check_installed(self) -> None:
         """Do nothing: it is part of hpcsched."""
@@ -61,35 +163,85 @@ class ScheduleOrPostpone(NamedTuple):
         hint: Plan | None,
         seconds: float | None = None,
     ) -> Answer:
-        """Search for the best plan within limits, starting from a hint if there is one.
+        """Search for the best plan within limits; see `DataBackend`.
 
-        Parameters
-        ----------
-        formulation
-            The formulation.
-        data
-            The model's data.
-        limits
-            A budget or a stopping rule.
-        hint
-            Values of variables to start from; None: no warm start.
-        seconds
-            Real seconds after which the best plan so far is handed over; None: no limit.
+        A hint is improved on; where units have positions it is not looked at.
         """
         began = perf_counter()
-        found = schedule_or_postpone(
-            data, formulation, limits, hint, self.restart_after, seconds=seconds
-        )
-        status = "overrun" if found.late and found.plan is None else found.status
+        mode, fixed = mode_of(formulation), formulation.fixed_starts(data)
+        shared = cumulatives(data, mode, fixed)
+        if (shared.used > shared.total).any():
+            return Answer("infeasible", variables=formulation.variables(data), branches=0, fails=0)
+        best = None
+        if hint is not None and mode is not PostponeMode.POSITIONS and formulation.first is None:
+            # A wrong hint would be a limit that no plan can meet.
+            best = hint if fault_of(hint, data) is None else None
+        by_choice = in_decision_order(data, shortest_first=formulation.shortest_first)
+        order = [j for j in by_choice if fixed[j] < 0]
+        search = open_search(data, formulation, mode, shared, order)
+        if best is not None:
+            search.improve_on(data.cost(best.starts))
+        ended, late = self._go_through(search, limits, len(order), seconds)
+        if search.starts is not None:
+            best = _plan_of(data, search, search.starts, fixed)
+        elif best is not None and mode is not PostponeMode.COUNTS:
+            # The hint names nodes that this formulation leaves open.
+            named = (best.starts == 0) & (mode is PostponeMode.NOW)
+            best = best._replace(placed=best.placed * named[:, np.newaxis])
+        # The end of the tree proves nothing where plans were left out of it, or where a job may get
+        # cheaper by waiting, which the search does not look for.
+        may_wait = any(slope < 0 for curve in data.curves or () for slope in curve.slopes)
+        ended = ended and not search.left_out and not may_wait
+        status: SolverStatus = "optimal" if ended else "feasible"
+        if best is None:
+            status = "infeasible" if ended else "overrun" if late else "unknown"
+        cost = None if best is None else data.cost(best.starts)
         return Answer(
             status,
-            found.plan,
-            found.objective,
+            best,
+            cost,
             # The search has no bound of the whole tree: only its end proves one.
-            found.objective if found.status == "optimal" else None,
+            cost if ended else None,
             formulation.variables(data),
             solve_time=perf_counter() - began,
-            why=f"{OVERRUN}ended after {seconds:.3g} s" if found.late else "",
-            branches=found.nodes,
-            fails=found.fails,
+            why=f"{OVERRUN}ended after {seconds:.3g} s" if late else "",
+            branches=search.nodes,
+            fails=search.fails,
         )
+
+    def _go_through(
+        self, search: PostponeSearch, limits: Limits, count: int, seconds: float | None
+    ) -> tuple[bool, bool]:
+        """Say whether all of the tree was seen, and whether the deadline came before the limits."""
+        began, random = perf_counter(), Random(0)
+        watch = Watch(limits) if isinstance(limits, StoppingRule) else None
+        nodes = count + (round(limits.work * NODES) if isinstance(limits, Budget) else 0)
+        fails = until = self.restart_after or _NEVER
+        while not search.advance(nodes, until, _SLICE_SECONDS):
+            if search.fails >= until:
+                fails *= 2
+                until = search.fails + fails
+                # By priority, but that jobs may change places with others close by.
+                key = [rank + random.random() * count / 2 for rank in range(count)]
+                search.restart(sorted(range(count), key=key.__getitem__))
+            elif search.nodes >= nodes:
+                if watch is None:
+                    return False, False
+                nodes += _BETWEEN_LOOKS
+                while perf_counter() - began >= watch.limit:
+                    if not watch.goes_on(search.best_cost):
+                        return False, False
+            elif seconds is not None and perf_counter() - began >= seconds:
+                return False, True
+        return True, False
+
+
+def _plan_of(
+    data: ModelData, search: PostponeSearch, found: Sequence[int], fixed: IntArray
+) -> Plan:
+    starts, jobs = fixed.copy(), np.flatnonzero(fixed < 0)
+    starts[jobs] = found
+    placed = np.zeros_like(data.room)
+    for j, n, units in search.placed:
+        placed[jobs[j], n] = units
+    return Plan(starts, placed)

@@ -24,8 +24,7 @@ import numpy as np
 
 from hpcsched.dispatching.cp.formulation import Formulation, ModelParts, Variable
 from hpcsched.dispatching.cp.formulations.scheduling import cumulatives, largest_aggregated_area
-from hpcsched.dispatching.planning.model_data import ModelData
-from hpcsched.dispatching.planning.plan import Plan
+from hpcsched.dispatching.planning.model_data import ModelData, Plan
 from hpcsched.system.system import IntArray
 
 

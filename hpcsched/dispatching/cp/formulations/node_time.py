@@ -26,8 +26,7 @@ import numpy.typing as npt
 
 from hpcsched.dispatching.cp.formulation import Formulation, ModelParts, Variable
 from hpcsched.dispatching.cp.formulations.scheduling import cumulative, cumulatives
-from hpcsched.dispatching.planning.model_data import ModelData
-from hpcsched.dispatching.planning.plan import Plan
+from hpcsched.dispatching.planning.model_data import ModelData, Plan
 from hpcsched.system.system import IntArray
 
 BoolArray = npt.NDArray[np.bool_]

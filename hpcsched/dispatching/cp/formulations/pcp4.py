@@ -32,7 +32,7 @@ import cpmpy as cp
 import numpy as np
 
 from hpcsched.dispatching.cp.formulation import Formulation, ModelParts, Variable
-from hpcsched.dispatching.cp.formulations.node_allocation import by_room, most_units, scarce_places
+from hpcsched.dispatching.cp.formulations.pcp19 import by_room, most_units, scarce_places
 from hpcsched.dispatching.cp.formulations.scheduling import (
     Task,
     cumulative,
@@ -40,8 +40,7 @@ from hpcsched.dispatching.cp.formulations.scheduling import (
     disjunctions,
     largest_aggregated_area,
 )
-from hpcsched.dispatching.planning.model_data import ModelData
-from hpcsched.dispatching.planning.plan import Plan
+from hpcsched.dispatching.planning.model_data import ModelData, Plan
 from hpcsched.system.system import IntArray
 
 

@@ -10,10 +10,10 @@ import pytest
 
 from hpcsched.dispatching.cp.backends.ortools import OrTools
 from hpcsched.dispatching.cp.formulations.pcp20 import pcp20
-from hpcsched.dispatching.cp.guard import SolverProcess
 from hpcsched.dispatching.cp.model_solving import Task, solve
 from hpcsched.dispatching.cp.no_overlap_2d import NoOverlap2D
 from hpcsched.dispatching.cp.solver_limits import Budget, StoppingRule
+from hpcsched.dispatching.cp.solver_process import SolverProcess
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.process_memory import resident_memory
 

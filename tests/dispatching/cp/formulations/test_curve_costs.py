@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hpcsched.dispatching.cp.backends.ortools import OrTools
-from hpcsched.dispatching.cp.formulations.curve_costs import curve_cost
+from hpcsched.dispatching.cp.formulations.scheduling import curve_cost
 from hpcsched.dispatching.cp.model_solving import Task, solve
 from hpcsched.dispatching.cp.solver_limits import Budget
 from hpcsched.dispatching.objectives import PSF
-from hpcsched.dispatching.planning.selection import Selection, select
-from hpcsched.dispatching.planning.selection_options import SelectionOptions
-from hpcsched.dispatching.planning.start_cost_functions import StartCostFunction
+from hpcsched.dispatching.planning.model_building import select
+from hpcsched.dispatching.planning.selection import Selection, SelectionOptions
+from hpcsched.dispatching.planning.start_time_costs import StartCostFunction
 from hpcsched.system.system import IntArray
 from hpcsched.testing import make_problem, make_system
 from tests.dispatching.cp.backends.test_backends import CASES, answer, cases

@@ -18,8 +18,7 @@ from hpcsched.dispatching.cp.formulations.pcp21 import pcp21
 from hpcsched.dispatching.cp.model_solving import Answer, Task, solve
 from hpcsched.dispatching.cp.solver_limits import Budget
 from hpcsched.dispatching.planning.list_plans import ListPlanner
-from hpcsched.dispatching.planning.model_data import ModelData
-from hpcsched.dispatching.planning.plan import Plan, fault_of
+from hpcsched.dispatching.planning.model_data import ModelData, Plan, fault_of
 from tests.dispatching.cp.tiny import (
     SMALLEST,
     optimum,

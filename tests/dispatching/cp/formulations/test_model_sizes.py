@@ -15,9 +15,9 @@ from hpcsched.dispatching.cp.formulations.pcp20 import pcp20
 from hpcsched.dispatching.cp.formulations.pcp21 import pcp21
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
+from hpcsched.dispatching.planning.model_building import select
 from hpcsched.dispatching.planning.model_data import ModelData
-from hpcsched.dispatching.planning.selection import select
-from hpcsched.dispatching.planning.selection_options import SelectionOptions
+from hpcsched.dispatching.planning.selection import SelectionOptions
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.runs.assembly import assemble
 from hpcsched.runs.runner import parts_of

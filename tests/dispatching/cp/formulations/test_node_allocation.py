@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from hpcsched.dispatching.cp.formulations.node_allocation import (
+from hpcsched.dispatching.cp.formulations.pcp19 import (
     Place,
     by_room,
     most_units,

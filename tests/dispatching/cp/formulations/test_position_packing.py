@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from hpcsched.dispatching.cp.formulations.position_packing import (
+from hpcsched.dispatching.cp.formulations.unit_positions import (
     Box,
     merged_boxes,
     numbered,

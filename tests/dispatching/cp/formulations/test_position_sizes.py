@@ -13,8 +13,7 @@ from hpcsched.dispatching.cp.formulations.pcp20 import pcp20
 from hpcsched.dispatching.cp.formulations.pcp21 import pcp21
 from hpcsched.dispatching.cp.model_solving import Task, solve
 from hpcsched.dispatching.cp.solver_limits import Budget, StoppingRule
-from hpcsched.dispatching.planning.model_data import ModelData
-from hpcsched.dispatching.planning.plan import fault_of
+from hpcsched.dispatching.planning.model_data import ModelData, fault_of
 from tests.dispatching.cp.formulations.test_as_in_the_papers import asked, dispatcher_of
 from tests.dispatching.cp.kit_problems import kit_problem
 

@@ -13,26 +13,27 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hpcsched._core import PostponeMode
+from hpcsched.dispatching.cp.backends import schedule_or_postpone as searching
 from hpcsched.dispatching.cp.backends.ortools import OrTools
-from hpcsched.dispatching.cp.backends.schedule_or_postpone import ScheduleOrPostpone
+from hpcsched.dispatching.cp.backends.schedule_or_postpone import (
+    ScheduleOrPostpone,
+    cumulatives,
+    open_search,
+)
 from hpcsched.dispatching.cp.formulation import Formulation
 from hpcsched.dispatching.cp.formulations.hcp19 import hcp19
 from hpcsched.dispatching.cp.formulations.pcp21 import pcp21
-from hpcsched.dispatching.cp.guard import InProcess
 from hpcsched.dispatching.cp.model_solving import Answer, Task, solve
-from hpcsched.dispatching.cp.postpone import postpone_search as searching
-from hpcsched.dispatching.cp.postpone.postpone_search import schedule_or_postpone
-from hpcsched.dispatching.cp.postpone.search_problem import cumulatives, open_search
 from hpcsched.dispatching.cp.solver_limits import Budget, StoppingRule
+from hpcsched.dispatching.cp.solver_process import InProcess
 from hpcsched.dispatching.planning.list_plans import ListPlanner
-from hpcsched.dispatching.planning.model_data import ModelData
-from hpcsched.dispatching.planning.plan import Plan, fault_of
+from hpcsched.dispatching.planning.model_data import ModelData, Plan, fault_of
 from hpcsched.dispatching.planning.shared_resource_data import SharedResourceData
+from tests.dispatching.cp.backends.made_jobs import jobs
+from tests.dispatching.cp.backends.tiny_by_meaning import optimum_of
 from tests.dispatching.cp.formulations.test_as_in_the_papers import dispatcher_of
 from tests.dispatching.cp.kit_problems import kit_problem
 from tests.dispatching.cp.making import FORMULATIONS, improver_of
-from tests.dispatching.cp.postpone.made_jobs import jobs
-from tests.dispatching.cp.postpone.tiny_by_meaning import optimum_of
 from tests.dispatching.cp.tiny import (
     SMALL,
     Size,
@@ -261,9 +262,9 @@ def test_a_budget_is_nodes_and_more_of_it_is_no_worse():
 def test_restarts_try_other_orders():
     """With few nodes another order of jobs finds what going back from the last ones does not."""
     data, limits = large(12), Budget(2000 / searching.NODES)
-    once = schedule_or_postpone(data, hcp19(), limits, None, None)
-    again = schedule_or_postpone(data, hcp19(), limits, None, 50)
-    assert again.nodes == once.nodes
+    once = ScheduleOrPostpone().solve(hcp19(), data, limits, None)
+    again = ScheduleOrPostpone(50).solve(hcp19(), data, limits, None)
+    assert again.branches == once.branches
     assert again.objective != once.objective
 
 
@@ -290,8 +291,9 @@ def test_time_limits_end_the_search(limits, status, nodes, monkeypatch):
 def test_the_best_plan_is_handed_over_at_the_deadline():
     """A search that would go on for half a minute ends after 0.2 s, with its best plan."""
     began = perf_counter()
-    found = schedule_or_postpone(large(), hcp19(), Budget(1e9), None, None, seconds=0.2)
-    assert (found.status, found.late) == ("feasible", True)
+    found = ScheduleOrPostpone().solve(hcp19(), large(), Budget(1e9), None, 0.2)
+    assert found.status == "feasible"
+    assert found.why
     assert found.plan is not None
     assert found.objective == large().cost(found.plan.starts)
     assert perf_counter() - began < 5
@@ -314,7 +316,7 @@ def test_signals_are_handled_while_it_searches():
     try:
         Timer(0.1, interrupt_main).start()
         with pytest.raises(KeyboardInterrupt):
-            schedule_or_postpone(large(), hcp19(), Budget(1e9), None, None)
+            ScheduleOrPostpone().solve(hcp19(), large(), Budget(1e9), None)
     finally:
         signal(SIGINT, before)
 

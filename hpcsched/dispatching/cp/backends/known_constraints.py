@@ -9,37 +9,15 @@ from typing import Any, NamedTuple
 
 from hpcsched._core import PostponeMode
 from hpcsched.dispatching.cp.formulation import Formulation
-from hpcsched.dispatching.cp.formulations.joint_now import (
-    class_capacities,
-    counts_by_class,
-    counts_by_node,
-    units_that_start_now,
-)
-from hpcsched.dispatching.cp.formulations.node_time import (
-    UnitNodes,
-    all_nodes_together,
-    line_cumulatives,
-    nodes_of_units,
-)
-from hpcsched.dispatching.cp.formulations.pcp4 import UnitCounts, all_units, node_capacities
-from hpcsched.dispatching.cp.formulations.pcp19 import (
-    UnitIntervals,
-    alternatives,
-    node_cumulatives,
-)
-from hpcsched.dispatching.cp.formulations.pcp20 import all_different
-from hpcsched.dispatching.cp.formulations.pcp21 import ascending, needed_types
-from hpcsched.dispatching.cp.formulations.scheduling import (
-    Nowhere,
-    cumulatives,
-    disjunctions,
-    system_cumulatives,
-)
-from hpcsched.dispatching.cp.formulations.unit_positions import (
-    all_types,
-    dominating_first,
-    no_overlap,
-    on_nodes,
+from hpcsched.dispatching.cp.formulations import (
+    joint_now,
+    node_time,
+    pcp4,
+    pcp19,
+    pcp20,
+    pcp21,
+    scheduling,
+    unit_positions,
 )
 from hpcsched.errors import Finding, InputError
 
@@ -67,32 +45,41 @@ class Meaning(NamedTuple):
 
 
 MEANINGS = (
-    Meaning(PostponeMode.AGGREGATED, (Nowhere,), (system_cumulatives,)),
+    Meaning(PostponeMode.AGGREGATED, (scheduling.Nowhere,), (scheduling.system_cumulatives,)),
     Meaning(
         PostponeMode.NOW,
-        (counts_by_class, counts_by_node),
-        (cumulatives, units_that_start_now, class_capacities),
-    ),
-    Meaning(
-        PostponeMode.COUNTS, (UnitIntervals,), (alternatives, node_cumulatives), (cumulatives,)
+        (joint_now.counts_by_class, joint_now.counts_by_node),
+        (scheduling.cumulatives, joint_now.units_that_start_now, joint_now.class_capacities),
     ),
     Meaning(
         PostponeMode.COUNTS,
-        (UnitCounts,),
-        (all_units, node_capacities),
-        (cumulatives, disjunctions),
+        (pcp19.UnitIntervals,),
+        (pcp19.alternatives, pcp19.node_cumulatives),
+        (scheduling.cumulatives,),
     ),
     Meaning(
         PostponeMode.COUNTS,
-        (UnitNodes,),
-        (nodes_of_units, line_cumulatives),
-        (all_nodes_together,),
+        (pcp4.UnitCounts,),
+        (pcp4.all_units, pcp4.node_capacities),
+        (scheduling.cumulatives, scheduling.disjunctions),
+    ),
+    Meaning(
+        PostponeMode.COUNTS,
+        (node_time.UnitNodes,),
+        (node_time.nodes_of_units, node_time.line_cumulatives),
+        (node_time.all_nodes_together,),
     ),
     Meaning(
         PostponeMode.POSITIONS,
-        (all_types, needed_types),
-        (on_nodes, no_overlap),
-        (cumulatives, disjunctions, ascending, all_different, dominating_first),
+        (unit_positions.all_types, pcp21.needed_types),
+        (unit_positions.on_nodes, unit_positions.no_overlap),
+        (
+            scheduling.cumulatives,
+            scheduling.disjunctions,
+            pcp21.ascending,
+            pcp20.all_different,
+            unit_positions.dominating_first,
+        ),
     ),
 )
 
@@ -109,11 +96,10 @@ def mode_of(formulation: Formulation) -> PostponeMode:
     if meaning is None:
         raise _refused(formulation, f"does not know the variables {_name(formulation.placing)}")
     known = (*meaning.needed, *meaning.others)
-    if odd := [kind for kind in formulation.constraints if kind not in known]:
-        names = ", ".join(map(_name, odd))
-        raise _refused(formulation, f"does not know the constraints {names}")
-    if absent := [kind for kind in meaning.needed if kind not in formulation.constraints]:
-        names = ", ".join(map(_name, absent))
+    if odd := [_name(kind) for kind in formulation.constraints if kind not in known]:
+        raise _refused(formulation, f"does not know the constraints {', '.join(odd)}")
+    if absent := [_name(kind) for kind in meaning.needed if kind not in formulation.constraints]:
+        names = ", ".join(absent)
         raise _refused(formulation, f"always keeps the constraints {names}, which are not")
     return meaning.mode
 

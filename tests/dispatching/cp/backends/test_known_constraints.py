@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from hypothesis import find, settings
 
+from hpcsched.dispatching.cp.backends.known_constraints import MEANINGS, mode_of
 from hpcsched.dispatching.cp.backends.ortools import OrTools
 from hpcsched.dispatching.cp.backends.schedule_or_postpone import ScheduleOrPostpone
 from hpcsched.dispatching.cp.formulation import Formulation, ModelParts
 from hpcsched.dispatching.cp.formulations.scheduling import Nowhere
 from hpcsched.dispatching.cp.model_solving import Task, solve
-from hpcsched.dispatching.cp.postpone.known_constraints import MEANINGS, mode_of
 from hpcsched.dispatching.cp.solver_limits import Budget
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.errors import InputError

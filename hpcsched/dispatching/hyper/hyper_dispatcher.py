@@ -1,6 +1,13 @@
-"""The dispatcher that tunes itself, and the protocol of its rehearsals, which replay the past."""
+"""The dispatcher that tunes itself, by replays of the past as a dispatcher may know it.
 
-from collections.abc import Sequence
+The past has arrivals, and run times of the jobs that have ended. Replays of it under the members of
+a portfolio are compared by the objective.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from math import sqrt
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -9,12 +16,159 @@ from hpcsched.context import Context
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.hyper.params import HyperParams, label_of
-from hpcsched.dispatching.hyper.past import Past, PastJobs
-from hpcsched.dispatching.hyper.scores import better, first_of, score
 from hpcsched.dispatching.objectives import BoundedSlowdown, Slowdown
-from hpcsched.dispatching.problem import DispatchingProblem, Objective, RunningJob
+from hpcsched.dispatching.offline.offline_trace import PlanTable
+from hpcsched.dispatching.problem import DispatchingProblem, Objective, RunningJob, WaitingJob
 from hpcsched.system.system import IntArray
-from hpcsched.workload.job_batches import JobColumns
+from hpcsched.workload.job import TracedJob
+from hpcsched.workload.job_batches import JobColumns, RequestNumbers, columns_of, joined_columns
+
+NOT_YET = -1
+"""The start of a job that has not started, and the end of one that has not ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class PastJobs:
+    """The jobs that had been submitted by `now`, in order of submission, `[J]`.
+
+    The `run_time` of each is the real one once it is known, and before that the predicted one, or
+    one second longer than the job has run if that is more. Its `requested_time` is the predicted
+    run time. `starts` are the real ones, `now` where a job has not started, and `places` say as
+    which job each was seen.
+    """
+
+    columns: JobColumns
+    demands: Any
+    starts: IntArray
+    places: IntArray
+    now: int
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+
+class Past:
+    """Jobs as they were submitted, with their starts and ends, in columns.
+
+    `seen` counts all that were submitted, `ends` those of them that have ended, and `exact` those
+    that ended when they were predicted to.
+    """
+
+    def __init__(self) -> None:
+        self._numbers = RequestNumbers()
+        self._columns: list[JobColumns] = []
+        self._new: list[TracedJob] = []
+        self._demands: list[int] = []
+        self._starts: list[int] = []
+        self._ends: list[int] = []
+        self._in_system: dict[int, int] = {}
+        self.ends = self.exact = 0
+
+    @property
+    def seen(self) -> int:
+        """Number of jobs submitted so far."""
+        return len(self._starts)
+
+    def see(self, problem: DispatchingProblem) -> None:
+        """Take note of jobs that have been submitted; a queue is in order of arrival."""
+        known = self._in_system
+        new = list(takewhile(lambda job: job.job_id not in known, reversed(problem.queue)))
+        for job in reversed(new):
+            self._add(job)
+
+    def started(self, running: RunningJob) -> None:
+        """Take note of a start."""
+        if running.job_id not in self._in_system:
+            self._add(running.waiting)
+        self._starts[self._in_system[running.job_id]] = running.start_time
+
+    def ended(self, running: RunningJob, end_time: int) -> None:
+        """Take note of an end."""
+        place = self._in_system.pop(running.job_id, None)
+        if place is not None:
+            self._ends[place] = end_time
+            self.ends += 1
+            predicted = running.waiting.predicted_run_time
+            self.exact += end_time - running.start_time == predicted
+
+    def jobs(self, now: int) -> PastJobs:
+        """Return all jobs; there is at least one."""
+        self._columns = [
+            joined_columns([*self._columns, *columns_of(self._new, self._numbers, self.seen)])
+        ]
+        self._new.clear()
+        starts, ends = np.array(self._starts), np.array(self._ends)
+        started, ended = starts != NOT_YET, ends != NOT_YET
+        predicted = self._columns[0].requested_time
+        run_times = np.where(started, np.maximum(predicted, now - starts + 1), predicted)
+        run_times = np.where(ended, ends - starts, run_times)
+        # What was held back is seen later than what was submitted after it.
+        places = np.argsort(self._columns[0].submit_time, kind="stable")
+        demands = np.array(self._demands)
+        # Whole numbers beyond int64 make an array of objects, which NumPy's functions refuse.
+        if demands.dtype == object:
+            demands = demands.astype(np.float64)
+        return PastJobs(
+            self._columns[0]._replace(run_time=run_times).take(places),
+            demands[places],
+            np.where(started, starts, now)[places],
+            places,
+            now,
+        )
+
+    def _add(self, job: WaitingJob) -> None:
+        self._in_system[job.job_id] = self.seen
+        asked = job.job._replace(requested_time=job.predicted_run_time, after=(), think_time=0)
+        self._new.append(TracedJob(asked, job.predicted_run_time))
+        self._demands.append(job.demand)
+        self._starts.append(NOT_YET)
+        self._ends.append(NOT_YET)
+
+
+def score(objective: Objective, jobs: PastJobs, starts: IntArray, since: int) -> float:
+    """Return the objective over the jobs seen from `since` on, if they start at `starts`.
+
+    Jobs that have not started by now count as if they started now: of later starts nothing is
+    known, since jobs that are yet to come may change them.
+    """
+    kept = jobs.places >= since
+    submit_times, run_times = jobs.columns.submit_time[kept], jobs.columns.run_time[kept]
+    starts = np.minimum(starts, jobs.now)[kept]
+    columns = {
+        "submit_time": submit_times,
+        "start_time": starts,
+        "end_time": starts + run_times,
+        "run_time": run_times,
+        "wait_time": starts - submit_times,
+        "demand": jobs.demands[kept],
+    }
+    value = objective.measure(PlanTable(columns))
+    return np.inf if value is None else float(value)
+
+
+def better(scores: Mapping[int, float], present: int, hysteresis: float, jobs: int) -> int | None:
+    """Return the member of least objective, if it beats the present one by enough.
+
+    Enough is a share of the present objective that falls with the number of jobs, as chance does:
+    `hysteresis` over its root.
+
+    Parameters
+    ----------
+    hysteresis
+        Share of the objective for one job.
+    jobs
+        Number of replayed jobs.
+    """
+    # Of equal scores the first of the portfolio, in whatever order they were replayed.
+    least = min(sorted(scores), key=lambda member: scores[member])
+    if scores[least] < scores[present] * (1 - hysteresis / sqrt(jobs)):
+        return least
+    return None
+
+
+def first_of(labels: Sequence[str], preferred: Sequence[str]) -> int:
+    """Return the place of the first of the preferred labels that is there, or 0."""
+    return next((labels.index(label) for label in preferred if label in labels), 0)
 
 
 class Rehearsal(Protocol):
@@ -61,13 +215,12 @@ Meanwhile the past doubles. There is no way back, and one comparison may hang on
 """
 
 
-class Member:
+class Member(NamedTuple):
     """One of the portfolio: its declaration, its name, and the dispatcher that decides."""
 
-    def __init__(self, choice: Any, label: str, dispatcher: Dispatcher) -> None:
-        self.choice = choice
-        self.label = label
-        self.dispatcher = dispatcher
+    choice: Any
+    label: str
+    dispatcher: Dispatcher
 
 
 class Portfolio(NamedTuple):
@@ -92,6 +245,10 @@ class Replays:
         self.left = list(members)
         self.scores: dict[int, float] = {}
 
+    def score(self, objective: Objective, member: int, starts: IntArray) -> None:
+        """Measure the objective over the jobs if they start as under a member."""
+        self.scores[member] = score(objective, self.jobs, starts, self.since)
+
 
 class Hyper:
     """Replays the past under a portfolio, from its first job on, and has that decide which served.
@@ -104,11 +261,7 @@ class Hyper:
     """
 
     def __init__(
-        self,
-        portfolio: Portfolio,
-        rehearsal: Rehearsal,
-        objective: Objective,
-        params: HyperParams,
+        self, portfolio: Portfolio, rehearsal: Rehearsal, objective: Objective, params: HyperParams
     ) -> None:
         self._members, self._rehearsal = portfolio.members, rehearsal
         self._objective, self._params = objective, params
@@ -120,7 +273,9 @@ class Hyper:
         self._why = "it is the one to begin with"
         self._told = False
         self._past = Past()
-        self._quick = {k for k, member in enumerate(self._members) if self._is_quick(member)}
+        self._quick = {
+            k for k, member in enumerate(self._members) if rehearsal.is_compiled(member.choice)
+        }
         self._replays: Replays | None = None
         self._lost = 0
         self._credit = 0.0
@@ -130,9 +285,6 @@ class Hyper:
     def labels(self) -> tuple[str, ...]:
         """The names of the members of the portfolio."""
         return tuple(member.label for member in self._members)
-
-    def _is_quick(self, member: Member) -> bool:
-        return self._rehearsal.is_compiled(member.choice)
 
     def job_started(self, job: RunningJob) -> None:
         """Take note that a job has started."""
@@ -177,7 +329,7 @@ class Hyper:
             self._credit -= cost
             member = replays.left.pop(0)
             starts = self._rehearsal.starts(self._members[member].choice, replays.jobs.columns)
-            self._score(member, starts, replays)
+            replays.score(self._objective, member, starts)
         if not replays.left:
             self._replays, self._next_at = None, GROWTH * len(replays.jobs)
             # A round without replays is no reason for many of them later.
@@ -196,16 +348,13 @@ class Hyper:
         # Only from the job on at which it took over are real starts the present member's own.
         replays = Replays(jobs, self._since if really else 0, members)
         if really:
-            self._score(self._present, jobs.starts, replays)
+            replays.score(self._objective, self._present, jobs.starts)
         return replays
 
     def _cost(self, member: int, replays: Replays) -> int:
         """Return the value of a replay under a member."""
         jobs = len(replays.jobs)
         return max(jobs * (1 if member in self._quick else PYTHON_COST), LEAST_COST)
-
-    def _score(self, member: int, starts: IntArray, replays: Replays) -> None:
-        replays.scores[member] = score(self._objective, replays.jobs, starts, replays.since)
 
     def _move(self, replays: Replays) -> None:
         """Move to the member that served best, if by enough."""
@@ -215,10 +364,8 @@ class Hyper:
         self._lost = 0 if to is None else self._lost + 1
         if to is None or (present not in self._quick and self._lost < LOST_IN_A_ROW):
             return
-        self._why = (
-            f"{_number(scores[to])} against {_number(scores[present])} of"
-            f" {self._members[present].label} over {jobs} jobs"
-        )
+        value, before = (f"{np.round(scores[member], 5):.5g}" for member in (to, present))
+        self._why = f"{value} against {before} of {self._members[present].label} over {jobs} jobs"
         self._decide_from_now(to)
 
     def _decide_from_now(self, member: int) -> None:
@@ -226,11 +373,6 @@ class Hyper:
         # Replays in progress compare with a member that no longer decides.
         self._present, self._since, self._told = member, self._past.seen, False
         self._replays, self._lost = None, 0
-
-
-def _number(value: float) -> str:
-    """Return a number with five digits."""
-    return f"{np.round(value, 5):.5g}"
 
 
 def make_hyper(params: HyperParams, context: Context, rehearsal: Rehearsal) -> Hyper:

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from hpcsched.dispatching.objectives import AF
-from hpcsched.dispatching.search.order_search import make_online_order_search
+from hpcsched.dispatching.offline.order_search_dispatcher import make_order_search
 from hpcsched.dispatching.search.params import OrderSearchParams, SurrogateParams
 from tests.builders import ALLOCATORS, ORDERS
 
@@ -15,7 +15,7 @@ def made(**given: Any) -> Any:
     context: Any = SimpleNamespace(
         objective=AF(), seed=1, make=lambda kind, choice: choices[kind][choice]
     )
-    return make_online_order_search(OrderSearchParams(**given), context)
+    return make_order_search(OrderSearchParams(**given), context)
 
 
 def test_parameters_reach_their_parts() -> None:

@@ -1,13 +1,20 @@
-"""Initial schedules of a whole trace: jobs in several orders, each as early as it can be."""
+"""Schedules of a whole trace: initial ones in several orders, and large neighbourhood search."""
 
 from collections.abc import Callable, Iterator, Mapping
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from hpcsched._core import FreeResources, plan_in_order, replay_list
-from hpcsched.dispatching.offline.offline_trace import Trace
+from hpcsched._core import FreeResources, plan_in_order, replay_list, search_neighbourhoods
+from hpcsched.dispatching.offline.offline_trace import (
+    LinearisedObjective,
+    Trace,
+    linearised_at,
+    ratio,
+)
 from hpcsched.dispatching.planned_cost import FloatArray
+from hpcsched.dispatching.planning.start_time_costs import least_of_each, total
 from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.dispatching.rules.orders import (
     largest_area,
@@ -17,13 +24,8 @@ from hpcsched.dispatching.rules.orders import (
 )
 from hpcsched.system.system import IntArray
 
-
-def _by_arrival(job: WaitingJob) -> int:
-    return job.submit_time
-
-
 _ORDERS: Mapping[str, Callable[[WaitingJob], Any]] = {
-    "fcfs": _by_arrival,
+    "fcfs": attrgetter("submit_time"),
     "sjf": shortest_job,
     "saf": smallest_area,
     "laf": largest_area,
@@ -54,18 +56,12 @@ def plan_in(trace: Trace, order: IntArray, method: str) -> OfflineSchedule:
 
     Parameters
     ----------
-    trace
-        The trace, as arrays.
     order
         Numbers of the jobs, `[J]`.
-    method
-        The method, in words.
     """
     starts = np.empty(trace.job_count, dtype=np.int64)
-    placed = np.zeros((trace.job_count, trace.selection.data.node_count), dtype=np.int64)
-    capacity, none = trace.content.capacity, np.empty(0, dtype=np.int64)
-    free = FreeResources(0, capacity.T.copy(), none, none, none.reshape(0, capacity.shape[1]))
-    done = plan_in_order(order, trace.content, free, starts, placed)
+    placed = np.zeros_like(trace.data.room)
+    done = plan_in_order(order, trace.data, FreeResources(trace.data), starts, placed)
     assert done, "a job does not fit on the idle system"
     return OfflineSchedule(starts, placed, method)
 
@@ -76,10 +72,8 @@ def shifted(trace: Trace, incumbent: OfflineSchedule) -> OfflineSchedule:
     No job starts later than before, and each starts where another one ends, or at its submission.
     """
     order = np.argsort(incumbent.starts, kind="stable")
-    if trace.aggregated:
-        return plan_in(trace, order, incumbent.method)
     # Each job keeps its nodes: there is room for it nowhere else.
-    bound = trace._replace(content=trace.content._replace(room=incumbent.placed))
+    bound = trace if trace.aggregated else trace.replaced(room=incumbent.placed)
     return plan_in(bound, order, incumbent.method)
 
 
@@ -92,8 +86,6 @@ def initial_schedules(trace: Trace, weights: FloatArray) -> Iterator[OfflineSche
 
     Parameters
     ----------
-    trace
-        The trace, as arrays.
     weights
         Cost of a second of waiting of each job, `[J]`.
     """
@@ -116,8 +108,6 @@ def plan_of(trace: Trace, online: Mapping[int, int], origin: int) -> OfflineSche
 
     Parameters
     ----------
-    trace
-        The trace, as arrays.
     online
         Starts by job number, in seconds.
     origin
@@ -126,16 +116,84 @@ def plan_of(trace: Trace, online: Mapping[int, int], origin: int) -> OfflineSche
     method = "the dispatcher on-line"
     starts = np.array([online[job.job_id] - origin for job in trace.jobs], dtype=np.int64)
     if trace.aggregated:
-        return OfflineSchedule(starts, np.zeros((trace.job_count, 1), dtype=np.int64), method)
+        return OfflineSchedule(starts, np.zeros_like(trace.data.room), method)
     return plan_in(trace, np.argsort(starts, kind="stable"), method)
 
 
 def _replayed(trace: Trace, order: IntArray, method: str) -> OfflineSchedule:
     """Return the schedule of list scheduling with backfilling on-line."""
-    content = trace.content
     rank, starts = np.empty_like(order), np.empty_like(order)
     rank[order] = np.arange(trace.job_count)
-    demands = content.units * content.requests[:, 0]
-    slots = int(content.totals[0])
-    replay_list(rank, trace.submit, demands, content.run_times, slots, starts)
-    return OfflineSchedule(starts, np.zeros((trace.job_count, 1), dtype=np.int64), method)
+    demands, slots = trace.data.demands[:, 0].copy(), int(trace.data.totals[0])
+    replay_list(rank, trace.submit, demands, trace.run_times, slots, starts)
+    return OfflineSchedule(starts, np.zeros_like(trace.data.room), method)
+
+
+WIDTHS = (8, 16, 32)
+"""Number of jobs that are planned anew together, pass by pass."""
+
+_LEAST_GAIN = 1e-5
+"""A round of passes that gains less, relatively, is the last."""
+
+
+def large_neighbourhood_search(
+    trace: Trace,
+    linearised: LinearisedObjective,
+    incumbent: OfflineSchedule,
+    budget: int,
+    random: np.random.Generator,
+) -> tuple[OfflineSchedule, int]:
+    """Return the best plan found from an incumbent on, and the number of segments looked through.
+
+    Every plan that is returned has its jobs shifted to the earliest start on their nodes. The
+    search ends with the budget, or when going through all jobs brings nothing more.
+
+    Parameters
+    ----------
+    budget
+        Number of segments that may be looked through.
+    """
+    best = shifted(trace, incumbent)
+    value = _value(trace, linearised, best)
+    # Never 0, which the generator of compiled code would not leave.
+    state = random.integers(1, 1 << 62, size=1, dtype=np.int64)
+    left = budget
+    while left > 0:
+        before = value
+        for width in WIDTHS:
+            if linearised.ratio:
+                # Dinkelbach: the cost at the incumbent's ratio is below 0 just for plans of a lower
+                # ratio.
+                linearised = linearised_at(linearised, value)
+            seeds = random.permutation(trace.job_count)
+            starts, placed = best.starts.copy(), best.placed.copy()
+            order = np.argsort(starts, kind="stable")
+            costs = linearised.costs
+            _, least = least_of_each(costs)
+            left = search_neighbourhoods(
+                seeds, width, left, state, trace.data, costs, least, order, starts, placed
+            )
+            trial = best._replace(starts=starts, placed=placed)
+            plan = shifted(trace, trial)
+            found = _value(trace, linearised, plan)
+            # The cost of a pass is linearised; only the objective itself decides what is kept.
+            if found < value:
+                best, value = plan._replace(method=_searched(incumbent.method)), found
+            if left <= 0:
+                break
+        if before - value <= _LEAST_GAIN * abs(before):
+            break
+    return best, budget - max(left, 0)
+
+
+def _searched(method: str) -> str:
+    return method if method.endswith("in windows") else f"{method}, then searched in windows"
+
+
+def _value(trace: Trace, linearised: LinearisedObjective, incumbent: OfflineSchedule) -> float:
+    """Return the objective of a plan, or a value that rises and falls with it."""
+    return (
+        ratio(trace, linearised, incumbent.starts)
+        if linearised.ratio
+        else total(linearised.costs, incumbent.starts)
+    )

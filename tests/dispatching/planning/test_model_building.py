@@ -1,34 +1,48 @@
 """Amounts and times of a model by hand."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from hpcsched.dispatching.planning.planning_input import (
-    PlanningInput,
-    in_steps,
+from hpcsched.dispatching.planned_cost import linear
+from hpcsched.dispatching.planning.model_building import (
     reserved_amounts,
     scaled,
     with_whole_nodes,
 )
+from hpcsched.dispatching.planning.model_data import ModelData, in_steps
 from hpcsched.dispatching.planning.releases import Releases
+from hpcsched.dispatching.planning.selection import Selection
 
 
-def inputs(**changes: Any) -> PlanningInput:
+def model(**changes: Any) -> ModelData:
     """Return two jobs, of one unit of 4 and one of 6, on a node of 13 and one of 8."""
-    none = np.empty(0, dtype=np.int64)
-    made = PlanningInput(
-        jobs=(),
+    none, of_jobs = np.empty(0, dtype=np.int64), np.empty((0, 2), dtype=np.int64)
+    made = ModelData(
+        step=1,
         units=np.array([1, 1]),
-        asked=np.array([[4], [6]]),
+        requests=np.array([[4], [6]]),
+        run_times=np.array([1, 1]),
         capacity=np.array([[13], [8]]),
         room=np.array([[3, 2], [2, 1]]),
-        allocated=(none, none, np.empty((0, 1), dtype=np.int64)),
-        remaining=0,
-        nodes=np.arange(2),
-        bundles=(0, 0),
+        allocated_until=none,
+        allocated_on=none,
+        allocated=np.empty((0, 1), dtype=np.int64),
+        weights=of_jobs,
+        free=of_jobs,
+        makespan=0,
+        horizon=0,
     )
-    return made._replace(**changes)
+    return replace(made, **changes)
+
+
+def in_whole_nodes(units: list[int]) -> Selection:
+    """Return the selection of the jobs with these units, the first of them exclusive."""
+    jobs: Any = ("first", "second")
+    data = model(units=np.array(units))
+    selection = Selection(data, jobs, np.arange(2), (0, 0), linear([0.0, 0.0]), 1 << 40)
+    return with_whole_nodes(selection, np.array([True, False]))
 
 
 def test_durations_are_rounded_up_to_steps() -> None:
@@ -60,11 +74,11 @@ def test_amounts_are_divided_by_what_all_requests_share() -> None:
     Of node 0, 5 are held until 3 and 2 until 7: free are 6, 11 and 13, in twos 3, 5 and 6. So 2 are
     held until 3 and 1 until 7.
     """
-    allocated = np.array([3, 7]), np.array([0, 0]), np.array([[5], [2]])
-    made = scaled(inputs(allocated=allocated))
-    assert (made.asked.tolist(), made.capacity.tolist()) == ([[2], [3]], [[6], [4]])
-    until, on, amounts = made.allocated
-    assert (until.tolist(), on.tolist(), amounts.tolist()) == ([3, 7], [0, 0], [[2], [1]])
+    until, on, allocated = np.array([3, 7]), np.array([0, 0]), np.array([[5], [2]])
+    made = scaled(model(allocated_until=until, allocated_on=on, allocated=allocated))
+    assert (made.requests.tolist(), made.capacity.tolist()) == ([[2], [3]], [[6], [4]])
+    assert (made.allocated_until.tolist(), made.allocated_on.tolist()) == ([3, 7], [0, 0])
+    assert made.allocated.tolist() == [[2], [1]]
 
 
 def test_whole_nodes_take_all_shares() -> None:
@@ -73,18 +87,15 @@ def test_whole_nodes_take_all_shares() -> None:
     The first job is exclusive: 4 units, and 2 fit on either node (3 on one only), so that it takes
     2 nodes with 2 units each.
     """
-    jobs: Any = ("first", "second")
-    given = inputs(jobs=jobs, units=np.array([4, 1]))
-    made = with_whole_nodes(given, np.array([True, False]))
-    assert made.asked.tolist() == [[4, 13], [6, 1]]
-    assert made.capacity.tolist() == [[13, 13], [8, 13]]
-    assert (made.units.tolist(), made.bundles) == ([2, 1], (2, 0))
-    assert made.room.tolist() == [[1, 1], [2, 1]]
+    made = in_whole_nodes([4, 1])
+    assert made.data.requests.tolist() == [[4, 13], [6, 1]]
+    assert made.data.capacity.tolist() == [[13, 13], [8, 13]]
+    assert (made.data.units.tolist(), made.bundles) == ([2, 1], (2, 0))
+    assert made.data.room.tolist() == [[1, 1], [2, 1]]
 
 
 def test_an_exclusive_job_that_no_bundle_suits_is_left_out() -> None:
     """5 units need bundles of 3 and 2, which are not equal: 2 on 2 nodes are 4, 3 on one are 3."""
-    jobs: Any = ("first", "second")
-    made = with_whole_nodes(inputs(jobs=jobs, units=np.array([5, 1])), np.array([True, False]))
+    made = in_whole_nodes([5, 1])
     assert made.jobs == ("second",)
-    assert made.units.tolist() == [1]
+    assert made.data.units.tolist() == [1]

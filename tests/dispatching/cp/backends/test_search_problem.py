@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 
 from hpcsched._core import PostponeSearch
+from hpcsched.dispatching.cp.backends import schedule_or_postpone
+from hpcsched.dispatching.cp.backends.known_constraints import mode_of
+from hpcsched.dispatching.cp.backends.schedule_or_postpone import cumulatives, open_search
 from hpcsched.dispatching.cp.formulation import Formulation
 from hpcsched.dispatching.cp.formulations.hcp19 import hcp19
 from hpcsched.dispatching.cp.formulations.pcp4 import pcp4
 from hpcsched.dispatching.cp.formulations.pcp20 import pcp20
 from hpcsched.dispatching.cp.formulations.pcp21 import pcp21
-from hpcsched.dispatching.cp.postpone import search_problem
-from hpcsched.dispatching.cp.postpone.known_constraints import mode_of
-from hpcsched.dispatching.cp.postpone.search_problem import cumulatives, open_search
 from hpcsched.dispatching.planning.model_data import ModelData
-from hpcsched.dispatching.planning.start_cost_functions import StartCostFunction
-from tests.dispatching.cp.postpone.made_jobs import jobs
+from hpcsched.dispatching.planning.start_time_costs import StartCostFunction
+from tests.dispatching.cp.backends.made_jobs import jobs
 
 MANY = 1 << 60
 
@@ -123,7 +123,7 @@ def test_a_chain_of_twins() -> None:
 
 def test_a_job_comes_behind_those_that_dominate_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Job 3 behind 1, and 1 behind 0, although the shortest come first: 3, 1, 2, 0."""
-    monkeypatch.setattr(search_problem, "dominations", lambda _: [(0, 1), (1, 3)])
+    monkeypatch.setattr(schedule_or_postpone, "dominations", lambda _: [(0, 1), (1, 3)])
     assert decided([3, 1, 2, 0], [4, 2, 3, 1], pcp20(as_code=True)) == [2, 0, 1, 3]
 
 
@@ -145,5 +145,5 @@ def test_what_does_not_fit_together_is_refused() -> None:
         opened(hcp19(), data, [0])
     with pytest.raises(IndexError):
         opened(hcp19(), data, [0, 2])
-    with pytest.raises(ValueError, match="wrong shape or number: idle_room"):
+    with pytest.raises(ValueError, match="wrong shape or number: room"):
         opened(pcp4(), replace(data, room=data.room[:, :1]), [0, 1])

@@ -3,7 +3,7 @@
 import numpy as np
 
 from hpcsched.dispatching.objectives import AF
-from hpcsched.dispatching.offline.exact_cost import parts_of_trace
+from hpcsched.dispatching.offline.exact_plans import parts_of_trace
 from hpcsched.dispatching.offline.offline_trace import trace_of
 from tests.builders import alike, traced
 from tests.dispatching.offline.off_line import problem

@@ -1,0 +1,456 @@
+"""Model building: the jobs, nodes and units of a dispatching problem become the data of a model.
+
+What does not matter is left out before anything is modelled (Galleguillos, thesis 2020, section
+5.1): jobs that cannot start now, if so wished; jobs beyond the first `m` by priority; resource
+types that no job asks for; nodes beyond those that are free soonest.
+
+Aggregated nodes are all nodes as one resource of each type, as in HCP'19: Tcapᵣ = Σₙ capₙᵣ. All
+count, also those that no planned job fits on, and the remainders of several nodes are added up
+(Galleguillos, thesis 2020, section 2.3; Galleguillos et al., CP 2021, section 2.2).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from hpcsched.dispatching.planned_cost import PlannedCost, linear, run_times
+from hpcsched.dispatching.planning.model_data import ModelData, in_steps
+from hpcsched.dispatching.planning.node_choice import FitCounts, chosen_nodes
+from hpcsched.dispatching.planning.outage_data import (
+    OutageInterval,
+    first_outages,
+    horizon_after_outages,
+    outage_data,
+    outage_intervals_of,
+)
+from hpcsched.dispatching.planning.releases import (
+    Counted,
+    Releases,
+    can_be_counted,
+    counted_slots,
+    counted_units,
+    ends_of,
+    releases_of,
+)
+from hpcsched.dispatching.planning.selection import Selection, SelectionOptions
+from hpcsched.dispatching.planning.shared_resource_data import (
+    SharedResourceData,
+    can_be_planned,
+    shared_resource_data,
+)
+from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
+from hpcsched.dispatching.rules.round_shared_resources import RoundSharedResources
+from hpcsched.system.system import IntArray, System
+
+BoolArray = npt.NDArray[np.bool_]
+
+Allocated = tuple[IntArray, IntArray, IntArray]
+"""`allocated_until`, `allocated_on` and `allocated` of `ModelData`."""
+
+
+def select(
+    problem: DispatchingProblem,
+    by_priority: Sequence[WaitingJob],
+    options: SelectionOptions,
+    cost_of: Callable[[Sequence[WaitingJob]], PlannedCost],
+) -> Selection | None:
+    """Return the selection to model; None where no job can start now.
+
+    Parameters
+    ----------
+    by_priority
+        The queue, the first by priority first.
+    options
+        Which jobs and nodes to select.
+
+    Raises
+    ------
+    OverflowError
+        There is no scale at which the objective stays within `options.largest`.
+    """
+    counted = None
+    if problem.free_slots is not None:
+        counted = counted_slots(problem, overdue=options.overdue, whole=options.whole)
+    elif options.counted and can_be_counted(problem, options.step):
+        counted = counted_units(problem, overdue=options.overdue, whole=options.whole)
+    if counted is not None:
+        return _select_counted(problem, by_priority, options, cost_of, counted)
+    return _select_nodes(problem, by_priority, options, cost_of)
+
+
+def _select_counted(
+    problem: DispatchingProblem,
+    by_priority: Sequence[WaitingJob],
+    options: SelectionOptions,
+    cost_of: Callable[[Sequence[WaitingJob]], PlannedCost],
+    counted: Counted,
+) -> Selection | None:
+    """Select where all units are alike: one node that has room for all of them."""
+    pooled = units_in_pool(problem.system, by_priority[0]) if options.aggregated else counted.total
+    free = counted.free + (pooled - counted.total if options.jobs == "pool" else 0)
+    fitting = [job for job in by_priority if job.units <= free]
+    if not fitting:
+        return None
+    jobs = tuple((by_priority if options.jobs == "all" else fitting)[: options.length])
+    # One node holds all units; `free` of them are free now, running jobs have the others.
+    total = counted.total
+    ends = np.array([end for end, _ in counted.allocated], dtype=np.int64)
+    amounts = np.array([[units] for _, units in counted.allocated], dtype=np.int64).reshape(-1, 1)
+    until, first = np.unique(in_steps(ends, options.step), return_index=True)
+    merged = np.add.reduceat(amounts, first, axis=0) if len(first) else amounts
+    asked = np.ones((len(jobs), 1), dtype=np.int64)
+    selection = _unfinished(
+        jobs,
+        options,
+        None,
+        asked=asked,
+        capacity=np.array([[total]], dtype=np.int64),
+        room=total * asked,
+        allocated=(until, np.zeros_like(until), merged),
+    )
+    pool = None
+    if pooled > total:
+        pool = aggregated_slots(selection.data.units, pooled, until, merged)
+    cost, remaining = cost_of(jobs), counted.remaining
+    return _finish(selection, options, cost, problem, remaining=remaining, aggregated=pool)
+
+
+def _select_nodes(
+    problem: DispatchingProblem,
+    by_priority: Sequence[WaitingJob],
+    options: SelectionOptions,
+    cost_of: Callable[[Sequence[WaitingJob]], PlannedCost],
+) -> Selection | None:
+    assert problem.free_amounts is not None
+    system, now = problem.system, problem.now
+    fit_counts = FitCounts(problem)
+    by_priority = can_be_planned(problem, by_priority, options.step)
+    if options.jobs == "pool":
+        free = problem.free_amounts.sum(axis=1)
+        fitting = [
+            job for job in by_priority if (job.units * np.array(job.unit_request) <= free).all()
+        ]
+    else:
+        fitting = [job for job in by_priority if fit_counts.units_now(job) >= job.units]
+    if system.shared_resources:
+        shared_resources = RoundSharedResources(problem)
+        fitting = [job for job in fitting if shared_resources.lacking(job) is None]
+    if not fitting:
+        return None
+    jobs = tuple((by_priority if options.jobs == "all" else fitting)[: options.length])
+    ends = [
+        (end, run.allocation, run.waiting.request)
+        for end, run in ends_of(problem, overdue=options.overdue, whole=options.whole)
+    ]
+    releases = releases_of(system, ends)
+    alone = np.array([job.request.exclusive for job in jobs], dtype=np.bool_)
+    few = len(problem.queue) * system.node_count <= options.few
+    spare = None if few or alone.any() else options.spare_nodes
+    nodes = chosen_nodes(jobs, fit_counts, releases, now, spare)
+    outage_intervals = outage_intervals_of(
+        problem, nodes, options.step, everywhere=options.aggregated
+    )
+    asked = np.array([job.unit_request for job in jobs], dtype=np.int64)
+    # A job that is alone on its nodes minds everything that runs there.
+    used = np.flatnonzero(asked.any(axis=0) | alone.any())
+    held = reserved_amounts(
+        nodes, used, releases, now, options.step, outage_intervals=outage_intervals
+    )
+    selection = _unfinished(
+        jobs,
+        options,
+        nodes,
+        asked=asked[:, used],
+        capacity=system.capacity[nodes][:, used],
+        room=np.array([fit_counts.idle(job)[nodes] for job in jobs], dtype=np.int64),
+        allocated=held,
+    )._replace(outage_intervals=outage_intervals)
+    if alone.any():
+        selection = with_whole_nodes(selection, alone)
+    if not selection.jobs:
+        return None
+    aggregated = None
+    if options.aggregated:
+        aggregated = aggregated_nodes(problem, selection.data, used, releases)
+    # Node shares count whole nodes: dividing amounts would make them disagree with capacities.
+    if not alone.any():
+        selection = selection._replace(data=scaled(selection.data))
+    remaining = sum(end - now for end, _, _ in ends)
+    cost = cost_of(selection.jobs)
+    return _finish(selection, options, cost, problem, remaining=remaining, aggregated=aggregated)
+
+
+def _unfinished(
+    jobs: tuple[WaitingJob, ...],
+    options: SelectionOptions,
+    nodes: IntArray | None,
+    *,
+    asked: IntArray,
+    capacity: IntArray,
+    room: IntArray,
+    allocated: Allocated,
+) -> Selection:
+    """Return a selection without cost, horizon and shared resources."""
+    none = np.zeros((0, len(jobs)), dtype=np.int64)
+    durations = in_steps(run_times(jobs), options.step)
+    arrays = units_of(jobs), asked, durations, capacity, room, *allocated, none, none
+    data = ModelData(options.step, *arrays, makespan=0, horizon=0)
+    return Selection(
+        data, jobs, nodes, (0,) * len(jobs), linear([0.0] * len(jobs)), options.largest
+    )
+
+
+def _finish(
+    selection: Selection,
+    options: SelectionOptions,
+    cost: PlannedCost,
+    problem: DispatchingProblem,
+    *,
+    remaining: int,
+    aggregated: SharedResourceData | None,
+) -> Selection:
+    """Return a selection with its horizon, what depends on that, and its cost.
+
+    `remaining` is the sum of the remaining run times of running jobs, in seconds.
+    """
+    data, jobs, intervals = selection.data, selection.jobs, selection.outage_intervals
+    # The worst case: all running jobs end one after another, as in the papers' models.
+    last = -(-remaining // options.step)
+    if not options.worst_case:
+        elsewhere = 0 if aggregated is None else aggregated.last
+        last = int(data.allocated_until.max(initial=elsewhere))
+    shared_resources = shared_resource_data(problem, jobs, options.step, last * options.step)
+    waiting = 0
+    if shared_resources is not None:
+        last, waiting = max(last, shared_resources.last), int(shared_resources.allowance.sum())
+    serial = int(data.run_times.sum()) + waiting
+    horizon = horizon_after_outages(intervals, last + serial, serial)
+    # Shared resources have to be known as far as plans may reach.
+    if shared_resources is not None and horizon > last + serial:
+        seconds = (horizon - serial) * options.step
+        shared_resources = shared_resource_data(problem, jobs, options.step, seconds)
+    data = replace(
+        data,
+        horizon=horizon,
+        shared_resources=shared_resources,
+        outages=outage_data(intervals, horizon),
+        aggregated_nodes=aggregated,
+    )
+    finished = selection._replace(data=data, cost=cost)
+    return finished.repriced(cost, curves=options.curves) if options.priced else finished
+
+
+def units_of(jobs: Sequence[WaitingJob]) -> IntArray:
+    """Return the number of units of each job, `[J]`."""
+    return np.array([job.units for job in jobs], dtype=np.int64)
+
+
+def reserved_amounts(
+    nodes: IntArray,
+    used: IntArray,
+    releases: Releases,
+    now: int,
+    step: int,
+    *,
+    outage_intervals: Sequence[OutageInterval],
+) -> Allocated:
+    """Return the amounts that running jobs hold, by end and node; equal ends on a node are merged.
+
+    A job that still runs when its node goes down holds it until then: the job will be lost.
+
+    Parameters
+    ----------
+    nodes
+        Numbers of the model's nodes in the system, `[N]`.
+    used
+        Numbers of the resource types in the model.
+    releases
+        What comes free on which node, and when, in seconds.
+    now
+        The time of the round, in seconds.
+    step
+        Seconds in a step.
+    """
+    column = np.full(int(nodes.max(initial=0)) + 1, -1, dtype=np.int64)
+    column[nodes] = np.arange(len(nodes))
+    known = releases.nodes < len(column)
+    kept = known.nonzero()[0]
+    kept = kept[column[releases.nodes[kept]] >= 0]
+    on, until = column[releases.nodes[kept]], in_steps(releases.times[kept] - now, step)
+    amounts = releases.amounts[kept][:, used]
+    some = amounts.any(axis=1)
+    if outage_intervals:
+        until = np.minimum(until, first_outages(outage_intervals, len(nodes))[on])
+        some &= until > 0
+    on, until, amounts = on[some], until[some], amounts[some]
+    # By end first: compiled code and models expect ascending ends.
+    order = np.lexsort((on, until))
+    on, until, amounts = on[order], until[order], amounts[order]
+    if not len(on):
+        return until, on, amounts
+    first = np.concatenate(([True], (on[1:] != on[:-1]) | (until[1:] != until[:-1]))).nonzero()[0]
+    return until[first], on[first], np.add.reduceat(amounts, first, axis=0)
+
+
+def scaled(data: ModelData) -> ModelData:
+    """Divide all amounts by the greatest common divisor of the requests, by resource type.
+
+    Free amounts are rounded down, at each time; nothing is lost, as no request can use the
+    remainder.
+    """
+    common = np.gcd.reduce(data.requests, axis=0)
+    if (common == 1).all():
+        return data
+    on, amounts = data.allocated_on, data.allocated
+    by_node = on.argsort(kind="stable")
+    allocated_on = amounts[by_node]
+    first = np.diff(on[by_node], prepend=-1) > 0
+    before = allocated_on.cumsum(axis=0) - allocated_on
+    # The running sum goes over all nodes; what came before a node's first entry is taken off.
+    before -= before[first][first.cumsum() - 1]  # of the same node
+    free = data.not_allocated[on[by_node]] + before
+    rounded = np.empty_like(amounts)
+    # Rounding the free amount at each time, not each release: rounded releases would not add up.
+    rounded[by_node] = (free + allocated_on) // common - free // common
+    some = rounded.any(axis=1)
+    return replace(
+        data,
+        requests=data.requests // common,
+        capacity=data.capacity // common,
+        allocated_until=data.allocated_until[some],
+        allocated_on=on[some],
+        allocated=rounded[some],
+    )
+
+
+def with_whole_nodes(selection: Selection, alone: BoolArray) -> Selection:
+    """Add the resource type `node share`, so that an exclusive job takes all shares of its nodes.
+
+    Any other unit takes one share. A node has as many shares as units could ever be on it at once.
+    The units of an exclusive job are bundled: as many on each node as leave it enough nodes. A job
+    without a suitable bundle size is left out. `alone` says which jobs are exclusive, `[J]`.
+    """
+    data = selection.data
+    shares = int(data.capacity.sum(axis=1).max(initial=1))
+    units, room, bundles = data.units.copy(), data.room.copy(), np.zeros_like(data.units)
+    kept = np.ones(len(units), dtype=np.bool_)
+    for i in np.flatnonzero(alone):
+        sizes = [n for n in np.unique(room[i]) if n and (room[i] >= n).sum() * n >= units[i]]
+        if not sizes:
+            kept[i] = False
+            continue
+        bundles[i] = min(sizes[0], units[i])
+        units[i] = -(-units[i] // bundles[i])
+        room[i] = room[i] >= bundles[i]
+    # A running job's unit holds at least one of any amount, so the sum bounds its shares from
+    # above.
+    held = np.minimum(data.allocated.sum(axis=1), shares)
+    data = replace(
+        data,
+        units=units[kept],
+        requests=np.column_stack((data.requests, np.where(alone, shares, 1)))[kept],
+        run_times=data.run_times[kept],
+        capacity=np.column_stack((data.capacity, np.full(data.node_count, shares))),
+        room=room[kept],
+        allocated=np.column_stack((data.allocated, held)),
+        weights=data.weights[:, kept],
+        free=data.free[:, kept],
+        releases=data.releases[kept],
+    )
+    jobs = tuple(job for job, keep in zip(selection.jobs, kept, strict=True) if keep)
+    return selection._replace(data=data, jobs=jobs, bundles=tuple(bundles[kept].tolist()))
+
+
+_ALWAYS = 1 << 62
+"""A horizon before which every interval begins."""
+
+
+def aggregated_nodes(
+    problem: DispatchingProblem, data: ModelData, used: IntArray, releases: Releases
+) -> SharedResourceData:
+    """Return the free amounts of all nodes together, by time, and the jobs' demands.
+
+    Amounts are in units of the greatest common divisor of all demands; free amounts are rounded
+    down to them, for all nodes together.
+
+    Parameters
+    ----------
+    data
+        The jobs, with a unit's amounts as requested. One resource type beyond `used` is the node
+        share (see `with_whole_nodes`).
+    used
+        Numbers of the resource types that the jobs ask for.
+    """
+    system, step = problem.system, data.step
+    nodes = np.arange(system.node_count)
+    outage_intervals = outage_intervals_of(problem, nodes, step)
+    until, on, allocated = reserved_amounts(
+        nodes, used, releases, problem.now, step, outage_intervals=outage_intervals
+    )
+    capacity = system.capacity[:, used]
+    if data.type_count > len(used):
+        shares = np.maximum(capacity.sum(axis=1), data.capacity[:, -1].max(initial=1))
+        allocated = np.column_stack((allocated, np.minimum(allocated.sum(axis=1), shares[on])))
+        capacity = np.column_stack((capacity, shares))
+    demands = data.demands
+    since, free = _free(capacity, until, allocated, outage_intervals)
+    common = np.maximum(np.gcd.reduce(demands, axis=0), 1)
+    free //= common
+    # Rounding can make neighbouring amounts equal; equal ones are one step of the profile.
+    changed = np.concatenate(([True], (np.diff(free, axis=0) != 0).any(axis=1)))
+    none = np.zeros(data.job_count, dtype=np.int64)
+    last = int(until.max(initial=0))
+    return SharedResourceData(demands // common, since[changed], free[changed], none, last)
+
+
+def units_in_pool(system: System, job: WaitingJob) -> int:
+    """Return how many units of a job the amounts of all nodes together are enough for."""
+    totals = system.capacity.sum(axis=0).tolist()
+    asked = zip(totals, job.unit_request, strict=True)
+    return int(min(total // amount for total, amount in asked if amount))
+
+
+def aggregated_slots(
+    units: IntArray, pooled: int, until: IntArray, allocated: IntArray
+) -> SharedResourceData:
+    """Return the pool of a system that is counted in slots, in units.
+
+    Parameters
+    ----------
+    units
+        Units of the jobs, `[J]`.
+    pooled
+        Units that all amounts together are enough for.
+    until, allocated
+        Units, `[K, 1]`, that come free at steps, `[K]`, ascending.
+    """
+    since = np.concatenate(([0], until)).astype(np.int64)
+    held = int(allocated.sum()) - np.concatenate((np.zeros((1, 1), np.int64), allocated)).cumsum(
+        axis=0
+    )
+    none = np.zeros(len(units), dtype=np.int64)
+    return SharedResourceData(
+        units[:, np.newaxis], since, pooled - held, none, int(until.max(initial=0))
+    )
+
+
+def _free(
+    capacity: IntArray,
+    until: IntArray,
+    allocated: IntArray,
+    outage_intervals: Sequence[OutageInterval],
+) -> tuple[IntArray, IntArray]:
+    """Return the steps at which the free amounts change, `[T]`, and the amounts, `[T, R]`."""
+    changes = [(np.zeros(1, dtype=np.int64), capacity.sum(axis=0)[np.newaxis])]
+    changes += [(np.zeros(len(allocated), dtype=np.int64), -allocated), (until, allocated)]
+    outages = outage_data(outage_intervals, _ALWAYS)
+    if outages is not None:
+        closed = capacity[outages.nodes]
+        changes += [(outages.begins, -closed), (outages.ends, closed)]
+    times = np.concatenate([at for at, _ in changes])
+    since, of = np.unique(times, return_inverse=True)
+    free = np.zeros((len(since), capacity.shape[1]), dtype=np.int64)
+    np.add.at(free, of.reshape(-1), np.concatenate([amounts for _, amounts in changes]))
+    return since, free.cumsum(axis=0)
