@@ -141,7 +141,7 @@ def test_never_worse_than_the_best_list_plan(objective: Any, method: Method) -> 
         replay(sample.system, spy, sample.jobs)
         for problem in problems[:8]:
             by_priority = dispatcher.priority.sort(problem)
-            if dispatcher._begin(problem, by_priority) is not None:
+            if dispatcher.begin(problem, by_priority) is not None:
                 at_hand, found = planned(dispatcher, problem)
                 assert found <= at_hand
                 compared += 1
