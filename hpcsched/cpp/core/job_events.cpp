@@ -68,18 +68,21 @@ int64_t end_told(const State& state, const Job& job)
     return job.shown_end;
 }
 
-/// Keep those of the first `shown` rows that wait, merged with the `held` ones after them.
-void keep_waiting(const State& state, Queue queue, int64_t shown, int64_t held)
+/// Drop the `gone` rows among the first `shown` ones that wait no more, and merge the others with
+/// the `held` ones after them.
+void keep_waiting(const State& state, Queue queue, int64_t shown, int64_t held, int64_t gone)
 {
-    int64_t kept = 0;
-    for (int64_t k = 0; k < shown; ++k) {
+    int64_t kept = 0, k = 0;
+    for (; k < shown && gone != 0; ++k) {
         const int64_t row = queue.rows[k];
-        Job& job = state.jobs[row];
-        if (job.waits != 0)
+        if (state.jobs[row].waits != 0)
             queue.rows[kept++] = row;
         else
-            job.shape = job.request;
+            --gone;
     }
+    // Most jobs that start are near the front, and nobody need look at those behind the last one.
+    std::copy(queue.rows.begin() + k, queue.rows.begin() + shown, queue.rows.begin() + kept);
+    kept += shown - k;
     if (held != 0) queue.merge(kept, shown, held);
 }
 
@@ -171,9 +174,14 @@ void leave_queue(State& state)
 {
     Counters& counters = state.counters;
     const int64_t shown = counters.queued, held = counters.held_back;
-    keep_waiting(state, queue_of(state), shown, held);
+    const int64_t gone = counters.started + (state.flight.by_python ? counters.dismissed : 0);
+    keep_waiting(state, queue_of(state), shown, held, gone);
     if (state.choices.own_backfill_order)
-        keep_waiting(state, backfill_queue_of(state), shown, held);
+        keep_waiting(state, backfill_queue_of(state), shown, held, gone);
+    for (int64_t k = 0; k < counters.started; ++k) {
+        Job& job = state.jobs[state.started[k]];
+        job.shape = job.request;
+    }
     counters.queued += held - counters.started;
 }
 

@@ -71,7 +71,7 @@ public:
     {
     }
 
-    void run(int64_t place, int64_t last);
+    void run(int64_t next);
 
 private:
     State& state_;
@@ -92,7 +92,7 @@ private:
     Numbers least_loss(int64_t row);
 };
 
-void NodeBackfill::run(int64_t place, int64_t last)
+void NodeBackfill::run(int64_t next)
 {
     Job& head = state_.jobs[head_];
     auto [time, spare] = find_shadow();
@@ -104,10 +104,9 @@ void NodeBackfill::run(int64_t place, int64_t last)
     View<int64_t> queue = state_.queue;
     if (state_.choices.own_backfill_order) {
         queue = state_.behind;
-        place = -1;
-        last = state_.counters.queued - 1;
+        next = 0;
     }
-    for (int64_t k = place + 1; k <= last; ++k) {
+    for (int64_t k = next; k < state_.counters.queued; ++k) {
         const int64_t row = queue[k];
         Job& job = state_.jobs[row];
         if (job.waits == 0 || row == head_ || !fits_now(state_, row)) continue;
@@ -230,7 +229,7 @@ Numbers NodeBackfill::least_loss(int64_t row)
 
 }  // namespace
 
-void backfill_by_slot(State& state, int64_t place, int64_t last)
+void backfill_by_slot(State& state, int64_t place, int64_t next)
 {
     const int64_t head_row = state.queue[place];
     Job& head = state.jobs[head_row];
@@ -257,10 +256,9 @@ void backfill_by_slot(State& state, int64_t place, int64_t last)
     View<int64_t> queue = state.queue;
     if (state.choices.own_backfill_order) {
         queue = state.behind;
-        place = -1;
-        last = state.counters.queued - 1;
+        next = 0;
     }
-    for (int64_t k = place + 1; k <= last; ++k) {
+    for (int64_t k = next; k < state.counters.queued && state.counters.free_slots > 0; ++k) {
         const int64_t row = queue[k];
         Job& job = state.jobs[row];
         // In an own backfill order the head job and started jobs come up again.
@@ -276,9 +274,9 @@ void backfill_by_slot(State& state, int64_t place, int64_t last)
     }
 }
 
-void backfill_by_node(State& state, int64_t place, int64_t last)
+void backfill_by_node(State& state, int64_t place, int64_t next)
 {
-    NodeBackfill(state, state.queue[place]).run(place, last);
+    NodeBackfill(state, state.queue[place]).run(next);
 }
 
 }  // namespace hpcsched

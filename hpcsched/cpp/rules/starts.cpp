@@ -28,12 +28,13 @@ bool fits_now(State& state, int64_t row)
            shared_suffice(state, row, state.now());
 }
 
-Numbers find_candidates(State& state)
+int64_t first_that_fits(State& state, int64_t from)
 {
-    Numbers candidates;
-    for (int64_t k = 0; k < state.counters.queued; ++k)
-        if (fits_now(state, state.queue[k])) candidates.push_back(k);
-    return candidates;
+    const int64_t count = state.counters.queued;
+    // The usual round of a full system: nothing is free, whatever waits.
+    if (!state.by_node && state.counters.free_slots == 0) return count;
+    while (from < count && !fits_now(state, state.queue[from])) ++from;
+    return from;
 }
 
 Numbers choose_now(const State& state, int64_t row)
