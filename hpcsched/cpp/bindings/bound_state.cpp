@@ -46,7 +46,6 @@ Shapes read_shapes(const Fields& fields)
         .on_idle = fields.matrix<int64_t>("on_idle"),
         .exclusive = fields.view<bool>("exclusive"),
         .uncountable = fields.view<bool>("uncountable"),
-        .fits = fields.matrix<int64_t>("fits"),
         .fitting = fields.view<int64_t>("fitting"),
         .waiting = fields.view<int64_t>("shape_waiting"),
         .active = fields.view<int64_t>("active"),

@@ -145,7 +145,7 @@ state
         .def(
             "start_on",
             [](BoundPlan& b, int64_t row, const Array<const int64_t>& placed) {
-                start_where_placed(b.state(), row, view_of(placed));
+                start_where_placed(b.state(), row, placement_of(view_of(placed)));
             },
             "row"_a, "placed"_a, "Start a job with units on nodes, `[N]`.")
         .def(
@@ -264,7 +264,7 @@ explains
         .def(
             "draw_for_start",
             [](BoundState& bound, int64_t row, const Array<const int64_t>& placed) {
-                draw_for_start(bound.state(), row, view_of(placed));
+                draw_for_start(bound.state(), row, placement_of(view_of(placed)));
             },
             "row"_a, "placed"_a,
             "Subtract the draw of a job that starts now with units on nodes, `[N]`.");

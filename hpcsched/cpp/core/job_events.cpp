@@ -185,20 +185,17 @@ void leave_queue(State& state)
     counters.queued += held - counters.started;
 }
 
-int64_t take_nodes(State& state, int64_t row, View<const int64_t> placed)
+int64_t take_nodes(State& state, int64_t row, const Placement& placed)
 {
-    const int64_t shape = state.jobs[row].shape;
     int64_t first = none, previous = none;
-    for (int64_t node = 0; node < placed.size(); ++node) {
-        if (placed[node] == 0) continue;
-        const int64_t cell = add_cell(state, node, placed[node]);
-        if (previous == none)
-            first = cell;
-        else
-            state.cells[previous].next = cell;
-        previous = cell;
-        change_node(state, node, placed[node], shape, 1);
+    for (const Span& span : placed) {
+        for (int64_t node = span.first; node < span.end; ++node) {
+            const int64_t cell = add_cell(state, node, span.units);
+            (previous == none ? first : state.cells[previous].next) = cell;
+            previous = cell;
+        }
     }
+    change_places(state, first, state.jobs[row].shape, 1);
     return first;
 }
 
@@ -239,6 +236,7 @@ void give_back(State& state, int64_t row)
 {
     Counters& counters = state.counters;
     const Job& job = state.jobs[row];
+    if (state.by_node && state.choices.rule != Rule::in_python) runs_of(state);
     stop_running(state, row);
     counters.freed_until = std::max(counters.freed_until, end_told(state, job));
     if (!state.by_node) {
@@ -246,8 +244,7 @@ void give_back(State& state, int64_t row)
         give_slots_back(state, job.cell);
         return;
     }
-    for (int64_t cell = job.cell; cell != none; cell = state.cells[cell].next)
-        change_node(state, state.cells[cell].node, state.cells[cell].units, job.shape, -1);
+    change_places(state, job.cell, job.shape, -1);
     drop_cells(state, job.cell);
 }
 

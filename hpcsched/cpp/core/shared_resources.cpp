@@ -286,7 +286,7 @@ void reserve_shared(State& state, int64_t row, int64_t begin, int64_t sign)
     take(steps, begin, end, most_draw(state, row), sign);
 }
 
-void draw_for_start(State& state, int64_t row, View<const int64_t> placed)
+void draw_for_start(State& state, int64_t row, const Placement& placed)
 {
     SharedResources& shared = state.shared;
     if (!shared.any) return;
@@ -295,8 +295,9 @@ void draw_for_start(State& state, int64_t row, View<const int64_t> placed)
     steps.last = std::max(steps.last, end);
     take(steps, now, end, shared.own.row(row), 1);
     // A node that is on already draws more only from when it would have been switched off.
-    for (int64_t node = 0; node < placed.size(); ++node) {
-        if (placed[node] != 0 && shared.on_until[node] < end) {
+    for (const Span& span : placed) {
+        for (int64_t node = span.first; node < span.end; ++node) {
+            if (shared.on_until[node] >= end) continue;
             take(steps, shared.on_until[node], end, shared.node, 1);
             shared.on_until[node] = end;
         }

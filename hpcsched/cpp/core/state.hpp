@@ -4,6 +4,7 @@
 
 #include "core/counters.hpp"
 #include "core/job.hpp"
+#include "core/node_runs.hpp"
 #include "core/views.hpp"
 
 namespace hpcsched {
@@ -62,8 +63,7 @@ struct Shapes {
     Matrix<int64_t> on_idle;  // [S, N]
     View<bool> exclusive;
     View<bool> uncountable;  // cannot be planned by number
-    Matrix<int64_t> fits;  // units that fit on each node now, of active shapes, [S, N]
-    View<int64_t> fitting;  // their sums
+    View<int64_t> fitting;  // units that fit now, of active shapes
     View<int64_t> waiting;  // number of queued jobs
     View<int64_t> active;
 
@@ -174,6 +174,14 @@ struct Flight {
     View<double> decision_seconds;
 };
 
+/// Nodes by what is free now; see core/fit_counts.hpp.
+struct CountedNodes {
+    bool are_current = false;
+    NodeRuns runs;
+    std::vector<int32_t> bounds;  // reasons for a run to begin at a node, [N + 1]
+    std::vector<bool> known;  // shapes whose bounds are among them
+};
+
 /// State of a replay. All arrays are Python's, which replaces them when they must be longer.
 struct State {
     bool by_node;  // otherwise slots are counted
@@ -204,6 +212,7 @@ struct State {
     SharedResources shared;
     Batch batch;
     Output output;
+    CountedNodes nodes = {};
     std::vector<double> pressure = {};  // on each resource type in this round, [R]
 
     int64_t now() const { return counters.now; }

@@ -107,7 +107,10 @@ void FreeResources::place(int64_t job, int64_t begin, int64_t end, const ModelJo
             std::tie(ranks(0, node), ranks(1, node)) =
                 profile_.preference(node, first, end, request.asked, jobs.capacity);
     }
-    fill_by_rank(jobs.units[job], fits, ranks, placed);
+    Placement rooms;
+    for (int64_t node = 0; node < nodes; ++node) rooms.push_back({node, node + 1, fits[node]});
+    for (const Span& span : fill_by_rank(jobs.units[job], rooms, ranks))
+        std::fill(placed.begin() + span.first, placed.begin() + span.end, span.units);
     // After all nodes were ranked: ranks are by what was free before.
     Numbers amounts(static_cast<size_t>(request.asked.size()));
     for (int64_t node = 0; node < nodes; ++node) {

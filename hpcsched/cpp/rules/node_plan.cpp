@@ -12,10 +12,10 @@ namespace hpcsched {
 
 namespace {
 
-/// Place a job on capacity that is free from `begin` to `end`, and take it; return the units on
-/// each node, all 0 if it does not fit.
-Numbers place_between(State& state, int64_t row, int64_t begin, int64_t end, Allocator allocator,
-                      View<const double> pressure, Profile& profile)
+/// Place a job on capacity that is free from `begin` to `end`, and take it; nowhere if it does not
+/// fit.
+Placement place_between(State& state, int64_t row, int64_t begin, int64_t end, Allocator allocator,
+                        View<const double> pressure, Profile& profile)
 {
     const Job& job = state.jobs[row];
     const UnitRequest request = state.shapes.request(job.shape);
@@ -34,11 +34,12 @@ Numbers place_between(State& state, int64_t row, int64_t begin, int64_t end, All
         }
         room += fits[node];
     }
-    if (room < job.units) return Numbers(static_cast<size_t>(nodes));
-    const Numbers placed =
+    if (room < job.units) return {};
+    const Placement placed =
         allocator == Allocator::external
-            ? state.choices.external->place(row, fits, lowest)
-            : place_units(state, allocator, job.shape, job.units, fits, lowest, pressure);
+            ? placement_of(state.choices.external->place(row, fits, lowest))
+            : place_units(state, allocator, job.shape, job.units, NodeRuns(lowest), fits,
+                          pressure);
     take_placed(state, row, placed, begin, end, 1, profile);
     return placed;
 }
@@ -73,22 +74,23 @@ bool fits_in_profile(const State& state, int64_t row, const Profile& profile)
                               state.shapes.request(job.shape), state.capacity);
 }
 
-Numbers start_in_profile(State& state, int64_t row, Profile& profile)
+Placement start_in_profile(State& state, int64_t row, Profile& profile)
 {
     const int64_t now = state.now(), end = now + state.jobs[row].predicted;
     return place_between(state, row, now, end, state.choices.allocator, state.pressure, profile);
 }
 
-void take_placed(const State& state, int64_t row, View<const int64_t> placed, int64_t begin,
+void take_placed(const State& state, int64_t row, const Placement& placed, int64_t begin,
                  int64_t end, int64_t sign, Profile& profile)
 {
     const int64_t shape = state.jobs[row].shape;
     Numbers amounts(static_cast<size_t>(state.type_count()));
-    for (int64_t node = 0; node < placed.size(); ++node) {
-        if (placed[node] == 0) continue;
-        for (int64_t r = 0; r < state.type_count(); ++r)
-            amounts[r] = sign * allocated_on_node(state, node, placed[node], r, shape);
-        profile.take(node, begin, end, amounts);
+    for (const Span& span : placed) {
+        for (int64_t node = span.first; node < span.end; ++node) {
+            for (int64_t r = 0; r < state.type_count(); ++r)
+                amounts[r] = sign * allocated_on_node(state, node, span.units, r, shape);
+            profile.take(node, begin, end, amounts);
+        }
     }
 }
 
@@ -112,7 +114,7 @@ int64_t earliest_beside_shared(State& state, int64_t row, int64_t release, int64
     return start;
 }
 
-Numbers place_reservation(State& state, int64_t row, int64_t begin, Profile& profile)
+Placement place_reservation(State& state, int64_t row, int64_t begin, Profile& profile)
 {
     const std::vector<double> pressure(static_cast<size_t>(state.type_count()), 1.0);
     const int64_t end = begin + state.jobs[row].predicted;

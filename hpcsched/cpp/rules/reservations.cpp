@@ -52,12 +52,13 @@ void unnote(State& state, int64_t row)
     (after == none ? counters.last_made : jobs[after].made_before) = before;
 }
 
-/// Store the reserved nodes of a job, given the units on each, `[N]`.
-void note_places(State& state, int64_t row, const Numbers& placed)
+/// Store the reserved nodes of a job.
+void note_places(State& state, int64_t row, const Placement& placed)
 {
     drop_places(state, row);
-    for (auto node = static_cast<int64_t>(placed.size()) - 1; node >= 0; --node)
-        if (placed[node] != 0) note_place(state, row, node, placed[node]);
+    for (auto span = placed.rbegin(); span != placed.rend(); ++span)
+        for (int64_t node = span->end; node-- > span->first;)
+            note_place(state, row, node, span->units);
 }
 
 /// Whether the nodes noted for a job have room for it from a time on.

@@ -37,17 +37,21 @@ int64_t first_that_fits(State& state, int64_t from)
     return from;
 }
 
-Numbers choose_now(const State& state, int64_t row)
+Placement choose_now(State& state, int64_t row)
 {
     const Job& job = state.jobs[row];
-    const View<const int64_t> fits = state.shapes.fits.row(job.shape);
-    if (state.choices.allocator == Allocator::external)
-        return state.choices.external->place(row, fits, state.available);
-    return place_units(state, state.choices.allocator, job.shape, job.units, fits, state.available,
-                       state.pressure);
+    const NodeRuns& runs = runs_of(state);
+    const Numbers fits = units_on_runs(state, runs, job.shape);
+    if (state.choices.allocator != Allocator::external)
+        return place_units(state, state.choices.allocator, job.shape, job.units, runs, fits,
+                           state.pressure);
+    Numbers of_node;
+    for (int64_t run = 0; run < runs.count(); ++run)
+        of_node.insert(of_node.end(), static_cast<size_t>(runs.nodes(run)), fits[run]);
+    return placement_of(state.choices.external->place(row, of_node, state.available));
 }
 
-void start_where_placed(State& state, int64_t row, View<const int64_t> placed)
+void start_where_placed(State& state, int64_t row, const Placement& placed)
 {
     draw_for_start(state, row, placed);
     begin(state, row, take_nodes(state, row, placed));

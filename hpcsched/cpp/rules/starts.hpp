@@ -16,11 +16,11 @@ bool fits_now(State& state, int64_t row);
 /// jobs if none does.
 int64_t first_that_fits(State& state, int64_t from);
 
-/// Return the allocator's placement of a job now, in units on each node, `[N]`.
-Numbers choose_now(const State& state, int64_t row);
+/// Return the allocator's placement of a job now.
+Placement choose_now(State& state, int64_t row);
 
-/// Start a job on given nodes, `[N]`.
-void start_where_placed(State& state, int64_t row, View<const int64_t> placed);
+/// Start a job on given nodes.
+void start_where_placed(State& state, int64_t row, const Placement& placed);
 
 /// Start a job on nodes of the allocator's choice; where slots are counted, on free slots.
 void start(State& state, int64_t row);
