@@ -201,16 +201,16 @@ void open_shared(State& state)
     if (!shared.any) return;
     const View<Job> jobs = state.jobs;
     const int64_t now = state.now();
-    const Numbers ends = running_by_shown_end(state);
+    const RunningByEnd ends(state);
     const View<int64_t> on_until = shared.on_until;
     std::fill(on_until.begin(), on_until.end(), now);
     // Ends ascend, so the last job that is seen on a node is the one that frees it.
     Numbers last(static_cast<size_t>(on_until.size()));
-    for (size_t k = 0; k < ends.size(); ++k) {
+    for (int64_t k = 0; k < ends.size(); ++k) {
         const Job& job = jobs[ends[k]];
         for (int64_t cell = job.cell; cell != none; cell = state.cells[cell].next) {
             on_until[state.cells[cell].node] = job.shown_end;
-            last[state.cells[cell].node] = static_cast<int64_t>(k);
+            last[state.cells[cell].node] = k;
         }
     }
     Numbers free;
@@ -218,7 +218,7 @@ void open_shared(State& state)
         free.push_back(offered(shared, p, now) - shared.drawn[p]);
     SharedResources::Steps& steps = shared.steps;
     steps = {{now}, {free}, now, now};
-    for (size_t k = 0; k < ends.size(); ++k) {
+    for (int64_t k = 0; k < ends.size(); ++k) {
         const Job& job = jobs[ends[k]];
         // Jobs that end in the same second make one step.
         if (job.shown_end != steps.time.back()) {
@@ -227,7 +227,7 @@ void open_shared(State& state)
         }
         int64_t nodes = 0;
         for (int64_t cell = job.cell; cell != none; cell = state.cells[cell].next)
-            nodes += last[state.cells[cell].node] == static_cast<int64_t>(k);
+            nodes += last[state.cells[cell].node] == k;
         for (int64_t p = 0; p < shared.count(); ++p)
             free[p] += shared.own(ends[k], p) + nodes * shared.node[p];
         steps.free.back() = free;

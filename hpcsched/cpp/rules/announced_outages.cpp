@@ -14,8 +14,9 @@ namespace {
 void find_reach(State& state)
 {
     if (!state.outages.any_announced) return;
-    const Numbers ends = running_by_shown_end(state);
-    const int64_t last = ends.empty() ? state.now() : state.jobs[ends.back()].shown_end;
+    const RunningByEnd ends(state);
+    const int64_t last =
+        ends.size() == 0 ? state.now() : state.jobs[ends[ends.size() - 1]].shown_end;
     int64_t longest = 0;
     for (int64_t k = 0; k < state.counters.queued; ++k)
         longest = std::max(longest, state.jobs[state.queue[k]].predicted);
@@ -42,7 +43,7 @@ void close_for(const State& state, int64_t head, int64_t time, NodeRuns& then)
 int64_t free_for(State& state, int64_t head, int64_t time, NodeRuns& then)
 {
     then = runs_of(state);
-    for (const int64_t row : running_by_shown_end(state)) {
+    for (const int64_t row : RunningByEnd(state)) {
         const Job& job = state.jobs[row];
         if (job.shown_end > time) break;
         for_each_span(state, job.cell, [&](const Span& span) {
@@ -67,7 +68,7 @@ int64_t first_in_service(State& state, int64_t head, int64_t time, NodeRuns& the
     int64_t later = time;
     while (free_for(state, head, later, then) < state.jobs[head].units) {
         int64_t next = never;
-        for (const int64_t row : running_by_shown_end(state)) {
+        for (const int64_t row : RunningByEnd(state)) {
             if (state.jobs[row].shown_end > later) {
                 next = state.jobs[row].shown_end;
                 break;

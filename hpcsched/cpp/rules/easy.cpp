@@ -41,7 +41,7 @@ void note_reserved_for(Job& job, int64_t head)
 /// Running jobs by their ends, and the units of a head job that fit once they have ended.
 class Ends {
 public:
-    explicit Ends(State& state) : state_(state), rows_(running_by_shown_end(state)) {}
+    explicit Ends(State& state) : state_(state), rows_(state) {}
 
     bool any_left() const { return ended_ < rows_.size(); }
     int64_t next_time() const { return state_.jobs[rows_[ended_]].shown_end; }
@@ -55,8 +55,8 @@ public:
 
 private:
     const State& state_;
-    Numbers rows_;
-    size_t ended_ = 0;
+    RunningByEnd rows_;
+    int64_t ended_ = 0;
 };
 
 /// EASY of a round, node by node.

@@ -49,7 +49,7 @@ Placement place_between(State& state, int64_t row, int64_t begin, int64_t end, A
 Profile open_profile(State& state)
 {
     Profile profile(state.now(), state.available);
-    for (const int64_t row : running_by_shown_end(state)) {
+    for (const int64_t row : RunningByEnd(state)) {
         const Job& job = state.jobs[row];
         for (int64_t cell = job.cell; cell != none; cell = state.cells[cell].next) {
             const Cell& place = state.cells[cell];

@@ -47,7 +47,7 @@ void plan_anew(State& state, bool explains)
     if (!goes_on && first_that_fits(state, 0) == count) return;
     queue_of(state).sort_by_wait(count, state.now());
     if (choices.own_backfill_order) backfill_queue_of(state).sort_by_wait(count, state.now());
-    compute_pressure(state);
+    if (state.by_node) compute_pressure(state);
     const bool counted = counts_units(state);
     const int64_t at = start_in_order(state);
     if (at == count) return;

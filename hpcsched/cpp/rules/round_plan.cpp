@@ -11,7 +11,7 @@ namespace {
 Steps steps_of_slots(State& state)
 {
     Steps steps(state.now(), state.counters.free_slots);
-    for (const int64_t row : running_by_shown_end(state)) {
+    for (const int64_t row : RunningByEnd(state)) {
         // Ends come in order; those of one second share a step.
         steps.begin_step(state.jobs[row].shown_end);
         steps.add_to_last(state.jobs[row].units);
@@ -24,7 +24,7 @@ Steps steps_of_shape(State& state, int64_t shape)
     Steps steps(state.now(), state.shapes.fitting[shape]);
     // The nodes are emptied, end by end.
     NodeRuns then = runs_of(state);
-    for (const int64_t row : running_by_shown_end(state)) {
+    for (const int64_t row : RunningByEnd(state)) {
         const Job& job = state.jobs[row];
         steps.begin_step(job.shown_end);
         for_each_span(state, job.cell, [&](const Span& span) {
