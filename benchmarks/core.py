@@ -101,7 +101,7 @@ def replays(case: Case) -> None:
     """Print how many replays in memory a second a processor makes, and two threads beside one."""
 
     def replay(_: object = None) -> None:
-        hpcsched.replay(case.scenario, case.workload)
+        assert hpcsched.replay(case.scenario, case.workload).objective is not None
 
     replay()
     began = process_time()

@@ -1,4 +1,4 @@
-"""Growth, as whole processes: made-up logs of more and more jobs, and systems of more and more nodes.
+"""Growth, as whole processes: made-up logs of ever more jobs, systems of ever more nodes.
 
 Time should grow with the number of jobs and hardly with that of nodes; memory should not grow with
 the number of jobs.
@@ -75,7 +75,9 @@ def measure_jobs(folder: Path) -> None:
     for jobs in JOBS:
         trace = folder / f"jobs-{jobs}.swf"
         write_trace(trace, jobs)
-        commands = {name: run_of(write_scenario(folder, trace, name)) for name in ("reject", "easy")}
+        commands = {
+            name: run_of(write_scenario(folder, trace, name)) for name in ("reject", "easy")
+        }
         samples = run_processes(commands, RUNS, warm_up=0)
         report(f"{jobs:,} jobs, whole process", samples, "reject", jobs)
 
