@@ -227,9 +227,11 @@ class RoundPlan:
     def cancel(self, row: int) -> None:
         """Cancel the reservation of a job, whose nodes stay noted."""
 
-    def segments(self) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.int64]]:
+    def segments(self) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.int64]]:
         """
-        Return start, successor and free amounts of the segments: `[S]`, `[S]`, `[S, R]`.
+        Return the first segment of each node, `[N]`, and the segments.
+
+        Segments have starts, `[S]`, successors, `[S]`, and free amounts, `[S, R]`. Equal nodes share them.
         """
 
 class FreeResources:

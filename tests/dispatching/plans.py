@@ -232,8 +232,8 @@ class RoundPlan:
         return starts[job.job_id], places.get(job.job_id)
 
     @property
-    def segments(self) -> tuple[IntArray, IntArray, IntArray]:
-        """The segments that are in use."""
+    def segments(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+        """The first segment of each node, and the segments."""
         return self._plan.segments()
 
 
@@ -367,14 +367,13 @@ def _somewhere(units: int, fits: list[int], order: list[int]) -> NodeAllocation:
 
 def seconds_of(plan: RoundPlan, like: Seconds) -> IntArray:
     """Return what a plan says is free, as `Seconds.free`; its segments must be in order."""
-    start, after, free = plan.segments
+    head, start, after, free = plan.segments
     found = np.full_like(like.free, -1)
     met: set[int] = set()
     for node in range(found.shape[1]):
-        s, time = node, like.now
+        s, time = int(head[node]), like.now
         assert start[s] == time
         while s != -1:
-            assert s not in met
             met.add(s)
             following = int(after[s])
             end = like.now + len(found) if following == -1 else int(start[following])

@@ -111,13 +111,15 @@ auto segments(BoundPlan& bound)
 {
     const Profile& profile = bound.plan().profile;
     const auto count = static_cast<size_t>(profile.size());
-    Numbers start, after, free;
+    Numbers head, start, after, free;
+    for (int64_t run = 0; run < profile.run_count(); ++run)
+        head.insert(head.end(), static_cast<size_t>(profile.nodes(run)), profile.head(run));
     for (int64_t s = 0; s < profile.size(); ++s) {
         start.push_back(profile.start(s));
         after.push_back(profile.after(s));
         for (int64_t r = 0; r < profile.type_count(); ++r) free.push_back(profile.free(s, r));
     }
-    return std::tuple(copied(start, {count}), copied(after, {count}),
+    return std::tuple(copied(head, {head.size()}), copied(start, {count}), copied(after, {count}),
                       copied(free, {count, static_cast<size_t>(profile.type_count())}));
 }
 
@@ -179,7 +181,10 @@ state
             "cancel", [](BoundPlan& b, int64_t row) { cancel(b.state(), b.plan(), row); }, "row"_a,
             "Cancel the reservation of a job, whose nodes stay noted.")
         .def("segments", &segments,
-             "Return start, successor and free amounts of the segments: `[S]`, `[S]`, `[S, R]`.");
+             R"(Return the first segment of each node, `[N]`, and the segments.
+
+Segments have starts, `[S]`, successors, `[S]`, and free amounts, `[S, R]`. Equal nodes share them.
+)");
 }
 
 }  // namespace

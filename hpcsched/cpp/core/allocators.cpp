@@ -194,10 +194,8 @@ Placement place_units(const State& state, Allocator allocator, int64_t shape, in
     const bool takes_turns = allocator == Allocator::balanced || allocator == Allocator::hybrid;
     if (takes_turns && runs.count() < runs.node_count()) {
         // Each node of a run has a turn of its own.
-        Numbers of_node;
-        for (int64_t run = 0; run < runs.count(); ++run)
-            of_node.insert(of_node.end(), static_cast<size_t>(runs.nodes(run)), fits[run]);
-        return place_units(state, allocator, shape, units, runs.node_by_node(), of_node, pressure);
+        return place_units(state, allocator, shape, units, NodeRuns(runs.of_nodes()),
+                           runs.of_nodes(fits), pressure);
     }
     Placement rooms;
     for (int64_t run = 0; run < runs.count(); ++run)

@@ -125,7 +125,10 @@ void change_places(State& state, int64_t cell, int64_t shape, int64_t sign)
 {
     // Where Python decides, nobody asks for runs.
     const bool counts = state.choices.rule != Rule::in_python;
-    if (counts) runs_of(state);
+    if (counts)
+        runs_of(state);
+    else
+        state.nodes.are_current = false;
     NodeRuns& runs = state.nodes.runs;
     Shapes& shapes = state.shapes;
     // Only shapes that wait are counted; others are when their first job arrives.

@@ -55,6 +55,11 @@ NodeRuns::NodeRuns(Matrix<const int64_t> available, Numbers first)
     first_.push_back(available.columns());
 }
 
+NodeRuns::NodeRuns(int64_t types, Numbers first) : types_(types), first_(std::move(first))
+{
+    free_.resize(static_cast<size_t>(count() * types_));
+}
+
 int64_t NodeRuns::split(int64_t node)
 {
     const int64_t run = first_from(node);
@@ -73,16 +78,22 @@ void NodeRuns::merge(int64_t node)
     free_.erase(free_.begin() + run * types_, free_.begin() + (run + 1) * types_);
 }
 
-NodeRuns NodeRuns::node_by_node() const
+Table<int64_t> NodeRuns::of_nodes() const
 {
-    NodeRuns single;
-    single.types_ = types_;
-    single.first_.resize(static_cast<size_t>(node_count() + 1));
-    std::iota(single.first_.begin(), single.first_.end(), 0);
+    Table<int64_t> found(types_, node_count());
     for (int64_t run = 0; run < count(); ++run)
-        for (int64_t node = first(run); node < end(run); ++node)
-            single.free_.insert(single.free_.end(), free(run).begin(), free(run).end());
-    return single;
+        for (int64_t r = 0; r < types_; ++r)
+            std::fill_n(found.row(r).begin() + first(run), nodes(run), free(run)[r]);
+    return found;
+}
+
+Numbers NodeRuns::of_nodes(View<const int64_t> of_run) const
+{
+    Numbers found;
+    found.reserve(static_cast<size_t>(node_count()));
+    for (int64_t run = 0; run < count(); ++run)
+        found.insert(found.end(), static_cast<size_t>(nodes(run)), of_run[run]);
+    return found;
 }
 
 }  // namespace hpcsched

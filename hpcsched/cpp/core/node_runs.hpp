@@ -36,6 +36,9 @@ public:
     /// Runs that begin at nodes, with the free amounts of these, `[R, N]`.
     NodeRuns(Matrix<const int64_t> available, Numbers first);
 
+    /// Runs that begin at nodes, and the end of the last one, with nothing free.
+    NodeRuns(int64_t types, Numbers first);
+
     int64_t count() const { return static_cast<int64_t>(first_.size()) - 1; }
     int64_t first(int64_t run) const { return first_[run]; }
     int64_t end(int64_t run) const { return first_[run + 1]; }
@@ -62,8 +65,11 @@ public:
         for (; first_[run] < end; ++run) function(run);
     }
 
-    /// Return the same with a run of each node.
-    NodeRuns node_by_node() const;
+    /// Return the free amounts of each node, `[R, N]`.
+    Table<int64_t> of_nodes() const;
+
+    /// Return a number of each node, given that of each run.
+    Numbers of_nodes(View<const int64_t> of_run) const;
 
 private:
     int64_t types_ = 0;

@@ -19,27 +19,29 @@ Placement place_between(State& state, int64_t row, int64_t begin, int64_t end, A
 {
     const Job& job = state.jobs[row];
     const UnitRequest request = state.shapes.request(job.shape);
-    const int64_t nodes = request.on_idle.size();
-    const Table<int64_t> lowest = profile.lowest(begin, end, nodes);
-    Numbers fits(request.on_idle.begin(), request.on_idle.end());
+    const NodeRuns lowest = profile.lowest(begin, end);
+    Numbers fits;
     int64_t room = 0;
-    for (int64_t node = 0; node < nodes; ++node) {
+    for (int64_t run = 0; run < lowest.count(); ++run) {
+        const int64_t node = lowest.first(run);
+        const View<const int64_t> free = lowest.free(run);
+        int64_t units = request.on_idle[node];
         for (int64_t r = 0; r < request.asked.size(); ++r) {
             if (request.exclusive) {
-                if (lowest(r, node) != state.capacity.of_node(node, r)) fits[node] = 0;
+                if (free[r] != state.capacity.of_node(node, r)) units = 0;
             } else if (request.asked[r] != 0) {
-                fits[node] =
-                    std::min(fits[node], floor_divide(lowest(r, node), request.asked[r]));
+                units = std::min(units, floor_divide(free[r], request.asked[r]));
             }
         }
-        room += fits[node];
+        fits.push_back(units);
+        room += units * lowest.nodes(run);
     }
     if (room < job.units) return {};
     const Placement placed =
         allocator == Allocator::external
-            ? placement_of(state.choices.external->place(row, fits, lowest))
-            : place_units(state, allocator, job.shape, job.units, NodeRuns(lowest), fits,
-                          pressure);
+            ? placement_of(state.choices.external->place(row, lowest.of_nodes(fits),
+                                                         lowest.of_nodes()))
+            : place_units(state, allocator, job.shape, job.units, lowest, fits, pressure);
     take_placed(state, row, placed, begin, end, 1, profile);
     return placed;
 }
@@ -48,16 +50,18 @@ Placement place_between(State& state, int64_t row, int64_t begin, int64_t end, A
 
 Profile open_profile(State& state)
 {
-    Profile profile(state.now(), state.available);
+    Profile profile(state.now(), runs_of(state));
     for (const int64_t row : RunningByEnd(state)) {
         const Job& job = state.jobs[row];
-        for (int64_t cell = job.cell; cell != none; cell = state.cells[cell].next) {
-            const Cell& place = state.cells[cell];
-            const int64_t segment = profile.begin_segment(place.node, job.shown_end);
-            for (int64_t r = 0; r < state.type_count(); ++r)
-                profile.free(segment, r) +=
-                    allocated_on_node(state, place.node, place.units, r, job.shape);
-        }
+        for_each_span(state, job.cell, [&](const Span& span) {
+            profile.for_each_run(span.first, span.end, [&](int64_t run) {
+                const int64_t node = profile.first_node(run);
+                const int64_t segment = profile.begin_segment(run, job.shown_end);
+                for (int64_t r = 0; r < state.type_count(); ++r)
+                    profile.free(segment, r) +=
+                        allocated_on_node(state, node, span.units, r, job.shape);
+            });
+        });
     }
     const Outages& outages = state.outages;
     if (outages.any_announced)
@@ -86,11 +90,12 @@ void take_placed(const State& state, int64_t row, const Placement& placed, int64
     const int64_t shape = state.jobs[row].shape;
     Numbers amounts(static_cast<size_t>(state.type_count()));
     for (const Span& span : placed) {
-        for (int64_t node = span.first; node < span.end; ++node) {
+        profile.for_each_run(span.first, span.end, [&](int64_t run) {
+            const int64_t node = profile.first_node(run);
             for (int64_t r = 0; r < state.type_count(); ++r)
                 amounts[r] = sign * allocated_on_node(state, node, span.units, r, shape);
-            profile.take(node, begin, end, amounts);
-        }
+            profile.take(run, begin, end, amounts);
+        });
     }
 }
 

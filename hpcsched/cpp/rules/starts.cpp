@@ -45,10 +45,7 @@ Placement choose_now(State& state, int64_t row)
     if (state.choices.allocator != Allocator::external)
         return place_units(state, state.choices.allocator, job.shape, job.units, runs, fits,
                            state.pressure);
-    Numbers of_node;
-    for (int64_t run = 0; run < runs.count(); ++run)
-        of_node.insert(of_node.end(), static_cast<size_t>(runs.nodes(run)), fits[run]);
-    return placement_of(state.choices.external->place(row, of_node, state.available));
+    return placement_of(state.choices.external->place(row, runs.of_nodes(fits), state.available));
 }
 
 void start_where_placed(State& state, int64_t row, const Placement& placed)
