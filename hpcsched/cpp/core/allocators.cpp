@@ -198,6 +198,7 @@ Placement place_units(const State& state, Allocator allocator, int64_t shape, in
                            runs.of_nodes(fits), pressure);
     }
     Placement rooms;
+    rooms.reserve(static_cast<size_t>(runs.count()));
     for (int64_t run = 0; run < runs.count(); ++run)
         rooms.push_back({runs.first(run), runs.end(run), fits[run]});
     if (allocator == Allocator::first_fit) return fill_by_number(units, rooms);

@@ -1,6 +1,7 @@
 #include "rules/easy.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/allocators.hpp"
 #include "core/estimated_ends.hpp"
@@ -78,6 +79,10 @@ private:
     int64_t head_shape_;
     NodeRuns then_;  // free amounts at the shadow time, less what is reserved beside it
 
+    // Shapes and units of the jobs that cost the head job too much since the last start.
+    std::vector<std::pair<int64_t, int64_t>> refused_;
+
+    bool is_refused(const Job& job) const;
     Shadow find_shadow();
     int64_t pass_ends(Ends& ends, int64_t time, int64_t units);
     int64_t take(const Span& span, int64_t shape, int64_t sign);
@@ -103,8 +108,13 @@ void NodeBackfill::run(int64_t next)
         const int64_t row = queue[k];
         Job& job = state_.jobs[row];
         if (job.waits == 0 || row == head_ || !fits_now(state_, row)) continue;
+        const bool is_long = state_.now() + job.predicted > time;
+        if (is_long && is_refused(job)) {
+            note_reserved_for(job, head_);
+            continue;
+        }
         Placement placed = choose_now(state_, row);
-        if (state_.now() + job.predicted > time) {
+        if (is_long) {
             int64_t lost = -1;
             if (spare >= 0 && leaves_shared_to(state_, head_, time, row)) {
                 lost = reserve_beside(row, placed, spare);
@@ -117,12 +127,22 @@ void NodeBackfill::run(int64_t next)
             }
             if (lost < 0) {
                 note_reserved_for(job, head_);
+                refused_.emplace_back(job.shape, job.units);
                 continue;
             }
             spare -= lost;
         }
         start_where_placed(state_, row, placed);
+        refused_.clear();
     }
+}
+
+/// Whether an equal job was refused, and nothing has changed since then.
+bool NodeBackfill::is_refused(const Job& job) const
+{
+    // Jobs draw differently on shared resources, and an allocator in Python may see the job.
+    if (state_.shared.any || state_.choices.allocator == Allocator::external) return false;
+    return std::ranges::find(refused_, std::pair(job.shape, job.units)) != refused_.end();
 }
 
 /// Return the head job's reservation; `then_` becomes that of its time.
