@@ -44,7 +44,7 @@ NodeRuns& runs_of(State& state);
 /// Allocate units of a shape in a list of cells (sign 1), or release them (-1).
 void change_places(State& state, int64_t cell, int64_t shape, int64_t sign);
 
-/// Subtract units of a shape on each node of a run from its free amounts (sign 1), or add them (-1).
+/// Take units of a shape on each node of a run from its free amounts (sign 1), or add them (-1).
 void take_from_run(const State& state, NodeRuns& runs, int64_t run, int64_t units, int64_t shape,
                    int64_t sign);
 

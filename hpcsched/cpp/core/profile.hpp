@@ -6,9 +6,9 @@ namespace hpcsched {
 
 /// Free amounts on every node from now on, by runs of nodes that nothing distinguishes.
 ///
-/// A profile is a set of segments. Each lasts from its start to that of the next segment of its run,
-/// or for ever where there is none. A run is split where only some of its nodes change. Where each
-/// node is a run at first, runs have the nodes' numbers.
+/// A profile is a set of segments. Each lasts from its start to that of the next segment of its
+/// run, or for ever where there is none. A run is split where only some of its nodes change. Where
+/// each node is a run at first, runs have the nodes' numbers.
 class Profile {
 public:
     struct OneUnit {
@@ -78,8 +78,8 @@ public:
     /// Set the free amounts of nodes to 0 from `begin` to `end`.
     void close(View<const int64_t> nodes, int64_t begin, int64_t end);
 
-    /// Return the rank of a run's nodes for a stay from a segment to `end`, the least first: the offer
-    /// of types that are not requested, and the mean free share.
+    /// Return the rank of a run's nodes for a stay from a segment to `end`, the least first: the
+    /// offer of types that are not requested, and the mean free share.
     std::pair<double, double> preference(int64_t run, int64_t first, int64_t end,
                                          View<const int64_t> asked,
                                          const Capacity& capacity) const;

@@ -7,8 +7,8 @@ namespace hpcsched {
 /// EASY backfilling behind a head job, which has a reservation at its shadow time, and the rules
 /// that vary it: `relaxed` and `committed_backfill`.
 ///
-/// `place` is that of the head job in the queue, `next` that of the first job behind it that fits by
-/// itself.
+/// `place` is that of the head job in the queue, `next` that of the first job behind it that fits
+/// by itself.
 
 /// Backfill where slots are counted. Jobs that run past the shadow time use the spare slots of that
 /// time; beside a chosen job, none may.

@@ -14,7 +14,7 @@ Profile open_profile(State& state);
 /// Whether a job fits from now to its predicted end.
 bool fits_in_profile(const State& state, int64_t row, const Profile& profile);
 
-/// Take the capacity of a job that starts now, on nodes of the allocator's choice, and return these.
+/// Take the capacity of a job that starts now, on nodes of the allocator's choice; return these.
 Placement start_in_profile(State& state, int64_t row, Profile& profile);
 
 /// Take the capacity of a job's units on nodes for a time (sign 1), or give it back (-1).
