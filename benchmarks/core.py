@@ -1,60 +1,144 @@
-"""The core alone: reading and replaying KTH-SP2, without imports and without results on disk."""
+"""The core: simulation of EASY beside a program in C, replays a second, and two threads beside one.
 
-from collections.abc import Callable
+The program is `easy.c`, built with the C compiler at hand. It replays the jobs that hpcsched has
+read, in turn with hpcsched, and must come to the same start times.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
+from time import perf_counter, process_time
 
-from benchmarks import baseline_script as script
-from benchmarks.measure import report, run_functions
-from benchmarks.scenarios import kth, write_scenario
+import numpy as np
+
+import hpcsched
+from benchmarks.make_trace import write_trace
+from benchmarks.scenarios import kth
 from hpcsched.runs.assembly import assemble
 from hpcsched.runs.runner import parts_of
-from hpcsched.scenario import load_scenario
-from hpcsched.simulation.engine import Simulation
+from hpcsched.simulation.event_loop import EventLoop
 
-RUNS = 5
-JOBS = 28481
-NODE_LEVEL_JOBS = 3000
+RUNS = 7
+REPLAYS = 40
+# Processors in all of each log, on which any processor is as good as any other.
+LOGS = {
+    "KTH-SP2": ("KTH-SP2-1996-2.swf.gz", 100),
+    "SDSC-BLUE": ("SDSC-BLUE-2000-4.2-cln.swf.gz", 1152),
+    "CEA-Curie": ("CEA-Curie-2011-2.1-cln.swf.gz", 93312),
+}
+DEEP_QUEUE_JOBS, DEEP_QUEUE_GAP = 20_000, 60.0
 
 
-def replay(scenario_file: Path, jobs: int | None = None) -> Callable[[], object]:
-    """Return what reads and replays a scenario's trace, observed by nobody."""
-    limit = [] if jobs is None else [f"trace.jobs={jobs}"]
-    scenario = load_scenario(scenario_file, limit)
+@dataclass
+class Case:
+    """A workload under EASY with requested times; its jobs are read once."""
 
-    def run() -> None:
-        assembly = assemble(scenario)
-        Simulation(parts_of(assembly, ())).run(assembly.source.jobs())
+    name: str
+    processors: int
+    trace: Path
 
-    return run
+    def __post_init__(self) -> None:
+        node = {"name": "node", "count": self.processors, "resources": {"core": 1}}
+        swf = {"source": "swf", "path": str(self.trace), "unit": {"core": 1}}
+        self.scenario = hpcsched.load_scenario(
+            {
+                "name": "core",
+                "system": {"groups": [node]},
+                "trace": swf,
+                "predictor": "requested-time",
+                "dispatcher": "easy",
+            }
+        )
+        self.workload = hpcsched.read_workload(self.scenario)
+
+    def input_of_program(self) -> str:
+        """Return the jobs as `easy.c` reads them."""
+        columns = [
+            np.concatenate([getattr(batch, name) for batch in self.workload.columns])
+            for name in ("submit_time", "run_time", "requested_time", "units")
+        ]
+        jobs = np.column_stack(columns)
+        lines = [" ".join(map(str, job)) for job in jobs.tolist()]
+        return "\n".join([f"{self.processors} {len(jobs)}", *lines])
+
+    def simulate(self) -> tuple[float, int, int]:
+        """Return the processor seconds of a simulation, its rounds, and the sum of start times."""
+        replay = EventLoop(parts_of(assemble(self.scenario).build_all(), ()), places=False)
+        began = process_time()
+        written = list(replay.run(self.workload.columns))
+        took = process_time() - began
+        rounds = sum(len(part.rounds.now) for part in written)
+        return took, rounds, sum(int(part.left.start_time.sum()) for part in written)
+
+
+def compare(case: Case, program: Path) -> None:
+    """Print what a simulation takes in hpcsched and in C, run in turn."""
+    jobs = case.input_of_program()
+    ours, theirs = [], []
+    for _ in range(RUNS):
+        seconds, *found = case.simulate()
+        printed = subprocess.run(
+            [str(program), "1"], input=jobs, capture_output=True, text=True, check=True
+        ).stdout.split()
+        if found != [int(printed[1]), int(printed[2])]:
+            sys.exit(f"{case.name}: {found} rounds and starts in hpcsched, in C {printed[1:]}")
+        ours.append(seconds)
+        theirs.append(float(printed[0]))
+    ratios = [one / other for one, other in zip(ours, theirs, strict=True)]
+    print(
+        f"{case.name:10}  hpcsched {1000 * median(ours):8.2f} ms  C {1000 * median(theirs):8.2f} ms"
+        f"  {median(ratios):5.2f} times C ({min(ratios):.2f}-{max(ratios):.2f})"
+    )
+
+
+def replays(case: Case) -> None:
+    """Print how many replays in memory a second a processor makes, and two threads beside one."""
+
+    def replay(_: object = None) -> None:
+        assert hpcsched.replay(case.scenario, case.workload).objective is not None
+
+    replay()
+    began = process_time()
+    for _ in range(REPLAYS):
+        replay()
+    print(f"hpcsched.replay of {case.name}: {REPLAYS / (process_time() - began):.0f} a second")
+    walls: dict[int, list[float]] = {1: [], 2: []}
+    for _ in range(RUNS):
+        for threads, wall in walls.items():
+            with ThreadPoolExecutor(threads) as pool:
+                began = perf_counter()
+                list(pool.map(replay, range(REPLAYS)))
+                wall.append(perf_counter() - began)
+    gains = [one / two for one, two in zip(walls[1], walls[2], strict=True)]
+    print(f"two threads: {median(gains):.2f} times one ({min(gains):.2f}-{max(gains):.2f})")
+
+
+def cases(folder: Path) -> Iterator[Case]:
+    """Yield the logs, and a queue that only grows."""
+    for name, (log, processors) in LOGS.items():
+        yield Case(name, processors, kth().with_name(log))
+    trace = folder / "deep-queue.swf"
+    write_trace(trace, DEEP_QUEUE_JOBS, gap=DEEP_QUEUE_GAP)
+    yield Case("deep queue", 100, trace)
 
 
 def main() -> None:
-    """Measure EASY, List-FCFS, the simulator alone, and the two forms of what is free."""
-    trace = str(kth())
+    """Measure all cases, and replays of the first."""
     with TemporaryDirectory() as name:
-        folder = Path(name)
-        for dispatcher, decide in (("easy", script.easy_round), ("list", script.list_round)):
-            functions = {
-                "script": lambda decide=decide: script.replay(script.read(trace), decide, 100),
-                "hpcsched": replay(write_scenario(folder, kth(), dispatcher)),
-            }
-            samples = run_functions(functions, RUNS)
-            report(f"KTH-SP2, core alone, {dispatcher}", samples, "script", JOBS)
-
-        samples = run_functions({"reject": replay(write_scenario(folder, kth(), "reject"))}, RUNS)
-        report("KTH-SP2, one round a job and no more (reject)", samples, "reject", JOBS)
-
-        for dispatcher in ("easy", "list"):
-            functions = {
-                "aggregated": replay(write_scenario(folder, kth(), dispatcher), NODE_LEVEL_JOBS),
-                "node level": replay(
-                    write_scenario(folder, kth(), dispatcher, aggregated=False),
-                    NODE_LEVEL_JOBS,
-                ),
-            }
-            title = f"KTH-SP2, first {NODE_LEVEL_JOBS} jobs, {dispatcher}"
-            report(title, run_functions(functions, 2), "aggregated", NODE_LEVEL_JOBS)
+        program = Path(name, "easy")
+        source = Path(__file__).with_name("easy.c")
+        compiler = os.environ.get("CC", "cc")
+        subprocess.run([compiler, "-O2", "-o", str(program), str(source)], check=True)
+        for case in cases(Path(name)):
+            compare(case, program)
+            if case.name == "KTH-SP2":
+                replays(case)
 
 
 if __name__ == "__main__":

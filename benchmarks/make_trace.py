@@ -18,12 +18,17 @@ LARGEST_POWER = 6
 SHORTEST, LONGEST = 10, 8 * 3600
 
 
-def write_trace(path: Path, jobs: int, seed: int = 1, load: float = LOAD) -> None:
-    """Write a log of so many jobs, which ask for a share `load` of the system's time."""
+def write_trace(
+    path: Path, jobs: int, seed: int = 1, load: float = LOAD, gap: float | None = None
+) -> None:
+    """Write a log of so many jobs, which ask for a share `load` of the system's time.
+
+    `gap` is the mean time between two submissions in seconds; None: the one that makes `load`.
+    """
     draw = random.Random(seed)
     mean_units = sum(2**power for power in range(LARGEST_POWER + 1)) / (LARGEST_POWER + 1)
     mean_run_time = (LONGEST - SHORTEST) / math.log(LONGEST / SHORTEST)
-    mean_gap = mean_units * mean_run_time / (load * NODES)
+    mean_gap = mean_units * mean_run_time / (load * NODES) if gap is None else gap
     submit_time = 0.0
     with path.open("w") as file:
         file.write(f"; MaxJobs: {jobs}\n; MaxProcs: {NODES}\n")

@@ -1,13 +1,13 @@
 """Replays in memory: many in one process, over one workload that is read once."""
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -32,6 +32,8 @@ from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.replay_admission import admitted
 from hpcsched.simulation.replay_choices import obstacles
+from hpcsched.simulation.replay_output import Written
+from hpcsched.system.system import System
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.job_batches import (
     NO_JOBS,
@@ -113,28 +115,44 @@ class Figures(Mapping[str, float | None]):
         return len(self._metrics)
 
 
-@dataclass(frozen=True)
 class Replay:
-    """Results of a replay.
+    """Results of a replay; each is computed when it is first used.
 
     Attributes
     ----------
-    jobs, rounds : pyarrow.Table
-        All jobs that ran, in the order in which they left, and all dispatching rounds. The columns
-        are those of `jobs.parquet` and `rounds.parquet`; nodes are missing unless asked for.
-    metrics : Mapping
-        The installed metrics by name, each computed when it is first asked for.
-    objective : float or None
-        The scenario's objective over all jobs; None if no job ran.
     in_python : tuple of str
         What needed Python at each event; empty if the whole replay ran in compiled code.
     """
 
-    jobs: pa.Table
-    rounds: pa.Table
-    metrics: Figures
-    objective: float | None
-    in_python: tuple[str, ...]
+    def __init__(self, assembly: Assembly, written: "_Written", in_python: tuple[str, ...]) -> None:
+        self._assembly, self._written, self.in_python = assembly, written, in_python
+
+    @cached_property
+    def jobs(self) -> pa.Table:
+        """All jobs that ran, in the order in which they left.
+
+        The columns are those of `jobs.parquet`; nodes are missing unless asked for.
+        """
+        return self._written.jobs()
+
+    @cached_property
+    def rounds(self) -> pa.Table:
+        """All dispatching rounds, with the columns of `rounds.parquet`."""
+        return self._written.rounds()
+
+    @cached_property
+    def metrics(self) -> Figures:
+        """The installed metrics by name."""
+        system = self._assembly.system
+        capacity = dict(zip(system.resource_types, system.totals, strict=True))
+        down = down_amounts(self._assembly.outages, system)
+        run = RunTables(ArrowTable(self.jobs), ArrowTable(self.rounds), capacity, down)
+        return Figures(run, self._assembly.metrics())
+
+    @cached_property
+    def objective(self) -> float | None:
+        """The scenario's objective over all jobs; None if no job ran."""
+        return self._assembly.objective.measure(ArrowTable(self.jobs))
 
     def __repr__(self) -> str:
         """Return the numbers of jobs and rounds, and the objective, on one line."""
@@ -260,12 +278,12 @@ def replay(
     in_python = tuple(obstacles(parts))
     if not in_python:
         try:
-            return _result(assembly, *_compiled(parts, workload, places=places), in_python)
+            return Replay(assembly, _compiled(parts, workload, places=places), in_python)
         except NeedsPythonError as why:
             in_python, parts = (str(why),), begun_anew(assembly, parts)
     # Recorded starts are learned as the trace is read.
     jobs = workload.jobs if parts.recorded is None else assembly.source.jobs()
-    return _result(assembly, *replay_in_python(parts, jobs, places=places), in_python)
+    return Replay(assembly, _replay_in_python(parts, jobs, places=places), in_python)
 
 
 def _loaded(scenario: Scenario | Path | str | Mapping[str, Any]) -> Scenario:
@@ -277,15 +295,21 @@ def read_for(scenario: Scenario) -> dict[str, object]:
     return {name: getattr(scenario, name) for name in _BOUND_TO}
 
 
-def _result(
-    assembly: Assembly, jobs: pa.Table, rounds: pa.Table, in_python: tuple[str, ...]
-) -> Replay:
-    system = assembly.system
-    capacity = dict(zip(system.resource_types, system.totals, strict=True))
-    down = down_amounts(assembly.outages, system)
-    run = RunTables(ArrowTable(jobs), ArrowTable(rounds), capacity, down)
-    figures = Figures(run, assembly.metrics())
-    return Replay(jobs, rounds, figures, assembly.objective.measure(run.jobs), in_python)
+class _Written(NamedTuple):
+    """What a replay has written, and the jobs that it read."""
+
+    system: System
+    parts: Sequence[Written]
+    read: Sequence[JobColumns]
+
+    def jobs(self) -> pa.Table:
+        gone = without_rejected(joined_left([part.left for part in self.parts]))
+        return job_table(self.system, joined_columns(self.read).take(gone.sequence), gone)
+
+    def rounds(self) -> pa.Table:
+        rounds = joined_rounds([part.rounds for part in self.parts])
+        remarks = [one for part in self.parts for one in part.remarks]
+        return round_table(self.system, rounds, remarks)
 
 
 def replay_in_python(
@@ -302,19 +326,24 @@ def replay_in_python(
     places
         Whether the table of jobs says on which nodes they ran.
     """
+    written = _replay_in_python(parts, trace, places=places)
+    return written.jobs(), written.rounds()
+
+
+def _replay_in_python(parts: Parts, trace: Iterable[TracedJob], *, places: bool) -> _Written:
     replay = EventLoop(parts._replace(observers=()), places=places, in_python=True)
     with as_input_error():
-        return _tables(replay, admitted(batches_in_order(trace), parts))
+        return _written(replay, admitted(batches_in_order(trace), parts))
 
 
-def _compiled(parts: Parts, workload: Workload, *, places: bool) -> tuple[pa.Table, pa.Table]:
-    """Replay in compiled code; return the tables of jobs and rounds."""
+def _compiled(parts: Parts, workload: Workload, *, places: bool) -> _Written:
+    """Replay in compiled code."""
     batches = tuple(admitted(workload.columns, parts))
-    return _tables(EventLoop(parts, places=places), batches)
+    return _written(EventLoop(parts, places=places), batches)
 
 
-def _tables(replay: EventLoop, batches: Iterable[JobColumns]) -> tuple[pa.Table, pa.Table]:
-    """Replay jobs; return the tables of the jobs that ran and of the rounds."""
+def _written(replay: EventLoop, batches: Iterable[JobColumns]) -> _Written:
+    """Replay jobs; return what was written."""
     read = [NO_JOBS]
 
     def reading() -> Iterator[JobColumns]:
@@ -322,11 +351,4 @@ def _tables(replay: EventLoop, batches: Iterable[JobColumns]) -> tuple[pa.Table,
             read.append(columns)
             yield columns
 
-    written = list(replay.run(reading()))
-    gone = without_rejected(joined_left([part.left for part in written]))
-    rounds = joined_rounds([part.rounds for part in written])
-    system = replay.parts.system
-    return (
-        job_table(system, joined_columns(read).take(gone.sequence), gone),
-        round_table(system, rounds, [one for part in written for one in part.remarks]),
-    )
+    return _Written(replay.parts.system, list(replay.run(reading())), read)

@@ -99,7 +99,7 @@ class Windows:
         if later:
             jobs = jobs.filter(pa.array(jobs["submit_time"].to_numpy() > self.split))
         objective = assemble(scenario).objective.measure(ArrowTable(jobs))
-        table = outcome_table(scenario, replace(done, jobs=jobs), workload)
+        table = outcome_table(scenario, done, workload, jobs=jobs)
         return Window(outcome_in(table), objective)
 
 

@@ -70,7 +70,11 @@ class ReplayOutcome(NamedTuple):
 
 
 def outcome_table(
-    scenario: Scenario, replay: Replay, workload: Workload, address: str = ""
+    scenario: Scenario,
+    replay: Replay,
+    workload: Workload,
+    address: str = "",
+    jobs: pa.Table | None = None,
 ) -> pa.Table:
     """Return the outcome of a replay as a table, with its figures in the schema's metadata.
 
@@ -84,9 +88,12 @@ def outcome_table(
         Its jobs.
     address
         Address of the cell that the outcome is of, if it is to be kept.
+    jobs
+        Those of the replay's jobs whose times and attributes are wanted; None: all.
     """
-    names = [name for name in (*_TIMES, *OF_JOBS) if name in replay.jobs.schema.names]
-    table = replay.jobs.select(names).sort_by("job_id")
+    jobs = replay.jobs if jobs is None else jobs
+    names = [name for name in (*_TIMES, *OF_JOBS) if name in jobs.schema.names]
+    table = jobs.select(names).sort_by("job_id")
     if scenario.partitions:
         columns = {name: table[name].to_pylist() for name in OF_JOBS if name in names}
         partitions = build_partitions(scenario.partitions)

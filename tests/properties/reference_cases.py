@@ -25,9 +25,10 @@ from hpcsched.simulation.latency import Latency
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.records import RoundRecord
 from hpcsched.simulation.replay_choices import obstacles
-from hpcsched.system.system import System
+from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job import TracedJob
 from tests import builders
+from tests.builders import traced
 from tests.reference.events import Around, Limit, Replay
 from tests.reference.rules import Rule, Why
 from tests.simulation.replays import Told, by_the_core, event_by_event
@@ -166,6 +167,38 @@ def dispatcher_of(rule: Rule) -> Dispatcher:
         case "strict" | "greedy" | "backfill" | "committed" | "committed-backfill":
             return ListScheduler(order, rule.name, allocator, rule.depth)
     raise AssertionError(rule)
+
+
+@st.composite
+def many_nodes(draw: st.DrawFn, rule: st.SearchStrategy[Rule]) -> Case:
+    """Draw jobs on many of the nodes of one or two groups, with unequal units."""
+    large, small = draw(st.integers(8, 30)), draw(st.integers(0, 12))
+    groups = [NodeGroup("large", large, {"core": 4, "gpu": 2})]
+    if small:
+        groups.append(NodeGroup("small", small, {"core": 3}))
+    system = System(tuple(groups))
+    jobs, now = [], 0
+    for number in range(1, draw(st.integers(4, 14)) + 1):
+        now += draw(st.integers(0, 3))
+        run_time = draw(st.integers(1, 12))
+        job = traced(
+            number,
+            now,
+            draw(st.integers(1, large)),
+            run_time,
+            (draw(st.integers(1, 4)), draw(st.sampled_from([0, 0, 0, 1, 2]))),
+            requested_time=draw(st.integers(run_time, 12)),
+            exclusive=draw(st.sampled_from([False, False, False, True])),
+            one_unit_per_node=draw(st.booleans()),
+        )
+        jobs.append(job)
+    predicted = {job.job_id: job.requested_time for job, _ in jobs}
+    around = Around(predicted)
+    settings: dict[str, Any] = {"predictor": RequestedTime()}
+    if draw(st.sampled_from([False, False, True])):
+        settings["outages"] = draw(outages(system, 40))
+        around = around._replace(outages=settings["outages"])
+    return Case(system, jobs, draw(rule), around, settings)
 
 
 def check(case: Case) -> int:

@@ -18,6 +18,7 @@ from tests.properties.reference_cases import (
     Case,
     cases,
     check,
+    many_nodes,
     rules,
 )
 from tests.reference.events import Around, Replay
@@ -81,6 +82,14 @@ def test_an_outage_takes_no_reservation_away(name: str) -> None:
 def test_each_rule(name: str, alike: bool, data: st.DataObject) -> None:
     """Units that are alike can be planned for by number, and others not."""
     check(data.draw(cases(rules(name), alike=alike, feature="none")))
+
+
+@names
+@tries(60)
+@given(data=st.data())
+def test_many_nodes(name: str, data: st.DataObject) -> None:
+    """Nodes with equal free amounts are told apart by their numbers alone."""
+    check(data.draw(many_nodes(rules(name))))
 
 
 @pytest.mark.parametrize("feature", FEATURES[1:])

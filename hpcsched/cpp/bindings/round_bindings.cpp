@@ -109,6 +109,7 @@ void fill_nodes(State& state, const Row& shapes, const Row& place_count, const R
 {
     const int64_t queued = state.counters.queued;
     state.available = Table<int64_t>(matrix_of(available));
+    state.nodes.are_current = false;
     std::ranges::fill(state.shapes.waiting, 0);
     state.shapes.active.clear();
     std::ranges::fill(state.waiting_amounts, 0);
@@ -221,7 +222,7 @@ starting, planned
         .def(
             "draw_for_start",
             [](State& self, int64_t row, const Row& placed) {
-                draw_for_start(self, row, view_of(placed));
+                draw_for_start(self, row, placement_of(view_of(placed)));
             },
             "row"_a, "placed"_a,
             "Subtract the draw of a job that starts now with units on nodes, `[N]`.");

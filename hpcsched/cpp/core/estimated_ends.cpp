@@ -35,23 +35,23 @@ Numbers outlived(const State& state)
     return rows;
 }
 
-Numbers running_by_shown_end(State& state)
+RunningByEnd::RunningByEnd(State& state) : rows_(state.running.first(state.counters.running))
 {
     const View<Job> jobs = state.jobs;
-    const View<int64_t> running = state.running.first(state.counters.running);
-    Numbers ordered(running.begin(), running.end());
+    if (rows_.empty() || jobs[rows_[0]].planned_end > state.now()) return;
     // Rows are sorted by planned end, so that only the first ones may be overdue.
-    auto overdue = ordered.begin();
-    for (; overdue != ordered.end() && jobs[*overdue].planned_end <= state.now(); ++overdue) {
+    corrected_.assign(rows_.begin(), rows_.end());
+    rows_ = corrected_;
+    auto overdue = corrected_.begin();
+    for (; overdue != corrected_.end() && jobs[*overdue].planned_end <= state.now(); ++overdue) {
         Job& job = jobs[*overdue];
         job.shown_end = corrected_end(job, state.now(), state.choices.correction);
     }
     const auto before = [&](int64_t one, int64_t other) {
         return jobs[one].shown_end < jobs[other].shown_end;
     };
-    std::stable_sort(ordered.begin(), overdue, before);
-    std::inplace_merge(ordered.begin(), overdue, ordered.end(), before);
-    return ordered;
+    std::stable_sort(corrected_.begin(), overdue, before);
+    std::inplace_merge(corrected_.begin(), overdue, corrected_.end(), before);
 }
 
 }  // namespace hpcsched

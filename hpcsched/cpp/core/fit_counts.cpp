@@ -4,23 +4,107 @@
 
 namespace hpcsched {
 
-int64_t units_on_node(const State& state, int64_t node, int64_t shape,
-                      Matrix<const int64_t> available)
+namespace {
+
+/// A bound of a run that stays, beside the number of running jobs that begin or end there.
+constexpr int32_t lasting = 1 << 30;
+
+void add_bound(State& state, int64_t node)
+{
+    if (state.nodes.bounds[node]++ == 0) state.nodes.runs.split(node);
+}
+
+void drop_bound(State& state, int64_t node)
+{
+    if (--state.nodes.bounds[node] == 0) state.nodes.runs.merge(node);
+}
+
+void add_lasting_bound(State& state, int64_t node)
+{
+    int32_t& bound = state.nodes.bounds[node];
+    if (bound < lasting) bound += lasting;
+}
+
+/// Add the bounds between nodes that differ when nothing runs: by capacity, or as running jobs do
+/// not explain what is free.
+void add_bounds_of_idle_nodes(State& state)
+{
+    Table<int64_t> idle(state.available);
+    for (int64_t k = 0; k < state.counters.running; ++k) {
+        const Job& job = state.jobs[state.running[k]];
+        for_each_span(state, job.cell, [&](const Span& span) {
+            ++state.nodes.bounds[span.first];
+            ++state.nodes.bounds[span.end];
+            for (int64_t node = span.first; node < span.end; ++node)
+                for (int64_t r = 0; r < state.type_count(); ++r)
+                    idle(r, node) += allocated_on_node(state, node, span.units, r, job.shape);
+        });
+    }
+    for (int64_t r = 0; r < state.type_count(); ++r)
+        for (int64_t node = 1; node < state.node_count(); ++node)
+            if (idle(r, node) != idle(r, node - 1) ||
+                state.node_capacity(node, r) != state.node_capacity(node - 1, r))
+                add_lasting_bound(state, node);
+}
+
+/// Begin runs where nodes have another room for a shape when they are idle.
+void distinguish(State& state, int64_t shape)
+{
+    std::vector<bool>& known = state.nodes.known;
+    known.resize(static_cast<size_t>(state.shapes.asked.rows()));
+    if (known[shape]) return;
+    // Shapes beside outages are made anew under the same number.
+    known[shape] = !state.outages.any || shape < state.counters.requests;
+    const View<const int64_t> on_idle = state.shapes.on_idle.row(shape);
+    for (int64_t node = 1; node < on_idle.size(); ++node) {
+        if (on_idle[node] == on_idle[node - 1]) continue;
+        add_lasting_bound(state, node);
+        state.nodes.runs.split(node);
+    }
+}
+
+void compute_runs(State& state)
+{
+    std::vector<int32_t>& bounds = state.nodes.bounds;
+    bounds.assign(static_cast<size_t>(state.node_count() + 1), 0);
+    bounds.front() = bounds.back() = lasting;
+    add_bounds_of_idle_nodes(state);
+    Numbers first;
+    for (int64_t node = 0; node < state.node_count(); ++node)
+        if (bounds[node] != 0) first.push_back(node);
+    state.nodes.runs = NodeRuns(state.available, std::move(first));
+    state.nodes.known.clear();
+    state.nodes.are_current = true;
+    for (const int64_t shape : state.shapes.active) distinguish(state, shape);
+}
+
+}  // namespace
+
+int64_t units_on_node(const State& state, int64_t node, int64_t shape, View<const int64_t> free)
 {
     const Shapes& shapes = state.shapes;
     int64_t fits = shapes.on_idle(shape, node);
     if (fits == 0) return 0;
-    for (int64_t r = 0; r < available.rows(); ++r) {
-        const int64_t free = available(r, node), asked = shapes.asked(shape, r);
+    for (int64_t r = 0; r < free.size(); ++r) {
+        const int64_t asked = shapes.asked(shape, r);
         if (shapes.exclusive[shape]) {
-            if (free != state.node_capacity(node, r)) return 0;
+            if (free[r] != state.node_capacity(node, r)) return 0;
         } else if (asked != 0) {
-            if (free < asked) return 0;
+            if (free[r] < asked) return 0;
             // Where at most one unit fits, the check above is enough, and the division is saved.
-            if (fits > 1) fits = std::min(fits, free / asked);
+            if (fits > 1) fits = std::min(fits, free[r] / asked);
         }
     }
     return fits;
+}
+
+Numbers units_on_runs(const State& state, const NodeRuns& runs, int64_t shape)
+{
+    Numbers units;
+    units.reserve(static_cast<size_t>(runs.count()));
+    for (int64_t run = 0; run < runs.count(); ++run)
+        units.push_back(units_on_run(state, runs, run, shape));
+    return units;
 }
 
 int64_t allocated_on_node(const State& state, int64_t node, int64_t units, int64_t type,
@@ -30,27 +114,60 @@ int64_t allocated_on_node(const State& state, int64_t node, int64_t units, int64
     return units * state.shapes.asked(shape, type);
 }
 
-void change_node(State& state, int64_t node, int64_t units, int64_t shape, int64_t sign)
+NodeRuns& runs_of(State& state)
 {
-    for (int64_t r = 0; r < state.type_count(); ++r) {
-        const int64_t amount = sign * allocated_on_node(state, node, units, r, shape);
-        state.available(r, node) -= amount;
-        state.free_amounts[r] -= amount;
-    }
-    // Only shapes that wait are counted; others are when their first job arrives.
-    Shapes& shapes = state.shapes;
-    for (const int64_t other : shapes.active) {
-        const int64_t fits = units_on_node(state, node, other, state.available);
-        shapes.fitting[other] += fits - shapes.fits(other, node);
-        shapes.fits(other, node) = fits;
-    }
+    if (!state.nodes.are_current) compute_runs(state);
+    return state.nodes.runs;
 }
 
-void take_from(const State& state, int64_t node, int64_t units, int64_t shape, int64_t sign,
-               Matrix<int64_t> available)
+void change_places(State& state, int64_t cell, int64_t shape, int64_t sign)
 {
-    for (int64_t r = 0; r < available.rows(); ++r)
-        available(r, node) -= sign * allocated_on_node(state, node, units, r, shape);
+    // Where Python decides, nobody asks for runs.
+    const bool counts = state.choices.rule != Rule::in_python;
+    if (counts)
+        runs_of(state);
+    else
+        state.nodes.are_current = false;
+    NodeRuns& runs = state.nodes.runs;
+    Shapes& shapes = state.shapes;
+    // Only shapes that wait are counted; others are when their first job arrives.
+    const View<const int64_t> active = shapes.active;
+    Numbers before(static_cast<size_t>(active.size()));
+    for_each_span(state, cell, [&](const Span& span) {
+        for (int64_t r = 0; r < state.type_count(); ++r) {
+            for (int64_t node = span.first; node < span.end; ++node) {
+                const int64_t amount =
+                    sign * allocated_on_node(state, node, span.units, r, shape);
+                state.available(r, node) -= amount;
+                state.free_amounts[r] -= amount;
+            }
+        }
+        if (!counts) return;
+        if (sign > 0) {
+            add_bound(state, span.first);
+            add_bound(state, span.end);
+        }
+        runs.for_each(span.first, span.end, [&](int64_t run) {
+            for (int64_t k = 0; k < active.size(); ++k)
+                before[k] = units_on_run(state, runs, run, active[k]);
+            take_from_run(state, runs, run, span.units, shape, sign);
+            for (int64_t k = 0; k < active.size(); ++k)
+                shapes.fitting[active[k]] +=
+                    runs.nodes(run) * (units_on_run(state, runs, run, active[k]) - before[k]);
+        });
+        if (sign < 0) {
+            drop_bound(state, span.first);
+            drop_bound(state, span.end);
+        }
+    });
+}
+
+void take_from_run(const State& state, NodeRuns& runs, int64_t run, int64_t units, int64_t shape,
+                   int64_t sign)
+{
+    const View<int64_t> free = runs.free(run);
+    for (int64_t r = 0; r < free.size(); ++r)
+        free[r] -= sign * allocated_on_node(state, runs.first(run), units, r, shape);
 }
 
 void add_waiting(State& state, int64_t shape)
@@ -58,10 +175,12 @@ void add_waiting(State& state, int64_t shape)
     if (state.choices.rule == Rule::in_python) return;
     Shapes& shapes = state.shapes;
     if (++shapes.waiting[shape] != 1) return;
+    const NodeRuns& runs = runs_of(state);
+    distinguish(state, shape);
     shapes.active.add(shape);
     int64_t total = 0;
-    for (int64_t node = 0; node < shapes.fits.columns(); ++node)
-        total += shapes.fits(shape, node) = units_on_node(state, node, shape, state.available);
+    for (int64_t run = 0; run < runs.count(); ++run)
+        total += runs.nodes(run) * units_on_run(state, runs, run, shape);
     shapes.fitting[shape] = total;
 }
 
@@ -77,6 +196,7 @@ void remove_waiting(State& state, int64_t shape)
 
 void count_fits(State& state)
 {
+    state.nodes.are_current = false;
     for (int64_t k = 0; k < state.counters.queued; ++k)
         add_waiting(state, state.jobs[state.queue[k]].shape);
 }

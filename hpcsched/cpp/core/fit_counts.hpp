@@ -4,22 +4,49 @@
 
 namespace hpcsched {
 
-/// Units that fit on nodes, kept up to date for the shapes of waiting jobs.
+/// Units that fit on nodes: by runs of equal nodes, and their sums, which are kept up to date for
+/// the shapes of waiting jobs.
 
-/// Return the number of units of a shape that fit on a node, given free amounts, `[R, N]`.
-int64_t units_on_node(const State& state, int64_t node, int64_t shape,
-                      Matrix<const int64_t> available);
+/// Return the number of units of a shape that fit on a node with free amounts, `[R]`.
+int64_t units_on_node(const State& state, int64_t node, int64_t shape, View<const int64_t> free);
+
+/// Return the number of units of a shape that fit on each node of a run.
+inline int64_t units_on_run(const State& state, const NodeRuns& runs, int64_t run, int64_t shape)
+{
+    return units_on_node(state, runs.first(run), shape, runs.free(run));
+}
+
+/// Return the number of units of a shape that fit on each node of each run.
+Numbers units_on_runs(const State& state, const NodeRuns& runs, int64_t shape);
 
 /// Return the amount of a resource type that units of a shape hold on a node.
 int64_t allocated_on_node(const State& state, int64_t node, int64_t units, int64_t type,
                           int64_t shape);
 
-/// Allocate units of a shape on a node (sign 1), or release them (-1).
-void change_node(State& state, int64_t node, int64_t units, int64_t shape, int64_t sign);
+/// Call a function for each span of a list of cells.
+template <class Function>
+void for_each_span(const State& state, int64_t cell, Function function)
+{
+    while (cell != none) {
+        Span span{state.cells[cell].node, state.cells[cell].node, state.cells[cell].units};
+        for (; cell != none && state.cells[cell].node == span.end &&
+               state.cells[cell].units == span.units;
+             cell = state.cells[cell].next)
+            ++span.end;
+        function(span);
+    }
+}
 
-/// Subtract units of a shape (sign 1) from the free amounts of a node at some other time.
-void take_from(const State& state, int64_t node, int64_t units, int64_t shape, int64_t sign,
-               Matrix<int64_t> available);
+/// Return the runs of nodes by what is free now, computed if they are out of date. To be called
+/// before a job is taken out of the running ones.
+NodeRuns& runs_of(State& state);
+
+/// Allocate units of a shape in a list of cells (sign 1), or release them (-1).
+void change_places(State& state, int64_t cell, int64_t shape, int64_t sign);
+
+/// Take units of a shape on each node of a run from its free amounts (sign 1), or add them (-1).
+void take_from_run(const State& state, NodeRuns& runs, int64_t run, int64_t units, int64_t shape,
+                   int64_t sign);
 
 /// Count a waiting job of a shape; the first makes the shape active.
 void add_waiting(State& state, int64_t shape);

@@ -77,18 +77,21 @@ void note_start(Sought& sought, int64_t sequence, int64_t now)
     start = now;
 }
 
-/// Keep those of the first `shown` rows that wait, merged with the `held` ones after them.
-void keep_waiting(State& state, Queue queue, int64_t shown, int64_t held)
+/// Drop the `gone` rows among the first `shown` ones that wait no more, and merge the others with
+/// the `held` ones after them.
+void keep_waiting(State& state, Queue queue, int64_t shown, int64_t held, int64_t gone)
 {
-    int64_t kept = 0;
-    for (int64_t k = 0; k < shown; ++k) {
+    int64_t kept = 0, k = 0;
+    for (; k < shown && gone != 0; ++k) {
         const int64_t row = queue.rows[k];
-        Job& job = state.jobs[row];
-        if (job.waits != 0)
+        if (state.jobs[row].waits != 0)
             queue.rows[kept++] = row;
         else
-            job.shape = job.request;
+            --gone;
     }
+    // Most jobs that start are near the front, and nobody need look at those behind the last one.
+    std::copy(queue.rows.begin() + k, queue.rows.begin() + shown, queue.rows.begin() + kept);
+    kept += shown - k;
     if (held != 0) queue.merge(kept, shown, held);
 }
 
@@ -182,26 +185,29 @@ void leave_queue(State& state)
 {
     Counters& counters = state.counters;
     const int64_t shown = counters.queued, held = counters.held_back;
-    keep_waiting(state, queue_of(state), shown, held);
+    const int64_t gone =
+        counters.started + static_cast<int64_t>(state.flight.dismissed.size());
+    keep_waiting(state, queue_of(state), shown, held, gone);
     if (state.choices.own_backfill_order)
-        keep_waiting(state, backfill_queue_of(state), shown, held);
+        keep_waiting(state, backfill_queue_of(state), shown, held, gone);
+    for (int64_t k = 0; k < counters.started; ++k) {
+        Job& job = state.jobs[state.started[k]];
+        job.shape = job.request;
+    }
     counters.queued += held - counters.started;
 }
 
-int64_t take_nodes(State& state, int64_t row, View<const int64_t> placed)
+int64_t take_nodes(State& state, int64_t row, const Placement& placed)
 {
-    const int64_t shape = state.jobs[row].shape;
     int64_t first = none, previous = none;
-    for (int64_t node = 0; node < placed.size(); ++node) {
-        if (placed[node] == 0) continue;
-        const int64_t cell = add_cell(state, node, placed[node]);
-        if (previous == none)
-            first = cell;
-        else
-            state.cells[previous].next = cell;
-        previous = cell;
-        change_node(state, node, placed[node], shape, 1);
+    for (const Span& span : placed) {
+        for (int64_t node = span.first; node < span.end; ++node) {
+            const int64_t cell = add_cell(state, node, span.units);
+            (previous == none ? first : state.cells[previous].next) = cell;
+            previous = cell;
+        }
     }
+    change_places(state, first, state.jobs[row].shape, 1);
     return first;
 }
 
@@ -242,6 +248,7 @@ void give_back(State& state, int64_t row)
 {
     Counters& counters = state.counters;
     const Job& job = state.jobs[row];
+    if (state.by_node && state.choices.rule != Rule::in_python) runs_of(state);
     stop_running(state, row);
     counters.freed_until = std::max(counters.freed_until, end_told(state, job));
     if (!state.by_node) {
@@ -249,8 +256,7 @@ void give_back(State& state, int64_t row)
         give_slots_back(state, job.cell);
         return;
     }
-    for (int64_t cell = job.cell; cell != none; cell = state.cells[cell].next)
-        change_node(state, state.cells[cell].node, state.cells[cell].units, job.shape, -1);
+    change_places(state, job.cell, job.shape, -1);
     drop_cells(state, job.cell);
 }
 

@@ -25,8 +25,8 @@ void hold_back(State& state);
 /// Remove started jobs from the queue, and merge jobs that were held back into it.
 void leave_queue(State& state);
 
-/// Take the capacity of a job's units on nodes, `[N]`; return the first cell of its places.
-int64_t take_nodes(State& state, int64_t row, View<const int64_t> placed);
+/// Take the capacity of a job's units on nodes; return the first cell of its places.
+int64_t take_nodes(State& state, int64_t row, const Placement& placed);
 
 /// End the job on top of the heap of ends, and free its resources and its row.
 void end_first(State& state);

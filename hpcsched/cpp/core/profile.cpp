@@ -1,26 +1,52 @@
 #include "core/profile.hpp"
 
 #include <algorithm>
-#include <functional>
+#include <numeric>
 
 namespace hpcsched {
 
-Profile::Profile(int64_t now, Matrix<const int64_t> available) : types_(available.rows())
+Profile::Profile(int64_t now, const NodeRuns& runs) : types_(runs.free(0).size())
 {
-    const int64_t nodes = available.columns();
-    start_.assign(static_cast<size_t>(nodes), now);
-    after_.assign(static_cast<size_t>(nodes), none);
-    free_.reserve(static_cast<size_t>(nodes * types_));
-    for (int64_t node = 0; node < nodes; ++node) {
-        last_.push_back(node);
-        for (int64_t r = 0; r < types_; ++r) free_.push_back(available(r, node));
+    const int64_t count = runs.count();
+    start_.assign(static_cast<size_t>(count), now);
+    after_.assign(static_cast<size_t>(count), none);
+    free_.reserve(static_cast<size_t>(count * types_));
+    for (int64_t run = 0; run < count; ++run) {
+        first_.push_back(runs.first(run));
+        free_.insert(free_.end(), runs.free(run).begin(), runs.free(run).end());
+    }
+    first_.push_back(runs.node_count());
+    head_.resize(static_cast<size_t>(count));
+    std::iota(head_.begin(), head_.end(), 0);
+    last_ = head_;
+}
+
+int64_t Profile::run_of(int64_t node) const
+{
+    return std::upper_bound(first_.begin(), first_.end(), node) - first_.begin() - 1;
+}
+
+/// Begin a run at a node, with the segments of the run that it is in so far.
+void Profile::split_run(int64_t node)
+{
+    const int64_t run = run_of(node);
+    if (first_[run] == node) return;
+    first_.insert(first_.begin() + run + 1, node);
+    head_.insert(head_.begin() + run + 1, size());
+    for (int64_t s = head_[run]; s != none; s = after_[s]) {
+        start_.push_back(start_[s]);
+        after_.push_back(after_[s] == none ? none : size());
+        for (int64_t r = 0; r < types_; ++r) {
+            const int64_t amount = free(s, r);
+            free_.push_back(amount);
+        }
     }
 }
 
-int64_t Profile::begin_segment(int64_t node, int64_t time)
+int64_t Profile::begin_segment(int64_t run, int64_t time)
 {
     // Several jobs may end on a node at once: they share the segment that begins then.
-    return last_[node] = split(last_[node], time);
+    return last_[run] = split(last_[run], time);
 }
 
 /// Return the segment that begins at `time`, splitting a segment if needed.
@@ -38,16 +64,17 @@ int64_t Profile::split(int64_t segment, int64_t time)
     return made;
 }
 
-int64_t Profile::segment_at(int64_t node, int64_t time) const
+int64_t Profile::segment_at(int64_t run, int64_t time) const
 {
-    int64_t s = node;
+    int64_t s = head_[run];
     while (after_[s] != none && start_[after_[s]] <= time) s = after_[s];
     return s;
 }
 
-int64_t Profile::units_during(int64_t segment, int64_t node, const UnitRequest& request,
+int64_t Profile::units_during(int64_t segment, int64_t run, const UnitRequest& request,
                               const Capacity& capacity) const
 {
+    const int64_t node = first_[run];
     // The fit on the idle node also holds restrictions that amounts do not show.
     int64_t fits = request.on_idle[node];
     for (int64_t r = 0; r < request.asked.size(); ++r) {
@@ -67,33 +94,33 @@ bool Profile::fits_until(int64_t end, int64_t units, const UnitRequest& request,
                          const Capacity& capacity) const
 {
     int64_t missing = units;
-    for (int64_t node = 0; node < request.on_idle.size(); ++node) {
-        // No more than are missing: beyond that the node's later segments do not matter.
-        int64_t fits = std::min(request.on_idle[node], missing);
-        for (int64_t s = node; fits != 0 && s != none && start_[s] < end; s = after_[s])
-            fits = std::min(fits, units_during(s, node, request, capacity));
-        missing -= fits;
-        if (missing == 0) return true;
+    for (int64_t run = 0; first_[run] < request.on_idle.size(); ++run) {
+        // No more than are missing: beyond that the nodes' later segments do not matter.
+        int64_t fits = std::min(request.on_idle[first_[run]], missing);
+        for (int64_t s = head_[run]; fits != 0 && s != none && start_[s] < end; s = after_[s])
+            fits = std::min(fits, units_during(s, run, request, capacity));
+        missing -= fits * nodes(run);
+        if (missing <= 0) return true;
     }
     return false;
 }
 
-Table<int64_t> Profile::lowest(int64_t begin, int64_t end, int64_t nodes) const
+NodeRuns Profile::lowest(int64_t begin, int64_t end) const
 {
-    Table<int64_t> found(types_, nodes);
-    for (int64_t node = 0; node < nodes; ++node) {
-        int64_t s = segment_at(node, begin);
-        for (int64_t r = 0; r < types_; ++r) found(r, node) = free(s, r);
+    NodeRuns found(types_, first_);
+    for (int64_t run = 0; run < run_count(); ++run) {
+        const View<int64_t> least = found.free(run);
+        int64_t s = segment_at(run, begin);
+        for (int64_t r = 0; r < types_; ++r) least[r] = free(s, r);
         for (s = after_[s]; s != none && start_[s] < end; s = after_[s])
-            for (int64_t r = 0; r < types_; ++r)
-                found(r, node) = std::min(found(r, node), free(s, r));
+            for (int64_t r = 0; r < types_; ++r) least[r] = std::min(least[r], free(s, r));
     }
     return found;
 }
 
-void Profile::take(int64_t node, int64_t begin, int64_t end, View<const int64_t> amounts)
+void Profile::take(int64_t run, int64_t begin, int64_t end, View<const int64_t> amounts)
 {
-    int64_t s = split(segment_at(node, begin), begin);
+    int64_t s = split(segment_at(run, begin), begin);
     while (start_[s] < end) {
         // Only the last segment can reach beyond the end.
         if (after_[s] == none || start_[after_[s]] > end) split(s, end);
@@ -102,22 +129,28 @@ void Profile::take(int64_t node, int64_t begin, int64_t end, View<const int64_t>
     }
 }
 
-void Profile::close(View<const int64_t> nodes, int64_t begin, int64_t end)
+/// Set the free amounts of a run to 0 from `begin` to `end`.
+void Profile::close_run(int64_t run, int64_t begin, int64_t end)
 {
-    for (const int64_t node : nodes) {
-        int64_t s = split(segment_at(node, begin), begin);
-        while (start_[s] < end) {
-            if (after_[s] == none || start_[after_[s]] > end) split(s, end);
-            for (int64_t r = 0; r < types_; ++r) free(s, r) = 0;
-            s = after_[s];
-        }
+    int64_t s = split(segment_at(run, begin), begin);
+    while (start_[s] < end) {
+        if (after_[s] == none || start_[after_[s]] > end) split(s, end);
+        for (int64_t r = 0; r < types_; ++r) free(s, r) = 0;
+        s = after_[s];
     }
 }
 
-std::pair<double, double> Profile::preference(int64_t node, int64_t first, int64_t end,
+void Profile::close(View<const int64_t> nodes, int64_t begin, int64_t end)
+{
+    for (const int64_t node : nodes)
+        for_each_run(node, node + 1, [&](int64_t run) { close_run(run, begin, end); });
+}
+
+std::pair<double, double> Profile::preference(int64_t run, int64_t first, int64_t end,
                                               View<const int64_t> asked,
                                               const Capacity& capacity) const
 {
+    const int64_t node = first_[run];
     double offer = 0.0, share = 0.0;
     int64_t offered = 0;
     for (int64_t r = 0; r < asked.size(); ++r) {
@@ -140,11 +173,12 @@ Profile::OneUnit Profile::reserve_one(int64_t release, int64_t latest, int64_t r
 {
     int64_t best = latest, on = none;
     std::pair<double, double> rank;
-    for (int64_t node = 0; node < request.on_idle.size(); ++node) {
+    for (int64_t run = 0; first_[run] < request.on_idle.size(); ++run) {
+        const int64_t node = first_[run];
         if (request.on_idle[node] == 0) continue;
-        int64_t first = none, s = segment_at(node, release);
+        int64_t first = none, s = segment_at(run, release);
         while (s != none) {
-            if (units_during(s, node, request, capacity) == 0)
+            if (units_during(s, run, request, capacity) == 0)
                 first = none;
             else if (first == none)
                 first = s;
@@ -159,7 +193,7 @@ Profile::OneUnit Profile::reserve_one(int64_t release, int64_t latest, int64_t r
             s = after_[s];
             if (s == none || start_[s] - begin >= run_time) {
                 const auto found =
-                    preference(node, first, begin + run_time, request.asked, capacity);
+                    preference(run, first, begin + run_time, request.asked, capacity);
                 if (on == none || begin < best || found < rank) {
                     best = begin;
                     on = node;
@@ -171,8 +205,10 @@ Profile::OneUnit Profile::reserve_one(int64_t release, int64_t latest, int64_t r
     }
     if (on == none) return {never, none};
     // Taken at once, so that the next unit of the job is placed beside this one.
-    take(on, best, best + run_time,
-         request.exclusive ? capacity.of_node.row(on) : request.asked);
+    for_each_run(on, on + 1, [&](int64_t run) {
+        take(run, best, best + run_time,
+             request.exclusive ? capacity.of_node.row(on) : request.asked);
+    });
     return {best, on};
 }
 
@@ -188,15 +224,15 @@ int64_t Profile::earliest(int64_t from, int64_t latest, int64_t units, int64_t r
     };
     std::vector<Gain> gains;
     int64_t total = 0;
-    Numbers starts, levels, lows;  // of a node; see below
-    for (int64_t node = 0; node < request.on_idle.size(); ++node) {
-        if (request.on_idle[node] == 0) continue;
+    Numbers starts, levels, lows;  // of a run; see below
+    for (int64_t run = 0; first_[run] < request.on_idle.size(); ++run) {
+        if (request.on_idle[first_[run]] == 0) continue;
         starts.clear();
         levels.clear();
         lows.clear();
-        for (int64_t s = segment_at(node, from); s != none && start_[s] < latest + run_time;
+        for (int64_t s = segment_at(run, from); s != none && start_[s] < latest + run_time;
              s = after_[s]) {
-            const int64_t fits = units_during(s, node, request, capacity);
+            const int64_t fits = units_during(s, run, request, capacity);
             if (levels.empty() || fits != levels.back()) {
                 starts.push_back(start_[s]);
                 levels.push_back(fits);
@@ -216,9 +252,9 @@ int64_t Profile::earliest(int64_t from, int64_t latest, int64_t units, int64_t r
             while (lows[head] < static_cast<int64_t>(left)) ++head;
             const int64_t fits = levels[lows[head]];
             if (time == from)
-                total += fits;
+                total += fits * nodes(run);
             else if (fits != before)
-                gains.push_back({time, fits - before});
+                gains.push_back({time, (fits - before) * nodes(run)});
             before = fits;
             if (left + 1 == count) break;
             time = starts[left + 1];

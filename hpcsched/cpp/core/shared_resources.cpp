@@ -197,16 +197,16 @@ void open_shared(State& state)
     if (!shared.any) return;
     const View<Job> jobs = state.jobs;
     const int64_t now = state.now();
-    const Numbers ends = running_by_shown_end(state);
+    const RunningByEnd ends(state);
     const View<int64_t> on_until = shared.on_until;
     std::fill(on_until.begin(), on_until.end(), now);
     // Ends ascend, so the last job that is seen on a node is the one that frees it.
     Numbers last(static_cast<size_t>(on_until.size()));
-    for (size_t k = 0; k < ends.size(); ++k) {
+    for (int64_t k = 0; k < ends.size(); ++k) {
         const Job& job = jobs[ends[k]];
         for (int64_t cell = job.cell; cell != none; cell = state.cells[cell].next) {
             on_until[state.cells[cell].node] = job.shown_end;
-            last[state.cells[cell].node] = static_cast<int64_t>(k);
+            last[state.cells[cell].node] = k;
         }
     }
     Numbers free;
@@ -214,7 +214,7 @@ void open_shared(State& state)
         free.push_back(offered(shared, p, now) - shared.drawn[p]);
     SharedResources::Steps& steps = shared.steps;
     steps = {{now}, {free}, now, now};
-    for (size_t k = 0; k < ends.size(); ++k) {
+    for (int64_t k = 0; k < ends.size(); ++k) {
         const Job& job = jobs[ends[k]];
         // Jobs that end in the same second make one step.
         if (job.shown_end != steps.time.back()) {
@@ -223,7 +223,7 @@ void open_shared(State& state)
         }
         int64_t nodes = 0;
         for (int64_t cell = job.cell; cell != none; cell = state.cells[cell].next)
-            nodes += last[state.cells[cell].node] == static_cast<int64_t>(k);
+            nodes += last[state.cells[cell].node] == k;
         for (int64_t p = 0; p < shared.count(); ++p)
             free[p] += shared.own(ends[k], p) + nodes * shared.node[p];
         steps.free.back() = free;
@@ -282,7 +282,7 @@ void reserve_shared(State& state, int64_t row, int64_t begin, int64_t sign)
     take(steps, begin, end, most_draw(state, row), sign);
 }
 
-void draw_for_start(State& state, int64_t row, View<const int64_t> placed)
+void draw_for_start(State& state, int64_t row, const Placement& placed)
 {
     SharedResources& shared = state.shared;
     if (!shared.any) return;
@@ -291,8 +291,9 @@ void draw_for_start(State& state, int64_t row, View<const int64_t> placed)
     steps.last = std::max(steps.last, end);
     take(steps, now, end, shared.own.row(row), 1);
     // A node that is on already draws more only from when it would have been switched off.
-    for (int64_t node = 0; node < placed.size(); ++node) {
-        if (placed[node] != 0 && shared.on_until[node] < end) {
+    for (const Span& span : placed) {
+        for (int64_t node = span.first; node < span.end; ++node) {
+            if (shared.on_until[node] >= end) continue;
             take(steps, shared.on_until[node], end, shared.node, 1);
             shared.on_until[node] = end;
         }

@@ -56,8 +56,8 @@ int64_t earliest_in_shared(State& state, int64_t row, int64_t begin);
 /// for a start at `never`.
 void reserve_shared(State& state, int64_t row, int64_t begin, int64_t sign);
 
-/// Subtract the draw of a job that starts now with units on nodes, `[N]`.
-void draw_for_start(State& state, int64_t row, View<const int64_t> placed);
+/// Subtract the draw of a job that starts now with units on nodes.
+void draw_for_start(State& state, int64_t row, const Placement& placed);
 
 /// Whether a started job draws less than was reserved for it: it shares nodes with other jobs, or
 /// is on fewer than it might have taken.

@@ -31,7 +31,7 @@ State::State(Matrix<const int64_t> of_node, View<const int64_t> first_slot, Choi
     }
     free_amounts = total_capacity;
     shapes.asked = Table<int64_t>(0, types);
-    shapes.on_idle = shapes.fits = Table<int64_t>(0, nodes);
+    shapes.on_idle = Table<int64_t>(0, nodes);
     output.amounts = Table<int64_t>(0, 3 * types);
     shared.levels = Table<int64_t>(0, 1);
     flight.lost = Column<int64_t>(types);
@@ -87,7 +87,6 @@ void add_shape(State& state, const UnitRequest& request, bool uncountable)
     shapes.on_idle.add(request.on_idle);
     shapes.exclusive.add(request.exclusive);
     shapes.uncountable.add(uncountable);
-    shapes.fits.resize(shapes.count());
     shapes.fitting.add(0);
     shapes.waiting.add(0);
     count_nodes(state);
@@ -96,7 +95,7 @@ void add_shape(State& state, const UnitRequest& request, bool uncountable)
 void keep_shapes(State& state, int64_t count)
 {
     Shapes& shapes = state.shapes;
-    for (Table<int64_t>* table : {&shapes.asked, &shapes.on_idle, &shapes.fits})
+    for (Table<int64_t>* table : {&shapes.asked, &shapes.on_idle})
         table->resize(count);
     for (Column<Flag>* column : {&shapes.exclusive, &shapes.uncountable}) column->resize(count);
     for (Column<int64_t>* column : {&shapes.fitting, &shapes.waiting}) column->resize(count);

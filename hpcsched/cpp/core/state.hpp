@@ -5,6 +5,7 @@
 
 #include "core/counters.hpp"
 #include "core/job.hpp"
+#include "core/node_runs.hpp"
 #include "core/views.hpp"
 
 namespace hpcsched {
@@ -69,8 +70,7 @@ struct Shapes {
     Table<int64_t> on_idle;  // [S, N]
     Column<Flag> exclusive;
     Column<Flag> uncountable;  // cannot be planned by number
-    Table<int64_t> fits;  // units that fit on each node now, of active shapes, [S, N]
-    Column<int64_t> fitting;  // their sums
+    Column<int64_t> fitting;  // units that fit now, of active shapes
     Column<int64_t> waiting;  // number of queued jobs
     Column<int64_t> active;  // those of queued jobs
 
@@ -179,7 +179,12 @@ struct Output {
     Table<int64_t> amounts;  // of each round: waiting, free and idle amounts
     Column<double> decision_times;
 
-    void clear() { *this = {.finished = {}, .amounts = Table<int64_t>(0, amounts.columns())}; }
+    void clear()
+    {
+        Table<int64_t> none(0, amounts.columns());
+        *this = {};
+        amounts = std::move(none);
+    }
     void finish_instant() { finished = {jobs.size(), lost.size(), rounds.size()}; }
 
     /// Drop what was written after the last instant.
@@ -204,6 +209,14 @@ struct Sought {
     Numbers jobs;
     Numbers starts;
     int64_t missing = -1;  // number of those that have not started
+};
+
+/// Nodes by what is free now; see core/fit_counts.hpp.
+struct CountedNodes {
+    bool are_current = false;
+    NodeRuns runs;
+    std::vector<int32_t> bounds;  // reasons for a run to begin at a node, [N + 1]
+    std::vector<bool> known;  // shapes whose bounds are among them
 };
 
 /// State of a replay, or of a single problem.
@@ -239,6 +252,7 @@ struct State {
     std::shared_ptr<Batch> batch = std::make_shared<Batch>();  // copies of a state share it
     Output output;
     Sought sought;
+    CountedNodes nodes;
     std::vector<double> pressure;  // on each resource type in this round, [R]
     ExternalAllocator* external = nullptr;  // while Python places jobs
 

@@ -181,7 +181,10 @@ private:
                 std::tie(ranks(0, node), ranks(1, node)) =
                     profile_.preference(node, first, end, request.asked, jobs.capacity);
         }
-        fill_by_rank(jobs.units[job], fits, ranks, placed);
+        Placement rooms;
+        for (int64_t node = 0; node < nodes; ++node) rooms.push_back({node, node + 1, fits[node]});
+        for (const Span& span : fill_by_rank(jobs.units[job], rooms, ranks))
+            std::fill(placed.begin() + span.first, placed.begin() + span.end, span.units);
     }
 };
 

@@ -26,6 +26,7 @@ void close_nodes(State& state)
         const bool is_down = outages.down[node] > 0;
         if (outages.closed[node] == is_down) continue;
         outages.closed[node] = is_down;
+        state.nodes.are_current = false;
         state.counters.closed += is_down ? 1 : -1;
         for (int64_t r = 0; r < state.type_count(); ++r) {
             const int64_t free = is_down ? 0 : state.node_capacity(node, r);

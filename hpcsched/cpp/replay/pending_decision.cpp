@@ -38,8 +38,7 @@ void change_room(State& state, const Job& job, int64_t sign)
             state.free_amounts[r] -= sign * job.units * state.shapes.asked(job.shape, r);
         return;
     }
-    for (int64_t cell = job.cell; cell != none; cell = state.cells[cell].next)
-        change_node(state, state.cells[cell].node, state.cells[cell].units, job.shape, sign);
+    change_places(state, job.cell, job.shape, sign);
 }
 
 void add_to_waiting(State& state, const Job& job, int64_t sign)

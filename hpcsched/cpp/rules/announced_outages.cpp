@@ -14,8 +14,9 @@ namespace {
 void find_reach(State& state)
 {
     if (!state.outages.any_announced) return;
-    const Numbers ends = running_by_shown_end(state);
-    const int64_t last = ends.empty() ? state.now() : state.jobs[ends.back()].shown_end;
+    const RunningByEnd ends(state);
+    const int64_t last =
+        ends.size() == 0 ? state.now() : state.jobs[ends[ends.size() - 1]].shown_end;
     int64_t longest = 0;
     for (int64_t k = 0; k < state.counters.queued; ++k)
         longest = std::max(longest, state.jobs[state.queue[k]].predicted);
@@ -23,7 +24,7 @@ void find_reach(State& state)
 }
 
 /// Set the free amounts to 0 on nodes that an outage takes from a head job that starts at `time`.
-void close_for(const State& state, int64_t head, int64_t time, Matrix<int64_t> then)
+void close_for(const State& state, int64_t head, int64_t time, NodeRuns& then)
 {
     const Outages& outages = state.outages;
     if (!outages.any_announced) return;
@@ -32,40 +33,42 @@ void close_for(const State& state, int64_t head, int64_t time, Matrix<int64_t> t
         if (!(state.now() < outages.start[k] && outages.start[k] < until)) continue;
         if (outages.end[k] <= time) continue;
         for (const int64_t node : outages.nodes_of(k))
-            for (int64_t r = 0; r < then.rows(); ++r) then(r, node) = 0;
+            then.for_each(node, node + 1,
+                          [&](int64_t run) { std::ranges::fill(then.free(run), 0); });
     }
 }
 
-/// Write the free capacity for a head job that starts at `time`: free amounts, `[R, N]`, and units
-/// that fit, `[N]`; return their sum. Nodes that an announced outage takes from the job have none.
-int64_t free_for(State& state, int64_t head, int64_t time, Matrix<int64_t> then,
-                 View<int64_t> head_fits)
+/// Write the free amounts for a head job that starts at `time`; return the units that fit. Nodes
+/// that an announced outage takes from the job have none.
+int64_t free_for(State& state, int64_t head, int64_t time, NodeRuns& then)
 {
-    std::copy_n(state.available.data(), then.rows() * then.columns(), then.data());
-    for (const int64_t row : running_by_shown_end(state)) {
+    then = runs_of(state);
+    for (const int64_t row : RunningByEnd(state)) {
         const Job& job = state.jobs[row];
         if (job.shown_end > time) break;
-        for (int64_t cell = job.cell; cell != none; cell = state.cells[cell].next)
-            take_from(state, state.cells[cell].node, state.cells[cell].units, job.shape, -1, then);
+        for_each_span(state, job.cell, [&](const Span& span) {
+            then.for_each(span.first, span.end, [&](int64_t run) {
+                take_from_run(state, then, run, span.units, job.shape, -1);
+            });
+        });
     }
     close_for(state, head, time, then);
     int64_t total = 0;
-    for (int64_t node = 0; node < head_fits.size(); ++node)
-        total += head_fits[node] = units_on_node(state, node, state.jobs[head].shape, then);
+    for (int64_t run = 0; run < then.count(); ++run)
+        total += then.nodes(run) * units_on_run(state, then, run, state.jobs[head].shape);
     return total;
 }
 
 /// Return the earliest start of a head job on nodes that stay in service for it, from `time` on.
 /// Once all relevant outages are over, the full capacity is there.
-int64_t first_in_service(State& state, int64_t head, int64_t time, Matrix<int64_t> then,
-                         View<int64_t> head_fits)
+int64_t first_in_service(State& state, int64_t head, int64_t time, NodeRuns& then)
 {
     const Outages& outages = state.outages;
     if (!any_ahead(state)) return time;
     int64_t later = time;
-    while (free_for(state, head, later, then, head_fits) < state.jobs[head].units) {
+    while (free_for(state, head, later, then) < state.jobs[head].units) {
         int64_t next = never;
-        for (const int64_t row : running_by_shown_end(state)) {
+        for (const int64_t row : RunningByEnd(state)) {
             if (state.jobs[row].shown_end > later) {
                 next = state.jobs[row].shown_end;
                 break;
@@ -104,20 +107,19 @@ bool counts_units(State& state)
            !state.shared.any && !any_ahead(state);
 }
 
-Shadow move_shadow(State& state, int64_t head, Shadow shadow, Matrix<int64_t> then,
-                   View<int64_t> head_fits)
+Shadow move_shadow(State& state, int64_t head, Shadow shadow, NodeRuns& then)
 {
     const bool is_beside_outages = any_ahead(state);
     if (!state.shared.any && !is_beside_outages) return shadow;
-    int64_t time = first_in_service(state, head, shadow.time, then, head_fits);
+    int64_t time = first_in_service(state, head, shadow.time, then);
     // Nodes and shared resources are asked in turn until neither moves the time any more.
     int64_t later = earliest_in_shared(state, head, time);
     while (later != never) {
-        time = first_in_service(state, head, later, then, head_fits);
+        time = first_in_service(state, head, later, then);
         if (time == later) break;
         later = earliest_in_shared(state, head, time);
     }
-    return {later, free_for(state, head, later, then, head_fits) - state.jobs[head].units};
+    return {later, free_for(state, head, later, then) - state.jobs[head].units};
 }
 
 }  // namespace hpcsched

@@ -27,8 +27,7 @@ struct Shadow {
 };
 
 /// Return a shadow moved to where outages and shared resources let the head job start. Free amounts
-/// then, `[R, N]`, and the units that fit, `[N]`, are updated.
-Shadow move_shadow(State& state, int64_t head, Shadow shadow, Matrix<int64_t> then,
-                   View<int64_t> head_fits);
+/// then are updated.
+Shadow move_shadow(State& state, int64_t head, Shadow shadow, NodeRuns& then);
 
 }  // namespace hpcsched

@@ -25,14 +25,14 @@ public:
 private:
     struct Placed {
         int64_t begin;
-        Numbers units;  // on each node, where reasons are requested
+        Placement units;
     };
 
     State& state_;
     bool explains_;
     Profile profile_;
     Numbers reserved_;
-    std::vector<Numbers> placed_;  // of the reserved rows, where reasons are requested
+    std::vector<Placement> placed_;  // of the reserved rows, where reasons are requested
 
     Placed reserve(int64_t row, int64_t release);
     int64_t not_before(int64_t row) const;
@@ -50,17 +50,15 @@ private:
 NodeReservations::Placed NodeReservations::reserve(int64_t row, int64_t release)
 {
     const std::optional<int64_t> window = state_.choices.window;
-    Numbers nowhere(static_cast<size_t>(state_.node_count()));
     if (state_.jobs[row].units == 1 && !state_.shared.any && !window) {
         const auto [begin, node] = reserve_unit(state_, row, release, never, profile_);
-        if (begin != never) nowhere[node] = 1;
-        return {begin, nowhere};
+        return {begin, begin == never ? Placement{} : Placement{{node, node + 1, 1}}};
     }
     const int64_t start = earliest_beside_shared(state_, row, release, never, profile_);
-    if (start == never || (window && start > state_.now() + *window)) return {never, nowhere};
-    Numbers placed = place_reservation(state_, row, start, profile_);
+    if (start == never || (window && start > state_.now() + *window)) return {never, {}};
+    Placement placed = place_reservation(state_, row, start, profile_);
     reserve_shared(state_, row, start, 1);
-    return {start, placed};
+    return {start, std::move(placed)};
 }
 
 /// Return a lower bound on the time at which a job fits. Within a round free capacity only shrinks,

@@ -1,6 +1,7 @@
 #include "rules/easy.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/allocators.hpp"
 #include "core/estimated_ends.hpp"
@@ -41,7 +42,7 @@ void note_reserved_for(Job& job, int64_t head)
 /// Running jobs by their ends, and the units of a head job that fit once they have ended.
 class Ends {
 public:
-    explicit Ends(State& state) : state_(state), rows_(running_by_shown_end(state)) {}
+    explicit Ends(State& state) : state_(state), rows_(state) {}
 
     bool any_left() const { return ended_ < rows_.size(); }
     int64_t next_time() const { return state_.jobs[rows_[ended_]].shown_end; }
@@ -55,8 +56,8 @@ public:
 
 private:
     const State& state_;
-    Numbers rows_;
-    size_t ended_ = 0;
+    RunningByEnd rows_;
+    int64_t ended_ = 0;
 };
 
 /// EASY of a round, node by node.
@@ -66,33 +67,30 @@ public:
         : state_(state),
           head_(head),
           head_shape_(state.jobs[head].shape),
-          then_(state.available),
-          head_fits_(fits_of(state, head))
+          then_(runs_of(state))
     {
     }
 
-    void run(int64_t place, int64_t last);
+    void run(int64_t next);
 
 private:
     State& state_;
     int64_t head_;
     int64_t head_shape_;
-    Table<int64_t> then_;  // free amounts at the shadow time, less what is reserved beside it
-    Numbers head_fits_;  // units of the head job that fit on each node then
+    NodeRuns then_;  // free amounts at the shadow time, less what is reserved beside it
 
-    static Numbers fits_of(const State& state, int64_t head)
-    {
-        const View<const int64_t> fits = state.shapes.fits.row(state.jobs[head].shape);
-        return Numbers(fits.begin(), fits.end());
-    }
+    // Shapes and units of the jobs that cost the head job too much since the last start.
+    std::vector<std::pair<int64_t, int64_t>> refused_;
 
+    bool is_refused(const Job& job) const;
     Shadow find_shadow();
     int64_t pass_ends(Ends& ends, int64_t time, int64_t units);
-    int64_t reserve_beside(int64_t row, View<const int64_t> placed, int64_t spare);
-    Numbers least_loss(int64_t row);
+    int64_t take(const Span& span, int64_t shape, int64_t sign);
+    int64_t reserve_beside(int64_t row, const Placement& placed, int64_t spare);
+    Placement least_loss(int64_t row);
 };
 
-void NodeBackfill::run(int64_t place, int64_t last)
+void NodeBackfill::run(int64_t next)
 {
     Job& head = state_.jobs[head_];
     auto [time, spare] = find_shadow();
@@ -104,15 +102,19 @@ void NodeBackfill::run(int64_t place, int64_t last)
     View<int64_t> queue = state_.queue;
     if (state_.choices.own_backfill_order) {
         queue = state_.behind;
-        place = -1;
-        last = state_.counters.queued - 1;
+        next = 0;
     }
-    for (int64_t k = place + 1; k <= last; ++k) {
+    for (int64_t k = next; k < state_.counters.queued; ++k) {
         const int64_t row = queue[k];
         Job& job = state_.jobs[row];
         if (job.waits == 0 || row == head_ || !fits_now(state_, row)) continue;
-        Numbers placed = choose_now(state_, row);
-        if (state_.now() + job.predicted > time) {
+        const bool is_long = state_.now() + job.predicted > time;
+        if (is_long && is_refused(job)) {
+            note_reserved_for(job, head_);
+            continue;
+        }
+        Placement placed = choose_now(state_, row);
+        if (is_long) {
             int64_t lost = -1;
             if (spare >= 0 && leaves_shared_to(state_, head_, time, row)) {
                 lost = reserve_beside(row, placed, spare);
@@ -125,34 +127,56 @@ void NodeBackfill::run(int64_t place, int64_t last)
             }
             if (lost < 0) {
                 note_reserved_for(job, head_);
+                refused_.emplace_back(job.shape, job.units);
                 continue;
             }
             spare -= lost;
         }
         start_where_placed(state_, row, placed);
+        refused_.clear();
     }
 }
 
-/// Return the head job's reservation; `then_` and `head_fits_` become those of its time.
+/// Whether an equal job was refused, and nothing has changed since then.
+bool NodeBackfill::is_refused(const Job& job) const
+{
+    // Jobs draw differently on shared resources, and an allocator in Python may see the job.
+    if (state_.shared.any || state_.choices.allocator == Allocator::external) return false;
+    return std::ranges::find(refused_, std::pair(job.shape, job.units)) != refused_.end();
+}
+
+/// Return the head job's reservation; `then_` becomes that of its time.
 Shadow NodeBackfill::find_shadow()
 {
     Ends ends(state_);
-    int64_t spare = -state_.jobs[head_].units;
-    for (const int64_t fits : head_fits_) spare += fits;
+    int64_t spare = state_.shapes.fitting[head_shape_] - state_.jobs[head_].units;
     int64_t time = state_.now();
     while (spare < 0 && ends.any_left()) {
         time = ends.next_time();
         spare = pass_ends(ends, time, spare);
     }
-    const Shadow shadow = move_shadow(state_, head_, {time, spare}, then_, head_fits_);
+    const Shadow shadow = move_shadow(state_, head_, {time, spare}, then_);
     if (state_.choices.rule != Rule::relaxed || shadow.time == never) return shadow;
     const int64_t latest = latest_start(state_, head_, shadow.time);
     if (latest == shadow.time || !shared_suffice(state_, head_, latest)) return shadow;
     const int64_t left = pass_ends(ends, latest, shadow.spare);
-    const Shadow later = move_shadow(state_, head_, {latest, left}, then_, head_fits_);
+    const Shadow later = move_shadow(state_, head_, {latest, left}, then_);
     if (later.time == latest) return later;
     // Too few nodes stay in service then, so that the reservation is not moved.
-    return move_shadow(state_, head_, shadow, then_, head_fits_);
+    return move_shadow(state_, head_, shadow, then_);
+}
+
+/// Take units of a shape from nodes at the shadow time (sign 1), or give them back (-1); return how
+/// many more units of the head job fit.
+int64_t NodeBackfill::take(const Span& span, int64_t shape, int64_t sign)
+{
+    int64_t more = 0;
+    then_.for_each(span.first, span.end, [&](int64_t run) {
+        const int64_t before = units_on_run(state_, then_, run, head_shape_);
+        take_from_run(state_, then_, run, span.units, shape, sign);
+        more += then_.nodes(run) * (units_on_run(state_, then_, run, head_shape_) - before);
+    });
+    return more;
 }
 
 /// Give back the capacity of jobs that end by a time; return `units` plus the units of the head job
@@ -160,77 +184,73 @@ Shadow NodeBackfill::find_shadow()
 int64_t NodeBackfill::pass_ends(Ends& ends, int64_t time, int64_t units)
 {
     ends.pass(time, [&](const Job& job) {
-        for (int64_t cell = job.cell; cell != none; cell = state_.cells[cell].next) {
-            const int64_t node = state_.cells[cell].node;
-            take_from(state_, node, state_.cells[cell].units, job.shape, -1, then_);
-            units -= head_fits_[node];
-            head_fits_[node] = units_on_node(state_, node, head_shape_, then_);
-            units += head_fits_[node];
-        }
+        for_each_span(state_, job.cell,
+                      [&](const Span& span) { units += take(span, job.shape, -1); });
     });
     return units;
 }
 
 /// Reserve room for a job past the shadow time, if enough is left for the head job. Return the head
 /// job's units that it costs, or -1 and no reservation if these are more than `spare`.
-int64_t NodeBackfill::reserve_beside(int64_t row, View<const int64_t> placed, int64_t spare)
+int64_t NodeBackfill::reserve_beside(int64_t row, const Placement& placed, int64_t spare)
 {
     const int64_t shape = state_.jobs[row].shape;
     int64_t lost = 0;
-    for (int64_t node = 0; node < placed.size(); ++node) {
-        if (placed[node] == 0) continue;
-        take_from(state_, node, placed[node], shape, 1, then_);
-        lost += head_fits_[node] - units_on_node(state_, node, head_shape_, then_);
-    }
-    for (int64_t node = 0; node < placed.size(); ++node) {
-        if (placed[node] == 0) continue;
-        if (lost > spare)
-            take_from(state_, node, placed[node], shape, -1, then_);
-        else
-            head_fits_[node] = units_on_node(state_, node, head_shape_, then_);
-    }
-    return lost <= spare ? lost : -1;
+    for (const Span& span : placed) lost -= take(span, shape, 1);
+    if (lost <= spare) return lost;
+    for (const Span& span : placed) take(span, shape, -1);
+    return -1;
 }
 
-/// Return a placement that costs the head job little, `[N]`. First come the units that cost
-/// nothing, since they fit beside all of the head job's units that a node could hold; then, node by
-/// node, those that cost least per unit.
-Numbers NodeBackfill::least_loss(int64_t row)
+/// Return a placement that costs the head job little. First come the units that cost nothing, since
+/// they fit beside all of the head job's units that a node could hold; then, node by node, those
+/// that cost least per unit.
+Placement NodeBackfill::least_loss(int64_t row)
 {
     const Job& job = state_.jobs[row];
-    const View<const int64_t> fits = state_.shapes.fits.row(job.shape);
-    Numbers beside(static_cast<size_t>(fits.size()));
-    Table<double> cost(1, fits.size());
+    const NodeRuns& now = runs_of(state_);
+    Placement beside, left;
+    std::vector<double> cost;
     int64_t without_cost = 0;
-    for (int64_t node = 0; node < fits.size(); ++node) {
-        if (fits[node] == 0) continue;
-        // With the head job on the node, and taken away again after the count.
-        if (head_fits_[node] != 0)
-            take_from(state_, node, head_fits_[node], head_shape_, 1, then_);
-        beside[node] = std::min(fits[node], units_on_node(state_, node, job.shape, then_));
-        if (head_fits_[node] != 0)
-            take_from(state_, node, head_fits_[node], head_shape_, -1, then_);
-        without_cost += beside[node];
-        // The other way round: how many units of the head job go if this job fills the node.
-        take_from(state_, node, fits[node], job.shape, 1, then_);
-        const int64_t loss = head_fits_[node] - units_on_node(state_, node, head_shape_, then_);
-        take_from(state_, node, fits[node], job.shape, -1, then_);
-        cost(0, node) = static_cast<double>(loss) / static_cast<double>(fits[node]);
+    Numbers free;
+    const auto units_less = [&](int64_t run, int64_t units, int64_t taken, int64_t shape) {
+        // With units of one shape taken, the number of another one that fit.
+        free.assign(then_.free(run).begin(), then_.free(run).end());
+        for (size_t r = 0; r < free.size() && units != 0; ++r)
+            free[r] -= allocated_on_node(state_, then_.first(run), units,
+                                         static_cast<int64_t>(r), taken);
+        return units_on_node(state_, then_.first(run), shape, free);
+    };
+    // Runs now and then begin at different nodes.
+    for (int64_t k = 0, run = 0; k < now.count(); ++k) {
+        const int64_t fits = units_on_run(state_, now, k, job.shape);
+        for (int64_t first = now.first(k); first < now.end(k);) {
+            while (then_.end(run) <= first) ++run;
+            const int64_t end = std::min(now.end(k), then_.end(run));
+            if (fits != 0) {
+                const int64_t head_fits = units_on_run(state_, then_, run, head_shape_);
+                const int64_t free_of_cost =
+                    std::min(fits, units_less(run, head_fits, head_shape_, job.shape));
+                // The other way round: the head job's units that go if this job fills the node.
+                const int64_t loss = head_fits - units_less(run, fits, job.shape, head_shape_);
+                without_cost += free_of_cost * (end - first);
+                beside.push_back({first, end, free_of_cost});
+                left.push_back({first, end, fits - free_of_cost});
+                cost.push_back(static_cast<double>(loss) / static_cast<double>(fits));
+            }
+            first = end;
+        }
     }
-    if (without_cost >= job.units) {
-        Numbers placed(static_cast<size_t>(fits.size()));
-        fill_by_number(job.units, beside, placed);
-        return placed;
-    }
-    Numbers left;
-    for (int64_t node = 0; node < fits.size(); ++node) left.push_back(fits[node] - beside[node]);
-    fill_by_rank(job.units - without_cost, left, cost, beside);
-    return beside;
+    if (without_cost >= job.units) return fill_by_number(job.units, beside);
+    const Matrix<const double> ranks(cost.data(), 1, static_cast<int64_t>(cost.size()));
+    for (const Span& span : fill_by_rank(job.units - without_cost, left, ranks))
+        beside.push_back(span);
+    return sum_of(beside);
 }
 
 }  // namespace
 
-void backfill_by_slot(State& state, int64_t place, int64_t last)
+void backfill_by_slot(State& state, int64_t place, int64_t next)
 {
     const int64_t head_row = state.queue[place];
     Job& head = state.jobs[head_row];
@@ -257,10 +277,9 @@ void backfill_by_slot(State& state, int64_t place, int64_t last)
     View<int64_t> queue = state.queue;
     if (state.choices.own_backfill_order) {
         queue = state.behind;
-        place = -1;
-        last = state.counters.queued - 1;
+        next = 0;
     }
-    for (int64_t k = place + 1; k <= last; ++k) {
+    for (int64_t k = next; k < state.counters.queued && state.counters.free_slots > 0; ++k) {
         const int64_t row = queue[k];
         Job& job = state.jobs[row];
         // In an own backfill order the head job and started jobs come up again.
@@ -276,9 +295,9 @@ void backfill_by_slot(State& state, int64_t place, int64_t last)
     }
 }
 
-void backfill_by_node(State& state, int64_t place, int64_t last)
+void backfill_by_node(State& state, int64_t place, int64_t next)
 {
-    NodeBackfill(state, state.queue[place]).run(place, last);
+    NodeBackfill(state, state.queue[place]).run(next);
 }
 
 }  // namespace hpcsched

@@ -1,5 +1,6 @@
 #include "rules/filling.hpp"
 
+#include "core/fit_counts.hpp"
 #include "core/shared_resources.hpp"
 #include "rules/announced_outages.hpp"
 #include "rules/reservations.hpp"
@@ -9,14 +10,13 @@ namespace hpcsched {
 
 namespace {
 
-/// Return the units noted for a job on each node, `[N]`, and delete the note.
-Numbers take_up_places(State& state, int64_t row)
+/// Return the nodes noted for a job, and delete the note.
+Placement take_up_places(State& state, int64_t row)
 {
-    Numbers placed(static_cast<size_t>(state.node_count()));
-    for (int64_t cell = state.jobs[row].cell; cell != none; cell = state.cells[cell].next)
-        placed[state.cells[cell].node] = state.cells[cell].units;
+    Placement placed;
+    for_each_span(state, state.jobs[row].cell, [&](const Span& span) { placed.push_back(span); });
     drop_places(state, row);
-    return placed;
+    return sum_of(placed);
 }
 
 }  // namespace

@@ -12,33 +12,36 @@ namespace hpcsched {
 
 namespace {
 
-/// Place a job on capacity that is free from `begin` to `end`, and take it; return the units on
-/// each node, all 0 if it does not fit.
-Numbers place_between(State& state, int64_t row, int64_t begin, int64_t end, Allocator allocator,
-                      View<const double> pressure, Profile& profile)
+/// Place a job on capacity that is free from `begin` to `end`, and take it; nowhere if it does not
+/// fit.
+Placement place_between(State& state, int64_t row, int64_t begin, int64_t end, Allocator allocator,
+                        View<const double> pressure, Profile& profile)
 {
     const Job& job = state.jobs[row];
     const UnitRequest request = state.shapes.request(job.shape);
-    const int64_t nodes = request.on_idle.size();
-    const Table<int64_t> lowest = profile.lowest(begin, end, nodes);
-    Numbers fits(request.on_idle.begin(), request.on_idle.end());
+    const NodeRuns lowest = profile.lowest(begin, end);
+    Numbers fits;
     int64_t room = 0;
-    for (int64_t node = 0; node < nodes; ++node) {
+    for (int64_t run = 0; run < lowest.count(); ++run) {
+        const int64_t node = lowest.first(run);
+        const View<const int64_t> free = lowest.free(run);
+        int64_t units = request.on_idle[node];
         for (int64_t r = 0; r < request.asked.size(); ++r) {
             if (request.exclusive) {
-                if (lowest(r, node) != state.node_capacity(node, r)) fits[node] = 0;
+                if (free[r] != state.node_capacity(node, r)) units = 0;
             } else if (request.asked[r] != 0) {
-                fits[node] =
-                    std::min(fits[node], floor_divide(lowest(r, node), request.asked[r]));
+                units = std::min(units, floor_divide(free[r], request.asked[r]));
             }
         }
-        room += fits[node];
+        fits.push_back(units);
+        room += units * lowest.nodes(run);
     }
-    if (room < job.units) return Numbers(static_cast<size_t>(nodes));
-    const Numbers placed =
+    if (room < job.units) return {};
+    const Placement placed =
         allocator == Allocator::external
-            ? state.external->place(row, fits, lowest)
-            : place_units(state, allocator, job.shape, job.units, fits, lowest, pressure);
+            ? placement_of(state.external->place(row, lowest.of_nodes(fits),
+                                                         lowest.of_nodes()))
+            : place_units(state, allocator, job.shape, job.units, lowest, fits, pressure);
     take_placed(state, row, placed, begin, end, 1, profile);
     return placed;
 }
@@ -47,16 +50,18 @@ Numbers place_between(State& state, int64_t row, int64_t begin, int64_t end, All
 
 Profile open_profile(State& state)
 {
-    Profile profile(state.now(), state.available);
-    for (const int64_t row : running_by_shown_end(state)) {
+    Profile profile(state.now(), runs_of(state));
+    for (const int64_t row : RunningByEnd(state)) {
         const Job& job = state.jobs[row];
-        for (int64_t cell = job.cell; cell != none; cell = state.cells[cell].next) {
-            const Cell& place = state.cells[cell];
-            const int64_t segment = profile.begin_segment(place.node, job.shown_end);
-            for (int64_t r = 0; r < state.type_count(); ++r)
-                profile.free(segment, r) +=
-                    allocated_on_node(state, place.node, place.units, r, job.shape);
-        }
+        for_each_span(state, job.cell, [&](const Span& span) {
+            profile.for_each_run(span.first, span.end, [&](int64_t run) {
+                const int64_t node = profile.first_node(run);
+                const int64_t segment = profile.begin_segment(run, job.shown_end);
+                for (int64_t r = 0; r < state.type_count(); ++r)
+                    profile.free(segment, r) +=
+                        allocated_on_node(state, node, span.units, r, job.shape);
+            });
+        });
     }
     const Outages& outages = state.outages;
     if (outages.any_announced)
@@ -73,22 +78,24 @@ bool fits_in_profile(const State& state, int64_t row, const Profile& profile)
                               state.shapes.request(job.shape), state.capacity());
 }
 
-Numbers start_in_profile(State& state, int64_t row, Profile& profile)
+Placement start_in_profile(State& state, int64_t row, Profile& profile)
 {
     const int64_t now = state.now(), end = now + state.jobs[row].predicted;
     return place_between(state, row, now, end, state.choices.allocator, state.pressure, profile);
 }
 
-void take_placed(const State& state, int64_t row, View<const int64_t> placed, int64_t begin,
+void take_placed(const State& state, int64_t row, const Placement& placed, int64_t begin,
                  int64_t end, int64_t sign, Profile& profile)
 {
     const int64_t shape = state.jobs[row].shape;
     Numbers amounts(static_cast<size_t>(state.type_count()));
-    for (int64_t node = 0; node < placed.size(); ++node) {
-        if (placed[node] == 0) continue;
-        for (int64_t r = 0; r < state.type_count(); ++r)
-            amounts[r] = sign * allocated_on_node(state, node, placed[node], r, shape);
-        profile.take(node, begin, end, amounts);
+    for (const Span& span : placed) {
+        profile.for_each_run(span.first, span.end, [&](int64_t run) {
+            const int64_t node = profile.first_node(run);
+            for (int64_t r = 0; r < state.type_count(); ++r)
+                amounts[r] = sign * allocated_on_node(state, node, span.units, r, shape);
+            profile.take(run, begin, end, amounts);
+        });
     }
 }
 
@@ -112,7 +119,7 @@ int64_t earliest_beside_shared(State& state, int64_t row, int64_t release, int64
     return start;
 }
 
-Numbers place_reservation(State& state, int64_t row, int64_t begin, Profile& profile)
+Placement place_reservation(State& state, int64_t row, int64_t begin, Profile& profile)
 {
     const std::vector<double> pressure(static_cast<size_t>(state.type_count()), 1.0);
     const int64_t end = begin + state.jobs[row].predicted;

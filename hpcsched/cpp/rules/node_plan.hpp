@@ -14,12 +14,11 @@ Profile open_profile(State& state);
 /// Whether a job fits from now to its predicted end.
 bool fits_in_profile(const State& state, int64_t row, const Profile& profile);
 
-/// Take the capacity of a job that starts now, on nodes of the allocator's choice; return the units
-/// on each, `[N]`.
-Numbers start_in_profile(State& state, int64_t row, Profile& profile);
+/// Take the capacity of a job that starts now, on nodes of the allocator's choice; return these.
+Placement start_in_profile(State& state, int64_t row, Profile& profile);
 
-/// Take the capacity of a job's units on nodes, `[N]`, for a time (sign 1), or give it back (-1).
-void take_placed(const State& state, int64_t row, View<const int64_t> placed, int64_t begin,
+/// Take the capacity of a job's units on nodes for a time (sign 1), or give it back (-1).
+void take_placed(const State& state, int64_t row, const Placement& placed, int64_t begin,
                  int64_t end, int64_t sign, Profile& profile);
 
 /// Return the earliest start from `release` to `latest` with enough nodes and shared resources;
@@ -27,10 +26,10 @@ void take_placed(const State& state, int64_t row, View<const int64_t> placed, in
 int64_t earliest_beside_shared(State& state, int64_t row, int64_t release, int64_t latest,
                                const Profile& profile);
 
-/// Reserve room for a job from `begin` to its predicted end; return the units on each node, `[N]`,
-/// all 0 if it does not fit. A reservation need not be on nodes of the allocator's choice, so nodes
-/// are ranked as by `keep_scarce` outside of a round.
-Numbers place_reservation(State& state, int64_t row, int64_t begin, Profile& profile);
+/// Reserve room for a job from `begin` to its predicted end; return where, nowhere if it does not
+/// fit. A reservation need not be on nodes of the allocator's choice, so nodes are ranked as by
+/// `keep_scarce` outside of a round.
+Placement place_reservation(State& state, int64_t row, int64_t begin, Profile& profile);
 
 /// Reserve room for a job of one unit at the earliest start up to `latest`.
 Profile::OneUnit reserve_unit(const State& state, int64_t row, int64_t release, int64_t latest,

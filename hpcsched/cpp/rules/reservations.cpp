@@ -21,13 +21,9 @@ void take_from_steps(const State& state, Steps& steps, int64_t row, int64_t sign
 void take_from_nodes(const State& state, Profile& profile, int64_t row, int64_t sign)
 {
     const Job& job = state.jobs[row];
-    Numbers amounts(static_cast<size_t>(state.type_count()));
-    for (int64_t cell = job.cell; cell != none; cell = state.cells[cell].next) {
-        const Cell& place = state.cells[cell];
-        for (int64_t r = 0; r < state.type_count(); ++r)
-            amounts[r] = sign * allocated_on_node(state, place.node, place.units, r, job.shape);
-        profile.take(place.node, job.reserved, job.reserved + job.predicted, amounts);
-    }
+    Placement placed;
+    for_each_span(state, job.cell, [&](const Span& span) { placed.push_back(span); });
+    take_placed(state, row, placed, job.reserved, job.reserved + job.predicted, sign, profile);
 }
 
 /// Append a reservation to the list of those of this round.
@@ -52,12 +48,13 @@ void unnote(State& state, int64_t row)
     (after == none ? counters.last_made : jobs[after].made_before) = before;
 }
 
-/// Store the reserved nodes of a job, given the units on each, `[N]`.
-void note_places(State& state, int64_t row, const Numbers& placed)
+/// Store the reserved nodes of a job.
+void note_places(State& state, int64_t row, const Placement& placed)
 {
     drop_places(state, row);
-    for (auto node = static_cast<int64_t>(placed.size()) - 1; node >= 0; --node)
-        if (placed[node] != 0) note_place(state, row, node, placed[node]);
+    for (auto span = placed.rbegin(); span != placed.rend(); ++span)
+        for (int64_t node = span->end; node-- > span->first;)
+            note_place(state, row, node, span->units);
 }
 
 /// Whether the nodes noted for a job have room for it from a time on.
@@ -65,16 +62,17 @@ bool stays_free(const State& state, const Profile& profile, int64_t row, int64_t
 {
     const Job& job = state.jobs[row];
     const int64_t end = begin + job.predicted;
-    for (int64_t cell = job.cell; cell != none; cell = state.cells[cell].next) {
-        const Cell& place = state.cells[cell];
-        for (int64_t s = profile.segment_at(place.node, begin);
-             s != none && profile.start(s) < end; s = profile.after(s))
-            for (int64_t r = 0; r < state.type_count(); ++r)
-                if (profile.free(s, r) <
-                    allocated_on_node(state, place.node, place.units, r, job.shape))
-                    return false;
-    }
-    return true;
+    bool stays = true;
+    for_each_span(state, job.cell, [&](const Span& span) {
+        for (int64_t run = profile.run_of(span.first); profile.first_node(run) < span.end; ++run)
+            for (int64_t s = profile.segment_at(run, begin);
+                 stays && s != none && profile.start(s) < end; s = profile.after(s))
+                for (int64_t r = 0; r < state.type_count(); ++r)
+                    stays &= profile.free(s, r) >=
+                             allocated_on_node(state, profile.first_node(run), span.units, r,
+                                               job.shape);
+    });
+    return stays;
 }
 
 /// Reserve room for a job on nodes; see `reserve`.

@@ -12,12 +12,13 @@ namespace hpcsched {
 
 namespace {
 
-/// Drop candidates up to a place, and those that fit no more, from the end on.
-void drop_past(State& state, Numbers& candidates, int64_t at)
+/// Return the places in the queue, from one on, of the jobs that fit by themselves.
+Numbers find_candidates(State& state, int64_t from)
 {
-    while (!candidates.empty() &&
-           (candidates.back() <= at || !fits_now(state, state.queue[candidates.back()])))
-        candidates.pop_back();
+    Numbers candidates;
+    for (int64_t k = from; k < state.counters.queued; ++k)
+        if (fits_now(state, state.queue[k])) candidates.push_back(k);
+    return candidates;
 }
 
 void note_all_behind(State& state, int64_t at)
@@ -28,10 +29,10 @@ void note_all_behind(State& state, int64_t at)
     }
 }
 
-void start_all_that_fit(State& state, int64_t at)
+void start_all_that_fit(State& state, int64_t from)
 {
-    for (int64_t k = at + 1; k < state.counters.queued; ++k)
-        if (fits_now(state, state.queue[k])) start(state, state.queue[k]);
+    for (int64_t k = from; k < state.counters.queued; k = first_that_fits(state, k + 1))
+        start(state, state.queue[k]);
 }
 
 /// Hold a round of a rule without reservations from earlier rounds.
@@ -41,24 +42,23 @@ void plan_anew(State& state, bool explains)
     const int64_t count = state.counters.queued;
     if (count == 0) return;
     open_shared(state);
-    Numbers candidates = find_candidates(state);
     // A promise is made in each round, or it would depend on what else waits.
     const bool goes_on = explains || promises(choices.rule);
-    if (candidates.empty() && !goes_on) return;
-    if (queue_of(state).sort_by_wait(count, state.now())) candidates = find_candidates(state);
+    if (!goes_on && first_that_fits(state, 0) == count) return;
+    queue_of(state).sort_by_wait(count, state.now());
     if (choices.own_backfill_order) backfill_queue_of(state).sort_by_wait(count, state.now());
-    compute_pressure(state);
+    if (state.by_node) compute_pressure(state);
     const bool counted = counts_units(state);
     const int64_t at = start_in_order(state);
-    drop_past(state, candidates, at);
-    if (at == count || (candidates.empty() && !goes_on)) return;
-    const int64_t last = candidates.empty() ? at : candidates.back();
+    if (at == count) return;
+    const int64_t next = first_that_fits(state, at + 1);
+    if (next == count && !goes_on) return;
     switch (choices.rule) {
         case Rule::backfill:
             if (!state.by_node || counted)
-                backfill_by_count(state, at, std::move(candidates), explains);
+                backfill_by_count(state, at, find_candidates(state, next), explains);
             else
-                backfill_on_nodes(state, at, std::move(candidates), explains);
+                backfill_on_nodes(state, at, find_candidates(state, next), explains);
             return;
         case Rule::committed:
             state.jobs[state.queue[at]].promise = state.now();
@@ -67,13 +67,13 @@ void plan_anew(State& state, bool explains)
             if (explains) note_all_behind(state, at);
             break;
         case Rule::greedy:
-            start_all_that_fit(state, at);
+            start_all_that_fit(state, next);
             break;
         default:
             if (state.by_node)
-                backfill_by_node(state, at, last);
+                backfill_by_node(state, at, next);
             else
-                backfill_by_slot(state, at, last);
+                backfill_by_slot(state, at, next);
     }
     if (explains) note_shared_resources(state);
 }

@@ -11,7 +11,7 @@ namespace {
 Steps steps_of_slots(State& state)
 {
     Steps steps(state.now(), state.counters.free_slots);
-    for (const int64_t row : running_by_shown_end(state)) {
+    for (const int64_t row : RunningByEnd(state)) {
         // Ends come in order; those of one second share a step.
         steps.begin_step(state.jobs[row].shown_end);
         steps.add_to_last(state.jobs[row].units);
@@ -23,19 +23,18 @@ Steps steps_of_shape(State& state, int64_t shape)
 {
     Steps steps(state.now(), state.shapes.fitting[shape]);
     // The nodes are emptied, end by end.
-    Table<int64_t> then(state.available);
-    const View<int64_t> fits_now = state.shapes.fits.row(shape);
-    Numbers fits(fits_now.begin(), fits_now.end());
-    for (const int64_t row : running_by_shown_end(state)) {
+    NodeRuns then = runs_of(state);
+    for (const int64_t row : RunningByEnd(state)) {
         const Job& job = state.jobs[row];
         steps.begin_step(job.shown_end);
-        for (int64_t cell = job.cell; cell != none; cell = state.cells[cell].next) {
-            const int64_t node = state.cells[cell].node;
-            take_from(state, node, state.cells[cell].units, job.shape, -1, then);
-            const int64_t more = units_on_node(state, node, shape, then) - fits[node];
-            fits[node] += more;
-            steps.add_to_last(more);
-        }
+        for_each_span(state, job.cell, [&](const Span& span) {
+            then.for_each(span.first, span.end, [&](int64_t run) {
+                const int64_t before = units_on_run(state, then, run, shape);
+                take_from_run(state, then, run, span.units, job.shape, -1);
+                const int64_t more = units_on_run(state, then, run, shape) - before;
+                steps.add_to_last(then.nodes(run) * more);
+            });
+        });
     }
     return steps;
 }

@@ -28,25 +28,27 @@ bool fits_now(State& state, int64_t row)
            shared_suffice(state, row, state.now());
 }
 
-Numbers find_candidates(State& state)
+int64_t first_that_fits(State& state, int64_t from)
 {
-    Numbers candidates;
-    for (int64_t k = 0; k < state.counters.queued; ++k)
-        if (fits_now(state, state.queue[k])) candidates.push_back(k);
-    return candidates;
+    const int64_t count = state.counters.queued;
+    // The usual round of a full system: nothing is free, whatever waits.
+    if (!state.by_node && state.counters.free_slots == 0) return count;
+    while (from < count && !fits_now(state, state.queue[from])) ++from;
+    return from;
 }
 
-Numbers choose_now(const State& state, int64_t row)
+Placement choose_now(State& state, int64_t row)
 {
     const Job& job = state.jobs[row];
-    const View<const int64_t> fits = state.shapes.fits.row(job.shape);
-    if (state.choices.allocator == Allocator::external)
-        return state.external->place(row, fits, state.available);
-    return place_units(state, state.choices.allocator, job.shape, job.units, fits, state.available,
-                       state.pressure);
+    const NodeRuns& runs = runs_of(state);
+    const Numbers fits = units_on_runs(state, runs, job.shape);
+    if (state.choices.allocator != Allocator::external)
+        return place_units(state, state.choices.allocator, job.shape, job.units, runs, fits,
+                           state.pressure);
+    return placement_of(state.external->place(row, runs.of_nodes(fits), state.available));
 }
 
-void start_where_placed(State& state, int64_t row, View<const int64_t> placed)
+void start_where_placed(State& state, int64_t row, const Placement& placed)
 {
     draw_for_start(state, row, placed);
     begin(state, row, take_nodes(state, row, placed));

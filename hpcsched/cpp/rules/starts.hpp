@@ -12,14 +12,15 @@ void compute_pressure(State& state);
 /// Whether nodes or slots, and shared resources, suffice for a job now.
 bool fits_now(State& state, int64_t row);
 
-/// Return the places in the queue of the jobs that fit by themselves.
-Numbers find_candidates(State& state);
+/// Return the first place in the queue, from one on, of a job that fits by itself; the number of
+/// jobs if none does.
+int64_t first_that_fits(State& state, int64_t from);
 
-/// Return the allocator's placement of a job now, in units on each node, `[N]`.
-Numbers choose_now(const State& state, int64_t row);
+/// Return the allocator's placement of a job now.
+Placement choose_now(State& state, int64_t row);
 
-/// Start a job on given nodes, `[N]`.
-void start_where_placed(State& state, int64_t row, View<const int64_t> placed);
+/// Start a job on given nodes.
+void start_where_placed(State& state, int64_t row, const Placement& placed);
 
 /// Start a job on nodes of the allocator's choice; where slots are counted, on free slots.
 void start(State& state, int64_t row);
