@@ -3,6 +3,7 @@
 #include "bindings/planning_bindings.hpp"
 #include "bindings/replay_bindings.hpp"
 #include "postpone/bindings.hpp"
+#include "reading/bindings.hpp"
 
 NB_MODULE(_core, core)
 {
@@ -12,4 +13,5 @@ NB_MODULE(_core, core)
     hpcsched::postpone::bind(core);
     hpcsched::bind_replay(core);
     hpcsched::bind_planning(core);
+    hpcsched::bind_reading(core);
 }
