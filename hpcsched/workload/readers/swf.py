@@ -16,6 +16,7 @@ the simulation.
 """
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -59,6 +60,9 @@ _MEMORY = 9
 _PRECEDING = (16, 17)
 """Fields of the preceding job's number and of the think time after it."""
 
+
+_REQUESTS_KEPT = 4096
+"""Size of the cache of requests."""
 
 _DETAILS = slice(6, 11)
 """User to partition among the fields that are used."""
@@ -119,6 +123,7 @@ class SwfSource(ColumnSource):
         if not (self._types or self._whole_nodes or self._uses_memory):
             self.uniform_request = system.request(parted(self._unit, system)[0])
         self._rooms: dict[tuple[int, ...], int] = {}
+        self._known_request = lru_cache(_REQUESTS_KEPT)(self._request)
 
     def jobs(self) -> Iterator[TracedJob]:
         """Yield the jobs; raises InputError at the first record that a policy calls an error."""
@@ -211,7 +216,7 @@ class SwfSource(ColumnSource):
         first, place = distinct(given)
         request = np.full(len(verdicts), -1)
         request[rows] = place
-        return request, [self._request(*numbers) for numbers in given[:, first].T.tolist()]
+        return request, [self._known_request(*numbers) for numbers in given[:, first].T.tolist()]
 
     def _read_odd_amounts(self, lines: Lines) -> None:
         """Read the declared amounts in odd lines, of which `odd_numbers` reads only the others."""
