@@ -705,3 +705,115 @@ def search_neighbourhoods(seeds: Annotated[NDArray[numpy.int64], dict(shape=(Non
     """
     Improve the plan of a trace in the neighbourhoods, of `width` jobs, of some seeds; return the rest of the budget of segments. `order` has the jobs by start.
     """
+
+def scan_lines(text: bytes, field_count: int, number_count: int, used: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], largest: int) -> tuple[NDArray[numpy.int64], NDArray[numpy.uint8], NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.int64]]:
+    """
+    Read whole numbers from lines of fields between white space.
+
+    Blank lines, and comments after `;`, are left out.
+
+    Parameters
+    ----------
+    text
+        The lines.
+    field_count
+        Number of fields that a line has.
+    number_count
+        Number of its first fields in which a `_` is not plain.
+    used
+        The fields to read, from 0, `[F]`.
+    largest
+        Largest number that is read.
+
+    Returns
+    -------
+    tuple
+        The numbers, `[F, L]`, -1 for any below 0; whether each line is plain, `[L]`: ASCII, with
+        as many fields as it should have, and such numbers in those that are used; and where each line
+        begins, where it ends, and its number in the text, from 0, `[L]`.
+    """
+
+class NumbersSeen:
+    """Set of whole numbers, stored as runs of consecutive numbers."""
+
+    def __init__(self) -> None: ...
+
+    def __deepcopy__(self, arg: object, /) -> NumbersSeen: ...
+
+    def __contains__(self, arg: int, /) -> bool: ...
+
+    def add(self, number: int) -> bool:
+        """Add a number; return False if it was there already."""
+
+    def add_run(self, first: int, last: int) -> bool:
+        """Add consecutive numbers; return False if one was there already."""
+
+    def add_all(self, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> bool:
+        """Add numbers; return False if one was there already, or occurs twice."""
+
+class Verdict(enum.IntEnum):
+    """What becomes of a record: a job, or the first reason why it is none."""
+
+    JOB = 0
+
+    NO_RECORD = 1
+
+    NO_NUMBER = 2
+
+    REPEATED_NUMBER = 3
+
+    UNSORTED = 4
+
+    MISSING_RUN_TIME = 5
+
+    ZERO_RUN_TIME = 6
+
+    MISSING_PROCESSORS = 7
+
+    MISSING_REQUESTED_TIME = 8
+
+    REFUSED_REQUEST = 9
+
+    TOO_LONG = 10
+
+class RecordChecks:
+    """
+    Checks of the records of a log, in their order.
+
+    Parameters
+    ----------
+    sorts
+        Whether the log is sorted afterwards.
+    skips_zero_run_time, clips
+        Whether jobs of 0 s are skipped, and run times cut to the requested time.
+    missing_requested_time
+        Replacement for a requested time that is not given: seconds, 0 for the run time, or None.
+    longest, largest_sum
+        Bounds on each time of a job and on the sum of those of all jobs, in seconds.
+    """
+
+    def __init__(self, *, sorts: bool, skips_zero_run_time: bool, clips: bool, missing_requested_time: int | None, longest: int, largest_sum: int) -> None: ...
+
+    @property
+    def earliest(self) -> int:
+        """Submit time that the next job has at least."""
+
+    @property
+    def sum(self) -> int:
+        """Sum of the times of the jobs so far, in seconds."""
+
+    def check(self, job_id: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], submit_time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], run_time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], requested_time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], think_time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], verdicts: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu')], cut: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu')]) -> None:
+        """
+        Check the next records, `[L]`; -1 is a number that is not given.
+
+        Parameters
+        ----------
+        job_id, submit_time, think_time
+            Their numbers and times.
+        run_time, requested_time
+            Changed where a requested time is missing or a run time is cut.
+        verdicts
+            Verdicts on their lines and requests; changed into those on the records.
+        cut
+            Receives whether a run time was cut.
+        """

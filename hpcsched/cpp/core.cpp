@@ -4,6 +4,7 @@
 #include "bindings/planning_bindings.hpp"
 #include "bindings/state_bindings.hpp"
 #include "postpone/bindings.hpp"
+#include "reading/bindings.hpp"
 
 NB_MODULE(_core, core)
 {
@@ -16,4 +17,5 @@ NB_MODULE(_core, core)
     hpcsched::bind_rounds(state);
     hpcsched::bind_replay(core, state);
     hpcsched::bind_planning(core);
+    hpcsched::bind_reading(core);
 }

@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from hpcsched._core import NumbersSeen
 from hpcsched.arrow_arrays import numpy_array
 from hpcsched.system.system import IntArray
 from hpcsched.workload.job_batches import JobColumns, NeedsPythonError
-from hpcsched.workload.readers.numbers_seen import NumbersSeen
 from hpcsched.workload.time_bounds import LARGEST_SUM, LONGEST
 
 LARGEST_AMOUNT = 1 << 61

@@ -5,12 +5,12 @@ from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from hpcsched._core import NumbersSeen
 from hpcsched.errors import PluginError
 from hpcsched.plugin_faults import named
 from hpcsched.system.request import Request
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job, TracedJob
-from hpcsched.workload.readers.numbers_seen import NumbersSeen
 from hpcsched.workload.trace_source import (
     TraceAccount,
     TraceAnswer,

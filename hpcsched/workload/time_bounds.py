@@ -33,34 +33,11 @@ class TimeBounds:
             If a time or the sum is too large.
         """
         job, run_time = traced
-        # One comparison for nearly all jobs.
-        if max(job.submit_time, run_time, job.requested_time, job.think_time) > LONGEST:
-            raise ValueError(_first_too_long(traced))
-        # In a queue without a pause, a job ends at most at its submission plus the sum of all work.
-        lasting = self._sum + max(run_time, job.requested_time) + job.think_time
-        if job.submit_time + lasting > LARGEST_SUM:
-            raise ValueError(
-                f"expected the times of all jobs up to this one to sum up to at most {LARGEST_SUM}"
-                f" s, found {job.submit_time + lasting}"
-            )
-        self._sum = lasting
-
-    def hold(self, lasting: int, others: int) -> bool:
-        """Return whether the sum stays within bounds for any times of `others` further jobs.
-
-        Parameters
-        ----------
-        lasting
-            Contribution of known jobs to the sum, in seconds; none of their times is over
-            `LONGEST`.
-        others
-            Number of further jobs.
-        """
-        return self._sum + lasting + (2 * others + 1) * LONGEST <= LARGEST_SUM
-
-    def add(self, lasting: int) -> None:
-        """Add the contribution of jobs to the sum; `hold` must have confirmed it."""
-        self._sum += lasting
+        times = job.submit_time, run_time, job.requested_time, job.think_time
+        fault = time_fault(*times, self._sum)
+        if fault is not None:
+            raise ValueError(fault)
+        self._sum += max(run_time, job.requested_time) + job.think_time
 
 
 def within_bounds(jobs: Iterator[TracedJob]) -> Iterator[TracedJob]:
@@ -81,16 +58,36 @@ def within_bounds(jobs: Iterator[TracedJob]) -> Iterator[TracedJob]:
         yield traced
 
 
-def _first_too_long(traced: TracedJob) -> str:
-    job, run_time = traced
-    times = {
-        "submit": job.submit_time,
-        "run": run_time,
-        "requested": job.requested_time,
-        "think": job.think_time,
-    }
-    name = next(name for name, seconds in times.items() if seconds > LONGEST)
-    return (
-        f"expected a {name} time of at most {LONGEST} s (136 years), found {times[name]};"
-        " is it in seconds?"
-    )
+def time_fault(
+    submit_time: int, run_time: int, requested_time: int, think_time: int, before: int
+) -> str | None:
+    """Return which time of a job is too large, or their sum; None if none is.
+
+    Parameters
+    ----------
+    submit_time, run_time, requested_time, think_time
+        Times of the job, in seconds.
+    before
+        Sum of the times of all jobs before it.
+    """
+    # One comparison for nearly all jobs.
+    if max(submit_time, run_time, requested_time, think_time) > LONGEST:
+        times = {
+            "submit": submit_time,
+            "run": run_time,
+            "requested": requested_time,
+            "think": think_time,
+        }
+        name = next(name for name, seconds in times.items() if seconds > LONGEST)
+        return (
+            f"expected a {name} time of at most {LONGEST} s (136 years), found {times[name]};"
+            " is it in seconds?"
+        )
+    # In a queue without a pause, a job ends at most at its submission plus the sum of all work.
+    lasting = submit_time + before + max(run_time, requested_time) + think_time
+    if lasting > LARGEST_SUM:
+        return (
+            f"expected the times of all jobs up to this one to sum up to at most {LARGEST_SUM}"
+            f" s, found {lasting}"
+        )
+    return None

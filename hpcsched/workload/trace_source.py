@@ -5,13 +5,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
+from hpcsched._core import NumbersSeen
 from hpcsched.system.group_limits import LimitedJob
 from hpcsched.workload.job import Job, TracedJob
-
-if TYPE_CHECKING:
-    from hpcsched.workload.readers.numbers_seen import NumbersSeen
 
 UNKNOWN_PRECEDING = "unknown_preceding_job"
 """Count of the account: jobs that wait for nothing, as no job before them has the number."""

@@ -5,13 +5,13 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from hpcsched._core import NumbersSeen
 from hpcsched.errors import PluginError
 from hpcsched.plugin_faults import is_third_party, named
 from hpcsched.system.group_limits import LimitedJob
 from hpcsched.system.system import System
 from hpcsched.workload.checked_source import job_fault, out_of_order
 from hpcsched.workload.job import TracedJob
-from hpcsched.workload.readers.numbers_seen import NumbersSeen
 from hpcsched.workload.trace_calendar import moved_comments
 from hpcsched.workload.trace_source import (
     UNKNOWN_PRECEDING,

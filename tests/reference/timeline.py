@@ -225,7 +225,7 @@ class TimelineRound:
         end = start + self.time[job.job_id]
         if not self.counts and units is None:
             table = self.table(*self.promises.values())
-            free = table.nodes[start - self.now : end - self.now].min(axis=0)
+            free = self.seconds(table.nodes, start, end).min(axis=0)
             fits, capacity = self.fitting(table, job, start), self.system.capacity
             totals, ranks = np.array(self.system.totals), []
             for node, row in enumerate(free):

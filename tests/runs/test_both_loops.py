@@ -264,7 +264,8 @@ def test_a_predictor_that_fails(
     with monkeypatch.context() as patch:
         patch.setattr(hpcsched.runs.runner, "_in_python", lambda *_: [FORCED])
         run(tmp_path / "python")
-    check_equal(tmp_path / "compiled", tmp_path / "python")
+    # How far the log is read ahead differs.
+    check_equal(tmp_path / "compiled", tmp_path / "python", but="summary.json")
 
 
 @pytest.mark.parametrize("line", [1, 40, 99])

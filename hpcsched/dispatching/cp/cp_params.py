@@ -4,7 +4,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from hpcsched.dispatching.planning.selection import Jobs
+from hpcsched.dispatching.planning import Jobs
 from hpcsched.dispatching.rules.rule_params import ExpectedWaitParams
 from hpcsched.parameters import (
     NONE,

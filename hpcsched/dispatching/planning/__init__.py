@@ -6,3 +6,8 @@ that matter and puts them into `ModelData`, where times and amounts are whole nu
 an `Improver` looks for a better one by the `SearchObjective` (order search: `search`; a solver:
 `cp`); `plan_execution` starts what the best plan starts now, and gives reasons.
 """
+
+from typing import Literal
+
+Jobs = Literal["fitting", "pool", "all"]
+"""Jobs of a model: those that fit on nodes now, those that ask for no more than is free, or all."""

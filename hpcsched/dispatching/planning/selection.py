@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from math import sqrt
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from hpcsched.dispatching.planned_cost import PlannedCost, run_times
+from hpcsched.dispatching.planning import Jobs
 from hpcsched.dispatching.planning.model_data import ModelData, in_steps
 from hpcsched.dispatching.planning.outage_data import (
     OutageInterval,
@@ -22,9 +23,6 @@ from hpcsched.dispatching.planning.start_time_costs import (
 from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.system import IntArray
-
-Jobs = Literal["fitting", "pool", "all"]
-
 
 LARGEST = 1 << 62
 """Upper limit of a model's objective where no solver has to count it."""

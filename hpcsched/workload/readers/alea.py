@@ -9,68 +9,43 @@ Source: D. Klusáček, Š. Tóth, G. Podolníková, *Complex Job Scheduling Simu
 2016; the memory is per node as in that simulator's own reader.
 """
 
-from collections.abc import Sequence
 from functools import lru_cache
-from itertools import islice
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Self
 
 import numpy as np
 
+from hpcsched._core import Verdict
 from hpcsched.context import Context
 from hpcsched.errors import Finding, InputError, Place
-from hpcsched.parameters import LARGEST
 from hpcsched.registration import RECORDS_WAITS, builtin
 from hpcsched.system.request import Request, ShapeKey, shape_key
 from hpcsched.system.space import units_that_fit
 from hpcsched.system.system import IntArray, System
-from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.job_columns import NUMBERED
 from hpcsched.workload.mapping import processors_per_node, whole_nodes
 from hpcsched.workload.node_properties import NodeProperties
 from hpcsched.workload.readers.alea_lines import (
     FIELDS,
+    NO_NODES,
     REQUEST,
     USED,
-    fields_of,
     is_list_of_nodes,
+    numbers_of,
 )
 from hpcsched.workload.readers.alea_params import AleaParams, review_alea
-from hpcsched.workload.readers.column_source import ColumnSource, ScannedLines, read_odd_lines
-from hpcsched.workload.readers.number_fields import number_fields
+from hpcsched.workload.readers.column_source import ColumnSource
 from hpcsched.workload.readers.pbs_nodes import (
     HeterogeneousChunksError,
     NodeRequest,
     parse_node_request,
 )
 from hpcsched.workload.readers.policies import UnusableError
-from hpcsched.workload.readers.swf_lines import wait_time
+from hpcsched.workload.readers.scanned_lines import LineRequest, Lines, ScannedLines
+from hpcsched.workload.readers.swf_lines import SwfLines
+from hpcsched.workload.readers.text_encoding import TextEncoding
 
 _QUEUE_DETAIL = NUMBERED.index("queue")
-
-
-class _Wanted(NamedTuple):
-    """Request of a record.
-
-    Attributes
-    ----------
-    request
-        The request.
-    declared
-        Amounts of a unit, as the system declares them.
-    room
-        Number of such units that fit on the idle system.
-    rounded
-        Whether a fraction of a processor was cut off.
-    ignored
-        Whether an unknown property was ignored.
-    """
-
-    request: Request
-    declared: dict[str, int]
-    room: int
-    rounded: bool
-    ignored: bool
 
 
 _Asked = tuple[bytes, int, int]
@@ -104,22 +79,27 @@ class AleaSource(ColumnSource):
         The system that requests are expressed for; with `core` and `mem`.
     """
 
+    field_count = FIELDS
+    number_count = 0
+    fields_read = USED
+
     @classmethod
     def build(cls, params: AleaParams, context: Context) -> Self:
         """Make the source for the scenario's system."""
         return cls(params, context.system)
 
     def __init__(self, params: AleaParams, system: System) -> None:
-        super().__init__(params, Path(params.path), system)
+        encoding = TextEncoding(params.encoding, params.undecodable)
+        lines = SwfLines(Path(params.path), encoding)
+        super().__init__(params, system, lines, encoding)
         self._params = params
         self._check_system()
         self._properties = NodeProperties(system, params.properties)
         self._everywhere = frozenset(range(system.node_count))
         self._queues: dict[str, int] = {}
-        self._queues_before = 0
         self._rooms: dict[ShapeKey, int] = {}
-        self._wanted = lru_cache(_REQUESTS_KEPT)(self._read_request)
-        next(self.lines.records(), None)  # so that a file that cannot be read is known at once
+        self._asked = lru_cache(_REQUESTS_KEPT)(self._read_request)
+        lines.read_header()  # so that a file that cannot be read is known at once
 
     @property
     def comments(self) -> list[str]:
@@ -127,82 +107,42 @@ class AleaSource(ColumnSource):
         named = [f"Queue: {number} {name}" for name, number in self._queues.items()]
         return [*self.lines.comments, *named]
 
-    def parse(self, line: bytes) -> TracedJob:
-        """Return the job of a record.
+    def odd_numbers(self, line: bytes) -> list[int]:
+        """Return the used numbers of a record; raises UnusableError if the line is no record."""
+        return numbers_of(line, self.seconds)
 
-        Raises
-        ------
-        UnusableError
-            If the record gives no job; the reason names the policy.
-        """
-        numbers, queue, text = fields_of(line, self.seconds)
-        (
-            job_id, submit_time, run_time, processors, requested_time, memory,
-            user, group, application, partition,
-        ) = numbers  # fmt: skip
-        self.check_submission(job_id, submit_time)
-        self.check_run_time(run_time)
-        requested_time = self.requested_time(requested_time, run_time)
-        wanted = self._wanted(text, processors, memory)
-        request = wanted.request
-        if request.units > wanted.room:
-            self.check_room(request.units, wanted.room, wanted.declared, request.allowed_nodes)
-        job = Job(
-            job_id,
-            submit_time,
-            request,
-            requested_time,
-            user if user >= 0 else None,
-            group if group >= 0 else None,
-            application if application >= 0 else None,
-            self._queue_number(queue),
-            partition if partition >= 0 else None,
-        )
-        if wanted.rounded:
-            self.changes.append("fractional_processors")
-        if wanted.ignored:
-            self.changes.append("unknown_property")
-        if self.keeps_waits:
-            self.note_wait(job_id, wait_time(line))
-        return TracedJob(job, self.clipped(run_time, requested_time))
-
-    def scan(self, lines: Sequence[bytes]) -> ScannedLines:
+    def scan(self, lines: Lines) -> ScannedLines:
         """Return lines as columns; `finish` numbers the queues of the lines that give jobs."""
-        numbers, plain = number_fields(lines, FIELDS, USED)
-        # Larger numbers are errors; `parse` reports them with their line.
-        plain &= numbers.max(axis=0) <= LARGEST
-        read_odd_lines(lines, ~plain, numbers, lambda line: fields_of(line, self.seconds)[0])
-        job_id, submit_time, run_time, processors, requested_time, memory = numbers[:6]
-        units, request = np.zeros((2, len(lines)), dtype=np.int64)
-        known: dict[_Asked, tuple[int, int]] = {}
-        requests: list[Request] = []
-        asked = zip(lines, processors.tolist(), memory.tolist(), strict=True)
-        for k, (line, processors_here, memory_here) in enumerate(asked):
-            if not plain[k]:
+        job_id, submit_time, run_time, processors, requested_time, memory = lines.numbers[:6]
+        request = np.full(len(job_id), -1)
+        known: dict[_Asked, int] = {}
+        requests: list[LineRequest] = []
+        there = np.flatnonzero(lines.verdicts == Verdict.JOB)
+        given = (column[there].tolist() for column in (processors, memory))
+        for k, *numbers in zip(there.tolist(), *given, strict=True):
+            _, nodes, _, text = lines[k].rsplit(None, 3)
+            if not is_list_of_nodes(nodes):
+                problem = UnusableError("malformed", NO_NODES)
+                lines.refuse(k, problem, Verdict.NO_RECORD)
                 continue
-            _, nodes, queue, text = line.rsplit(None, 3)
-            key = text, processors_here, memory_here
+            key = text, *numbers
             if key not in known:
-                known[key] = self._plain_request(key, requests)
-            units[k], request[k] = known[key]
-            plain[k] = units[k] > 0 and queue.isascii() and is_list_of_nodes(nodes)
-        self._queues_before = len(self._queues)
-        user, group, application, partition = numbers[6:]
-        details = np.stack((user, group, application, np.full_like(user, -1), partition))
+                known[key] = len(requests)
+                requests.append(self._asked(*key))
+            request[k] = known[key]
+        user, group, application, partition = lines.numbers[6:]
         return ScannedLines(
-            plain,
             job_id,
             submit_time,
             run_time,
             requested_time,
-            units,
             request,
             requests,
-            details,
-            [],
+            np.stack((user, group, application, np.full_like(user, -1), partition)),
+            np.zeros_like(job_id),
         )
 
-    def finish(self, lines: Sequence[bytes], scanned: ScannedLines, rows: IntArray) -> None:
+    def finish(self, lines: Lines, scanned: ScannedLines, rows: IntArray) -> None:
         """Number the queues of the jobs, in their order.
 
         Parameters
@@ -214,52 +154,31 @@ class AleaSource(ColumnSource):
         rows
             Indices of the lines that give jobs, ascending.
         """
-        # What was read line by line numbered its queues before those of the lines around it.
-        # Both ways of reading must number the queues alike, in the order of the jobs.
-        self._queues = dict(islice(self._queues.items(), self._queues_before))
         for k in rows.tolist():
             queue = lines[k].rsplit(None, 2)[1].decode()
-            scanned.details[_QUEUE_DETAIL, k] = self._queue_number(queue)
+            number = self._queues.setdefault(queue, len(self._queues) + 1)
+            scanned.details[_QUEUE_DETAIL, k] = number
 
-    def _queue_number(self, queue: str) -> int:
-        return self._queues.setdefault(queue, len(self._queues) + 1)
-
-    def _plain_request(self, asked: "_Asked", requests: list[Request]) -> tuple[int, int]:
-        """Return the units of a record's request, and its index in the list.
-
-        Zero units mean that `parse` must read the record: it gives no job, or counts as clipped.
-        """
-        text, processors, memory = asked
-        if not text.isascii():
-            return 0, 0
+    def _read_request(self, text: bytes, processors: int, memory: int) -> LineRequest:
+        """Return the request of a record."""
+        request = Request(1, (0,) * len(self.system.resource_types))
+        changes: list[str] = []
         try:
-            wanted = self._wanted(text.decode(), processors, memory)
-        except UnusableError:
-            return 0, 0
-        if wanted.rounded or wanted.ignored or wanted.request.units > wanted.room:
-            return 0, 0
-        requests.append(wanted.request)
-        return wanted.request.units, len(requests) - 1
-
-    def _read_request(self, text: str, processors: int, memory: int) -> _Wanted:
-        """Return the request of a record.
-
-        Raises
-        ------
-        UnusableError
-            If the system cannot express the request.
-        """
-        asked = self._node_request(text, processors)
-        declared, units = self._units(asked, self._memory(asked, memory))
-        # Node sets are frozen and cached per request text, so that equal requests share one.
-        allowed, ignored = self._allowed_nodes(asked)
-        request = Request(
-            units=units,
-            unit_request=self.system.request(declared),
-            allowed_nodes=allowed,
-            exclusive=asked.exclusive,
-        )
-        return _Wanted(request, declared, self._room(request), asked.rounded, ignored)
+            asked = self._node_request(text.decode(), processors)
+            declared, units = self._units(asked, self._memory(asked, memory))
+            # Node sets are frozen and cached per request text, so that equal requests share one.
+            allowed, ignored = self._allowed_nodes(asked)
+            request = Request(
+                units=units,
+                unit_request=self.system.request(declared),
+                allowed_nodes=allowed,
+                exclusive=asked.exclusive,
+            )
+            changes += ["fractional_processors"] * asked.rounded + ["unknown_property"] * ignored
+            self.check_room(units, self._room(request), declared, allowed)
+        except UnusableError as problem:
+            return LineRequest(request, problem)
+        return LineRequest(request, None, changes)
 
     def _node_request(self, text: str, processors: int) -> NodeRequest:
         try:

@@ -10,13 +10,14 @@ from hpcsched.workload.readers.swf_lines import DURATIONS, whole_numbers
 FIELDS = 21
 USED = (0, 1, 3, 7, 8, 9, 11, 12, 13, 15)
 """Job, submit, run time, processors, requested time, memory, user to application, partition."""
-NODES, QUEUE, REQUEST = 18, 19, 20
+NODES, REQUEST = 18, 20
+NO_NODES = f"field {NODES + 1}: expected nodes between braces"
 
 _used = itemgetter(*USED)
 
 
-def fields_of(line: bytes, seconds: WholeSeconds) -> tuple[list[int], str, str]:
-    """Return the used numbers of a record, its queue and its request.
+def numbers_of(line: bytes, seconds: WholeSeconds) -> list[int]:
+    """Return the used numbers of a record.
 
     Parameters
     ----------
@@ -43,11 +44,7 @@ def fields_of(line: bytes, seconds: WholeSeconds) -> tuple[list[int], str, str]:
         numbers = whole_numbers(fields, USED, DURATIONS, seconds)
     if max(numbers) > LARGEST:
         raise UnusableError("malformed", f"expected numbers up to {LARGEST}")
-    if not is_list_of_nodes(fields[NODES]):
-        raise UnusableError("malformed", f"field {NODES + 1}: expected nodes between braces")
-    # A line that a policy refuses for its bytes comes here too, for the time of its submission.
-    queue, request = (fields[n].decode(errors="replace") for n in (QUEUE, REQUEST))
-    return numbers, queue, request
+    return numbers
 
 
 def is_list_of_nodes(field: bytes) -> bool:

@@ -124,7 +124,7 @@ class BatsimSource(RecordSource):
     def __init__(self, params: BatsimParams, system: System) -> None:
         encoding = TextEncoding(params.encoding, params.undecodable)
         self._file = BatsimFile(Path(params.path), encoding)
-        super().__init__(params, self._file.path, system, self._file, encoding)
+        super().__init__(params, system, self._file, encoding)
         self._params = params
         check_types(system, params.unit, self.lines.path, "trace.unit")
         self.uniform_request = system.request(params.unit)

@@ -1,158 +1,99 @@
 """Common part of sources that read a log as columns of jobs.
 
-A format reads whole batches of lines as columns (`scan`). A line is plain if all of its fields are
-regular and no policy removes it. Plain lines become jobs together. Every other line goes through
-`parse`, in its turn, so that each policy, reason and message has one owner, and columns and records
-of a log are the same jobs with the same account.
+The core reads the numbers of whole blocks of lines, and applies the policies to their columns. Only
+a line with something else than digits is read by itself.
 """
 
-from abc import abstractmethod
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
-from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
+from hpcsched._core import RecordChecks, Verdict, scan_lines
 from hpcsched.errors import InputError
-from hpcsched.system.request import Request
-from hpcsched.system.system import IntArray
+from hpcsched.parameters import LARGEST
+from hpcsched.system.system import IntArray, System
+from hpcsched.workload import time_bounds
 from hpcsched.workload.job import TracedJob
-from hpcsched.workload.job_columns import NUMBERED
-from hpcsched.workload.readers.number_fields import BoolArray
-from hpcsched.workload.readers.policies import UnusableError
-from hpcsched.workload.readers.record_source import RecordSource
-from hpcsched.workload.time_bounds import LONGEST
+from hpcsched.workload.readers.log_source import REASONS, LogSource, unusable
+from hpcsched.workload.readers.policies import RecordPolicies, UnusableError
+from hpcsched.workload.readers.scanned_lines import Lines, ScannedLines, VerdictArray
+from hpcsched.workload.readers.sorted_account import Place
+from hpcsched.workload.readers.swf_lines import SwfLines, wait_time
+from hpcsched.workload.readers.text_encoding import TextEncoding
+from hpcsched.workload.time_bounds import LONGEST, time_fault
 
 if TYPE_CHECKING:
     from hpcsched.workload.job_batches import JobColumns, RequestNumbers
 
 
-@dataclass(slots=True)
-class ScannedLines:
-    """Lines of a log as columns, `[L]`, times in seconds.
+class _Batch(NamedTuple):
+    """Jobs, the numbers of their records, and that of the last record read for them."""
 
-    Attributes
-    ----------
-    plain : array of bool
-        Which lines are records that give a job, as far as the format alone can tell.
-    job_id, submit_time : array of int
-        As `parse` would read them, of every line in which it would find both.
-    run_time, requested_time : array of int
-        As the log gives them; -1 where it does not.
-    units : array of int
-        The units of each plain line; they fit on the idle system.
-    request : array of int
-        The unit request of each plain line, as an index of `requests`.
-    requests : list of Request
-        Requests with these unit requests, of any units.
-    details : array of int, `[5, L]`
-        Numbers of user, group, application, queue and partition; -1 where they are not given.
-    names : list of str or None
-        The names of the jobs, None where one has none; empty where no job has a name.
-    """
-
-    plain: BoolArray
-    job_id: IntArray
-    submit_time: IntArray
-    run_time: IntArray
-    requested_time: IntArray
-    units: IntArray
-    request: IntArray
-    requests: list[Request]
-    details: IntArray
-    names: list[str | None]
-
-    def put(self, k: int, traced: TracedJob) -> None:
-        """Replace the columns of line `k` by a job that `parse` returned."""
-        job, self.run_time[k] = traced
-        self.job_id[k], self.submit_time[k] = job.job_id, job.submit_time
-        self.requested_time[k], self.units[k] = job.requested_time, job.units
-        self.request[k] = len(self.requests)
-        self.requests.append(job.request)
-        told = [getattr(job, name) for name in NUMBERED]
-        self.details[:, k] = [-1 if number is None else number for number in told]
-        if self.names:
-            self.names[k] = job.name
-
-    def columns(self, rows: IntArray, numbers: "RequestNumbers") -> "JobColumns":
-        """Return the jobs of some of the lines.
-
-        Parameters
-        ----------
-        rows
-            Indices of the lines.
-        numbers
-            Numbering of the unit requests of the whole trace.
-        """
-        # Here and below: it takes its time, and to check a scenario needs no columns.
-        import pyarrow as pa  # noqa: PLC0415
-
-        from hpcsched.arrow_arrays import arrow_array, python_array  # noqa: PLC0415
-        from hpcsched.workload.job_batches import DETAILS, JobColumns, numbered  # noqa: PLC0415
-
-        details = self.details[:, rows]
-        names = pa.nulls(len(rows), pa.string())
-        if self.names:
-            names = python_array([self.names[k] for k in rows], pa.string())
-        untold = [pa.nulls(len(rows), field.type) for field in DETAILS]
-        untold[DETAILS.get_field_index("think_time")] = arrow_array(np.zeros_like(rows))
-        return JobColumns(
-            self.job_id[rows],
-            self.submit_time[rows],
-            self.run_time[rows],
-            self.requested_time[rows],
-            self.units[rows],
-            numbered(self.request[rows], self.requests, numbers),
-            numbers.requests,
-            pa.RecordBatch.from_arrays(
-                [
-                    *(arrow_array(row, row < 0) for row in details),
-                    names,
-                    *untold[len(details) + 1 :],
-                ],
-                schema=DETAILS,
-            ),
-        )
+    columns: "JobColumns"
+    records: IntArray
+    last: int
 
 
-def read_odd_lines(
-    lines: Sequence[bytes],
-    odd: BoolArray,
-    numbers: IntArray,
-    read: Callable[[bytes], Sequence[int]],
-) -> None:
-    """Write the numbers of odd lines as `parse` would read them, or -1 where it would read none.
+class _Skipped(NamedTuple):
+    """A record that gives no job: why, the number of its line, and its place in the sorted log."""
+
+    record: int
+    reason: str
+    problem: UnusableError | None
+    line: int
+    place: Place
+
+
+class ColumnSource(LogSource, ABC):
+    """Source that reads many lines at once.
 
     Parameters
     ----------
-    lines : sequence of bytes
-        The lines, `[L]`.
-    odd : array of bool, `[L]`
-        Which of them are odd.
-    numbers : array of int, `[F, L]`
-        Is changed; a number that is not given is -1.
-    read : function of bytes
-        Returns the numbers of a line; raises UnusableError if there are none.
+    policies, system, encoding
+        As for `LogSource`.
+    lines
+        Lines of the log.
     """
-    for k in np.flatnonzero(odd).tolist():
-        try:
-            found = read(lines[k])
-        except UnusableError:
-            found = [-1]
-        numbers[: len(found), k] = [max(number, -1) for number in found]
 
+    field_count: int
+    """Number of fields of a line."""
 
-class ColumnSource(RecordSource):
-    """Source that can read many lines at once."""
+    number_count: int
+    """Number of its first fields in which a `_` is an error."""
+
+    fields_read: Sequence[int]
+    """Fields that are read as numbers, from 0, `[F]`."""
+
+    def __init__(
+        self, policies: RecordPolicies, system: System, lines: SwfLines, encoding: TextEncoding
+    ) -> None:
+        super().__init__(policies, system, lines, encoding)
+        self._swf_lines = lines
 
     @abstractmethod
-    def scan(self, lines: Sequence[bytes]) -> ScannedLines:
-        """Return lines as columns; the caller may change the arrays."""
+    def odd_numbers(self, line: bytes) -> Sequence[int]:
+        """Return the numbers of a line that has others than digits, or the first of them.
 
-    def finish(self, lines: Sequence[bytes], scanned: ScannedLines, rows: IntArray) -> None:
+        Raises
+        ------
+        UnusableError
+            If the line is no record.
+        """
+
+    @abstractmethod
+    def scan(self, lines: Lines) -> ScannedLines:
+        """Return lines as columns.
+
+        Lines without processors have verdict `MISSING_PROCESSORS`, and requests that give no job
+        have a fault. The caller may change the arrays.
+        """
+
+    def finish(self, lines: Lines, scanned: ScannedLines, rows: IntArray) -> None:
         """Complete values that depend on the lines that give jobs; does nothing by default.
 
         Parameters
@@ -165,6 +106,26 @@ class ColumnSource(RecordSource):
             Indices of the lines that give jobs, ascending.
         """
 
+    def jobs(self) -> Iterator[TracedJob]:
+        """Yield the jobs in order of submission.
+
+        Raises
+        ------
+        InputError
+            At the first record that a policy calls an error.
+        """
+        from hpcsched.workload.job_batches import RequestNumbers, records_of  # noqa: PLC0415
+
+        # Counted job by job: whoever takes the first ones only has the account of these.
+        for columns, records, last in self._batches(RequestNumbers()):
+            for record, traced in zip(records.tolist(), records_of([columns]), strict=True):
+                self._count_lines(record)
+                self.account.submitted += 1
+                self.account.clipped.update(self._changes.pop(record, ()))
+                yield traced
+            self._count_lines(last)
+        self.finished = True
+
     def job_columns(self, numbers: "RequestNumbers") -> "Iterator[JobColumns]":
         """Yield the jobs as columns, in batches.
 
@@ -173,219 +134,255 @@ class ColumnSource(RecordSource):
         InputError
             As in `jobs`, after the jobs before the error.
         """
-        self._start()
-        self._records: list[IntArray] = []
-        sort = self._policies.unsorted == "sort"
-        for batch in self._sorted_columns(numbers) if sort else self._read_columns(numbers):
-            self.account.submitted += len(batch.job_id)
-            yield batch
+        for columns, records, last in self._batches(numbers):
+            fault = None
+            try:
+                self._count_lines(last)
+            except InputError as error:
+                fault = error
+            self.account.submitted += len(records)
+            for record in self._changes.keys() & set(records.tolist() if self._changes else ()):
+                self.account.clipped.update(self._changes.pop(record))
+            if len(records):
+                yield columns
+            if fault is not None:
+                raise fault
         self.finished = True
 
-    def _sorted_columns(self, numbers: "RequestNumbers") -> "Iterator[JobColumns]":
+    def linked(self, columns: "JobColumns", records: IntArray) -> "JobColumns":
+        """Return jobs in order of submission, as they depend on those before; unchanged by default.
+
+        Parameters
+        ----------
+        columns
+            The jobs.
+        records
+            Numbers of their records, from 1.
+        """
+        return columns
+
+    def _batches(self, numbers: "RequestNumbers") -> "Iterator[_Batch]":
+        """Yield the jobs in order of submission; nothing of them has been counted."""
+        from hpcsched.workload.job_batches import numbered  # noqa: PLC0415
+
+        self._start()
+        self._submitted = 0
+        self._read = 0
+        self._skipped: deque[_Skipped] = deque()
+        self._changes: dict[int, list[str]] = {}
+        policies = self._policies
+        stand_in = policies.missing_requested_time
+        sort = policies.unsorted == "sort"
+        self._checks = RecordChecks(
+            sorts=sort,
+            skips_zero_run_time=policies.zero_run_time == "skip",
+            clips=policies.over_requested_time == "clip",
+            missing_requested_time=(
+                stand_in if isinstance(stand_in, int) else 0 if stand_in == "run_time" else None
+            ),
+            longest=LONGEST,
+            largest_sum=time_bounds.LARGEST_SUM,
+        )
+        # Few of the others are found in a log, and a message is made of each.
+        self._without_message = [
+            verdict
+            for verdict, (reason, _) in REASONS.items()
+            if reason != "malformed" and getattr(policies, reason, None) == "skip"
+        ]
+        batches = self._sorted_jobs() if sort else self._read_blocks(numbers)
+        for columns, records, last in batches:
+            request = numbered(columns.request, columns.requests, numbers)
+            ours = columns._replace(request=request, requests=numbers.requests)
+            yield _Batch(self.linked(ours if sort else columns, records), records, last)
+
+    def _count_lines(self, last: int) -> None:
+        """Count the records up to the `last`, from 1; raises InputError at the error of one."""
+        while self._skipped and self._skipped[0].record <= last:
+            record, reason, problem, line, place = self._skipped.popleft()
+            self.account.read = record
+            if problem is None:
+                self._count_skipped(reason, place)
+            else:
+                self._skip(problem, line, place)
+        self.account.read = max(self.account.read, last)
+
+    def _sorted_jobs(self) -> "Iterator[_Batch]":
         """Yield the jobs of the whole log in order of submission."""
         from hpcsched.workload.job_batches import (  # noqa: PLC0415
             BATCH,
+            NO_JOBS,
             RequestNumbers,
             joined_columns,
-            numbered,
         )
 
-        try:
-            batches = list(self._read_columns(RequestNumbers()))
-        except InputError:
-            self.account.clipped.clear()  # no job has been yielded
-            raise
-        if not batches:
-            if self._sorted is not None:
-                self._sorted.complete(self.account, 0)
-            return
-        whole = joined_columns(batches)
-        order, limit = np.argsort(whole.submit_time, kind="stable"), self._policies.jobs
+        batches = []
+        for batch in self._read_blocks(RequestNumbers()):
+            self._count_lines(batch.last)
+            batches.append(batch)
+        whole = joined_columns([NO_JOBS, *(batch.columns for batch in batches)])
+        records = np.concatenate([NO_JOBS.job_id, *(batch.records for batch in batches)])
+        order = np.argsort(whole.submit_time, kind="stable")[: self._policies.jobs]
         if self._sorted is not None:
-            order = order[:limit]
-            if len(order) == limit:
+            if len(order) == self._policies.jobs:
                 last = order[-1]
-                record = int(np.concatenate(self._records)[last])
-                self._sorted.last = int(whole.submit_time[last]), record
+                self._sorted.last = int(whole.submit_time[last]), int(records[last])
             self._sorted.complete(self.account, len(order))
         for first in range(0, len(order), BATCH):
-            batch = whole.take(order[first : first + BATCH])
-            request = numbered(batch.request, batch.requests, numbers)
-            yield batch._replace(request=request, requests=numbers.requests)
+            rows = order[first : first + BATCH]
+            yield _Batch(whole.take(rows), records[rows], self._read)
 
-    def _read_columns(self, numbers: "RequestNumbers") -> "Iterator[JobColumns]":
+    def _read_blocks(self, numbers: "RequestNumbers") -> "Iterator[_Batch]":
         """Yield the usable jobs, in the order of the log."""
-        # The file is closed at an error, even while its traceback keeps this frame.
-        with closing(self.lines.records()) as records:
-            yield from self._batches_of(records, numbers)
-
-    def _batches_of(
-        self, records: "Iterator[tuple[int, bytes]]", numbers: "RequestNumbers"
-    ) -> "Iterator[JobColumns]":
-        """Yield the usable jobs of the records; see `_read_columns`."""
-        from hpcsched.workload.job_batches import BATCH  # noqa: PLC0415
-
         left = None if self._policies.unsorted == "sort" else self._policies.jobs
-        damage: InputError | None = None
-        while left != 0 and damage is None:
-            held: list[tuple[int, bytes]] = []
-            try:
-                held.extend(islice(records, BATCH))
-            except InputError as error:  # the lines before it still count
-                damage = error
-            if not held and damage is None:
-                return
-            if held:
-                lines, doubtful = self._decoded([line for _, line in held])
+        used = np.array(self.fields_read, dtype=np.int64)
+        # The file is closed at an error, even while its traceback keeps this frame.
+        with closing(self._swf_lines.blocks()) as blocks:
+            for first, text in blocks:
+                found, plain, begins, ends, line = scan_lines(
+                    text, self.field_count, self.number_count, used, LARGEST
+                )
+                verdicts = np.full(len(line), Verdict.JOB, dtype=np.int8)
+                lines = Lines(text, begins, ends, first + line, found, verdicts)
+                self._read_odd(lines, np.flatnonzero(plain == 0).tolist())
                 scanned = self.scan(lines)
-                scanned.plain[doubtful] = False
-                before = self.account.read
-                rows, fault = self._taken(held, scanned, left)
-                if self._sorted is not None:
-                    self._records.append(before + 1 + rows)
-                if len(rows):
-                    self.finish(lines, scanned, rows)
-                    yield scanned.columns(rows, numbers)
-                if fault is not None:
-                    raise fault
+                rows = self._taken(lines, scanned, left)
+                records = self._read + 1 + rows
+                end = len(line)
+                if left is not None and len(rows) == left:
+                    end = int(rows[-1]) + 1
+                self._read += end
+                self.finish(lines, scanned, rows)
+                if self.keeps_waits:
+                    for k in rows.tolist():
+                        self.note_wait(int(scanned.job_id[k]), wait_time(lines[k]))
+                yield _Batch(scanned.columns(rows, numbers), records, self._read)
                 left = left if left is None else left - len(rows)
-        if damage is not None and left != 0:
-            raise damage
+                if left == 0:
+                    return
 
-    def _decoded(self, lines: list[bytes]) -> tuple[list[bytes], list[int]]:
-        """Return lines in UTF-8, and the indices of those with undecodable bytes."""
-        doubtful = []
-        for k, line in enumerate(lines):
-            if line.isascii():
-                continue
-            self.encoding.replaced = False
+    def _read_odd(self, lines: Lines, odd: Sequence[int]) -> None:
+        """Read lines by themselves that have other fields than plain numbers."""
+        for k in odd:
+            self.encoding.replaced = self.seconds.rounded = False
             try:
-                lines[k] = self.encoding.utf8(line)
-            except UnusableError:  # `_parsed` raises it again, in the line's turn
-                doubtful.append(k)
-            if self.encoding.replaced:
-                doubtful.append(k)
-        return lines, doubtful
-
-    def _taken(
-        self, held: Sequence[tuple[int, bytes]], scanned: ScannedLines, most: int | None
-    ) -> tuple[IntArray, InputError | None]:
-        """Apply the policies to each line, up to `most` jobs or the first error.
-
-        Returns
-        -------
-        tuple
-            Indices of the lines that give a job, and the error or None.
-        """
-        sort = self._policies.unsorted == "sort"
-        over = self._stand_in(scanned)
-        plain = self._plain(scanned)
-        self._seen.add_all(scanned.job_id[plain])
-        self._bounds.add(int(_lasting(scanned)[plain].sum()))
-        before = np.cumsum(plain)
-        # Running maximum of the plain lines: the order check of each other line needs it.
-        latest = np.maximum.accumulate(np.where(plain, scanned.submit_time, 0))
-        taken, fault, end, others = plain.copy(), None, len(held), 0
-        for k in np.flatnonzero(~plain).tolist():
-            if most is not None and before[k] + others >= most:
-                break
-            if not sort:
-                self._earliest = max(self._earliest, int(latest[k]))
-            number, line = held[k]
-            self._follow(scanned, plain, k)
-            record = self.account.read + 1 + k
-            try:
-                traced = self._parsed(line)
+                lines.odd[k] = line = self.encoding.utf8(lines[k])
+                numbers = self.odd_numbers(line)
+                lines.numbers[: len(numbers), k] = np.maximum(numbers, -1)
             except UnusableError as problem:
-                try:
-                    self._skip(problem, number, record)
-                except InputError as error:
-                    fault, end = error, k + 1
-                    break
+                lines.refuse(k, problem, Verdict.NO_RECORD)
+            lines.changes[k] = [
+                *["undecodable"] * self.encoding.replaced,
+                *["fractional_seconds"] * self.seconds.rounded,
+            ]
+
+    def _taken(self, lines: Lines, scanned: ScannedLines, most: int | None) -> IntArray:
+        """Apply the policies to each line; return those that give a job, `most` at most."""
+        verdicts = lines.verdicts
+        refused = np.array([one.fault is not None for one in scanned.requests], dtype=np.bool_)
+        if refused.any():
+            of_line = (scanned.request >= 0) & refused[scanned.request]
+            verdicts[of_line & (verdicts == Verdict.JOB)] = Verdict.REFUSED_REQUEST
+        earliest, lasting = self._checks.earliest, self._checks.sum
+        cut = np.zeros(len(verdicts), dtype=np.bool_)
+        self._checks.check(
+            scanned.job_id,
+            scanned.submit_time,
+            scanned.run_time,
+            scanned.requested_time,
+            scanned.think_time,
+            verdicts,
+            cut,
+        )
+        rows = np.flatnonzero(verdicts == Verdict.JOB)[:most]
+        end = int(rows[-1]) + 1 if len(rows) == most else len(verdicts)
+        silent = np.isin(verdicts, self._without_message).tolist()
+        for k in np.flatnonzero(verdicts[:end] != Verdict.JOB).tolist():
+            reason, problem = "", None
+            if silent[k]:
+                reason, _ = REASONS[Verdict(int(verdicts[k]))]
             else:
-                scanned.put(k, traced)
-                self._count_changes(traced.job.submit_time, record)
-                taken[k] = True
-                others += 1
-                if not sort:
-                    self._earliest = traced.job.submit_time
-        rows = np.flatnonzero(taken[:end])
-        if most is not None and len(rows) >= most:
-            rows = rows[:most]
-            end = int(rows[-1]) + 1
-        if not sort and end:
-            self._earliest = max(self._earliest, int(latest[end - 1]))
-        self._follow(scanned, plain, end)
-        self._count_cut(np.flatnonzero((over & plain)[:end]), scanned)
-        self.account.read += end
-        return rows, fault
+                before = rows[: np.searchsorted(rows, k)]
+                problem = self._problem(
+                    k, lines, scanned, before, earliest=earliest, lasting=lasting
+                )
+            place = (0, 0) if self._sorted is None else self._place(k, verdicts, scanned)
+            self._skipped.append(
+                _Skipped(self._read + 1 + k, reason, problem, int(lines.line[k]), place)
+            )
+            if problem is not None and self._is_error(problem):
+                rows = before
+                break
+        self._note_changes(lines, scanned, rows, cut)
+        if len(verdicts):
+            self._submitted, _ = self._place(len(verdicts) - 1, verdicts, scanned)
+        return rows
 
-    def _follow(self, scanned: ScannedLines, plain: BoolArray, k: int) -> None:
-        """Note the submission of the line before line `k`, unless `parse` did."""
-        if k and plain[k - 1]:
-            self.note_submission(int(scanned.submit_time[k - 1]))
+    def _problem(
+        self,
+        k: int,
+        lines: Lines,
+        scanned: ScannedLines,
+        before: IntArray,
+        *,
+        earliest: int,
+        lasting: int,
+    ) -> UnusableError:
+        """Return why line `k` gives no job.
 
-    def _count_changes(self, submit_time: int, record: int) -> None:
-        """Count the clippings of a job that `parse` returned."""
-        for change in self.changes:
-            self._count_record("clipped", change, (submit_time, record))
-
-    def _count_cut(self, rows: IntArray, scanned: ScannedLines) -> None:
-        """Count the plain lines whose run times were cut."""
-        if self._sorted is None:
-            self.account.clipped += Counter({"over_requested_time": len(rows)})
-            return
-        for k in rows.tolist():
-            place = int(scanned.submit_time[k]), self.account.read + 1 + k
-            self._count_record("clipped", "over_requested_time", place)
-
-    def _stand_in(self, scanned: ScannedLines) -> BoolArray:
-        """Fill in missing requested times, and cut run times.
-
-        Returns
-        -------
-        BoolArray
-            Whether the run time of each line was cut.
+        Parameters
+        ----------
+        k
+            Index of the line.
+        lines, scanned
+            The lines.
+        before
+            Indices of those before it that give jobs.
+        earliest, lasting
+            Least submit time of the next job, and sum of all times, before these lines.
         """
-        missing = scanned.requested_time <= 0
-        stand_in = self.stand_in_for_requested_time(scanned.run_time)
-        if stand_in is not None:
-            scanned.requested_time = np.where(missing, stand_in, scanned.requested_time)
-        over = scanned.run_time > scanned.requested_time
-        if not self.clips:
-            return np.zeros_like(over)
-        scanned.run_time = np.minimum(scanned.run_time, scanned.requested_time)
-        return over
+        verdict = Verdict(int(lines.verdicts[k]))
+        submit_time = int(scanned.submit_time[k])
+        if k in lines.faults:
+            return lines.faults[k]
+        if verdict == Verdict.REFUSED_REQUEST:
+            fault = scanned.requests[int(scanned.request[k])].fault
+            assert fault is not None  # as the verdict says
+            return fault
+        if verdict == Verdict.TOO_LONG:
+            times = scanned.run_time, scanned.requested_time
+            lasting += int((np.maximum(*times) + scanned.think_time)[before].sum())
+            run_time, requested_time, think_time = (
+                int(column[k]) for column in (*times, scanned.think_time)
+            )
+            fault_of_times = time_fault(submit_time, run_time, requested_time, think_time, lasting)
+            return UnusableError("malformed", str(fault_of_times))
+        if len(before):
+            earliest = int(scanned.submit_time[before[-1]])
+        job_id = int(scanned.job_id[k])
+        return unusable(verdict, job_id=job_id, submit_time=submit_time, earliest=earliest)
 
-    def _plain(self, scanned: ScannedLines) -> BoolArray:
-        """Return whether each line is plain: no policy removes its job, whichever others give jobs.
+    def _place(self, k: int, verdicts: VerdictArray, scanned: ScannedLines) -> Place:
+        """Return the place of a line in the sorted log: without a time, that of the line before."""
+        record = self._read + 1 + k
+        while k >= 0 and (verdicts[k] == Verdict.NO_RECORD or scanned.submit_time[k] < 0):
+            k -= 1
+        return self._submitted if k < 0 else int(scanned.submit_time[k]), record
 
-        It is not known yet which other lines will be jobs. So a plain line has a number that no
-        other line has, and comes after no later submission, of a job or not.
-        """
-        job_id, submit_time = scanned.job_id, scanned.submit_time
-        numbered = (job_id >= 0) & (submit_time >= 0)
-        plain = scanned.plain & numbered
-        plain &= (scanned.run_time > 0) & (scanned.requested_time > 0)
-        if self._policies.unsorted != "sort":
-            submitted = np.where(numbered, submit_time, 0)
-            plain &= submit_time >= np.maximum(np.maximum.accumulate(submitted), self._earliest)
-        # A repeated number is an error of the later line only, so both go through `parse` in turn.
-        plain &= self._seen.lacks(job_id) & ~_repeated(job_id)
-        times = (submit_time, scanned.run_time, scanned.requested_time)
-        plain &= np.maximum.reduce(times) <= LONGEST
-        if not self._bounds.hold(int(_lasting(scanned)[plain].sum()), int((~plain).sum())):
-            # Near the bound of the sum of times, every job is checked by itself.
-            plain[:] = False
-        return plain
+    def _note_changes(
+        self, lines: Lines, scanned: ScannedLines, rows: IntArray, cut: npt.NDArray[np.bool_]
+    ) -> None:
+        """Note the clippings of jobs."""
+        changes = [(k, ["over_requested_time"]) for k in rows[cut[rows]].tolist()]
+        taken = set(rows.tolist()) if lines.changes else set()
+        changes += [(k, found) for k, found in lines.changes.items() if found and k in taken]
+        if any(one.changes for one in scanned.requests):
+            requests = [scanned.requests[number] for number in scanned.request[rows].tolist()]
+            of_lines = zip(rows.tolist(), requests, strict=True)
+            changes += [(k, list(request.changes)) for k, request in of_lines if request.changes]
+        for k, found in changes:
+            for change in found:
+                self.note_change(self._read + 1 + k, change)
 
-
-def _lasting(scanned: ScannedLines) -> IntArray:
-    """Return each line's contribution to the sum of times."""
-    return np.maximum(scanned.run_time, scanned.requested_time)
-
-
-def _repeated(numbers: IntArray) -> BoolArray:
-    """Return whether each number occurs more than once."""
-    _, place, count = np.unique(numbers, return_inverse=True, return_counts=True)
-    return count[place] > 1
+    def note_change(self, record: int, change: str) -> None:
+        """Note a clipping of a job, which counts once the job is yielded."""
+        self._changes.setdefault(record, []).append(change)

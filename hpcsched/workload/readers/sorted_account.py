@@ -42,22 +42,20 @@ class SortedAccount:
 
     def __init__(self) -> None:
         self.last: Place | None = None
-        self._noted: list[tuple[Place, str, str]] = []
+        self._noted: list[tuple[Place, str]] = []
 
-    def note(self, kind: str, reason: str, place: Place) -> None:
-        """Note a count, unless the record is known to be behind the first jobs.
+    def note(self, reason: str, place: Place) -> None:
+        """Note a record without a job, unless the record is known to be behind the first jobs.
 
         Parameters
         ----------
-        kind
-            Counter of the account: `skipped` or `clipped`.
         reason
-            What is counted.
+            Why the record gives no job.
         place
             Place of the record.
         """
         if self._holds(place):
-            self._noted.append((place, kind, reason))
+            self._noted.append((place, reason))
 
     def first_jobs(self, jobs: Iterable[ReadJob], limit: int) -> list[ReadJob]:
         """Return the first jobs in order of submission, and hold no others in memory."""
@@ -82,9 +80,9 @@ class SortedAccount:
         jobs
             Number of the first jobs.
         """
-        for place, kind, reason in self._noted:
+        for place, reason in self._noted:
             if self._holds(place):
-                getattr(account, kind)[reason] += 1
+                account.skipped[reason] += 1
         left = account.read - account.skipped.total() - jobs
         if left:
             account.skipped["after_first_jobs"] = left

@@ -15,30 +15,37 @@ time already; here the job may start no sooner than the think time after the pre
 the simulation.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from hpcsched._core import NumbersSeen, Verdict
 from hpcsched.context import Context
 from hpcsched.parameters import LARGEST
 from hpcsched.registration import RECORDS_WAITS, builtin
 from hpcsched.system.request import Request
 from hpcsched.system.space import room_for
 from hpcsched.system.system import IntArray, System
-from hpcsched.workload.job import Job, TracedJob
+from hpcsched.workload.job import TracedJob
 from hpcsched.workload.mapping import processors_per_node, whole_nodes
-from hpcsched.workload.readers.column_source import ColumnSource, ScannedLines, read_odd_lines
-from hpcsched.workload.readers.number_fields import BoolArray, distinct, number_fields
-from hpcsched.workload.readers.numbers_seen import NumbersSeen
+from hpcsched.workload.readers.column_source import ColumnSource
 from hpcsched.workload.readers.policies import UnusableError
 from hpcsched.workload.readers.requested_names import check_draws, check_types
-from hpcsched.workload.readers.swf_lines import DURATIONS, SwfLines, wait_time, whole_numbers
+from hpcsched.workload.readers.scanned_lines import (
+    LineRequest,
+    Lines,
+    ScannedLines,
+    VerdictArray,
+    distinct,
+)
+from hpcsched.workload.readers.swf_lines import DURATIONS, SwfLines, whole_numbers
 from hpcsched.workload.readers.swf_params import SwfParams, declared_types, parted, review_swf
 from hpcsched.workload.readers.text_encoding import TextEncoding
-from hpcsched.workload.trace_source import UNKNOWN_PRECEDING, without_unknown
+from hpcsched.workload.trace_source import UNKNOWN_PRECEDING
 
 if TYPE_CHECKING:
     from hpcsched.workload.job_batches import JobColumns, RequestNumbers
@@ -54,11 +61,11 @@ _PRECEDING = (16, 17)
 """Fields of the preceding job's number and of the think time after it."""
 
 
-_Asked = tuple[tuple[bytes, ...], int]
-"""Request of one processor in a record: amounts of the declared types, and memory in KiB."""
+_REQUESTS_KEPT = 4096
+"""Size of the cache of requests."""
 
-_Request = tuple[tuple[int, ...], int, dict[str, int], dict[str, int]]
-"""Unit request, number of such units on the idle system, declared amounts, shared draws."""
+_DETAILS = slice(6, 11)
+"""User to partition among the fields that are used."""
 
 
 @builtin(
@@ -92,13 +99,13 @@ class SwfSource(ColumnSource):
     def __init__(self, params: SwfParams, system: System) -> None:
         encoding = TextEncoding(params.encoding, params.undecodable)
         lines = SwfLines(Path(params.path), encoding)
-        super().__init__(params, lines.path, system, lines, encoding)
+        super().__init__(params, system, lines, encoding)
         self._params = params
         lines.read_header()
         declared = declared_types(self.comments)
         self._named = [JOB_NAMES, "last"] in map(str.split, self.comments)
-        self._number_count = FIELDS + len(declared)
-        self._field_count = self._number_count + self._named
+        self.number_count = FIELDS + len(declared)
+        self.field_count = self.number_count + self._named
         self._types = [] if params.unit else declared
         self._unit = dict.fromkeys(self._types, 0) if self._types else params.unit or {"core": 1}
         self._check_amounts(self._unit)
@@ -110,164 +117,132 @@ class SwfSource(ColumnSource):
         self._fields_used = (*_USED, *more)
         self._durations = (*DURATIONS, *_PRECEDING[1:]) if self.dependencies else DURATIONS
         self._used = itemgetter(*self._fields_used)
-        further = range(FIELDS, self._number_count) if self._types else ()
-        self._columns = (*self._fields_used, *further)
+        further = range(FIELDS, self.number_count) if self._types else ()
+        self.fields_read = (*self._fields_used, *further)
         self._whole_nodes = params.mapping == "whole_nodes"
         if not (self._types or self._whole_nodes or self._uses_memory):
             self.uniform_request = system.request(parted(self._unit, system)[0])
-        self._requests: dict[tuple[_Asked, int], _Request] = {}
-
-    def parse(self, line: bytes) -> TracedJob:
-        """Return the job of a record.
-
-        Raises
-        ------
-        UnusableError
-            If the record gives no job; the reason names the policy.
-        """
-        (
-            job_id, submit_time, run_time, allocated, units, requested_time,
-            user, group, application, queue, partition, *more,
-        ), amounts = self._numbers(line)  # fmt: skip
-        name = amounts.pop() if self._named else NO_NAME
-        self.check_submission(job_id, submit_time)
-        self.check_run_time(run_time)
-        # Neither -1 nor 0 is a number of processors.
-        if units <= 0:
-            units = allocated
-            if units <= 0 or self._params.missing_processors != "allocated":
-                raise UnusableError("missing_processors", "no requested processors are given")
-        requested_time = self.requested_time(requested_time, run_time)
-        key = tuple(amounts) if self._types else (), more[0] if self._uses_memory else 0
-        units, (request, room, declared, drawn) = self._units(units, key)
-        if units > room:
-            self.check_room(units, room, declared)
-        job = Job(
-            job_id,
-            submit_time,
-            Request(units=units, unit_request=request),
-            requested_time,
-            user if user >= 0 else None,
-            group if group >= 0 else None,
-            application if application >= 0 else None,
-            queue if queue >= 0 else None,
-            partition if partition >= 0 else None,
-        )
-        if name != NO_NAME:
-            job = job._replace(name=_name(name))
-        if self.dependencies:
-            preceding, think_time = more[-2:]
-            if preceding > 0:
-                job = job._replace(after=(preceding,), think_time=max(think_time, 0))
-        if drawn:
-            requests = tuple(
-                (resource, amount * units) for resource, amount in drawn.items() if amount
-            )
-            job = job._replace(request=job.request._replace(shared_requests=requests))
-        if self.keeps_waits:
-            self.note_wait(job_id, wait_time(line))
-        if run_time > requested_time:
-            run_time = self.clipped(run_time, requested_time)
-        return TracedJob(job, run_time)
+        self._rooms: dict[tuple[int, ...], int] = {}
+        self._known_request = lru_cache(_REQUESTS_KEPT)(self._request)
 
     def jobs(self) -> Iterator[TracedJob]:
         """Yield the jobs; raises InputError at the first record that a policy calls an error."""
-        if not self.dependencies:
-            yield from super().jobs()
-            return
-        seen = NumbersSeen()
-        for traced in super().jobs():
-            job = without_unknown(traced.job, seen)
-            if job is not traced.job:
-                self.account.clipped[UNKNOWN_PRECEDING] += 1
-            yield traced._replace(job=job)
+        self._before = NumbersSeen()
+        return super().jobs()
 
     def job_columns(self, numbers: "RequestNumbers") -> "Iterator[JobColumns]":
-        """Yield the jobs as columns, in batches.
-
-        With dependencies or shared resources, the columns are made from single records.
-
-        Raises
-        ------
-        InputError
-            As in `jobs`, after the jobs before the error.
-        """
-        from hpcsched.workload.job_batches import columns_of  # noqa: PLC0415 (it takes its time)
-
-        if self.dependencies or self.system.shared_resources:
-            return columns_of(self.jobs(), numbers)
+        """Yield the jobs as columns, in batches; raises InputError as `jobs`."""
+        self._before = NumbersSeen()
         return super().job_columns(numbers)
 
-    def scan(self, lines: Sequence[bytes]) -> ScannedLines:
+    def linked(self, columns: "JobColumns", records: IntArray) -> "JobColumns":
+        """Return jobs without dependencies on jobs that do not come before them.
+
+        Parameters
+        ----------
+        columns
+            The jobs, in order of submission.
+        records
+            Numbers of their records, from 1.
+        """
+        if not self.dependencies:
+            return columns
+        from hpcsched.arrow_arrays import arrow_array, numpy_array, python_array  # noqa: PLC0415
+
+        details = columns.details
+        preceding = details.column("after").to_pylist()
+        unknown = np.zeros(len(preceding), dtype=np.bool_)
+        for k, (number, after) in enumerate(zip(columns.job_id.tolist(), preceding, strict=True)):
+            unknown[k] = after is not None and after[0] not in self._before
+            self._before.add(number)
+        if not unknown.any():
+            return columns
+        for record in records[unknown].tolist():
+            self.note_change(record, UNKNOWN_PRECEDING)
+        known = [None if lost else after for lost, after in zip(unknown, preceding, strict=True)]
+        think_time = np.where(unknown, 0, numpy_array(details.column("think_time")))
+        for name, column in (
+            ("after", python_array(known, details.schema.field("after").type)),
+            ("think_time", arrow_array(think_time)),
+        ):
+            details = details.set_column(details.schema.get_field_index(name), name, column)
+        return columns._replace(details=details)
+
+    def scan(self, lines: Lines) -> ScannedLines:
         """Return lines as columns."""
-        numbers, plain = number_fields(lines, self._field_count, self._columns)
-        plain &= numbers.max(axis=0) <= LARGEST
-        for k in [k for k, line in enumerate(lines) if b"_" in line]:
-            plain[k] &= not self._has_separators(lines[k])
-        read_odd_lines(lines, ~plain, numbers, lambda line: self._numbers(line)[0])
+        numbers = lines.numbers
+        self._read_odd_amounts(lines)
         job_id, submit_time, run_time, allocated, processors, requested_time = numbers[:6]
+        # Neither -1 nor 0 is a number of processors.
         if self._params.missing_processors == "allocated":
             processors = np.where(processors > 0, processors, allocated)
-        plain &= processors > 0
-        units, request, requests = self._fitting(processors, numbers[11:], plain)
-        names = [_name(line.rsplit(None, 1)[-1]) for line in lines] if self._named else []
+        there = lines.verdicts == Verdict.JOB
+        lines.verdicts[there & (processors <= 0)] = Verdict.MISSING_PROCESSORS
+        more = list(numbers[len(_USED) :])
+        memory = more.pop(0) if self._uses_memory else None
+        preceding, think_time = None, np.zeros_like(job_id)
+        if self.dependencies:
+            preceding, think_time, *more = more
+            think_time = np.where(preceding > 0, np.maximum(think_time, 0), 0)
+        asked = [processors, *([] if memory is None else [memory]), *more]
+        request, requests = self._requests(np.vstack(asked), lines.verdicts)
         return ScannedLines(
-            plain,
             job_id,
             submit_time,
             run_time,
             requested_time,
-            units,
             request,
             requests,
-            numbers[6:11],
-            names,
+            numbers[_DETAILS],
+            think_time,
+            preceding,
+            (lambda k: _name(lines[k].rsplit(None, 1)[-1])) if self._named else None,
         )
 
-    def _fitting(
-        self, processors: IntArray, asked: IntArray, plain: BoolArray
-    ) -> tuple[IntArray, IntArray, list[Request]]:
-        """Return the units and the index of the unit request of each plain line, and the requests.
+    def _requests(
+        self, asked: IntArray, verdicts: VerdictArray
+    ) -> tuple[IntArray, list[LineRequest]]:
+        """Return the index of each line's request, and the requests.
 
         Parameters
         ----------
-        processors
-            Number of processors of each line, `[L]`.
         asked
-            Further numbers by which unit requests differ, `[A, L]`.
-        plain
-            Whether each line is plain, `[L]`; cleared where the request does not fit on the idle
-            system.
+            Processors and further numbers by which requests differ, `[A, L]`.
+        verdicts
+            Verdict of each line, `[L]`.
         """
-        rows = np.flatnonzero(plain)
-        given = np.vstack((processors, asked))[:, rows]
+        rows = np.flatnonzero(verdicts == Verdict.JOB)
+        given = asked[:, rows]
         first, place = distinct(given)
-        found: list[tuple[int, int, bool]] = []
-        known: dict[tuple[int, ...], int] = {}
-        for count, *more in given[:, first].T.tolist():
-            memory = more.pop(0) if self._uses_memory else 0
-            try:
-                packed, asks = self._units(count, (tuple(b"%d" % n for n in more), memory))
-            except UnusableError:
-                found.append((0, 0, False))
-            else:
-                request, room, *_ = asks
-                found.append((packed, known.setdefault(request, len(known)), packed <= room))
-        columns = np.zeros((3, len(processors)), dtype=np.int64)
-        columns[:, rows] = np.array(found, dtype=np.int64).reshape(-1, 3)[place].T
-        units, index, fits = columns
-        plain &= fits > 0
-        return units, index, [Request(1, request) for request in known]
+        request = np.full(len(verdicts), -1)
+        request[rows] = place
+        return request, [self._known_request(*numbers) for numbers in given[:, first].T.tolist()]
+
+    def _read_odd_amounts(self, lines: Lines) -> None:
+        """Read the declared amounts in odd lines, of which `odd_numbers` reads only the others."""
+        for k, line in lines.odd.items() if self._types else ():
+            if lines.verdicts[k] == Verdict.JOB:
+                fields = line.split()[FIELDS : self.number_count]
+                try:
+                    amounts = [max(int(amount), 0) for amount in fields]
+                except ValueError as error:
+                    problem = UnusableError("malformed", f"expected whole numbers: {error}")
+                else:
+                    if max(amounts) <= LARGEST:
+                        lines.numbers[len(self._fields_used) :, k] = amounts
+                        continue
+                    problem = UnusableError("malformed", f"expected numbers up to {LARGEST}")
+                lines.refuse(k, problem, Verdict.REFUSED_REQUEST)
 
     def _has_separators(self, line: bytes) -> bool:
         """Return whether a number contains `_`, which int() accepts as a separator of digits.
 
         A name may contain it.
         """
-        return b"_" in line and any(b"_" in field for field in line.split()[: self._number_count])
+        return b"_" in line and any(b"_" in field for field in line.split()[: self.number_count])
 
-    def _numbers(self, line: bytes) -> tuple[list[int], list[bytes]]:
-        """Return the used numbers of a record, and the fields beyond the standard's.
+    def odd_numbers(self, line: bytes) -> list[int]:
+        """Return the used numbers of a record.
 
         Raises
         ------
@@ -275,9 +250,9 @@ class SwfSource(ColumnSource):
             If the line is no record.
         """
         fields = line.split()
-        if len(fields) != self._field_count:
+        if len(fields) != self.field_count:
             raise UnusableError(
-                "malformed", f"expected {self._field_count} fields, found {len(fields)}"
+                "malformed", f"expected {self.field_count} fields, found {len(fields)}"
             )
         if self._has_separators(line):
             raise UnusableError("malformed", "expected whole numbers, found '_'")
@@ -287,42 +262,56 @@ class SwfSource(ColumnSource):
             numbers = whole_numbers(fields, self._fields_used, self._durations, self.seconds)
         if max(numbers) > LARGEST:
             raise UnusableError("malformed", f"expected numbers up to {LARGEST}")
-        return numbers, fields[FIELDS:]
+        return numbers
 
-    def _units(self, processors: int, asked: _Asked) -> tuple[int, _Request]:
-        """Return the number of units for a number of processors, and the request of each unit."""
-        size = 1
-        if self._whole_nodes:
-            per_node = processors_per_node(self.system, self._request(asked, 1)[0])
-            if per_node:
-                processors, size = whole_nodes(processors, per_node)
-        return processors, self._request(asked, size)
-
-    def _request(self, asked: _Asked, size: int) -> _Request:
-        """Return the request of a unit of `size` processors, from the request of one processor."""
-        known = self._requests.get((asked, size))
-        if known is None:
-            known = self._requests[asked, size] = self._new_request(*asked, size)
-        return known
-
-    def _new_request(self, amounts: tuple[bytes, ...], memory: int, size: int) -> _Request:
-        declared = self._unit
+    def _request(self, processors: int, *numbers: int) -> LineRequest:
+        """Return the request of a job by its processors, its memory and its declared amounts."""
+        amounts = list(numbers)
+        memory = amounts.pop(0) if self._uses_memory else 0
+        asked = self._unit
         if self._types:
-            try:
-                numbers = [max(int(amount), 0) for amount in amounts]
-            except ValueError as error:
-                raise UnusableError("malformed", f"expected whole numbers: {error}") from None
-            if max(numbers) > LARGEST:
-                raise UnusableError("malformed", f"expected numbers up to {LARGEST}")
-            declared = dict(zip(self._types, numbers, strict=True))
+            asked = dict(zip(self._types, [max(amount, 0) for amount in amounts], strict=True))
         if memory > 0:
-            declared = {**declared, "mem": memory * 1024}
-        declared = {name: amount * size for name, amount in declared.items()}
-        declared, drawn = parted(declared, self.system)
-        request = self.system.request(declared)
-        if not any(request):
+            asked = {**asked, "mem": memory * 1024}
+        request = Request(processors, self.system.request(parted(asked, self.system)[0]))
+        try:
+            return LineRequest(self._fitting(request, asked))
+        except UnusableError as problem:
+            return LineRequest(request, problem)
+
+    def _fitting(self, request: Request, asked: Mapping[str, int]) -> Request:
+        """Return a request in units, which fit on the idle system.
+
+        Parameters
+        ----------
+        request
+            Processors, as units of one each.
+        asked
+            Declared amounts of one processor.
+
+        Raises
+        ------
+        UnusableError
+            If it asks for nothing or does not fit.
+        """
+        units, size = request.units, 1
+        if not any(request.unit_request):
             raise UnusableError("malformed", "a unit must ask for at least one resource type")
-        return request, room_for(self.system, request), declared, drawn
+        if self._whole_nodes:
+            per_node = processors_per_node(self.system, request.unit_request)
+            if per_node:
+                units, size = whole_nodes(units, per_node)
+        declared, drawn = parted({name: one * size for name, one in asked.items()}, self.system)
+        unit_request = self.system.request(declared)
+        self.check_room(units, self._room(unit_request), declared)
+        shared = tuple((name, amount * units) for name, amount in drawn.items() if amount)
+        return Request(units, unit_request, shared_requests=shared)
+
+    def _room(self, unit_request: tuple[int, ...]) -> int:
+        room = self._rooms.get(unit_request)
+        if room is None:
+            room = self._rooms[unit_request] = room_for(self.system, unit_request)
+        return room
 
     def _check_amounts(self, amounts: Mapping[str, int]) -> None:
         """Raise InputError for unknown types, and for shared resources with their own model."""

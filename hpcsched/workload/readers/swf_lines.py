@@ -3,7 +3,6 @@
 import io
 from collections.abc import Container, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
-from itertools import chain, islice
 from pathlib import Path
 from typing import IO
 
@@ -26,6 +25,9 @@ _WAITS = WholeSeconds("outward")
 _FIELDS = 18
 _MOST_ODD = 100
 """Maximum number of odd lines in a header."""
+
+BLOCK = 2**19
+"""Bytes of lines that are read together, at least."""
 
 
 class _LongLineError(Exception):
@@ -56,6 +58,7 @@ class SwfLines:
         self._raw: IO[bytes] | None = None
         self._size = 0
         self._in_header = True
+        self._commented = self._odd = 0
 
     @property
     def fraction_read(self) -> float:
@@ -66,11 +69,11 @@ class SwfLines:
 
     def read_header(self) -> None:
         """Read as far as the first record; raises InputError if the file cannot be read."""
-        with closing(self.records()) as records:
-            while self._in_header and next(records, None) is not None:
+        with closing(self.blocks()) as blocks:
+            while self._in_header and next(blocks, None) is not None:
                 pass
 
-    def records(self) -> Generator[tuple[int, bytes], None, None]:
+    def records(self) -> Iterator[tuple[int, bytes]]:
         """Yield the number and text of every line that is neither blank nor a comment.
 
         Lines come without their end.
@@ -80,38 +83,40 @@ class SwfLines:
         InputError
             If the file cannot be read or is damaged.
         """
-        number = commented = odd = 0
-        self._in_header = True
+        for first, text in self.blocks():
+            for number, line in enumerate(text.split(b"\n"), first):
+                if line[:1] != b";" and line.strip():
+                    yield number, line
+
+    def blocks(self) -> Generator[tuple[int, bytes], None, None]:
+        """Yield whole lines, block by block, each with the number of its first line.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be read or is damaged.
+        """
+        number = 1
+        self._in_header, self._commented, self._odd = True, 0, 0
         self.comments = []
         try:
             with open_file(self.path) as raw:
                 self._raw, self._size = raw, self.path.stat().st_size
-                lines = _lines(self._encoding.stream(raw))
-                marked = (self._encoding.without_mark(line, self.path) for line in islice(lines, 1))
-                for number, line in enumerate(chain(marked, lines), 1):
-                    # Comments behind the first record are remarks on records, not the header.
-                    if line[:1] == b";":
-                        if self._in_header:
-                            commented += len(line)
-                            if commented > _MOST_COMMENTS:
-                                most = f"at most {_MOST_COMMENTS // MIB} MiB of header comments"
-                                raise self._no_text(number, f"expected {most}, found more")
-                            self.comments.append(self._encoding.comment(line[1:]))
-                    elif line.strip():
-                        if self._in_header:
-                            odd += 1
-                            is_odd = len(line.split(None, _FIELDS - 1)) < _FIELDS
-                            self._in_header = is_odd and odd < _MOST_ODD
-                        yield number, line
+                for block in self._blocks(self._encoding.stream(raw)):
+                    text = self._encoding.without_mark(block, self.path) if number == 1 else block
+                    if self._in_header:
+                        self._read_comments(number, text)
+                    yield number, text
+                    number += text.count(b"\n")
         except _LongLineError:
             message = f"expected lines of text, found a line of {LONGEST} bytes or more"
-            raise self._no_text(number + 1, message) from None
+            raise self._no_text(number, message) from None
         except DAMAGE as error:
             raise InputError(
                 Finding(
                     "damaged-trace",
                     f"expected a whole compressed file, found damage after this line: {error}",
-                    Place(str(self.path), number),
+                    Place(str(self.path), number - 1),
                 )
             ) from None
         except OSError as error:
@@ -123,24 +128,54 @@ class SwfLines:
                 )
             ) from None
 
+    def _blocks(self, stream: io.BufferedIOBase) -> Iterator[bytes]:
+        """Yield whole lines of a stream; those before an error come before it."""
+        fault: Exception | None = None
+        ended = False
+        held, size, begun = [], 0, 0  # pieces, their bytes, and those of the last line
+        while not ended:
+            try:
+                piece = stream.read1(PIECE)
+            except (OSError, InputError, *DAMAGE) as error:
+                piece, fault = b"", error
+            ended = not piece
+            held.append(piece)
+            size += len(piece)
+            after = len(piece) - piece.rfind(b"\n") - 1
+            begun = after if after < len(piece) else begun + after
+            # Counted piece by piece: a file without line ends must not fill the memory.
+            if begun >= LONGEST:
+                fault, ended = _LongLineError(), True
+            # A header is read without the records behind it.
+            if size - begun >= (1 if self._in_header else BLOCK) or (ended and size):
+                text = b"".join(held)
+                # A line that an error cuts off is none.
+                whole = size if ended and fault is None else size - begun
+                held, size = [text[whole:]], size - whole
+                if whole:
+                    yield text[:whole]
+        if fault is not None:
+            raise fault
+
+    def _read_comments(self, first: int, text: bytes) -> None:
+        """Take the comments before the first record from the next lines of the file."""
+        for number, line in enumerate(text.split(b"\n"), first):
+            if line[:1] == b";":
+                self._commented += len(line)
+                if self._commented > _MOST_COMMENTS:
+                    most = f"at most {_MOST_COMMENTS // MIB} MiB of header comments"
+                    raise self._no_text(number, f"expected {most}, found more")
+                self.comments.append(self._encoding.comment(line[1:]))
+            elif line.strip():
+                self._odd += 1
+                is_odd = len(line.split(None, _FIELDS - 1)) < _FIELDS
+                self._in_header = is_odd and self._odd < _MOST_ODD
+                # Comments behind the first record are remarks on records, not the header.
+                if not self._in_header:
+                    break
+
     def _no_text(self, number: int, message: str) -> InputError:
         return InputError(Finding("no-text", message, Place(str(self.path), number)))
-
-
-def _lines(stream: io.BufferedIOBase) -> Iterator[bytes]:
-    """Yield the lines of a stream, without their ends; raises _LongLineError."""
-    begun: list[bytes] = []
-    while piece := stream.read1(PIECE):
-        before, end, after = piece.rpartition(b"\n")
-        if end:
-            yield from b"".join((*begun, before)).split(b"\n")
-            begun = []
-        begun.append(after)
-        # Counted in pieces of at most this size: a file without line ends must not fill the memory.
-        if len(begun) * PIECE > LONGEST and sum(map(len, begun)) >= LONGEST:
-            raise _LongLineError
-    if last := b"".join(begun):
-        yield last
 
 
 def whole_numbers(

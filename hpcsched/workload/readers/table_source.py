@@ -67,7 +67,7 @@ class TableSource(RecordSource):
     def __init__(self, params: TableParams, system: System) -> None:
         encoding = TextEncoding(params.encoding, params.undecodable)
         self._rows = rows_of(params, encoding)
-        super().__init__(params, self._rows.path, system, self._rows, encoding)
+        super().__init__(params, system, self._rows, encoding)
         self._params = params
         if params.preset is not None:
             self._check_preset(params.preset)

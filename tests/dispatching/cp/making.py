@@ -18,6 +18,7 @@ from hpcsched.dispatching.cp.solver_client import SolverClient
 from hpcsched.dispatching.cp.solver_limits import Budget, Limits
 from hpcsched.dispatching.cp.solver_process import InProcess
 from hpcsched.dispatching.objectives import AF, BoundedSlowdown
+from hpcsched.dispatching.planning import Jobs
 from hpcsched.dispatching.planning.node_choice import LITTLE
 from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
 from hpcsched.dispatching.planning.search_objective import (
@@ -25,7 +26,7 @@ from hpcsched.dispatching.planning.search_objective import (
     SearchObjective,
     search_objective,
 )
-from hpcsched.dispatching.planning.selection import Jobs, SelectionOptions
+from hpcsched.dispatching.planning.selection import SelectionOptions
 from hpcsched.dispatching.rules.orders import (
     ArrivalOrder,
     KeyOrder,

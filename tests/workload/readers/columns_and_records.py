@@ -1,10 +1,9 @@
 """Checks that a log read as columns gives the jobs, the account and the error of its records."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from hpcsched.errors import InputError
 from hpcsched.system.request import shape_key
-from hpcsched.workload import job_batches as columns_module
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.job_batches import (
     JobColumns,
@@ -14,6 +13,7 @@ from hpcsched.workload.job_batches import (
     records_of,
 )
 from hpcsched.workload.readers.column_source import ColumnSource
+from hpcsched.workload.readers.record_source import RecordSource
 
 
 def columns(source: ColumnSource) -> tuple[JobColumns | None, object, list[str]]:
@@ -21,7 +21,7 @@ def columns(source: ColumnSource) -> tuple[JobColumns | None, object, list[str]]
     return _read(source, source.job_columns(RequestNumbers()))
 
 
-def records(source: ColumnSource) -> tuple[list[TracedJob], object, list[str]]:
+def records(source: RecordSource) -> tuple[list[TracedJob], object, list[str]]:
     """Return the jobs of a log, read one by one, with its account and the error, if any."""
     jobs: list[TracedJob] = []
     error = []
@@ -41,15 +41,13 @@ def _read(
         read.extend(batches)
     except InputError as fault:
         error = [str(fault)]
-    assert all(0 < len(batch.job_id) <= columns_module.BATCH for batch in read)
+    assert all(len(batch.job_id) for batch in read)
     return joined_columns(read) if read else None, source.account, error
 
 
-def check_alike(make_source: Callable[[], ColumnSource]) -> ColumnSource:
-    """Check that both ways of reading a log come to the same; return what read columns."""
-    source = make_source()
+def check_alike(source: ColumnSource, other: RecordSource) -> ColumnSource:
+    """Check that a source finds in a log what a reader of its records does; return the source."""
     found, account, error = columns(source)
-    other = make_source()
     jobs, expected_account, expected_error = records(other)
     assert error == expected_error
     assert account == expected_account

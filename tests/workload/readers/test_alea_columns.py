@@ -10,12 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched.system.system import NodeGroup, System
-from hpcsched.workload import job_batches as columns_module
 from hpcsched.workload.job_batches import RequestNumbers
+from hpcsched.workload.readers import swf_lines
 from hpcsched.workload.readers.alea import AleaSource
+from hpcsched.workload.readers.alea_params import AleaParams
 from tests.real_traces import trace
 from tests.strategies import tries
-from tests.workload.readers.alea_files import GIB, record, source_of
+from tests.workload.readers.alea_files import GIB, SYSTEM, record, source_of
+from tests.workload.readers.alea_records import AleaRecords
 from tests.workload.readers.columns_and_records import check_alike
 from tests.workload.readers.swf_files import write
 
@@ -69,12 +71,14 @@ def records(draw: st.DrawFn) -> list[str]:
 
 
 @tries(400)
-@given(lines=records(), params=POLICIES, batch=st.sampled_from([1, 2, 3, 8192]))
-def test_odd_logs(lines: list[str], params: dict[str, Any], batch: int) -> None:
+@given(lines=records(), params=POLICIES, block=st.sampled_from([1, 100, 300, 2**19]))
+def test_odd_logs(lines: list[str], params: dict[str, Any], block: int) -> None:
     """Odd requests, missing fields, queues that only skipped records name, under any policies."""
-    with tempfile.TemporaryDirectory() as folder, mock.patch.object(columns_module, "BATCH", batch):
+    with tempfile.TemporaryDirectory() as folder, mock.patch.object(swf_lines, "BLOCK", block):
         path = write(Path(folder), lines)
-        check_alike(lambda: source_of(path, **params))
+        check_alike(
+            source_of(path, **params), AleaRecords(AleaParams(path=str(path), **params), SYSTEM)
+        )
 
 
 def test_queues_are_numbered_in_the_order_of_their_jobs(tmp_path: Path) -> None:
@@ -99,20 +103,23 @@ def test_queues_are_numbered_in_the_order_of_their_jobs(tmp_path: Path) -> None:
 def test_only_odd_lines_are_read_one_by_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is plain is never given to `parse`."""
+    """A line of digits never is, whatever becomes of its job."""
     lines = [record(k, ask=f"{1 + k % 2}:ppn=2") for k in range(20)]
     lines[7] = record(7, run=0)
+    lines[9] = record(9, run="60.0", ask="2:ppn=2")
     given: list[bytes] = []
-    parse = AleaSource.parse
+    read = AleaSource.odd_numbers
     monkeypatch.setattr(
-        AleaSource, "parse", lambda self, line: given.append(line) or parse(self, line)
+        AleaSource, "odd_numbers", lambda self, line: given.append(line) or read(self, line)
     )
     (batch,) = source_of(write(tmp_path, lines)).job_columns(RequestNumbers())
     assert batch.job_id.tolist() == [k for k in range(20) if k != 7]
     assert batch.units.tolist() == [1 + k % 2 for k in range(20) if k != 7]
-    assert given == [lines[7].encode()]
+    assert given == [lines[9].encode()]
 
 
 def test_a_real_log() -> None:
     """CERIT-SC, on nodes like its own."""
-    check_alike(lambda: source_of(trace("CERIT-SC-2013.swf.gz"), LIKE_CERIT))
+    path = trace("CERIT-SC-2013.swf.gz")
+    records = AleaRecords(AleaParams(path=str(path)), LIKE_CERIT)
+    check_alike(source_of(path, LIKE_CERIT), records)

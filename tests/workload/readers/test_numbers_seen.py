@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hpcsched.workload.readers.numbers_seen import NumbersSeen
+from hpcsched._core import NumbersSeen
 from tests.strategies import tries
 
 
@@ -25,7 +25,6 @@ def test_many_at_a_time(batches):
     seen, expected = NumbersSeen(), set()
     for batch in batches:
         numbers = np.array(batch, dtype=np.int64)
-        assert seen.lacks(numbers).tolist() == [number not in expected for number in batch]
         new = len(set(batch)) == len(batch) and expected.isdisjoint(batch)
         assert seen.add_all(numbers) == new
         expected.update(batch)

@@ -188,10 +188,9 @@ def test_nothing_is_kept_of_records_behind_the_first_jobs() -> None:
     """Whatever is noted behind the last place is dropped, at once or in the end."""
     account = TraceAccount(read=4)
     counts = SortedAccount()
-    counts.note("skipped", "malformed", (1, 1))
-    counts.note("clipped", "undecodable", (9, 2))
+    counts.note("malformed", (1, 1))
+    counts.note("unsorted", (9, 2))
     counts.last = (5, 3)
-    counts.note("skipped", "malformed", (5, 4))
+    counts.note("malformed", (5, 4))
     counts.complete(account, 1)
     assert account.skipped == {"malformed": 1, "after_first_jobs": 2}
-    assert not account.clipped

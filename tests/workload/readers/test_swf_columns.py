@@ -13,19 +13,21 @@ from hypothesis import strategies as st
 
 from hpcsched.errors import InputError
 from hpcsched.system.system import System
-from hpcsched.workload import job_batches as columns_module
 from hpcsched.workload.job_batches import RequestNumbers, records_of
+from hpcsched.workload.readers import swf_lines
 from hpcsched.workload.readers.swf import SwfSource
+from hpcsched.workload.readers.swf_params import SwfParams
 from tests.builders import alike
 from tests.real_traces import trace
 from tests.strategies import tries
 from tests.workload.readers.columns_and_records import check_alike, columns
 from tests.workload.readers.swf_files import record, source_of, write
+from tests.workload.readers.swf_records import SwfRecords
 
 SYSTEM = alike(4, core=2, mem=2**20, gpu=1)
 
 
-SKIPPED: dict[str, Any] = {"unsorted": "skip", "limit": None, "batch": 8}
+SKIPPED: dict[str, Any] = {"unsorted": "skip", "limit": None, "block": 2**19}
 
 POLICIES = st.fixed_dictionaries(
     {},
@@ -88,17 +90,20 @@ def logs(draw: st.DrawFn) -> bytes:
 
 
 def check(path: Path, system: System = SYSTEM, **params: Any) -> SwfSource:
-    """Check that both ways of reading a log come to the same; return what read columns."""
-    source = check_alike(lambda: source_of(path, system, **params))
+    """Check that a source finds in a log what a reader of its records does; return the source."""
+    records = SwfRecords(SwfParams(path=str(path), **params), system)
+    source = check_alike(source_of(path, system, **params), records)
     assert isinstance(source, SwfSource)
     return source
 
 
 @tries(600)
-@given(log=logs(), params=POLICIES | st.just(FORGIVING), batch=st.sampled_from([1, 2, 3, 8192]))
-def test_odd_logs(log: bytes, params: dict[str, Any], batch: int) -> None:
+@given(
+    log=logs(), params=POLICIES | st.just(FORGIVING), block=st.sampled_from([1, 100, 300, 2**19])
+)
+def test_odd_logs(log: bytes, params: dict[str, Any], block: int) -> None:
     """Odd fields, remarks, short lines, other line ends, duplicates, under any policies."""
-    with tempfile.TemporaryDirectory() as folder, mock.patch.object(columns_module, "BATCH", batch):
+    with tempfile.TemporaryDirectory() as folder, mock.patch.object(swf_lines, "BLOCK", block):
         path = Path(folder) / "log.swf"
         path.write_bytes(log)
         check(path, **params)
@@ -112,14 +117,14 @@ def test_odd_logs(log: bytes, params: dict[str, Any], batch: int) -> None:
     jobs=st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(0, 2)), max_size=12),
     unsorted=st.sampled_from(["skip", "sort", "error"]),
     limit=st.none() | st.integers(1, 6),
-    batch=st.integers(1, 8),
+    block=st.integers(1, 600),
 )
 def test_numbers_and_times(
-    jobs: list[tuple[int, int, int]], unsorted: str, limit: int | None, batch: int
+    jobs: list[tuple[int, int, int]], unsorted: str, limit: int | None, block: int
 ) -> None:
     """Numbers that come twice and times that go back, next to records that give no job."""
     lines = [record(number, submit, run * 30) for number, submit, run in jobs]
-    with tempfile.TemporaryDirectory() as folder, mock.patch.object(columns_module, "BATCH", batch):
+    with tempfile.TemporaryDirectory() as folder, mock.patch.object(swf_lines, "BLOCK", block):
         path = write(Path(folder), lines)
         check(path, malformed="skip", unsorted=unsorted, jobs=limit)
 
@@ -133,7 +138,7 @@ def test_a_log_is_closed_at_an_error(tmp_path: Path, read: str) -> None:
     path = write(tmp_path, [record(1, 0, 30), "2 nonsense", record(3, 9, 30)])
     source = source_of(path)
     jobs = source.jobs() if read == "jobs" else source.job_columns(RequestNumbers())
-    with mock.patch.object(columns_module, "BATCH", 1), pytest.raises(InputError) as caught:
+    with mock.patch.object(swf_lines, "BLOCK", 1), pytest.raises(InputError) as caught:
         list(jobs)
     assert path not in [Path(os.path.realpath(file)) for file in open_files.iterdir()]
     assert "log.swf:2" in str(caught.value)
@@ -171,22 +176,23 @@ def test_a_damaged_file(tmp_path: Path, keep: int) -> None:
 def test_only_odd_lines_are_read_one_by_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is plain is never given to `parse`, or columns would be no quicker than records."""
+    """A line of digits never is, whatever becomes of its job."""
     lines = [record(k, k, allocated=2, units=-1) for k in range(20)]
     lines[7] = record(7, 7, run=0)
+    lines[9] = record(9, 9, run="60.0")
     given: list[bytes] = []
-    parse = SwfSource.parse
+    read = SwfSource.odd_numbers
     monkeypatch.setattr(
-        SwfSource, "parse", lambda self, line: given.append(line) or parse(self, line)
+        SwfSource, "odd_numbers", lambda self, line: given.append(line) or read(self, line)
     )
     source = source_of(write(tmp_path, lines), SYSTEM)
     (batch,) = source.job_columns(RequestNumbers())
     assert batch.job_id.tolist() == [k for k in range(20) if k != 7]
-    assert given == [lines[7].encode()]
+    assert given == [lines[9].encode()]
 
 
 def test_jobs_that_wait_for_others(tmp_path: Path) -> None:
-    """They are read one by one; columns say whom they wait for, and how long."""
+    """Columns say whom they wait for, and how long."""
     lines = [record(1), record(2).rsplit(maxsplit=2)[0] + " 1 30"]
     source = source_of(write(tmp_path, lines), dependencies="honour")
     (batch,) = source.job_columns(RequestNumbers())

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 
 from pydantic import Field
 
+from hpcsched._core import NumbersSeen
 from hpcsched.parameters import InputPath
 from hpcsched.system.space import room_for
 from hpcsched.system.system import System
@@ -26,7 +27,6 @@ from hpcsched.workload.readers.accounting_logs.part_numbers import (
     RecycledNumbers,
     repeat_number,
 )
-from hpcsched.workload.readers.numbers_seen import NumbersSeen
 from hpcsched.workload.readers.policies import RecordPolicies, UnusableError
 from hpcsched.workload.readers.record_source import RecordSource
 from hpcsched.workload.readers.text_lines import TextLines
@@ -122,7 +122,7 @@ class AccountingLogSource(RecordSource):
     """
 
     def __init__(self, params: AccountingLogParams, lines: TextLines, system: System) -> None:
-        super().__init__(params, lines.path, system, lines, lines.encoding)
+        super().__init__(params, system, lines, lines.encoding)
         self._batch = params
         self.text_lines = lines
         self.names = _no_names()

@@ -8,7 +8,7 @@ bits. They and their parts have ranges of their own, with the job's number in th
 All numbers are below 2^53, so that every program reads them exactly.
 """
 
-from hpcsched.workload.readers.numbers_seen import NumbersSeen
+from hpcsched._core import NumbersSeen
 
 JOBS = 10**9
 """Upper bound of job numbers that stay as they are, excluded."""
