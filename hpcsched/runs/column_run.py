@@ -1,6 +1,7 @@
 """Replay of a run: batches of jobs in, rows of its tables out."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import closing
 
 from hpcsched.dispatching.offline.offline_problem import OfflinePlan
 from hpcsched.monitoring.monitor import Monitor
@@ -104,8 +105,7 @@ class ColumnRun:
         """
         self._watching.tell_loop(self.in_python)
         if not self._python_decides:
-            for written in self._replay.run(self._read(batches_of(self._assembly.source))):
-                self._record(written)
+            self._replay_all(batches_of(self._assembly.source))
             return
         if self._assembly.scenario.simulation.mode == "offline":
             self._plan()
@@ -113,7 +113,12 @@ class ColumnRun:
         for usage in self._usages:
             jobs = usage.timed_jobs(jobs)
         with as_input_error():
-            for written in self._replay.run(self._read(batches_in_order(jobs))):
+            self._replay_all(batches_in_order(jobs))
+
+    def _replay_all(self, batches: Iterable[JobColumns]) -> None:
+        # Closed, so that the trace is too where the replay fails.
+        with closing(self._read(batches)) as read:
+            for written in self._replay.run(read):
                 self._record(written)
 
     def _plan(self) -> None:
@@ -160,7 +165,7 @@ class ColumnRun:
         if self._bar is not None:
             self._bar.close()
 
-    def _read(self, batches: Iterable[JobColumns]) -> Iterator[JobColumns]:
+    def _read(self, batches: Iterable[JobColumns]) -> Generator[JobColumns]:
         """Yield batches as partitions and shared resources admit them, and keep their jobs."""
         for columns in admitted(batches, self._parts):
             self._opened.add(columns)
