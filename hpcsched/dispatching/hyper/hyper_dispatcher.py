@@ -325,9 +325,14 @@ class Hyper:
             if self._past.seen < self._next_at:
                 return
             replays = self._replays = self._begin(now)
-        while replays.left and self._credit >= (cost := self._cost(replays.left[0], replays)):
+        while replays.left:
+            member = replays.left[0]
+            cost = len(replays.jobs) * (1 if member in self._quick else PYTHON_COST)
+            cost = max(cost, LEAST_COST)
+            if self._credit < cost:
+                break
             self._credit -= cost
-            member = replays.left.pop(0)
+            del replays.left[0]
             starts = self._rehearsal.starts(self._members[member].choice, replays.jobs.columns)
             replays.score(self._objective, member, starts)
         if not replays.left:
@@ -350,11 +355,6 @@ class Hyper:
         if really:
             replays.score(self._objective, self._present, jobs.starts)
         return replays
-
-    def _cost(self, member: int, replays: Replays) -> int:
-        """Return the value of a replay under a member."""
-        jobs = len(replays.jobs)
-        return max(jobs * (1 if member in self._quick else PYTHON_COST), LEAST_COST)
 
     def _move(self, replays: Replays) -> None:
         """Move to the member that served best, if by enough."""

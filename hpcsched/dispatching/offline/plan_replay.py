@@ -1,14 +1,12 @@
 """Plan replay: the dispatcher that carries out a plan of a whole trace."""
 
-from collections.abc import Iterator, Sequence
-
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.decision import Decision, Start
 from hpcsched.dispatching.decision_reasons import ReasonKind
 from hpcsched.dispatching.offline.offline_problem import OfflinePlan
 from hpcsched.dispatching.planning.plan_execution import planned_reasons
-from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
-from hpcsched.dispatching.rules.workspace import Workspace, open_workspace
+from hpcsched.dispatching.problem import DispatchingProblem
+from hpcsched.dispatching.rules.workspace import open_workspace
 
 ZERO_LENGTH_FIRST = "jobs that run for no time go first in an instant"
 """Reason of a job that is due now and starts in a later round of the same instant."""
@@ -35,8 +33,7 @@ class ReplaysPlan:
             return decision
         starts = self._plan.starts
         planned = {job.job_id: starts[job.job_id] for job in problem.queue}
-        postponed: ReasonKind = "solver_postponed"
-        left_over = postponed, ZERO_LENGTH_FIRST
+        left_over: tuple[ReasonKind, str] = "solver_postponed", ZERO_LENGTH_FIRST
         reasons = planned_reasons(problem, decision, planned, self._allocator, left_over)
         return decision._replace(reasons=reasons)
 
@@ -49,17 +46,10 @@ class ReplaysPlan:
                 raise ValueError(f"job {job.job_id} was to start at {starts[job.job_id]}")
         workspace = open_workspace(problem, self._allocator)
         zero_length = [job for job in due if job.job_id in self._plan.zero_length]
-        if zero_length:
-            return tuple(self._start_zero_length(zero_length, workspace))
+        if zero_length:  # as many as there is room for together, one placed after another
+            fitting = (job for job in zero_length if workspace.fits(job))
+            return tuple(Start(job.job_id, workspace.place(job)) for job in fitting)
         allocations = self._plan.allocations
         return tuple(
             Start(job.job_id, allocations.get(job.job_id) or workspace.place(job)) for job in due
         )
-
-    def _start_zero_length(
-        self, zero_length: Sequence[WaitingJob], workspace: Workspace
-    ) -> Iterator[Start]:
-        """Yield the starts of as many jobs that run for no time as there is room for together."""
-        for job in zero_length:
-            if workspace.fits(job):
-                yield Start(job.job_id, workspace.place(job))
