@@ -51,7 +51,7 @@ class Part:
             )
             # In the order in which a plan of the whole starts its jobs.
             orders = ([own[j] for j in in_planned_order(p) if j in own] for p in whole.at_hand)
-            self.plans = Plans(whole.objective, model, planner, map(planner.plan, orders))
+            self.plans = Plans(whole.objective, model, planner, [*map(planner.plan, orders)])
 
     def extended(self, plan: Plan, *, as_planned: bool = False) -> Plan:
         """Return the plan of the whole that a plan of the model begins.

@@ -5,7 +5,7 @@ a portfolio are compared by the objective.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import takewhile
 from math import sqrt
 from typing import Any, NamedTuple, Protocol
@@ -234,16 +234,17 @@ class Portfolio(NamedTuple):
     if_inexact: int
 
 
+@dataclass
 class Replays:
     """Replays of the past under some members, as far as a budget allows, one by one.
 
     They are compared over the jobs from the one seen as `since` on.
     """
 
-    def __init__(self, jobs: PastJobs, since: int, members: Sequence[int]) -> None:
-        self.jobs, self.since = jobs, since
-        self.left = list(members)
-        self.scores: dict[int, float] = {}
+    jobs: PastJobs
+    since: int
+    left: list[int]
+    scores: dict[int, float] = field(default_factory=dict)
 
     def score(self, objective: Objective, member: int, starts: IntArray) -> None:
         """Measure the objective over the jobs if they start as under a member."""
