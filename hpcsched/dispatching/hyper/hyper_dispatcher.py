@@ -26,6 +26,36 @@ from hpcsched.workload.job_batches import JobColumns, RequestNumbers, columns_of
 NOT_YET = -1
 """The start of a job that has not started, and the end of one that has not ended."""
 
+FIRST = ("order-search allocator=first-fit", "order-search", "easy")
+"""What decides at first, if it is in the portfolio."""
+
+SHORT_JOBS_FIRST = ("list order=spf", *FIRST)
+"""What decides at first by slowdown, unless predictions are found not to be exact."""
+
+GROWTH = 1.25
+"""The past is replayed anew when it has so many times the jobs."""
+
+ENDS_JUDGED = 64
+"""After so many ends it is known whether predictions are exact."""
+
+EXACT_SHARE = 0.9
+"""The share of exact predictions from which on they are taken to be."""
+
+LEAST_COST = 1000
+"""What a replay of fewer jobs counts as: it takes time to begin one."""
+
+PYTHON_COST = 100
+"""What a job counts as where a dispatcher is asked in Python in each round of a replay."""
+
+PYTHON_JOBS = 1024
+"""Such a dispatcher is replayed while there are no more jobs than these."""
+
+LOST_IN_A_ROW = 3
+"""Such a dispatcher is left after so many comparisons in a row in which it was behind.
+
+Meanwhile the past doubles. There is no way back, and one comparison may hang on one backlog.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class PastJobs:
@@ -182,37 +212,6 @@ class Rehearsal(Protocol):
 
     def starts(self, choice: Any, jobs: JobColumns) -> IntArray:
         """Return when each job starts, `[J]`; jobs are in order of submission."""
-
-
-FIRST = ("order-search allocator=first-fit", "order-search", "easy")
-"""What decides at first, if it is in the portfolio."""
-
-SHORT_JOBS_FIRST = ("list order=spf", *FIRST)
-"""What decides at first by slowdown, unless predictions are found not to be exact."""
-
-GROWTH = 1.25
-"""The past is replayed anew when it has so many times the jobs."""
-
-ENDS_JUDGED = 64
-"""After so many ends it is known whether predictions are exact."""
-
-EXACT_SHARE = 0.9
-"""The share of exact predictions from which on they are taken to be."""
-
-LEAST_COST = 1000
-"""What a replay of fewer jobs counts as: it takes time to begin one."""
-
-PYTHON_COST = 100
-"""What a job counts as where a dispatcher is asked in Python in each round of a replay."""
-
-PYTHON_JOBS = 1024
-"""Such a dispatcher is replayed while there are no more jobs than these."""
-
-LOST_IN_A_ROW = 3
-"""Such a dispatcher is left after so many comparisons in a row in which it was behind.
-
-Meanwhile the past doubles. There is no way back, and one comparison may hang on one backlog.
-"""
 
 
 class Member(NamedTuple):

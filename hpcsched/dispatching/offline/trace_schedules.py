@@ -32,6 +32,12 @@ _ORDERS: Mapping[str, Callable[[WaitingJob], Any]] = {
     "spf": smallest_product,
 }
 
+WIDTHS = (8, 16, 32)
+"""Number of jobs that are planned anew together, pass by pass."""
+
+_LEAST_GAIN = 1e-5
+"""A round of passes that gains less, relatively, is the last."""
+
 
 class OfflineSchedule(NamedTuple):
     """A schedule of a whole trace.
@@ -127,13 +133,6 @@ def _replayed(trace: Trace, order: IntArray, method: str) -> OfflineSchedule:
     demands, slots = trace.data.demands[:, 0].copy(), int(trace.data.totals[0])
     replay_list(rank, trace.submit, demands, trace.run_times, slots, starts)
     return OfflineSchedule(starts, np.zeros_like(trace.data.room), method)
-
-
-WIDTHS = (8, 16, 32)
-"""Number of jobs that are planned anew together, pass by pass."""
-
-_LEAST_GAIN = 1e-5
-"""A round of passes that gains less, relatively, is the last."""
 
 
 def large_neighbourhood_search(

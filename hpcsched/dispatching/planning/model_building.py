@@ -49,6 +49,9 @@ BoolArray = npt.NDArray[np.bool_]
 Allocated = tuple[IntArray, IntArray, IntArray]
 """`allocated_until`, `allocated_on` and `allocated` of `ModelData`."""
 
+_ALWAYS = 1 << 62
+"""A horizon before which every interval begins."""
+
 
 def select(
     problem: DispatchingProblem,
@@ -361,10 +364,6 @@ def with_whole_nodes(selection: Selection, alone: BoolArray) -> Selection:
     )
     jobs = tuple(job for job, keep in zip(selection.jobs, kept, strict=True) if keep)
     return selection._replace(data=data, jobs=jobs, bundles=tuple(bundles[kept].tolist()))
-
-
-_ALWAYS = 1 << 62
-"""A horizon before which every interval begins."""
 
 
 def aggregated_nodes(

@@ -136,14 +136,9 @@ class PlanningDispatcher:
         self, problem: DispatchingProblem, by_priority: Sequence[WaitingJob]
     ) -> tuple[Decision, ExecutedPlan | None]:
         """Return the decision of a plan, and the plan, if there was anything to plan."""
-        selection = self._select(problem, by_priority)
-        if selection is None:
+        begun = self._begin(problem, by_priority)
+        if begun is None:
             return NOTHING, None
-        orders: list[Sequence[int]] = list(orders_of(problem, selection, self.orders))
-        if self.weighted:
-            weights = selection.cost.weights.sum(axis=0)
-            orders.append(weighted_order(selection.data, weights).tolist())
-        begun = PlanningRound(problem, self.options, self.objective, selection, orders)
         improved = Improved() if self.improver is None else self.improver.improve(begun)
         if self.strict and improved.executed is None:
             return Decision((), fallback=improved.fallback, solver=improved.solver), None
@@ -152,6 +147,19 @@ class PlanningDispatcher:
         anew = improved.anew or not self.options.overdue
         starts = starts_now(problem, executed, self.allocator, anew=anew)
         return Decision(starts, fallback=improved.fallback, solver=improved.solver), executed
+
+    def _begin(
+        self, problem: DispatchingProblem, by_priority: Sequence[WaitingJob]
+    ) -> PlanningRound | None:
+        """Return the selection to plan with its list plans; None where no job can start now."""
+        selection = self._select(problem, by_priority)
+        if selection is None:
+            return None
+        orders: list[Sequence[int]] = list(orders_of(problem, selection, self.orders))
+        if self.weighted:
+            weights = selection.cost.weights.sum(axis=0)
+            orders.append(weighted_order(selection.data, weights).tolist())
+        return PlanningRound(problem, self.options, self.objective, selection, orders)
 
     def _select(
         self, problem: DispatchingProblem, by_priority: Sequence[WaitingJob]

@@ -25,6 +25,13 @@ Jobs = Literal["fitting", "pool", "all"]
 LARGEST = 1 << 62
 """Upper limit of a model's objective where no solver has to count it."""
 
+LARGEST_PRODUCT = 1 << 56
+"""Upper limit of the slope times the cost of a start-time cost function.
+
+Solvers multiply the numbers of lines that bound a variable: where such products pass 2⁶³, CP-SAT
+9.15 calls plans optimal that are not. The distance to 2⁶³ is for sums of products.
+"""
+
 
 class SelectionOptions(NamedTuple):
     """Options of a selection: the jobs, nodes and accuracy of a model.
@@ -76,14 +83,6 @@ class SelectionOptions(NamedTuple):
     aggregated: bool = False
     counted: bool = False
     few: int = 0
-
-
-LARGEST_PRODUCT = 1 << 56
-"""Upper limit of the slope times the cost of a start-time cost function.
-
-Solvers multiply the numbers of lines that bound a variable: where such products pass 2⁶³, CP-SAT
-9.15 calls plans optimal that are not. The distance to 2⁶³ is for sums of products.
-"""
 
 
 def cost_scale(cost: PlannedCost, shapes: Sequence[Shape], horizon: int, largest: int) -> float:

@@ -20,6 +20,12 @@ from hpcsched.dispatching.planned_cost import FloatArray, PlannedCost, SpecificC
 from hpcsched.metrics.response_times import power_difference
 from hpcsched.system.system import IntArray
 
+FEW_STEPS = 64
+"""Up to this many steps each step is a breakpoint, so that nothing is lost."""
+
+PIECES = 12
+"""Number of linear pieces of a function of more steps."""
+
 
 class StartTimeCosts(NamedTuple):
     """Start-time cost functions of `J` jobs, in seconds.
@@ -120,13 +126,6 @@ def costs_of(
         submit,
         run_times,
     )
-
-
-FEW_STEPS = 64
-"""Up to this many steps each step is a breakpoint, so that nothing is lost."""
-
-PIECES = 12
-"""Number of linear pieces of a function of more steps."""
 
 
 class StartCostFunction(NamedTuple):
