@@ -515,7 +515,7 @@ SCRIPT = """
 import signal, sys
 from hpcsched.dispatching.cp.solver_process import SolverProcess
 from tests.dispatching.cp.backends import faulty_backends as faulty
-from tests.dispatching.cp.test_guard import GOOD, _task
+from tests.dispatching.cp.test_solver_process import GOOD, _task
 from time import sleep
 solver = SolverProcess()
 """
