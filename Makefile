@@ -85,7 +85,7 @@ sanitize: $(VENV)/installed-dev ## The tests of the compiled core, with ASan and
 	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)" \
 	  ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc \
 	  $(SANITIZED)/bin/python -m pytest -p no:cacheprovider tests/dispatching/cp/backends/test_postpone.py \
-	    tests/dispatching/core tests/dispatching/search/test_search_orders.py \
+	    tests/dispatching/cp/backends/test_search_problem.py tests/dispatching/core tests/dispatching/search/test_search_orders.py \
 	    tests/dispatching/test_round_plans.py -k 'not models and not known_constraints'
 
 # OF= packages or files, and OPTIONS= such as --sample 100 or --again; all without them.
