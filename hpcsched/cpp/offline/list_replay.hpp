@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
 
 #include "core/steps.hpp"
 
@@ -14,29 +15,23 @@ inline void replay_list(View<const int64_t> rank, View<const int64_t> submit,
                         View<const int64_t> demands, View<const int64_t> run_times,
                         int64_t capacity, View<int64_t> starts)
 {
-    struct Running {
-        int64_t end;
-        int64_t slots;
-    };
-    std::vector<Running> running;  // latest end first
+    std::multimap<int64_t, int64_t> running;  // slots by end
     Numbers queue;  // by rank
     const int64_t count = submit.size();
     int64_t upcoming = 0, available = capacity;
     while (upcoming < count || !running.empty()) {
-        int64_t now = upcoming < count ? submit[upcoming] : running.back().end;
-        if (!running.empty()) now = std::min(now, running.back().end);
-        while (!running.empty() && running.back().end == now) {
-            available += running.back().slots;
-            running.pop_back();
-        }
+        int64_t now = upcoming < count ? submit[upcoming] : never;
+        if (!running.empty()) now = std::min(now, running.begin()->first);
+        for (; !running.empty() && running.begin()->first == now; running.erase(running.begin()))
+            available += running.begin()->second;
         for (; upcoming < count && submit[upcoming] == now; ++upcoming)
             queue.insert(std::ranges::upper_bound(queue, rank[upcoming], std::ranges::less{},
                                                   [&](int64_t job) { return rank[job]; }),
                          upcoming);
         Steps steps(now, available);
-        for (auto one = running.rbegin(); one != running.rend(); ++one) {
-            steps.begin_step(one->end);
-            steps.add_to_last(one->slots);
+        for (const auto& [end, slots] : running) {
+            steps.begin_step(end);
+            steps.add_to_last(slots);
         }
         // Only a job that would fit now can start, and what is free now only shrinks.
         size_t last = queue.size(), left = 0, k = 0;
@@ -50,10 +45,7 @@ inline void replay_list(View<const int64_t> rank, View<const int64_t> submit,
             }
             starts[job] = now;
             available -= demands[job];
-            const int64_t end = now + run_times[job];
-            const auto place = std::ranges::find_if(
-                running, [end](const Running& one) { return one.end < end; });
-            running.insert(place, {end, demands[job]});
+            running.emplace(now + run_times[job], demands[job]);
         }
         queue.erase(queue.begin() + static_cast<int64_t>(left),
                     queue.begin() + static_cast<int64_t>(k));

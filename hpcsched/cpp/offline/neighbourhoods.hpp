@@ -153,7 +153,7 @@ private:
         return chosen;
     }
 
-    /// Return the room beside the jobs that keep their starts in a window; nothing is free after it.
+    /// Return the room beside the jobs that keep their starts in a window; none is free after it.
     FreeResources room_beside(const Window& window) const
     {
         FreeResources free(window.begin, jobs_);

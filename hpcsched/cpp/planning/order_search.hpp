@@ -81,7 +81,10 @@ public:
         slack_ = 1e-12 * std::abs(best_);
         if (count_ < 2 || best_ <= bound_ + slack_) return {best_, true};
         if (count_ > few) return change_order(random);
-        const bool is_proved = try_all();
+        Numbers order(static_cast<size_t>(count_));
+        std::vector<bool> used(static_cast<size_t>(count_));
+        int64_t budget = budget_;
+        const bool is_proved = budget > 0 && try_from(0, order, used, budget);
         return {best_, is_proved};
     }
 
@@ -123,72 +126,61 @@ private:
         std::copy(order.begin(), order.end(), best_order_.begin());
     }
 
-    /// Try all orders of a few jobs, but those that begin in a way that costs too much already;
-    /// false if the budget was used up before. Jobs cost least if they start at `cheapest_`, and
-    /// more the later they start. Of jobs that are alike the first comes first.
-    bool try_all()
-    {
-        Numbers order(static_cast<size_t>(count_)), following(static_cast<size_t>(count_));
-        std::vector<bool> used(static_cast<size_t>(count_));
-        // Starts before which no job can start beside those of the positions before, by position.
-        Table<int64_t> starts(count_, count_);
-        FreeResources& scratch = plans_.scratch();
-        int64_t k = 0, budget = budget_;
-        bool enters = true;
-        const auto of_end = [&](int64_t end) { return costs_.makespan * static_cast<double>(end); };
-        while (k >= 0 && budget > 0) {
-            if (enters) {
-                scratch = plans_.kept(k).free;
-                double cost = plans_.kept(k).paid;
-                int64_t end = plans_.kept(k).ended;
-                for (int64_t j = 0; j < count_; ++j) {
-                    if (used[j]) continue;
-                    budget -= scratch.size();
-                    starts(k, j) = scratch.earliest_start(j, jobs_);
-                    // A lower bound, as room only shrinks: below here no job starts before
-                    // `starts(k, j)`, and none costs less than at `cheapest_`.
-                    cost += costs_.cost_at(j, std::max(starts(k, j), cheapest_[j]));
-                    end = std::max(end, starts(k, j) + jobs_.run_times[j]);
-                }
-                enters = false;
-                // Pruned: no order that begins in this way is better by more than rounding.
-                following[k] = cost + of_end(end) >= best_ - slack_ ? count_ : 0;
-            }
-            int64_t j = following[k];
-            while (j < count_ && (used[j] || waits_for_its_like(j, used))) ++j;
-            if (j == count_) {
-                --k;
-                if (k >= 0) used[order[k]] = false;
-                continue;
-            }
-            following[k] = j + 1;
-            order[k] = j;
-            const double cost = plans_.kept(k).paid + costs_.cost_at(j, starts(k, j));
-            const int64_t end = std::max(plans_.kept(k).ended, starts(k, j) + jobs_.run_times[j]);
-            // The last job needs no plan: its earliest start is known.
-            if (k + 1 == count_) {
-                if (cost + of_end(end) < best_ - slack_) {
-                    best_ = cost + of_end(end);
-                    keep_best(order);
-                }
-                continue;
-            }
-            scratch = plans_.kept(k).free;
-            scratch.plan_job(j, jobs_, placed_.row(j));
-            budget -= scratch.size();
-            used[j] = enters = true;
-            ++k;
-            plans_.keep(k, cost, end);
-        }
-        return budget > 0;
-    }
-
     /// Whether a job that is like `j`, and comes before it, is not used yet.
     bool waits_for_its_like(int64_t j, const std::vector<bool>& used) const
     {
         for (int64_t i = kinds_[j]; i < j; ++i)
             if (kinds_[i] == kinds_[j] && !used[i]) return true;
         return false;
+    }
+
+    /// Try all ways to go on from the first `k` jobs of an order, but those that cost too much
+    /// already; false once the budget is used up. Jobs cost least if they start at `cheapest_`, and
+    /// more the later they start. Of jobs that are alike the first comes first.
+    bool try_from(int64_t k, Numbers& order, std::vector<bool>& used, int64_t& budget)
+    {
+        const auto of_end = [&](int64_t end) {
+            return costs_.makespan * static_cast<double>(end);
+        };
+        FreeResources& scratch = plans_.scratch();
+        const auto& [free, paid, ended] = plans_.kept(k);
+        scratch = free;
+        // Starts before which no job can start beside those before it.
+        Numbers starts(static_cast<size_t>(count_));
+        double least = paid;
+        int64_t last = ended;
+        for (int64_t j = 0; j < count_; ++j) {
+            if (used[j]) continue;
+            budget -= scratch.size();
+            starts[j] = scratch.earliest_start(j, jobs_);
+            // A lower bound, as room only shrinks: below here no job starts before `starts[j]`, and
+            // none costs less than at `cheapest_`.
+            least += costs_.cost_at(j, std::max(starts[j], cheapest_[j]));
+            last = std::max(last, starts[j] + jobs_.run_times[j]);
+        }
+        // Pruned: no order that begins in this way is better by more than rounding.
+        if (least + of_end(last) >= best_ - slack_) return budget > 0;
+        for (int64_t j = 0; j < count_; ++j) {
+            if (used[j] || waits_for_its_like(j, used)) continue;
+            order[k] = j;
+            const double cost = paid + costs_.cost_at(j, starts[j]);
+            const int64_t end = std::max(ended, starts[j] + jobs_.run_times[j]);
+            // The last job needs no plan: its earliest start is known.
+            if (k + 1 == count_) {
+                if (cost + of_end(end) >= best_ - slack_) break;
+                best_ = cost + of_end(end);
+                keep_best(order);
+                break;
+            }
+            scratch = free;
+            scratch.plan_job(j, jobs_, placed_.row(j));
+            budget -= scratch.size();
+            plans_.keep(k + 1, cost, end);
+            used[j] = true;
+            if (budget <= 0 || !try_from(k + 1, order, used, budget)) return false;
+            used[j] = false;
+        }
+        return budget > 0;
     }
 
     /// Change the best order again and again.

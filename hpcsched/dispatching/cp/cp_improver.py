@@ -24,6 +24,17 @@ from hpcsched.dispatching.planning.selection import Selection, SelectionOptions
 from hpcsched.dispatching.search.order_search import OrderSearch
 from hpcsched.system.system import IntArray
 
+LEVELS = (0.7, 0.2, 0.1)
+"""Shares of a round's limits for one model after another, where a better plan makes another.
+
+Most comes of the first: each takes its time to build, and few find still better plans.
+"""
+
+Method = Literal["list", "prb", "best", "each"]
+
+STEPS = (1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600)
+"""Seconds of a step, ascending; the first within the solver's range of numbers is used."""
+
 
 class Part:
     """The solver's model beside the whole selection of a round.
@@ -51,7 +62,7 @@ class Part:
             )
             # In the order in which a plan of the whole starts its jobs.
             orders = ([own[j] for j in in_planned_order(p) if j in own] for p in whole.at_hand)
-            self.plans = Plans(whole.objective, model, planner, map(planner.plan, orders))
+            self.plans = Plans(whole.objective, model, planner, [*map(planner.plan, orders)])
 
     def extended(self, plan: Plan, *, as_planned: bool = False) -> Plan:
         """Return the plan of the whole that a plan of the model begins.
@@ -89,15 +100,6 @@ class Part:
         placed = np.zeros_like(data.room)
         placed[np.ix_(self._jobs, columns)] = plan.placed
         return Plan(starts, placed)
-
-
-LEVELS = (0.7, 0.2, 0.1)
-"""Shares of a round's limits for one model after another, where a better plan makes another.
-
-Most comes of the first: each takes its time to build, and few find still better plans.
-"""
-
-Method = Literal["list", "prb", "best", "each"]
 
 
 class Calls:
@@ -245,10 +247,6 @@ def _begun_at_once(plan: Plan, data: ModelData) -> Plan:
     if len(data.allocated_until) or offers or data.outages is not None or not len(plan.starts):
         return plan
     return plan._replace(starts=plan.starts - plan.starts.min())
-
-
-STEPS = (1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600)
-"""Seconds of a step, ascending; the first within the solver's range of numbers is used."""
 
 
 @dataclass

@@ -89,7 +89,9 @@ class Answer(NamedTuple):
 
 def largest_number(formulation: Formulation, data: ModelData) -> int:
     """Return the largest number in a model's constraints, those of shared resources included."""
-    return max(formulation.magnitude(data), data.shared_magnitude)
+    shared = data.shared_resources
+    drawn = 0 if shared is None else int(shared.capacity.max()) * data.horizon
+    return max(formulation.magnitude(data), drawn)
 
 
 def solve(task: Task) -> Answer:

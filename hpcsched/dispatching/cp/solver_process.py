@@ -66,6 +66,15 @@ _STUCK_SECONDS = 1.5
 
 _LOG_END = 4096
 
+READY = b"ready"
+
+_COMMAND = (
+    "import sys; sys.path[:] = sys.argv[1:];"
+    " from hpcsched.dispatching.cp.solver_process import main; main()"
+)
+
+_PR_SET_PDEATHSIG = 1
+
 
 class Solver(Protocol):
     """Solves tasks; every failure is a status of the answer."""
@@ -350,15 +359,6 @@ def _signal_name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"
-
-
-READY = b"ready"
-
-_COMMAND = (
-    "import sys; sys.path[:] = sys.argv[1:];"
-    " from hpcsched.dispatching.cp.solver_process import main; main()"
-)
-_PR_SET_PDEATHSIG = 1
 
 
 def command() -> Sequence[str]:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from hpcsched.context import Context
-from hpcsched.dispatching.decision import SOLVED, Decision, SolverCall
+from hpcsched.dispatching.decision import SOLVED, Decision
 from hpcsched.dispatching.hyper.params import CpPortfolioParams, label_of
 from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
 from hpcsched.dispatching.problem import DispatchingProblem
@@ -130,7 +130,12 @@ class CpPortfolio:
     def dispatch(self, problem: DispatchingProblem) -> Decision:
         """Return the decision of the member chosen for the problem."""
         features = features_of(problem)
-        chosen, why = self._choose(features)
+        outcomes = self._outcomes.setdefault(
+            features.instance_class, deque(maxlen=self._remembered)
+        )
+        successes = [_success(outcomes, member) for member in range(len(self._members))]
+        most = max(successes)
+        chosen = successes.index(most)
         label, dispatcher = self._members[chosen]
         decision = dispatcher.dispatch(problem)
         # Costs that depend on what has started so far count the starts of all members.
@@ -138,35 +143,20 @@ class CpPortfolio:
             if member != chosen:
                 other.dispatcher.objective.add(problem, decision.starts)
         if decision.solver is not None:
-            self._of_class(features).append(Outcome(chosen, _success_of(decision.solver)))
+            status = decision.solver.status
+            success = 1.0 if status == "optimal" else 0.5 if status in SOLVED else 0.0
+            outcomes.append(Outcome(chosen, success))
         if label == self._present:
             return decision
         self._present = label
+        why = f"success {most:.2g} in such rounds lately: {features}"
         return decision._replace(chosen=label, because=why)
-
-    def _choose(self, features: InstanceFeatures) -> tuple[int, str]:
-        """Return the member to decide, and the reason."""
-        outcomes = self._of_class(features)
-        successes = [_success(outcomes, member) for member in range(len(self._members))]
-        most = max(successes)
-        return successes.index(most), f"success {most:.2g} in such rounds lately: {features}"
-
-    def _of_class(self, features: InstanceFeatures) -> deque[Outcome]:
-        """Return the last outcomes of the class of a problem."""
-        return self._outcomes.setdefault(features.instance_class, deque(maxlen=self._remembered))
 
 
 def _success(outcomes: Sequence[Outcome], member: int) -> float:
     """Return a member's mean success; 1 without an outcome."""
     own = [outcome.success for outcome in outcomes if outcome.member == member]
     return sum(own) / len(own) if own else 1.0
-
-
-def _success_of(call: SolverCall) -> float:
-    """Return the success of a call."""
-    if call.status not in SOLVED:
-        return 0.0
-    return 1.0 if call.status == "optimal" else 0.5
 
 
 @builtin(

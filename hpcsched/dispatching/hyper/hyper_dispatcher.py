@@ -5,7 +5,7 @@ a portfolio are compared by the objective.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import takewhile
 from math import sqrt
 from typing import Any, NamedTuple, Protocol
@@ -25,6 +25,36 @@ from hpcsched.workload.job_batches import JobColumns, RequestNumbers, columns_of
 
 NOT_YET = -1
 """The start of a job that has not started, and the end of one that has not ended."""
+
+FIRST = ("order-search allocator=first-fit", "order-search", "easy")
+"""What decides at first, if it is in the portfolio."""
+
+SHORT_JOBS_FIRST = ("list order=spf", *FIRST)
+"""What decides at first by slowdown, unless predictions are found not to be exact."""
+
+GROWTH = 1.25
+"""The past is replayed anew when it has so many times the jobs."""
+
+ENDS_JUDGED = 64
+"""After so many ends it is known whether predictions are exact."""
+
+EXACT_SHARE = 0.9
+"""The share of exact predictions from which on they are taken to be."""
+
+LEAST_COST = 1000
+"""What a replay of fewer jobs counts as: it takes time to begin one."""
+
+PYTHON_COST = 100
+"""What a job counts as where a dispatcher is asked in Python in each round of a replay."""
+
+PYTHON_JOBS = 1024
+"""Such a dispatcher is replayed while there are no more jobs than these."""
+
+LOST_IN_A_ROW = 3
+"""Such a dispatcher is left after so many comparisons in a row in which it was behind.
+
+Meanwhile the past doubles. There is no way back, and one comparison may hang on one backlog.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,37 +214,6 @@ class Rehearsal(Protocol):
         """Return when each job starts, `[J]`; jobs are in order of submission."""
 
 
-FIRST = ("order-search allocator=first-fit", "order-search", "easy")
-"""What decides at first, if it is in the portfolio."""
-
-SHORT_JOBS_FIRST = ("list order=spf", *FIRST)
-"""What decides at first by slowdown, unless predictions are found not to be exact."""
-
-GROWTH = 1.25
-"""The past is replayed anew when it has so many times the jobs."""
-
-ENDS_JUDGED = 64
-"""After so many ends it is known whether predictions are exact."""
-
-EXACT_SHARE = 0.9
-"""The share of exact predictions from which on they are taken to be."""
-
-LEAST_COST = 1000
-"""What a replay of fewer jobs counts as: it takes time to begin one."""
-
-PYTHON_COST = 100
-"""What a job counts as where a dispatcher is asked in Python in each round of a replay."""
-
-PYTHON_JOBS = 1024
-"""Such a dispatcher is replayed while there are no more jobs than these."""
-
-LOST_IN_A_ROW = 3
-"""Such a dispatcher is left after so many comparisons in a row in which it was behind.
-
-Meanwhile the past doubles. There is no way back, and one comparison may hang on one backlog.
-"""
-
-
 class Member(NamedTuple):
     """One of the portfolio: its declaration, its name, and the dispatcher that decides."""
 
@@ -234,16 +233,17 @@ class Portfolio(NamedTuple):
     if_inexact: int
 
 
+@dataclass
 class Replays:
     """Replays of the past under some members, as far as a budget allows, one by one.
 
     They are compared over the jobs from the one seen as `since` on.
     """
 
-    def __init__(self, jobs: PastJobs, since: int, members: Sequence[int]) -> None:
-        self.jobs, self.since = jobs, since
-        self.left = list(members)
-        self.scores: dict[int, float] = {}
+    jobs: PastJobs
+    since: int
+    left: list[int]
+    scores: dict[int, float] = field(default_factory=dict)
 
     def score(self, objective: Objective, member: int, starts: IntArray) -> None:
         """Measure the objective over the jobs if they start as under a member."""
@@ -325,9 +325,14 @@ class Hyper:
             if self._past.seen < self._next_at:
                 return
             replays = self._replays = self._begin(now)
-        while replays.left and self._credit >= (cost := self._cost(replays.left[0], replays)):
+        while replays.left:
+            member = replays.left[0]
+            cost = len(replays.jobs) * (1 if member in self._quick else PYTHON_COST)
+            cost = max(cost, LEAST_COST)
+            if self._credit < cost:
+                break
             self._credit -= cost
-            member = replays.left.pop(0)
+            del replays.left[0]
             starts = self._rehearsal.starts(self._members[member].choice, replays.jobs.columns)
             replays.score(self._objective, member, starts)
         if not replays.left:
@@ -350,11 +355,6 @@ class Hyper:
         if really:
             replays.score(self._objective, self._present, jobs.starts)
         return replays
-
-    def _cost(self, member: int, replays: Replays) -> int:
-        """Return the value of a replay under a member."""
-        jobs = len(replays.jobs)
-        return max(jobs * (1 if member in self._quick else PYTHON_COST), LEAST_COST)
 
     def _move(self, replays: Replays) -> None:
         """Move to the member that served best, if by enough."""

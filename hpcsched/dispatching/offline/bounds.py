@@ -37,6 +37,21 @@ from hpcsched.dispatching.planning.start_time_costs import StartTimeCosts, least
 from hpcsched.portable_math import exp, of_each
 from hpcsched.system.system import IntArray
 
+ROUNDS = 60
+"""Number of updates of the Lagrangian multipliers."""
+
+LEVELS = 16
+"""Number of bisection steps over Dinkelbach parameters of a ratio of sums."""
+
+MOST_EDGES = 1 << 14
+"""Maximum number of pieces of time with a multiplier of their own."""
+
+_LOW = 0.1
+"""Share of the mean-busy-time multipliers that the multiplicative updates begin with."""
+
+_ERROR = 1e-11
+"""What rounding may have added to a bound, as a share of the size of its terms."""
+
 
 class MeanBusyTimes(NamedTuple):
     """The best schedule of the relaxed machine, as `K` pieces by time.
@@ -109,22 +124,6 @@ def mean_busy_times(
         now = until
     begins, ends, rates = (np.array(column) for column in zip(*pieces, strict=True))
     return MeanBusyTimes(least, begins, ends, rates)
-
-
-ROUNDS = 60
-"""Number of updates of the Lagrangian multipliers."""
-
-LEVELS = 16
-"""Number of bisection steps over Dinkelbach parameters of a ratio of sums."""
-
-MOST_EDGES = 1 << 14
-"""Maximum number of pieces of time with a multiplier of their own."""
-
-_LOW = 0.1
-"""Share of the mean-busy-time multipliers that the multiplicative updates begin with."""
-
-_ERROR = 1e-11
-"""What rounding may have added to a bound, as a share of the size of its terms."""
 
 
 class Bound(NamedTuple):

@@ -32,6 +32,12 @@ _ORDERS: Mapping[str, Callable[[WaitingJob], Any]] = {
     "spf": smallest_product,
 }
 
+WIDTHS = (8, 16, 32)
+"""Number of jobs that are planned anew together, pass by pass."""
+
+_LEAST_GAIN = 1e-5
+"""A round of passes that gains less, relatively, is the last."""
+
 
 class OfflineSchedule(NamedTuple):
     """A schedule of a whole trace.
@@ -129,13 +135,6 @@ def _replayed(trace: Trace, order: IntArray, method: str) -> OfflineSchedule:
     return OfflineSchedule(starts, np.zeros_like(trace.data.room), method)
 
 
-WIDTHS = (8, 16, 32)
-"""Number of jobs that are planned anew together, pass by pass."""
-
-_LEAST_GAIN = 1e-5
-"""A round of passes that gains less, relatively, is the last."""
-
-
 def large_neighbourhood_search(
     trace: Trace,
     linearised: LinearisedObjective,
@@ -154,6 +153,7 @@ def large_neighbourhood_search(
         Number of segments that may be looked through.
     """
     best = shifted(trace, incumbent)
+    searched = f"{incumbent.method}, then searched in windows"
     value = _value(trace, linearised, best)
     # Never 0, which the generator of compiled code would not leave.
     state = random.integers(1, 1 << 62, size=1, dtype=np.int64)
@@ -178,16 +178,12 @@ def large_neighbourhood_search(
             found = _value(trace, linearised, plan)
             # The cost of a pass is linearised; only the objective itself decides what is kept.
             if found < value:
-                best, value = plan._replace(method=_searched(incumbent.method)), found
+                best, value = plan._replace(method=searched), found
             if left <= 0:
                 break
         if before - value <= _LEAST_GAIN * abs(before):
             break
     return best, budget - max(left, 0)
-
-
-def _searched(method: str) -> str:
-    return method if method.endswith("in windows") else f"{method}, then searched in windows"
 
 
 def _value(trace: Trace, linearised: LinearisedObjective, incumbent: OfflineSchedule) -> float:

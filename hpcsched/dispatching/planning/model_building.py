@@ -20,10 +20,10 @@ from hpcsched.dispatching.planning.model_data import ModelData, in_steps
 from hpcsched.dispatching.planning.node_choice import FitCounts, chosen_nodes
 from hpcsched.dispatching.planning.outage_data import (
     OutageInterval,
-    first_outages,
     horizon_after_outages,
     outage_data,
     outage_intervals_of,
+    single_outages,
 )
 from hpcsched.dispatching.planning.releases import (
     Counted,
@@ -48,6 +48,9 @@ BoolArray = npt.NDArray[np.bool_]
 
 Allocated = tuple[IntArray, IntArray, IntArray]
 """`allocated_until`, `allocated_on` and `allocated` of `ModelData`."""
+
+_ALWAYS = 1 << 62
+"""A horizon before which every interval begins."""
 
 
 def select(
@@ -282,7 +285,7 @@ def reserved_amounts(
     amounts = releases.amounts[kept][:, used]
     some = amounts.any(axis=1)
     if outage_intervals:
-        until = np.minimum(until, first_outages(outage_intervals, len(nodes))[on])
+        until = np.minimum(until, single_outages(outage_intervals).first_begins(len(nodes))[on])
         some &= until > 0
     on, until, amounts = on[some], until[some], amounts[some]
     # By end first: compiled code and models expect ascending ends.
@@ -361,10 +364,6 @@ def with_whole_nodes(selection: Selection, alone: BoolArray) -> Selection:
     )
     jobs = tuple(job for job, keep in zip(selection.jobs, kept, strict=True) if keep)
     return selection._replace(data=data, jobs=jobs, bundles=tuple(bundles[kept].tolist()))
-
-
-_ALWAYS = 1 << 62
-"""A horizon before which every interval begins."""
 
 
 def aggregated_nodes(

@@ -177,12 +177,6 @@ class ModelData:
         shared = self.shared_resources
         return np.zeros((self.job_count, 0), np.int64) if shared is None else shared.draws
 
-    @property
-    def shared_magnitude(self) -> int:
-        """The largest capacity of a shared resource × the horizon; 0 without shared resources."""
-        shared = self.shared_resources
-        return 0 if shared is None else int(shared.capacity.max()) * self.horizon
-
     @cached_property
     def allocated_together(self) -> tuple[tuple[int, IntArray], ...]:
         """Amounts that running jobs hold on all nodes together, `[R]`, by their end in steps."""

@@ -17,6 +17,9 @@ from hpcsched.system.system import IntArray
 
 _NEVER = np.iinfo(np.int64).max
 
+LITTLE = 4096
+"""Queued jobs × nodes up to which it does not pay to leave nodes out, if plans only count them."""
+
 
 class FutureEligibility:
     """Nodes that are down now or will be, and the nodes that jobs may use when they start later.
@@ -69,10 +72,6 @@ class FutureEligibility:
                 self._left[nodes] = nodes & there
             return own._replace(allowed_nodes=self._left[nodes])
         return own._replace(allowed_nodes=there if nodes is None else nodes)
-
-
-LITTLE = 4096
-"""Queued jobs × nodes up to which it does not pay to leave nodes out, if plans only count them."""
 
 
 class FitCounts:

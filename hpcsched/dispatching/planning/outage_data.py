@@ -93,11 +93,6 @@ def outage_intervals_of(
     return tuple(found)
 
 
-def first_outages(outage_intervals: Sequence[OutageInterval], node_count: int) -> IntArray:
-    """Return each node's first closed step, `[N]`; the largest integer if there is none."""
-    return _single(outage_intervals).first_begins(node_count)
-
-
 def horizon_after_outages(
     outage_intervals: Sequence[OutageInterval], horizon: int, serial: int
 ) -> int:
@@ -136,7 +131,7 @@ def outage_data(outage_intervals: Sequence[OutageInterval], horizon: int) -> Out
     ]
     if not near:
         return None
-    nodes, begins, ends = _single(near)
+    nodes, begins, ends = single_outages(near)
     order = np.lexsort((begins, nodes))
     nodes, begins, ends = nodes[order], begins[order], ends[order]
     # One line that joins nodes and times: what meets or overlaps on it does so on a node.
@@ -150,7 +145,7 @@ def outage_data(outage_intervals: Sequence[OutageInterval], horizon: int) -> Out
     return OutageData(nodes[order], begins[order], ends[order])
 
 
-def _single(outage_intervals: Sequence[OutageInterval]) -> OutageData:
+def single_outages(outage_intervals: Sequence[OutageInterval]) -> OutageData:
     """Return the outages node by node, in the order of the intervals."""
     counts = [len(interval.nodes) for interval in outage_intervals]
     none = np.empty(0, dtype=np.int64)

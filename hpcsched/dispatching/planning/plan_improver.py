@@ -1,6 +1,7 @@
 """The protocol of improvers, and the list plans of a round, which they begin with."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple, Protocol
 
@@ -14,26 +15,20 @@ from hpcsched.dispatching.planning.selection import Selection, SelectionOptions
 from hpcsched.dispatching.problem import DispatchingProblem
 
 
+@dataclass
 class Plans:
     """The plans known for a selection; `best` is the incumbent, the first of least value, or None.
 
-    Parameters
-    ----------
-    plans
-        The initial plans.
+    `planner` makes list plans of the selection; plans are compared by the search objective.
     """
 
-    def __init__(
-        self,
-        objective: SearchObjective,
-        selection: Selection,
-        planner: ListPlanner,
-        plans: Iterable[Plan],
-    ) -> None:
-        self.objective = objective
-        self.selection = selection
-        self.planner = planner
-        self.at_hand = list(plans)
+    objective: SearchObjective
+    selection: Selection
+    planner: ListPlanner
+    at_hand: list[Plan]
+    best: Plan | None = field(init=False)
+
+    def __post_init__(self) -> None:
         self.best = min(self.at_hand, key=self.value, default=None)
 
     @property
@@ -65,36 +60,29 @@ class Plans:
         return self.objective.toward(self.selection, starts)
 
 
+@dataclass
 class PlanningRound:
     """One round: the problem, the selection to plan, and the list plans to start from.
 
-    Parameters
-    ----------
-    options
-        The options that the selection was made with.
-    orders
-        The orders of the list plans, each as numbers of the selected jobs.
+    `options` are those that the selection was made with; `orders` are those of the list plans, each
+    as numbers of the selected jobs.
     """
 
-    def __init__(
-        self,
-        problem: DispatchingProblem,
-        options: SelectionOptions,
-        objective: SearchObjective,
-        selection: Selection,
-        orders: Iterable[Sequence[int]],
-    ) -> None:
-        self.problem = problem
-        self.options = options
-        self.objective = objective
-        self.selection = selection
-        self.orders = list(orders)
-        self.planner = ListPlanner(selection.data)
+    problem: DispatchingProblem
+    options: SelectionOptions
+    objective: SearchObjective
+    selection: Selection
+    orders: Sequence[Sequence[int]]
+
+    @cached_property
+    def planner(self) -> ListPlanner:
+        """Makes list plans of the selection."""
+        return ListPlanner(self.selection.data)
 
     @cached_property
     def plans(self) -> Plans:
         """The list plans, and those that improvers add; computed at first use."""
-        plans = map(self.planner.plan, self.orders)
+        plans = [self.planner.plan(order) for order in self.orders]
         return Plans(self.objective, self.selection, self.planner, plans)
 
     def best(self) -> ExecutedPlan:

@@ -15,6 +15,8 @@ from hpcsched.system.system import IntArray, System
 End = tuple[int, Allocation, Request]
 """Predicted end of an allocation in seconds, the allocation, and the request it serves."""
 
+_NONE = np.empty(0, dtype=np.int64)
+
 
 class Releases(NamedTuple):
     """`K` releases: at `times[k]`, ascending, `amounts[k]`, `[R]`, come free on `nodes[k]`."""
@@ -42,9 +44,6 @@ def releases_of(system: System, ends: Iterable[End]) -> Releases:
     # fromiter: a system has up to thousands of running jobs, and this runs in every planned round.
     times = np.fromiter((end[0] for end in ends), dtype=np.int64, count=count)
     return Releases(times.repeat(per_end), nodes, amounts)
-
-
-_NONE = np.empty(0, dtype=np.int64)
 
 
 def _arrays(allocation: Allocation) -> tuple[IntArray, IntArray]:

@@ -30,29 +30,32 @@ from hpcsched.plugin_faults import named
 from hpcsched.system.system import IntArray
 
 
+@dataclass
 class DinkelbachParameter:
     """The ratio of sums over the jobs started so far, which gives the Dinkelbach parameter.
 
-    Parameters
+    Attributes
     ----------
+    objective
+        The ratio, computed with predicted run times.
     share
         Plans are linearised around this multiple of the ratio so far (see `SpecificCost`).
     """
 
-    def __init__(self, objective: PlannableRatio, share: float) -> None:
-        self._objective = objective
-        self._share = share
-        self._upper = self._lower = 0.0
+    objective: PlannableRatio
+    share: float
+    _upper: float = 0.0
+    _lower: float = 0.0
 
     def cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
         """Return the cost of planned starts, linearised at the present parameter."""
         # Before anything has started there is no ratio: at parameter 0 the numerator counts alone.
         ratio = self._upper / self._lower if self._lower else 0.0
-        return planned_ratio_of(self._objective, jobs, now, self._share * ratio)
+        return planned_ratio_of(self.objective, jobs, now, self.share * ratio)
 
     def add(self, started: Sequence[WaitingJob], now: int) -> None:
         """Add jobs that start at `now` to the ratio."""
-        specific = _specific(planned_ratio_of(self._objective, started, now, 0.0))
+        specific = _specific(planned_ratio_of(self.objective, started, now, 0.0))
         starts = np.zeros(len(started), dtype=np.int64)
         upper, lower = specific.sums(starts, run_times(started))
         self._upper += upper

@@ -15,17 +15,20 @@ from hpcsched.dispatching.planning.outage_data import (
     horizon_after_outages,
     outage_data,
 )
-from hpcsched.dispatching.planning.start_time_costs import (
-    Shape,
-    SpecificCostFunctions,
-    StartCostFunction,
-)
+from hpcsched.dispatching.planning.start_time_costs import Shape, SpecificCostFunctions
 from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.system import IntArray
 
 LARGEST = 1 << 62
 """Upper limit of a model's objective where no solver has to count it."""
+
+LARGEST_PRODUCT = 1 << 56
+"""Upper limit of the slope times the cost of a start-time cost function.
+
+Solvers multiply the numbers of lines that bound a variable: where such products pass 2⁶³, CP-SAT
+9.15 calls plans optimal that are not. The distance to 2⁶³ is for sums of products.
+"""
 
 
 class SelectionOptions(NamedTuple):
@@ -80,14 +83,6 @@ class SelectionOptions(NamedTuple):
     few: int = 0
 
 
-LARGEST_PRODUCT = 1 << 56
-"""Upper limit of the slope times the cost of a start-time cost function.
-
-Solvers multiply the numbers of lines that bound a variable: where such products pass 2⁶³, CP-SAT
-9.15 calls plans optimal that are not. The distance to 2⁶³ is for sums of products.
-"""
-
-
 def cost_scale(cost: PlannedCost, shapes: Sequence[Shape], horizon: int, largest: int) -> float:
     """Return the factor of a cost before it is rounded to whole numbers.
 
@@ -110,11 +105,6 @@ def cost_scale(cost: PlannedCost, shapes: Sequence[Shape], horizon: int, largest
     # No larger than needed: weights that are whole already stay as they are.
     whole = not cost.makespan % 1 and bool((cost.weights == np.rint(cost.weights)).all())
     return 1.0 if scale >= 1 and whole and not shapes else scale
-
-
-def rounded_shapes(shapes: Sequence[Shape], scale: float) -> tuple[StartCostFunction, ...]:
-    """Return start-time cost functions with whole numbers, `scale` times the shapes."""
-    return tuple(shape.rounded(scale) for shape in shapes)
 
 
 def error_bound_of(
@@ -223,7 +213,7 @@ class Selection(NamedTuple):
             horizon=horizon,
             latest=None,
             outages=outage_data(self.outage_intervals, horizon),
-            curves=None if specific is None else rounded_shapes(shapes, scale),
+            curves=None if specific is None else tuple(shape.rounded(scale) for shape in shapes),
         )
         offset = cost.constant
         if specific is not None and cost.specific is not None:  # curves begin with 0
@@ -242,7 +232,7 @@ class Selection(NamedTuple):
             return self._replace(data=data)
         specific = SpecificCostFunctions(self.cost.specific, run_times(self.jobs), data.step)
         shapes = specific.shapes(data.latest_starts)
-        data = replace(data, curves=rounded_shapes(shapes, self.scale))
+        data = replace(data, curves=tuple(shape.rounded(self.scale) for shape in shapes))
         bound = error_bound_of(self.cost, data, shapes, self.scale)
         return self._replace(data=data, error_bound=bound)
 

@@ -21,6 +21,12 @@ from hpcsched.metrics.response_times import power_difference
 from hpcsched.portable_math import exp, of_each
 from hpcsched.system.system import IntArray
 
+FEW_STEPS = 64
+"""Up to this many steps each step is a breakpoint, so that nothing is lost."""
+
+PIECES = 12
+"""Number of linear pieces of a function of more steps."""
+
 
 class StartTimeCosts(NamedTuple):
     """Start-time cost functions of `J` jobs, in seconds.
@@ -121,13 +127,6 @@ def costs_of(
         submit,
         run_times,
     )
-
-
-FEW_STEPS = 64
-"""Up to this many steps each step is a breakpoint, so that nothing is lost."""
-
-PIECES = 12
-"""Number of linear pieces of a function of more steps."""
 
 
 class StartCostFunction(NamedTuple):

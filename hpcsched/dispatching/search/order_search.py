@@ -81,7 +81,7 @@ class OrderSearch:
             self._last = {selection.jobs[i].job_id: place for place, i in enumerate(order.tolist())}
         return Plan(starts, placed)
 
-    def _orders(self, given: PlanningRound) -> list[Sequence[int]]:
+    def _orders(self, given: PlanningRound) -> Sequence[Sequence[int]]:
         """Return the orders to begin with, as numbers of the selected jobs."""
         if not self.warm_start:
             return given.orders

@@ -8,13 +8,7 @@ from hpcsched.parameters import Listed, Params, PositiveDuration, Selects
 
 
 class SurrogateParams(Params):
-    """Parameters of the surrogate objective, which plans minimise in view of jobs yet to come.
-
-    The defaults leave the objective unchanged. With a discount time constant τ a planned wait of
-    `w` seconds counts as τ · (1 − exp(−w / τ)), as plans for the far future will be overtaken. With
-    an area exponent a wait weighs (area / mean area of the queue) to this power more: jobs of large
-    area are overtaken most, so that their real waits exceed the planned ones.
-    """
+    """Parameters of the surrogate objective, which plans minimise in view of jobs yet to come."""
 
     former_keys: ClassVar = {
         "patience": "discount_time_constant",

@@ -3,6 +3,12 @@
 The best plan of the jobs in the queue is not always best for the run, as jobs that are yet to come
 change every plan (Goponenko et al., DEBS 2024, sections 5.2 and 5.4). Here an objective's cost is
 changed a little in view of them.
+
+The defaults of `SurrogateParams` leave the objective unchanged. With a discount time constant τ a
+planned wait of `w` seconds counts as τ · (1 − exp(−w / τ)), as plans for the far future will be
+overtaken. Under a minimum run time a shorter job's wait weighs no more than at this run time. With
+an area exponent a wait weighs (area / mean area of the queue) to this power more: jobs of large
+area are overtaken most, so that their real waits exceed the planned ones.
 """
 
 from collections.abc import Sequence

@@ -17,6 +17,9 @@ from hpcsched.dispatching.planning.shared_resource_data import SharedResourceDat
 from hpcsched.dispatching.planning.start_time_costs import StartCostFunction
 from hpcsched.system.system import IntArray
 
+Task = tuple[Any, int, Any]
+"""Start, run time and demand; the start and the demand may be variables."""
+
 
 def curve_cost(curve: StartCostFunction, start: Variable, name: str) -> tuple[Any, list[Any]]:
     """Return an expression for the cost of a start that is minimised, and its constraints.
@@ -76,10 +79,6 @@ def _convex_parts(slopes: tuple[int, ...]) -> list[range]:
     """Return the pieces in as few runs as there can be in which no slope is below the last."""
     begins = [0, *(k for k in range(1, len(slopes)) if slopes[k] < slopes[k - 1]), len(slopes)]
     return [range(first, last) for first, last in pairwise(begins)]
-
-
-Task = tuple[Any, int, Any]
-"""Start, run time and demand; the start and the demand may be variables."""
 
 
 def start_variables(data: ModelData, fixed: IntArray) -> list[Variable]:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hpcsched.dispatching.cp import solver_process as guard
+from hpcsched.dispatching.cp import solver_process
 from hpcsched.dispatching.cp.model_solving import Task
 from hpcsched.dispatching.cp.solver_limits import Budget
 from hpcsched.dispatching.cp.solver_process import InProcess, Solver, SolverProcess
@@ -249,7 +249,7 @@ def test_a_process_that_has_grown_is_renewed(
     """The answer counts; the next task gets a new process."""
     before = _pid(own_solver)
     assert _pid(own_solver) == before
-    monkeypatch.setattr(guard, "_MOST_GROWTH", 50 << 20)
+    monkeypatch.setattr(solver_process, "_MOST_GROWTH", 50 << 20)
     grown = own_solver.solve(_task(faulty.keep_memory, 100 << 20), PATIENCE)
     assert (grown.status, grown.objective) == ("optimal", before)
     after = _pid(own_solver)
@@ -337,7 +337,7 @@ def test_no_further_process_is_tried_where_none_starts(
     answers = [own_solver.solve(task, PATIENCE) for _ in range(5)]
     assert {answer.status for answer in answers} == {"failed"}
     assert {answer.why for answer in answers} == {"the solver's process ended with exit code 7"}
-    assert len(starts.read_text().splitlines()) == guard.STARTS
+    assert len(starts.read_text().splitlines()) == solver_process.STARTS
     assert own_solver.solve(GOOD, PATIENCE).status == "failed"
 
 
@@ -346,10 +346,10 @@ def test_another_process_is_tried_later(
 ) -> None:
     """Memory that was short for three starts may be there again: solving goes on."""
     task = GOOD._replace(backend=faulty.DiesAtStart(faulty.nothing, (str(tmp_path / "starts"),)))
-    monkeypatch.setattr(guard, "REST", 0.0)
-    for _ in range(guard.STARTS + 1):
+    monkeypatch.setattr(solver_process, "REST", 0.0)
+    for _ in range(solver_process.STARTS + 1):
         assert own_solver.solve(task, PATIENCE).status == "failed"
-    assert len((tmp_path / "starts").read_text().splitlines()) == guard.STARTS + 1
+    assert len((tmp_path / "starts").read_text().splitlines()) == solver_process.STARTS + 1
     assert own_solver.solve(GOOD, PATIENCE).status == "optimal"
 
 
@@ -357,7 +357,7 @@ def test_a_process_that_is_never_ready_is_given_up(
     own_solver: SolverProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However much time the task has."""
-    monkeypatch.setattr(guard, "START_SECONDS", 0.5)
+    monkeypatch.setattr(solver_process, "START_SECONDS", 0.5)
     task = GOOD._replace(backend=faulty.HangsAtStart(faulty.nothing))
     assert own_solver.solve(task, None).why == "the solver's process was not ready after 0.5 s"
 
@@ -366,7 +366,7 @@ def test_a_start_has_no_more_time_than_a_call(
     own_solver: SolverProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A start that hangs is ended with the watchdog, which leaves it enough to import a solver."""
-    monkeypatch.setattr(guard, "LEAST_START_SECONDS", 0.2)
+    monkeypatch.setattr(solver_process, "LEAST_START_SECONDS", 0.2)
     task = GOOD._replace(backend=faulty.HangsAtStart(faulty.nothing))
     for seconds, limit in ((0.1, "0.2"), (0.4, "0.4")):
         why = f"the solver's process was not ready after {limit} s"
@@ -515,7 +515,7 @@ SCRIPT = """
 import signal, sys
 from hpcsched.dispatching.cp.solver_process import SolverProcess
 from tests.dispatching.cp.backends import faulty_backends as faulty
-from tests.dispatching.cp.test_guard import GOOD, _task
+from tests.dispatching.cp.test_solver_process import GOOD, _task
 from time import sleep
 solver = SolverProcess()
 """
