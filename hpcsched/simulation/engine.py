@@ -1,7 +1,7 @@
 """Replays jobs against a system and a dispatcher that is asked in Python, event by event.
 
 At each instant: ends, then outages, then submissions, then one dispatching round if jobs wait. The
-loop of events is that of the core, which returns for each decision. A decision is checked when it
+loop of events is that of the core, which calls for each decision. A decision is checked when it
 is given (see `check`), before it is carried out; nothing is repaired. A job of zero run time ends
 in the instant in which it starts, which opens one more round of that instant if jobs still wait.
 
