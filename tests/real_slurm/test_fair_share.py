@@ -38,6 +38,8 @@ SETTINGS = (
     "PriorityWeightPartition=3000",
     "PriorityWeightQOS=4000",
     "PriorityDecayHalfLife=14-0",
+    # In minutes: a slurmctld that misses its first calculation at a restart makes the next soon.
+    "PriorityCalcPeriod=1",
     "PriorityMaxAge=7-0",
     # Beside `other`; new jobs of `main` are held.
     "PartitionName=short Nodes=ALL PriorityJobFactor=4 MaxTime=INFINITE State=UP",
@@ -211,7 +213,7 @@ def printed(slurm: SlurmCluster, waiting: Mapping[int, object]) -> Printed:
         # Until slurmctld has worked them out, factors are 0 and each priority is 1.
         return len(found) == JOBS and all(values[-1] > 1 for values in found.values())
 
-    slurm.wait_until(complete)
+    slurm.wait_until(complete, 150)
     return Printed(slurm.run("sshare", "-alP"), found)
 
 
