@@ -1,4 +1,4 @@
-"""Reading real logs as columns, beside record by record."""
+"""Reading real logs as columns, beside records made of these."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,7 +21,7 @@ LOGS = {
 
 
 def record_batches(source: TraceSource) -> Iterator[JobColumns]:
-    """Yield the jobs of a source as columns, made of its records."""
+    """Yield the jobs of a source as columns that are made of its records."""
     return columns_of(source.jobs(), RequestNumbers())
 
 

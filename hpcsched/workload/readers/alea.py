@@ -98,7 +98,7 @@ class AleaSource(ColumnSource):
         self._everywhere = frozenset(range(system.node_count))
         self._queues: dict[str, int] = {}
         self._rooms: dict[ShapeKey, int] = {}
-        self._asked = lru_cache(_REQUESTS_KEPT)(self._read_request)
+        self._asked = lru_cache(_REQUESTS_KEPT)(self.read_request)
         lines.read_header()  # so that a file that cannot be read is known at once
 
     @property
@@ -159,8 +159,8 @@ class AleaSource(ColumnSource):
             number = self._queues.setdefault(queue, len(self._queues) + 1)
             scanned.details[_QUEUE_DETAIL, k] = number
 
-    def _read_request(self, text: bytes, processors: int, memory: int) -> LineRequest:
-        """Return the request of a record."""
+    def read_request(self, text: bytes, processors: int, memory: int) -> LineRequest:
+        """Return the request in a record's text; numbers are those of the record's other fields."""
         request = Request(1, (0,) * len(self.system.resource_types))
         changes: list[str] = []
         try:
