@@ -21,8 +21,6 @@ class Room(NamedTuple):
         Free amount by resource type and node, `[R, N]`; read-only.
     unit_request
         Amount of each resource type that a unit requests, `[R]`.
-    system
-        The system.
     problem
         Dispatching problem of the round; None outside of a round.
     """
@@ -44,8 +42,6 @@ class Allocator(Protocol):
         ----------
         units
             Number of units to place; the caller has checked that as many fit.
-        room
-            Free capacity for this job.
 
         Returns
         -------
@@ -67,25 +63,11 @@ class SlotAllocator(Protocol):
             Number of slots to take; at least as many are free.
         free
             Ascending intervals of free slots; changed in place.
-
-        Returns
-        -------
-        tuple[Interval, ...]
-            The intervals taken.
         """
 
 
 def placed_by(allocator: Allocator, units: int, room: Room) -> NodeAllocation:
     """Return the allocator's nodes for a job; those of a third party's plugin are checked.
-
-    Parameters
-    ----------
-    allocator
-        The allocator.
-    units
-        Number of units to place.
-    room
-        Free capacity for this job.
 
     Raises
     ------
@@ -114,10 +96,6 @@ def allocation_fault(allocation: object, units: int, fits: IntArray) -> str | No
 
     Parameters
     ----------
-    allocation
-        Result of `Allocator.allocate`.
-    units
-        Number of units to place.
     fits
         Number of units that each node can hold, `[N]`.
     """
@@ -144,10 +122,6 @@ def slots_taken_by(
 
     Parameters
     ----------
-    allocator
-        The allocator.
-    units
-        Number of slots to take.
     free
         Ascending intervals of free slots; changed in place.
 
@@ -173,10 +147,6 @@ def slot_fault(
 
     Parameters
     ----------
-    taken
-        Result of `SlotAllocator.allocate_slots`.
-    units
-        Number of slots to take.
     before, after
         Ascending intervals of free slots before and after.
     """

@@ -35,8 +35,6 @@ def new_state(
         Numbers of slots where they are counted; None where units are placed node by node.
     rounds
         Number of periods of shared resources after which decisions have seen all capacities.
-    options
-        Further parameters of `State`.
     """
     first_slot = numbers([0] if slot_map is None else slot_map.first)
     state = State(system.capacity, first_slot, choices, **options)

@@ -13,8 +13,6 @@ class Start(NamedTuple):
 
     Attributes
     ----------
-    job_id
-        Number of a queued job.
     allocation
         Nodes of all its units, such as `Workspace.place` returns or `NodeAllocation`.
     """
@@ -53,10 +51,6 @@ class SolverCall(NamedTuple):
     ----------
     status
         Outcome of the call.
-    jobs
-        Number of jobs in the model.
-    variables
-        Number of decision variables in the model.
     objective
         Objective value of the model, in the objective's own unit; None without a solution.
     bound
@@ -67,8 +61,6 @@ class SolverCall(NamedTuple):
         Real seconds to translate the model for the solver.
     solve_time
         Real seconds to solve it.
-    why
-        Explanation of the status, in words.
     branches
         Number of decisions in the search; None if the solver does not report it.
     fails
@@ -93,10 +85,6 @@ class Decision(NamedTuple):
 
     Attributes
     ----------
-    starts
-        Jobs to start now, with their allocations.
-    rejected
-        Numbers of the jobs to reject for good.
     fallback
         Whether the dispatcher failed to answer as intended and a simpler rule did instead.
     solver
@@ -106,8 +94,6 @@ class Decision(NamedTuple):
     chosen
         Name of the dispatcher that the round was handed to, in the first round and where it
         changes.
-    because
-        Explanation of that choice.
     call_again_at
         Time, in seconds after now, at which the dispatcher is called again if jobs wait then, even
         without an event; None: at the next event only. Each decision replaces that of the one

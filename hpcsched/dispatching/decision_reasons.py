@@ -39,10 +39,6 @@ class Reason(NamedTuple):
 
     Attributes
     ----------
-    job_id
-        Number of the job.
-    kind
-        Kind of the reason.
     job
         Number of the other job that the kind refers to; None if it refers to none.
     time

@@ -21,11 +21,6 @@ class Dispatcher(Protocol):
     def dispatch(self, problem: DispatchingProblem) -> Decision:
         """Decide which queued jobs start now, and on which nodes.
 
-        Parameters
-        ----------
-        problem
-            Snapshot of the queue, the running jobs and the system.
-
         Returns
         -------
         Decision

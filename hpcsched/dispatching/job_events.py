@@ -30,8 +30,6 @@ class JobEventObserver(Protocol):
 
         Parameters
         ----------
-        job
-            The job as it was started.
         end_time
             End of the job, in seconds.
         """

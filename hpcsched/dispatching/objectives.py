@@ -129,13 +129,7 @@ class AF:
         return mean_response_time(jobs)
 
     def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
-        """Return the sum of response times, in seconds.
-
-        Returns
-        -------
-        PlannedCost
-            Cost of planned starts.
-        """
+        """Return the sum of response times, in seconds."""
         constant = float((run_times(jobs) + wait_times(jobs, now)).sum())
         return linear(np.ones(len(jobs)), constant=constant)._replace(population=max(len(jobs), 1))
 
@@ -158,13 +152,7 @@ class WaitTime:
         return mean_wait_time(jobs)
 
     def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
-        """Return the sum of wait times, in seconds.
-
-        Returns
-        -------
-        PlannedCost
-            Cost of planned starts.
-        """
+        """Return the sum of wait times, in seconds."""
         cost = linear(np.ones(len(jobs)), constant=float(wait_times(jobs, now).sum()))
         return cost._replace(population=max(len(jobs), 1))
 

@@ -27,8 +27,6 @@ class SpecificCost(NamedTuple):
 
     Attributes
     ----------
-    alpha
-        Exponent of the priority.
     dinkelbach_parameter
         Dinkelbach parameter, in seconds.
     amounts
@@ -51,11 +49,6 @@ class SpecificCost(NamedTuple):
             Planned starts, in seconds from now, `[J]`.
         run_times
             Predicted run times, in seconds, `[J]`.
-
-        Returns
-        -------
-        tuple[float, float]
-            The two sums.
         """
         a = self.alpha + 1
         wait = self.waits + starts
@@ -76,11 +69,6 @@ class SpecificCost(NamedTuple):
             Planned starts, in seconds from now, `[J]`.
         run_times
             Predicted run times, in seconds, `[J]`.
-
-        Returns
-        -------
-        float
-            The ratio, independent of λ.
         """
         upper, lower = self.sums(starts, run_times)
         return upper / lower if lower else 0.0
@@ -99,8 +87,6 @@ class PlannedCost(NamedTuple):
         costs more.
     free
         Start until which waiting costs a job nothing in a term, in seconds from now, `[T, J]`.
-    constant
-        Cost that no plan changes.
     makespan
         Cost per second of the last end, not negative.
     specific
@@ -178,13 +164,6 @@ def linear(
         Cost per second of each job, `[J]`.
     free
         Start until which waiting costs a job nothing, in seconds from now, `[J]`; None: 0.
-    constant
-        Cost that no plan changes.
-
-    Returns
-    -------
-    PlannedCost
-        A cost with one term.
     """
     slopes = np.asarray(weights)
     until = np.zeros(len(slopes), dtype=np.int64) if free is None else np.asarray(free)
@@ -202,11 +181,6 @@ def weighted_sum(weights: Sequence[float], costs: Sequence[PlannedCost]) -> Plan
         Factor of each cost, `[K]`.
     costs
         Costs of the same jobs, `[K]`.
-
-    Returns
-    -------
-    PlannedCost
-        The sum, of population 1.
 
     Raises
     ------
@@ -240,11 +214,6 @@ class Plannable(Protocol):
             Jobs to plan, `[J]`.
         now
             Simulated time, in seconds.
-
-        Returns
-        -------
-        PlannedCost
-            Cost of planned starts.
         """
 
 
@@ -265,11 +234,6 @@ class PlannableRatio(Protocol):
             Simulated time, in seconds.
         dinkelbach_parameter
             Dinkelbach parameter, in the objective's unit.
-
-        Returns
-        -------
-        PlannedCost
-            Linearised cost of planned starts.
         """
 
 
@@ -278,8 +242,6 @@ def planned_cost_of(objective: Plannable, jobs: Sequence[WaitingJob], now: int) 
 
     Parameters
     ----------
-    objective
-        The objective.
     jobs
         Jobs to plan, `[J]`.
     now
@@ -300,8 +262,6 @@ def planned_ratio_of(
 
     Parameters
     ----------
-    objective
-        The objective.
     jobs
         Jobs to plan, `[J]`.
     now

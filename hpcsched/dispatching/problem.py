@@ -44,20 +44,14 @@ class WaitingJob(NamedTuple):
 
     Attributes
     ----------
-    job_id
-        Number of the job.
     submit_time
         Submit time, in seconds.
-    units
-        Number of units.
     unit_request
         Amount of each resource type that a unit requests, `[R]`.
     predicted_run_time
         Predicted run time, in seconds.
     demand
         Largest share of the system, as a whole number (see `System.demand`).
-    job
-        The job as submitted.
     request
         Request for a start now: that of `job`, bound to those of its nodes that stay in service for
         it.
@@ -83,17 +77,8 @@ def waiting_job(job: Job, predicted_run_time: int, system: System) -> WaitingJob
 
     Parameters
     ----------
-    job
-        The job as submitted.
     predicted_run_time
         Predicted run time, in seconds.
-    system
-        The system, which determines the job's demand.
-
-    Returns
-    -------
-    WaitingJob
-        The queued job.
     """
     request = job.request
     units, unit_request = request.units, request.unit_request
@@ -116,16 +101,8 @@ class RunningJob(NamedTuple):
     ----------
     predicted_end_time
         Predicted end, in seconds; always after now, by a correction if the prediction has run out.
-    job_id
-        Number of the job.
     start_time
         Start time, in seconds.
-    units
-        Number of units.
-    allocation
-        Nodes or slots of the units.
-    waiting
-        The job as it was queued.
     """
 
     predicted_end_time: int
@@ -158,26 +135,14 @@ class DispatchingProblem(NamedTuple):
     ----------
     now
         Simulated time, in seconds.
-    round
-        Number of the round.
     queue
         Queued jobs in order of arrival, `[J]`.
-    running
-        Running jobs in order of predicted end.
-    system
-        The system.
-    objective
-        Objective of the scenario.
     free_slots
         Ascending intervals of free slots; None if `free_amounts` is given.
-    slot_map
-        Numbering of the slots.
     free_amounts
         Free amount by resource type and node, `[R, N]`.
     explain
         Whether to return a reason for each queued job; it must not change the starts.
-    additional
-        Data provided by observers, by their names.
     outages
         Outages that are announced and not over, by their start.
     """

@@ -21,8 +21,6 @@ class RecordedFigures:
 
     Attributes
     ----------
-    jobs
-        Number of jobs that have started.
     without_start
         Number of these without a recorded start.
     later
@@ -50,8 +48,6 @@ class RecordedStarts:
     waits
         Recorded wait time of each job that has been read, in seconds; entries are removed as jobs
         start.
-    log
-        Name of the log, for messages.
     missing_start
         Treatment of jobs without a recorded start.
     """
@@ -89,8 +85,6 @@ class RecordedStarts:
 
         Parameters
         ----------
-        job_id
-            Number of the job.
         start_time
             Actual start, in seconds.
         """
@@ -113,8 +107,6 @@ class RecordedStarts:
 
         Parameters
         ----------
-        queue
-            Queued jobs.
         now
             Simulated time, in seconds.
 
@@ -142,11 +134,4 @@ class FollowsRecord(Protocol):
         ----------
         waits
             Wait times by job number, in seconds; filled in as the log is read.
-        log
-            Name of the log, for messages.
-
-        Returns
-        -------
-        RecordedStarts
-            Due times of the jobs.
         """

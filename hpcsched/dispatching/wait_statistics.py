@@ -14,8 +14,6 @@ class WaitClassStatistics:
 
     Attributes
     ----------
-    jobs
-        Number of jobs.
     total
         Sum of their wait times, in seconds.
     name
@@ -45,12 +43,8 @@ class WaitStatistics:
     by
         Criterion of the classes; jobs without a queue or partition are in no class. Classes by size
         span a factor of two.
-    jobs
-        Number of jobs.
     without_wait
         Number of jobs without a recorded wait; they are counted nowhere else.
-    all
-        Statistics of all jobs with a recorded wait.
     classes
         Statistics by number of the queue or partition, or by the smallest size of the class.
     """
@@ -68,8 +62,6 @@ class WaitStatistics:
 
         Parameters
         ----------
-        job
-            The job.
         wait
             Recorded wait, in seconds; None if the log has none.
         """
@@ -98,17 +90,8 @@ def collect_wait_statistics(
 
     Parameters
     ----------
-    jobs
-        Jobs of the trace, in order.
     waits
         Recorded waits by job number, in seconds; the iterator `jobs` fills it in.
-    by
-        Criterion of the classes.
-
-    Returns
-    -------
-    WaitStatistics
-        The statistics.
     """
     statistics = WaitStatistics(by)
     for job, _ in jobs:

@@ -25,12 +25,8 @@ def dispatcher_raised(name: str, number: int | None, error: BaseException) -> Hp
 
     Parameters
     ----------
-    name
-        The dispatcher, as messages name it.
     number
         The round; None before the first one.
-    error
-        The exception.
     """
     origin = culprit(error)
     if origin is None or origin.kind == "dispatcher":
@@ -69,10 +65,6 @@ def check_decision(
 
     Parameters
     ----------
-    problem
-        The dispatching problem.
-    decision
-        The answer of the dispatcher.
     conditions
         Explanations for messages, if any.
 
@@ -182,17 +174,6 @@ def check_allocation(
     """Check that an allocation places exactly the units of a request, and return it.
 
     Whether the nodes are free is checked when it is claimed.
-
-    Parameters
-    ----------
-    system
-        The system.
-    allocation
-        Answer of a dispatcher.
-    request
-        Request of the job.
-    slot_map
-        Numbers of slots, where the system is kept as slots.
 
     Raises
     ------

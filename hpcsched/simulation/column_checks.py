@@ -50,8 +50,6 @@ class ColumnChecks:
 
         Parameters
         ----------
-        columns
-            The batch.
         room
             Units of each request that fit on the idle system, `[S]`.
 

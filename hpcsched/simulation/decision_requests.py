@@ -36,14 +36,8 @@ class DecisionRequests:
 
     Parameters
     ----------
-    parts
-        Parts of the simulation.
-    events
-        Events so far: the jobs in the system.
     holding
         Eligibility of jobs, if any may be ineligible.
-    slot_map
-        Numbers of slots, where slots are counted.
     """
 
     def __init__(

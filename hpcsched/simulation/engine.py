@@ -130,13 +130,7 @@ def batches_in_order(jobs: Iterable[TracedJob]) -> Iterator[JobColumns]:
 
 
 def _in_order(jobs: Iterator[TracedJob]) -> Iterator[TracedJob]:
-    """Yield jobs, checking that submit times ascend.
-
-    Raises
-    ------
-    PluginError
-        If they do not.
-    """
+    """Yield jobs, checking that submit times ascend."""
     before = 0
     for traced in jobs:
         job = traced.job

@@ -47,13 +47,6 @@ class EventLoop:
     in_python
         True: the dispatcher is asked in Python, and all followers are notified of each instant
         before the next.
-
-    Attributes
-    ----------
-    state
-        State of the core.
-    shapes
-        Requests in the form of the core.
     """
 
     def __init__(

@@ -21,8 +21,6 @@ class FailureModel:
 
     Attributes
     ----------
-    nodes
-        Node numbers.
     mean_up_time
         Mean seconds from the end of a repair to the next failure.
     mean_repair_time

@@ -44,10 +44,6 @@ class Latency(NamedTuple):
 
         Parameters
         ----------
-        queued
-            Jobs in the queue.
-        decision
-            The decision, with its solver call.
         decision_time
             Real seconds.
         """

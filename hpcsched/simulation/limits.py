@@ -24,8 +24,6 @@ class Admission(NamedTuple):
 
     Attributes
     ----------
-    job
-        The job, restricted to the node groups of its partition.
     refused_by
         Rule that refuses it; None if none does.
     """

@@ -42,14 +42,8 @@ def keys_of(
 
     Parameters
     ----------
-    order
-        The queue order.
-    columns
-        The jobs.
     predicted
         Predicted run times, `[B]`, in seconds.
-    system
-        The system, for demands.
     """
     jobs = _considered(columns, predicted, system)
     if isinstance(order, KeyOrder):

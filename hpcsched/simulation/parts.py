@@ -30,8 +30,6 @@ class Parts(NamedTuple):
         bound to nodes, and there are no shared resources and outages. None otherwise.
     dispatcher_name, predictor_name
         Names in messages; the predictor's class by default.
-    followers
-        Notified of starts and ends before observers.
     latency
         Charge of a round; None if decisions take no simulated time.
     correction

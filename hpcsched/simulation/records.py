@@ -34,8 +34,6 @@ class JobRecord(NamedTuple):
 
     Attributes
     ----------
-    job
-        The job.
     demand
         Largest share of the system, scaled to a whole number (see `System.demand`).
     predicted_run_time
@@ -71,12 +69,8 @@ class Interruption(NamedTuple):
 
     Attributes
     ----------
-    job
-        The job.
     start_time, end_time
         Instants of the attempt, in seconds.
-    allocation
-        Its nodes.
     requeued
         True: the job waits again. False: it has left the system, as failed.
     """
@@ -97,14 +91,8 @@ class RoundRecord(NamedTuple):
         Number of the round, from 1.
     now
         Instant of the request for a decision, in seconds.
-    queued, running
-        Numbers of waiting and running jobs then.
-    started, rejected
-        Numbers of jobs that the decision started and rejected.
     latency
         Simulated seconds until the decision took effect; the fields below are as of then.
-    waiting
-        Number of jobs that wait after it.
     waiting_amounts, free_amounts
         Amounts that they ask for, and free amounts, by resource type, `[R]`.
     lost_amounts
@@ -115,8 +103,6 @@ class RoundRecord(NamedTuple):
         Whether a simpler rule decided in place of the dispatcher's own.
     solver
         The solver call, if there was one.
-    chosen, because, call_again_at
-        As in `Decision`.
     """
 
     round: int

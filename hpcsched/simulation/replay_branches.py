@@ -22,8 +22,6 @@ class PresentJobs(NamedTuple):
 
     Attributes
     ----------
-    sequence
-        Place of the job among all submitted.
     start_time
         Start time in seconds; -1 where the job waits.
     requested_time, predicted
@@ -67,13 +65,7 @@ class LaterJobs:
 
 
 class ReplayBranch:
-    """State of a replay at an instant, after its submissions and before its round.
-
-    Parameters
-    ----------
-    loop
-        The replay, which is copied and can go on.
-    """
+    """State of a replay at an instant, after its submissions and before its round."""
 
     def __init__(self, loop: EventLoop) -> None:
         self._loop = _copied(loop)
@@ -128,8 +120,6 @@ class ReplayBranch:
             all wanted jobs have started.
         wanted
             Places of jobs among all submitted, ascending, `[W]`.
-        ended
-            Called with the number of continuations so far.
 
         Raises
         ------
@@ -186,10 +176,6 @@ class Branched(NamedTuple):
 
     Attributes
     ----------
-    submitted
-        Number of jobs submitted before it.
-    branch
-        The state.
     ended
         Places of the jobs that have ended since the branch before, in order.
     """
@@ -204,10 +190,6 @@ def branches(parts: Parts, columns: JobColumns, cuts: Sequence[int]) -> Iterator
 
     Parameters
     ----------
-    parts
-        Parts of the simulation.
-    columns
-        All jobs of the trace.
     cuts
         Numbers of jobs, ascending: after so many submissions there is a branch.
 
@@ -241,13 +223,7 @@ def branches(parts: Parts, columns: JobColumns, cuts: Sequence[int]) -> Iterator
 
 
 def _copied(loop: EventLoop) -> EventLoop:
-    """Return a copy of a replay that shares the constant parts.
-
-    Raises
-    ------
-    InputError
-        If a part, such as a dispatcher that holds a file, cannot be copied.
-    """
+    """Return a copy of a replay that shares the constant parts."""
     parts = loop.parts
     shared = (
         parts.system,

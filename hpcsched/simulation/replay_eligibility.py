@@ -179,10 +179,6 @@ class ReplayEligibility:
 
         Parameters
         ----------
-        queue
-            Queued jobs.
-        shut_out
-            Reasons of the jobs that outages keep waiting.
         now
             Simulated second.
         """

@@ -32,17 +32,7 @@ from hpcsched.workload.job import TracedJob
 
 
 class _Present(NamedTuple):
-    """A job in the system.
-
-    Attributes
-    ----------
-    waiting
-        The job as submitted.
-    state
-        State in which it ends if it runs on.
-    requeues, lost_time
-        Number of attempts that were lost with a node, and their run time in seconds.
-    """
+    """A job in the system."""
 
     waiting: WaitingJob
     state: JobState

@@ -18,13 +18,7 @@ IN_PYTHON = (MultifactorOrder,)
 def sorted_rows(
     orders: Sequence[QueueOrder | None], rows: IntArray, state: State, events: ReplayEvents
 ) -> list[list[int] | None]:
-    """Return the rows of jobs in each order; None for None. All events so far have been read.
-
-    Parameters
-    ----------
-    rows
-        Rows of the jobs that a rule is shown, by arrival.
-    """
+    """Return the rows of jobs in each order; None for None. All events so far have been read."""
     waiting = events.waiting(state.jobs("sequence", rows).tolist())
     moment = Moment(state.now, waiting, _running(state, events))
     row_of = {job.job_id: row for job, row in zip(waiting, rows.tolist(), strict=True)}

@@ -23,8 +23,6 @@ class LeftJobs(NamedTuple):
 
     Attributes
     ----------
-    sequence
-        Place of the job among all submitted.
     predicted
         Predicted run time, in seconds.
     failed
@@ -33,8 +31,6 @@ class LeftJobs(NamedTuple):
         Place in `REFUSALS`, or -1. A rejected job has no places; start and end are its rejection.
     requeues, lost_time
         Number of attempts before, which were lost, and their run time in seconds.
-    last_place
-        End of the job's places in `nodes` and `node_units`.
     """
 
     sequence: IntArray
@@ -94,8 +90,6 @@ class Written(NamedTuple):
 
     Attributes
     ----------
-    left, rounds, lost
-        Jobs that have left, rounds, and lost attempts.
     level_time, drawn
         Seconds at which jobs began or ended, `[L]`, and the amounts drawn from shared resources
         since, `[L, P]`.

@@ -27,15 +27,6 @@ from hpcsched.workload.job_batches import JobColumns
 class ReplayPredictions:
     """Predicted run times, and the sort keys of queue orders that follow from them.
 
-    Parameters
-    ----------
-    parts
-        Parts of the simulation.
-    orders
-        Orders of the queue and behind the head job.
-    in_python
-        True: all corrections are asked for.
-
     Attributes
     ----------
     asks

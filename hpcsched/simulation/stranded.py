@@ -35,19 +35,7 @@ class Stranded:
 def why_stranded(
     queue: Sequence[WaitingJob], held: Sequence[Reason], stranded: Stranded, system: System
 ) -> str:
-    """Return why the queued jobs wait for ever, the first few one by one.
-
-    Parameters
-    ----------
-    queue
-        The queued jobs.
-    held
-        Reasons of the ineligible ones in the last round.
-    stranded
-        What was tried since the last event.
-    system
-        The system.
-    """
+    """Return why the queued jobs wait for ever, the first few one by one."""
     reasons = {reason.job_id: reason for reason in held}
     told = [
         f"job {job.job_id}: {_why(job, reasons, stranded, system)}" for job in queue[:_MOST_JOBS]

@@ -212,18 +212,9 @@ def cp_dispatcher(
 
     Parameters
     ----------
-    formulation
-        Builds the model of a round.
     params
         Parameters that all dispatchers of constraint programming share: solver, budget, list plans
         to start from, and selection of the jobs to plan.
-    context
-        The parts of the scenario.
-
-    Returns
-    -------
-    PlanningDispatcher
-        The dispatcher.
 
     Raises
     ------

@@ -114,13 +114,6 @@ class Calls:
       without a warm start, and all is carried out by list scheduling. On aggregated nodes no job
       starts later by it, and elsewhere this finds the nodes (Goponenko et al., DEBS 2024, sections
       2.3, 4, 5.2 and 5.4).
-
-    Attributes
-    ----------
-    made
-        Records of the calls.
-    solved
-        Whether some call brought a plan.
     """
 
     def __init__(self, part: Part, client: SolverClient, *, worst_case: bool) -> None:
@@ -260,14 +253,8 @@ class CpImprover:
 
     Attributes
     ----------
-    client
-        The solver, and the formulation of its models.
     largest_model
         Maximum number of decision variables; larger models get fewer jobs.
-    limits
-        Limits of all calls of a round together.
-    method
-        The method of calls (see `Calls`).
     search
         Finds one more initial plan; None: no search.
     """

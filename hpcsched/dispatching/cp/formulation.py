@@ -25,15 +25,7 @@ Value = Literal["least", "largest"]
 
 
 class Phase(NamedTuple):
-    """A step of a search.
-
-    Attributes
-    ----------
-    variables
-        The variables, in the order to branch on them.
-    value
-        End from which their values are tried.
-    """
+    """A step of a search."""
 
     variables: Sequence[Variable]
     value: Value = "least"
@@ -71,17 +63,11 @@ class BuiltModel:
 
     Attributes
     ----------
-    model
-        The CPMpy model.
     starts
         Start of each job, a variable or a number, `[J]`.
     placed
         Returns the units of each job on each node, `[J, N]`, once the model is solved; jobs without
         nodes in the formulation have none.
-    hint
-        Returns values for variables from a plan (a warm start).
-    variables
-        Number of decision variables.
     phases
         The papers' search, for backends that can follow it.
     forbid
@@ -145,8 +131,6 @@ class Formulation:
 
     Attributes
     ----------
-    name
-        Its name in messages.
     fit
         Relation of its models' plans to those of the dispatching problem. `exact`: the same;
         `restriction`: fewer; `relaxation`: more, so that a plan may turn out not to be one.

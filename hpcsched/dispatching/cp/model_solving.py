@@ -28,12 +28,6 @@ class Task(NamedTuple):
 
     Attributes
     ----------
-    formulation, data
-        The formulation and the data of the model.
-    backend
-        The solver.
-    limits
-        A budget or a stopping rule.
     hint
         A plan to start from; None: no warm start.
     by_priority
@@ -60,12 +54,8 @@ class Answer(NamedTuple):
     ----------
     status
         The outcome; there is a plan if it is `optimal` or `feasible`.
-    plan
-        The plan, or None.
     objective, bound
         Objective and lower bound in the model's whole numbers; None where there is none.
-    variables
-        Number of decision variables.
     build_time, transform_time, solve_time
         Real seconds of each step.
     why
@@ -211,13 +201,6 @@ def first_by_priority(
     """Yield after each improvement by priority, with the plan in the model's variables.
 
     It ends where nothing is left to decide, or a step is not proved within its part of the limits.
-
-    Parameters
-    ----------
-    built
-        The model, with the values of a plan of the least objective; its jobs are by priority.
-    limits
-        Limits of all steps together.
     """
     import cpmpy as cp  # noqa: PLC0415 (slow to import, and not needed by all solvers)
     from cpmpy.transformations.get_variables import get_variables_model  # noqa: PLC0415

@@ -26,8 +26,6 @@ class SolveResult(NamedTuple):
     ----------
     answer
         The solver's answer, without its plan if that was wrong.
-    call
-        The record of the call.
     """
 
     answer: Answer
@@ -39,10 +37,6 @@ class SolverClient(NamedTuple):
 
     Attributes
     ----------
-    formulation, backend
-        The formulation of the models, and the solver's backend.
-    solver
-        Runs the calls.
     guard
         Seconds after which a call is ended from outside; None: never.
     by_priority

@@ -4,13 +4,7 @@ from typing import NamedTuple
 
 
 class Budget(NamedTuple):
-    """Work that is counted and not timed, so that equal problems get equal answers.
-
-    Attributes
-    ----------
-    work
-        The work, in the backend's own measure.
-    """
+    """Work that is counted and not timed, so that equal problems get equal answers."""
 
     work: float
 
@@ -49,8 +43,6 @@ def share(limits: Limits, part: float) -> Limits:
 
     Parameters
     ----------
-    limits
-        The limits of all calls together.
     part
         The share, above 0 and up to 1.
     """

@@ -228,13 +228,7 @@ class _GoneError(Exception):
 
 
 class _Child:
-    """A process that runs, and the pipe to it.
-
-    Attributes
-    ----------
-    memory : int
-        Resident memory of the process when it was ready, in bytes; 0 before.
-    """
+    """A process that runs, and the pipe to it."""
 
     def __init__(self) -> None:
         # A fork copies this object, but the process has one parent: only that may wait for it or

@@ -37,12 +37,8 @@ class InstanceFeatures(NamedTuple):
 
     Attributes
     ----------
-    jobs
-        Number of queued jobs.
     load
         Requested over available amount of the scarcest resource type; infinite where none is left.
-    types
-        Number of resource types that jobs request.
     symmetry
         Share of jobs that request as many units of the same amounts as a job before them.
     """

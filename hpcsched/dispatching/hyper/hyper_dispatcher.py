@@ -186,8 +186,6 @@ def better(scores: Mapping[int, float], present: int, hysteresis: float, jobs: i
     ----------
     hysteresis
         Share of the objective for one job.
-    jobs
-        Number of replayed jobs.
     """
     # Of equal scores the first of the portfolio, in whatever order they were replayed.
     least = min(sorted(scores), key=lambda member: scores[member])

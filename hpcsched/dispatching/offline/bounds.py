@@ -94,8 +94,6 @@ def mean_busy_times(
         Units × seconds of each job, `[J]`.
     weights
         Weight of each job's mean busy time, `[J]`.
-    capacity
-        Units of the resource.
     """
     left = (areas / capacity).tolist()
     densities = (weights / areas).tolist()

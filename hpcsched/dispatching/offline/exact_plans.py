@@ -90,8 +90,6 @@ class ExactPlan(NamedTuple):
     ----------
     starts
         Starts in seconds, `[J]`; they hold by count, not necessarily on nodes.
-    bound
-        Lower bound of the cost, or of the ratio.
     statuses
         Number of parts of the trace by outcome.
     """
@@ -108,8 +106,6 @@ def solve(trace: Trace, costs: StartTimeCosts, starts: IntArray, effort: float) 
     ----------
     starts
         Starts of a known plan in seconds, `[J]`: the warm start.
-    effort
-        The solver's deterministic time for all parts together.
     """
     better, bound, statuses = starts.copy(), 0.0, Counter[str]()
     # The last end is everyone's: it cannot be split over parts.
@@ -253,8 +249,6 @@ def solve_ratio(
     ----------
     starts
         Starts of a known plan in seconds, `[J]`: the warm start.
-    effort
-        The solver's deterministic time; `_SHARE` of it is for all values of λ together.
     """
     best, dinkelbach_parameter, bound = starts, ratio(trace, linearised, starts), 0.0
     statuses: Counter[str] = Counter()

@@ -18,8 +18,6 @@ class OfflineProblem(NamedTuple):
     ----------
     jobs
         The jobs; `predicted_run_time` is the real run time in seconds, 0 included.
-    system, objective
-        The system, and the objective to minimise.
     free_slots, slot_map, free_amounts
         The idle system, in one of the two forms of `DispatchingProblem`.
     online
@@ -61,8 +59,6 @@ def problem_of(
     ----------
     jobs
         The jobs, by ascending submit time.
-    kill_at_requested_time
-        Whether jobs end at their requested time at the latest.
     """
     waiting = tuple(
         waiting_job(
@@ -85,8 +81,6 @@ class OfflinePlan(NamedTuple):
         Nodes by job number; a job that is not there may go wherever there is room.
     zero_length
         The jobs with a run time of 0.
-    method
-        The step that found the plan, in words.
     lower_bound
         Lower bound of the objective, in its own unit; None if unknown.
     bound_by

@@ -55,8 +55,6 @@ class Trace(NamedTuple):
     ----------
     problem
         The problem, with all jobs. Its first submission is the origin of times.
-    selection
-        The jobs and nodes as a model.
     """
 
     problem: OfflineProblem
@@ -165,15 +163,6 @@ class LinearisedObjective(NamedTuple):
 
     For a ratio of sums the cost is that at the costs' own Dinkelbach parameter λ, and the value
     has its sign: the ratio is below λ just where the cost is below 0.
-
-    Attributes
-    ----------
-    costs
-        The start-time cost functions.
-    factor, offset
-        From the cost to the objective.
-    ratio
-        Whether the objective is a ratio of sums.
     """
 
     costs: StartTimeCosts

@@ -22,8 +22,6 @@ class OrderSearchDispatcher(PlanningDispatcher):
     ----------
     budget
         Pieces of plans to look through for each job of a trace, as in a round.
-    seed
-        Seed of the search of a trace.
     """
 
     budget: int = 0

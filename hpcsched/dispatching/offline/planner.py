@@ -40,13 +40,6 @@ def plan_offline(
 ) -> OfflinePlan:
     """Return a plan of all jobs of a trace.
 
-    Parameters
-    ----------
-    budget
-        Number of pieces of plans to look through for each job, in the whole search.
-    effort
-        The solver's deterministic time for a small trace.
-
     Raises
     ------
     InputError

@@ -48,8 +48,6 @@ class OfflineSchedule(NamedTuple):
         Starts in seconds from the origin, `[J]`.
     placed
         Units of each job on each node, `[J, N]`.
-    method
-        The method that found it, in words.
     """
 
     starts: IntArray
@@ -146,11 +144,6 @@ def large_neighbourhood_search(
 
     Every plan that is returned has its jobs shifted to the earliest start on their nodes. The
     search ends with the budget, or when going through all jobs brings nothing more.
-
-    Parameters
-    ----------
-    budget
-        Number of segments that may be looked through.
     """
     best = shifted(trace, incumbent)
     searched = f"{incumbent.method}, then searched in windows"

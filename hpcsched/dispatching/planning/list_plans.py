@@ -19,8 +19,6 @@ class ListPlanner:
 
     Attributes
     ----------
-    data
-        The model.
     free
         Free resources before any job is planned.
     """
@@ -40,8 +38,6 @@ class ListPlanner:
             Numbers of the jobs, `[J]`.
         first
             A plan. Its jobs of start 0 keep their nodes and are placed before all others.
-        always
-            Keep all jobs of `first` that have nodes, at their times.
 
         Raises
         ------
@@ -67,13 +63,7 @@ class ListPlanner:
 def orders_of(
     problem: DispatchingProblem, selection: Selection, orders: Iterable[QueueOrder]
 ) -> Iterator[list[int]]:
-    """Yield the selection's jobs in each queue order, as their numbers in the selection.
-
-    Parameters
-    ----------
-    selection
-        The selected jobs, in order of priority.
-    """
+    """Yield the selection's jobs in each queue order, as their numbers in the selection."""
     numbers = {job.job_id: i for i, job in enumerate(selection.jobs)}
     asked = problem
     if len(numbers) < len(problem.queue):

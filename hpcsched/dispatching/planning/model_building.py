@@ -61,13 +61,6 @@ def select(
 ) -> Selection | None:
     """Return the selection to model; None where no job can start now.
 
-    Parameters
-    ----------
-    by_priority
-        The queue, the first by priority first.
-    options
-        Which jobs and nodes to select.
-
     Raises
     ------
     OverflowError
@@ -267,8 +260,6 @@ def reserved_amounts(
     ----------
     nodes
         Numbers of the model's nodes in the system, `[N]`.
-    used
-        Numbers of the resource types in the model.
     releases
         What comes free on which node, and when, in seconds.
     now
@@ -379,8 +370,6 @@ def aggregated_nodes(
     data
         The jobs, with a unit's amounts as requested. One resource type beyond `used` is the node
         share (see `with_whole_nodes`).
-    used
-        Numbers of the resource types that the jobs ask for.
     """
     system, step = problem.system, data.step
     nodes = np.arange(system.node_count)
@@ -420,8 +409,6 @@ def aggregated_slots(
     ----------
     units
         Units of the jobs, `[J]`.
-    pooled
-        Units that all amounts together are enough for.
     until, allocated
         Units, `[K, 1]`, that come free at steps, `[K]`, ascending.
     """

@@ -274,15 +274,6 @@ def fault_of(plan: Plan, data: ModelData, *, only_now: bool = False) -> str | No
     """Return the fault of a plan, in words; None if it can be carried out.
 
     Written to be plain rather than fast, and to share nothing with the code that makes plans.
-
-    Parameters
-    ----------
-    plan
-        The plan to check.
-    data
-        The model.
-    only_now
-        Check the nodes of the jobs that start now alone.
     """
     starts, placed = plan
     if starts.shape != (data.job_count,) or placed.shape != data.room.shape:

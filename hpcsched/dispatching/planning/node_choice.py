@@ -143,8 +143,6 @@ def chosen_nodes(
 
     Parameters
     ----------
-    fit_counts
-        The units of each job that nodes have room for.
     now
         The time of the round, in seconds.
     spare

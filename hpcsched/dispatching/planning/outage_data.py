@@ -105,8 +105,6 @@ def horizon_after_outages(
     ----------
     horizon
         The horizon that is right without outages, in steps.
-    serial
-        Steps that all jobs take one after the other.
     """
     grown = True
     # A later horizon can take in further outages, so until nothing changes.

@@ -51,8 +51,6 @@ def with_reasons(
     ----------
     executed
         The plan behind it; None where there was nothing to plan.
-    allocator
-        Says whether a job would find room.
     """
     if not problem.explain:
         return decision
@@ -77,8 +75,6 @@ def planned_reasons(
     ----------
     planned
         Planned start of each job in seconds, by job number, the first by priority first.
-    allocator
-        Says whether a job would find room.
     left_over
         Kind and detail of the reason of a job that is planned to start now and does not, though
         there is room. Without room the kind is `no_room`.
@@ -182,11 +178,6 @@ class Filling:
 
         Each is considered once, by priority, and started if it fits beside all others until its
         predicted end.
-
-        Parameters
-        ----------
-        by_priority
-            All queued jobs, the first by priority first.
         """
         selection, plan = executed
         if len(selection.jobs) == len(by_priority):

@@ -36,11 +36,6 @@ def all_fit(problem: DispatchingProblem, workspace: Workspace, options: Selectio
 
     Every list plan starts them all then. The answer is exact for counted units; for any others it
     is False.
-
-    Parameters
-    ----------
-    options
-        The selection options: more jobs than `length` are never all planned.
     """
     if len(problem.queue) > options.length:
         return False
@@ -62,18 +57,12 @@ class PlanningDispatcher:
 
     Attributes
     ----------
-    objective
-        The search objective, by which plans are compared.
-    priority
-        The queue order that selects the jobs to plan.
     improver
         Looks for better plans; None: the best list plan is carried out.
     allocator
         Places jobs where the plan does not say.
     options
         Which jobs and nodes are planned. `largest` may be exceeded where no plan can do with it.
-    orders
-        The orders of the list plans.
     weighted
         Whether there is a list plan by area over weight besides them.
     fill

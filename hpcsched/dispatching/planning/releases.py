@@ -58,8 +58,6 @@ class Counted(NamedTuple):
 
     Attributes
     ----------
-    free
-        Units that fit now.
     total
         Units that fit once nothing runs any more.
     allocated

@@ -36,8 +36,6 @@ class DinkelbachParameter:
 
     Attributes
     ----------
-    objective
-        The ratio, computed with predicted run times.
     share
         Plans are linearised around this multiple of the ratio so far (see `SpecificCost`).
     """

@@ -130,10 +130,6 @@ class Selection(NamedTuple):
 
     Attributes
     ----------
-    data
-        The model's data.
-    jobs
-        The `J` jobs, by priority.
     nodes
         Numbers of the system's nodes, `[N]`; None where all units are alike and the model has one
         node that stands for all slots.

@@ -58,8 +58,6 @@ class SharedResourceData(NamedTuple):
         ----------
         starts, run_times
             Starts and run times in steps, `[J]`.
-        jobs
-            Numbers of the jobs to check.
         """
         ends = starts + run_times
         for time in {*(int(starts[i]) for i in jobs), *self.since.tolist()}:

@@ -45,10 +45,6 @@ class StartTimeCosts(NamedTuple):
         Cost of a second of the last end.
     discount_time_constant
         Discount time constant of lateness, in seconds; 0: no discount.
-    alpha
-        α of the ratio of sums (PαSF).
-    dinkelbach_parameter
-        Dinkelbach parameter: the ratio around which the cost is linearised.
     amounts
         Factor of each job in the ratio of sums, `[J]`; 0: the job's cost is its lateness alone.
     submit, run_times
@@ -97,8 +93,6 @@ def costs_of(
 
     Parameters
     ----------
-    cost
-        The planned cost; its starts count from the same instant as `submit`.
     submit
         Submission of each job, in seconds, `[J]`; none starts before.
     run_times
@@ -138,8 +132,6 @@ class StartCostFunction(NamedTuple):
     ----------
     at
         Breakpoints in steps, ascending from 0 to the latest start.
-    cost
-        The cost at each breakpoint.
     """
 
     at: tuple[int, ...]

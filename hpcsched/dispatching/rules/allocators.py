@@ -27,15 +27,8 @@ class FirstFit:
 
         Parameters
         ----------
-        units
-            Number of slots to take.
         free
             Ascending intervals of free slots; changed in place.
-
-        Returns
-        -------
-        tuple[Interval, ...]
-            The intervals taken.
 
         Raises
         ------
@@ -114,11 +107,6 @@ class KeepScarce:
 
 def free_share(room: Room) -> npt.NDArray[np.float64]:
     """Return each node's mean free share over the resource types that it has.
-
-    Parameters
-    ----------
-    room
-        Free capacity for one job.
 
     Returns
     -------

@@ -16,32 +16,12 @@ class CarriedState(Protocol):
     def write(
         self, filled: ProblemState, problem: DispatchingProblem, queue: Sequence[WaitingJob]
     ) -> None:
-        """Write the carried state into the core before a round.
-
-        Parameters
-        ----------
-        filled
-            State of the round; its first rows are the queue's jobs.
-        problem
-            Dispatching problem of the round.
-        queue
-            Jobs of the first rows.
-        """
+        """Write the carried state into the core before a round."""
 
     def read(
         self, filled: ProblemState, problem: DispatchingProblem, queue: Sequence[WaitingJob]
     ) -> None:
-        """Read the carried state from the core after a round.
-
-        Parameters
-        ----------
-        filled
-            State after the round.
-        problem
-            Dispatching problem of the round.
-        queue
-            Jobs of the first rows.
-        """
+        """Read the carried state from the core after a round."""
 
 
 class CarriedPromises:

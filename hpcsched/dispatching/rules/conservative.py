@@ -47,13 +47,6 @@ class Conservative:
     Source: A. W. Mu'alem and D. G. Feitelson, Utilization, predictability, workloads, and user
     runtime estimates in scheduling the IBM SP2 with backfilling, IEEE Transactions on Parallel and
     Distributed Systems 12(6), 2001.
-
-    Parameters
-    ----------
-    allocator
-        Chooses the nodes of jobs that start.
-    compression
-        Order in which reservations are moved to earlier times.
     """
 
     @classmethod

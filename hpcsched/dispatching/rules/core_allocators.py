@@ -46,13 +46,7 @@ def chooses_slots(allocator: Allocator) -> bool:
 
 
 class PythonAllocator:
-    """Adapter that lets the core call an allocator written in Python.
-
-    Parameters
-    ----------
-    allocator
-        An `Allocator`, optionally a `SlotAllocator`.
-    """
+    """Adapter that lets the core call an allocator written in Python."""
 
     def __init__(self, allocator: Any) -> None:
         self._allocator = allocator

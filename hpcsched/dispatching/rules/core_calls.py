@@ -19,17 +19,7 @@ from hpcsched.dispatching.rules.problem_state import ProblemState
 
 
 class CoreCalls:
-    """Caller of the core for one problem after another.
-
-    Parameters
-    ----------
-    rule
-        Rule of the core.
-    allocator
-        Chooses the nodes of jobs that start.
-    options
-        Further parameters of `Choices`.
-    """
+    """Caller of the core for one problem after another."""
 
     def __init__(self, rule: Rule, allocator: Allocator, **options: Any) -> None:
         self._rule, self._options = rule, options
@@ -50,17 +40,8 @@ class CoreCalls:
 
         Parameters
         ----------
-        problem
-            Dispatching problem of the round.
-        order
-            Queue in the order in which jobs are considered.
         behind
             The same jobs in the order behind the head job; None: the same order.
-
-        Returns
-        -------
-        ProblemState
-            The filled state.
         """
         slot_map = problem.slot_map if self._chooses_slots else None
         # States are reused, since making their arrays takes longer than deciding most rounds.
@@ -75,17 +56,7 @@ class CoreCalls:
     def decide(
         self, problem: DispatchingProblem, order: Sequence[WaitingJob], *, explains: bool = False
     ) -> None:
-        """Decide the problem of the last `fill`.
-
-        Parameters
-        ----------
-        problem
-            Problem of the last `fill`.
-        order
-            Jobs of the first rows.
-        explains
-            Whether to note reasons of waiting jobs.
-        """
+        """Decide the problem of the last `fill`."""
         with self._asking(problem, order) as allocator:
             self._filled_state.decide(allocator, explains)
 
@@ -121,18 +92,5 @@ class CoreCalls:
 
 
 def starts_of(order: Sequence[WaitingJob], filled: ProblemState) -> tuple[Start, ...]:
-    """Return the starts that the core decided, in their order.
-
-    Parameters
-    ----------
-    order
-        Jobs of the first rows.
-    filled
-        State after the call.
-
-    Returns
-    -------
-    tuple[Start, ...]
-        Starts with their allocations.
-    """
+    """Return the starts that the core decided, in their order."""
     return tuple([Start(order[row].job_id, where) for row, where in filled.started()])

@@ -25,24 +25,7 @@ _KINDS: dict[int, ReasonKind] = {
 
 
 class CoreRounds:
-    """Rounds of one rule and allocator, decided by the core.
-
-    Parameters
-    ----------
-    rule
-        Rule of the core.
-    allocator
-        Chooses the nodes of jobs that start.
-    carried
-        State that the rule carries from round to round.
-    options
-        Further parameters of `Choices`.
-
-    Attributes
-    ----------
-    rule, options
-        As above: a replay by the core follows them.
-    """
+    """Rounds of one rule and allocator, decided by the core."""
 
     def __init__(
         self,
@@ -67,17 +50,8 @@ class CoreRounds:
 
         Parameters
         ----------
-        problem
-            Dispatching problem of the round.
-        order
-            Queue order.
         behind
             Order of the jobs behind the head job; None: the same order.
-
-        Returns
-        -------
-        Decision
-            Jobs to start now.
         """
         if not problem.queue:
             return NOTHING

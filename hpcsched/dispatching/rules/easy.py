@@ -30,8 +30,6 @@ class Easy:
 
     Parameters
     ----------
-    allocator
-        Chooses the nodes of jobs that start.
     order
         Queue order; None: first come, first served.
     backfill_order
@@ -62,13 +60,6 @@ class Easy:
 
 def chosen_orders(params: EasyParams, context: Context) -> tuple[QueueOrder, QueueOrder | None]:
     """Return the orders that the parameters select.
-
-    Parameters
-    ----------
-    params
-        Parameters of EASY or of relaxed backfilling.
-    context
-        Creates the orders.
 
     Returns
     -------

@@ -36,8 +36,6 @@ class ExpectedWaitOrder:
     waits
         Expected wait, in seconds, by number of the queue or partition, or by the smallest size of a
         class of sizes.
-    by
-        Criterion of the classes.
     """
 
     other: int

@@ -36,13 +36,6 @@ def job_features(problem: DispatchingProblem, window: int) -> FeatureRows:
     of the system is that of the resource type of which the job requests most; the free share is
     that of the resource type of which least is free; a queue of `n` jobs has `n / (n + window)`.
 
-    Parameters
-    ----------
-    problem
-        Dispatching problem of the round.
-    window
-        Number of jobs that are seen.
-
     Returns
     -------
     FeatureRows

@@ -34,15 +34,7 @@ OPTIONS: dict[Option, Rule] = {
 
 
 class ChosenFirst:
-    """Queue order that puts chosen jobs before all others, and sorts both by another order.
-
-    Parameters
-    ----------
-    order
-        Order within both groups.
-    chosen
-        Numbers of the chosen jobs.
-    """
+    """Queue order that puts chosen jobs before all others, and sorts both by another order."""
 
     def __init__(self, order: QueueOrder, chosen: Container[int]) -> None:
         self._order = order
@@ -81,12 +73,6 @@ class ListScheduler:
 
     Parameters
     ----------
-    order
-        Queue order.
-    option
-        Treatment of a job that cannot start.
-    allocator
-        Chooses the nodes of jobs that start.
     depth
         Maximum number of reservations per round with `backfill`; None: no maximum.
     """

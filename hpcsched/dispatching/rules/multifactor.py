@@ -30,10 +30,6 @@ class Moment(NamedTuple):
     ----------
     now
         Simulated time, in seconds.
-    queue
-        Queued jobs.
-    running
-        Running jobs.
     """
 
     now: int
@@ -52,10 +48,6 @@ class Factors(NamedTuple):
         Demand as a share of the system, or 1 less that.
     fair_share
         1 for a user without usage, towards 0 with usage beyond the share.
-    partition
-        Priority of the partition over the largest.
-    qos
-        Priority of the queue over the largest.
     """
 
     age: float
@@ -91,15 +83,6 @@ class MultifactorOrder:
     With a tree of accounts, `fair_share` is the rank of the user in the tree by Slurm's Fair Tree /
     the number of users, or the classic formula along the tree. Users are those that an account
     names, those with a started job, and those in the queue.
-
-    Parameters
-    ----------
-    params
-        Weights and scales of the factors.
-    system
-        The system.
-    partitions
-        The partitions, with their priorities.
     """
 
     @classmethod
@@ -126,8 +109,6 @@ class MultifactorOrder:
 
         Parameters
         ----------
-        job
-            The job as it was started.
         end_time
             Its end, in seconds.
         """
@@ -139,18 +120,7 @@ class MultifactorOrder:
         return sorted(problem.queue, key=lambda job: -priority[job.job_id])
 
     def priority(self, factors: Factors) -> float:
-        """Return the weighted sum of factors.
-
-        Parameters
-        ----------
-        factors
-            Factors of one job.
-
-        Returns
-        -------
-        float
-            Priority; the highest comes first.
-        """
+        """Return the weighted sum of factors."""
         # fsum rounds once, so that equal jobs have equal priorities whatever the order of terms.
         weights = self._params.weights
         return fsum(
@@ -164,18 +134,7 @@ class MultifactorOrder:
         )
 
     def factors(self, problem: DispatchingProblem | Moment) -> dict[int, Factors]:
-        """Return the factors of each queued job.
-
-        Parameters
-        ----------
-        problem
-            Dispatching problem, or its part that matters.
-
-        Returns
-        -------
-        dict[int, Factors]
-            Factors by job number.
-        """
+        """Return the factors of each queued job."""
         if self._tree is not None:
             return {
                 waiting.job_id: self._factors(waiting, problem.now, fair_share)

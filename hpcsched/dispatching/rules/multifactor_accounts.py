@@ -19,8 +19,6 @@ class Association(NamedTuple):
 
     Attributes
     ----------
-    account
-        Name of the account.
     user
         Number of the user; None stands for all users of unknown number together.
     """
@@ -34,13 +32,9 @@ class Leaf(NamedTuple):
 
     Attributes
     ----------
-    association
-        The user and the account.
     shares
         Shares, in relation to those of the siblings; None: the user counts with those of the
         account.
-    usage
-        Usage of the user in this account.
     """
 
     association: Association
@@ -55,10 +49,6 @@ class Branch(NamedTuple):
     ----------
     shares
         Shares, in relation to those of the siblings.
-    usage
-        Usage of all users below.
-    children
-        Its users, then its accounts.
     """
 
     shares: float

@@ -157,18 +157,7 @@ class MultifactorParams(Params):
 
 
 def review_accounts(params: MultifactorParams, _system: object) -> Iterator[Caution]:
-    """Report that users without an account are in one that the scenario does not declare.
-
-    Parameters
-    ----------
-    params
-        Parameters of the queue order.
-
-    Returns
-    -------
-    Iterator[Caution]
-        At most one warning.
-    """
+    """Report that users without an account are in one that the scenario does not declare."""
     if params.accounts and params.other_account is None and OTHERS not in params.accounts:
         message = (
             "users that no account names have 1 share each in an account 'others' with 1 share;"

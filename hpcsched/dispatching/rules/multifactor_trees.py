@@ -16,12 +16,8 @@ def level_fair_share(child: Branch | Leaf, siblings_shares: float, parent_usage:
 
     Parameters
     ----------
-    child
-        The account or user.
     siblings_shares
         Sum of the shares of all children of the parent.
-    parent_usage
-        Usage of the parent.
 
     Returns
     -------
@@ -50,11 +46,6 @@ def fair_tree(root: Branch) -> dict[Association, float]:
     - users that are siblings and tie have the same rank, the best of theirs;
     - accounts that are siblings and tie are merged: their children are sorted together;
     - a user that ties with a sibling account has the same rank as the best user of the account.
-
-    Parameters
-    ----------
-    root
-        The tree with usage.
 
     Returns
     -------
@@ -99,11 +90,6 @@ def classic(root: Branch) -> dict[Association, float]:
     root. U is the effective usage: for children of the root their share of all usage; further
     down u + (U of the parent - u) × share among siblings, with u the share of all usage. A user
     that counts with the shares of its account has the factor of the account.
-
-    Parameters
-    ----------
-    root
-        The tree with usage.
 
     Returns
     -------

@@ -34,8 +34,6 @@ class DecayedUsage(Generic[Owner]):
     ----------
     half_life
         Half-life in seconds; None: no decay.
-    owner_of
-        Returns the owner of a job, to whom its usage is charged.
     initial
         Demand × seconds by owner, as of the first instant that is seen.
     """
@@ -63,8 +61,6 @@ class DecayedUsage(Generic[Owner]):
 
         Parameters
         ----------
-        job
-            The job as it was started.
         end_time
             Its end, in seconds; ends come in ascending order.
         """
@@ -84,8 +80,6 @@ class DecayedUsage(Generic[Owner]):
         ----------
         now
             The instant, in seconds.
-        running
-            Running jobs.
 
         Returns
         -------

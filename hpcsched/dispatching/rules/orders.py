@@ -24,11 +24,6 @@ class QueueOrder(Protocol):
     def sort(self, problem: DispatchingProblem) -> Sequence[WaitingJob]:
         """Return the queued jobs, each once, the first to be considered first.
 
-        Parameters
-        ----------
-        problem
-            Dispatching problem of the round.
-
         Returns
         -------
         Sequence[WaitingJob]
@@ -47,13 +42,6 @@ class ArrivalOrder:
 
 def sorted_queue(order: QueueOrder, problem: DispatchingProblem) -> Sequence[WaitingJob]:
     """Return the queue in an order; that of a third party's plugin is checked.
-
-    Parameters
-    ----------
-    order
-        The order.
-    problem
-        Dispatching problem of the round.
 
     Raises
     ------
@@ -93,8 +81,6 @@ class WaitOver:
     ----------
     divisor
         Function that returns the divisor of a job's wait, an integer of at least 1.
-    then_area
-        Whether ties are broken by area, the smallest first.
     """
 
     def __init__(self, divisor: Callable[[Any], Any], *, then_area: bool = False) -> None:
@@ -119,28 +105,12 @@ def slowdown_order(*, then_area: bool = False) -> WaitOver:
     It is the priority of the CP dispatchers (Galleguillos et al., CP 2021, section 2.2), whose tie
     breaker is the area (Galleguillos, thesis 2020, section 2.3): jobs that have just been submitted
     all have the slowdown 1. Elsewhere it is known as the largest expansion factor (LXF).
-
-    Parameters
-    ----------
-    then_area
-        Whether ties are broken by area, the smallest first.
-
-    Returns
-    -------
-    WaitOver
-        The order.
     """
     return WaitOver(run_time, then_area=then_area)
 
 
 class KeyOrder:
-    """Order by a key, ascending.
-
-    Parameters
-    ----------
-    key
-        Function that returns the key of a job.
-    """
+    """Order by a key, ascending."""
 
     def __init__(self, key: Callable[[Any], Any]) -> None:
         self.key = key
@@ -177,11 +147,6 @@ def largest_area(job: WaitingJob) -> int:
 
 def smallest_product(job: WaitingJob) -> tuple[int, int, int]:
     """Return the key of SPF: area × run time, then area, then submit time.
-
-    Parameters
-    ----------
-    job
-        A queued job.
 
     Returns
     -------

@@ -28,8 +28,6 @@ class PolicyOrder:
     ----------
     score
         The policy; None: order of arrival.
-    window
-        Number of jobs that it sees.
     """
 
     @classmethod

@@ -21,11 +21,6 @@ class Pressure:
     def of(self, room: Room) -> Sequence[float]:
         """Return the pressure in the round of a room.
 
-        Parameters
-        ----------
-        room
-            Free capacity for one job.
-
         Returns
         -------
         Sequence[float]

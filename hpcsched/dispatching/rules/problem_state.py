@@ -36,12 +36,8 @@ class ProblemState:
 
     Parameters
     ----------
-    system
-        System of all problems.
     slot_map
         Numbering of slots where they are counted; None where units are placed node by node.
-    choices
-        Rule, allocator and options.
     """
 
     def __init__(self, system: System, slot_map: SlotMap | None, choices: Choices) -> None:
@@ -70,8 +66,6 @@ class ProblemState:
 
         Parameters
         ----------
-        order
-            Queue in the order in which jobs are considered.
         behind
             The same jobs in the order behind the head job; None: the same order.
         """

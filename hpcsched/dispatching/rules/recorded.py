@@ -29,8 +29,6 @@ class Recorded:
 
     Parameters
     ----------
-    allocator
-        Chooses the nodes of jobs that start.
     missing_start
         Treatment of jobs without a recorded start.
     """
@@ -46,13 +44,7 @@ class Recorded:
         self._rule: ListScheduler | None = None
 
     def follow_record(self, waits: dict[int, int], log: str) -> RecordedStarts:
-        """Adopt the wait times of a log.
-
-        Returns
-        -------
-        RecordedStarts
-            Due times of the jobs.
-        """
+        """Adopt the wait times of a log."""
         starts = RecordedStarts(waits, log, self._missing_start)
         # Due times are known only once jobs are submitted, so the order looks them up.
         order = KeyOrder(lambda job: starts.due(job.job_id))

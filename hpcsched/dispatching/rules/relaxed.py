@@ -26,8 +26,6 @@ class Relaxed(Easy):
 
     Parameters
     ----------
-    allocator
-        Chooses the nodes of jobs that start.
     relaxation
         Maximum delay as a share of the expected wait (ω).
     order

@@ -9,13 +9,7 @@ from hpcsched.system.allocation import Allocation
 
 
 class RoundSharedResources:
-    """Free amounts of shared resources from now on, reduced by every job that starts.
-
-    Parameters
-    ----------
-    problem
-        Problem of the round, on a system with shared resources.
-    """
+    """Free amounts of shared resources from now on, reduced by every job that starts."""
 
     def __init__(self, problem: DispatchingProblem) -> None:
         self._problem = problem
@@ -29,11 +23,6 @@ class RoundSharedResources:
     def lacking(self, job: WaitingJob) -> str | None:
         """Return the name of a shared resource that is short for a queued job, or None.
 
-        Parameters
-        ----------
-        job
-            A job of the problem's queue.
-
         Returns
         -------
         str | None
@@ -44,15 +33,7 @@ class RoundSharedResources:
         return None if resource == -1 else self._problem.system.shared_resources[resource].name
 
     def start(self, job: WaitingJob, allocation: Allocation) -> None:
-        """Subtract the draw of a queued job that starts now.
-
-        Parameters
-        ----------
-        job
-            A job of the problem's queue.
-        allocation
-            Nodes of its units.
-        """
+        """Subtract the draw of a queued job that starts now."""
         placed = np.zeros(self._problem.system.node_count, dtype=np.int64)
         placed[list(allocation.nodes)] = allocation.units
         self._state.draw_for_start(self._row_of[job.job_id], placed)

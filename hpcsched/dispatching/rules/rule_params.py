@@ -233,20 +233,7 @@ class ScarceResourceParams(Params):
 
 
 def review_scarce_types(params: ScarceResourceParams, system: System) -> Iterator[Caution]:
-    """Report the scarce resource types that no node group has.
-
-    Parameters
-    ----------
-    params
-        Parameters of an allocator.
-    system
-        The system.
-
-    Returns
-    -------
-    Iterator[Caution]
-        One error per unknown type.
-    """
+    """Report the scarce resource types that no node group has."""
     for name in params.scarce_resources or ():
         if name not in system.resource_types:
             message = f"{name} cannot be scarce: no node group has it"

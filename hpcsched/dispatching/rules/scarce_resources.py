@@ -138,15 +138,8 @@ def scarce_types(system: System, names: Sequence[str] | None) -> list[int]:
 
     Parameters
     ----------
-    system
-        The system.
     names
         Names of the scarce types; None: the types that some nodes lack.
-
-    Returns
-    -------
-    list[int]
-        Ascending numbers of resource types.
     """
     if names is not None:
         return [r for r, name in enumerate(system.resource_types) if name in names]
@@ -159,10 +152,6 @@ def weights(units: int, room: Room, pressure: Sequence[float]) -> Ranks:
 
     Parameters
     ----------
-    units
-        Number of units of the job.
-    room
-        Free capacity for the job.
     pressure
         Pressure on each resource type, `[R]`.
 
@@ -189,10 +178,6 @@ def weighted_round_robin(room: Room, scarce_resources: Sequence[int], ranks: Ran
 
     Parameters
     ----------
-    room
-        Free capacity for the job.
-    scarce_resources
-        Numbers of the scarce resource types.
     ranks
         Ranks of the nodes within their class, `[N]`.
 

@@ -64,15 +64,7 @@ class ScoringNetwork:
 
     @classmethod
     def of_parameters(cls, parameters: Any, hidden: Sequence[int] = ()) -> Self:
-        """Return a network of a flat list of numbers, as optimisers have them.
-
-        Parameters
-        ----------
-        parameters
-            Weights and biases, layer by layer: `parameter_count` numbers.
-        hidden
-            Numbers of outputs of the hidden layers.
-        """
+        """Return a network of a flat list of numbers, as optimisers have them."""
         sizes = (len(FEATURES), *hidden, 1)
         numbers, layers = np.asarray(parameters, dtype=np.float64), []
         if numbers.shape != (parameter_count(hidden),):

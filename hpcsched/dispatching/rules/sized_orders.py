@@ -58,16 +58,6 @@ def unicef(system: System) -> QueueOrder:
 def f1(system: System) -> QueueOrder:
     """Return the order by log₁₀(run time) × processors + 870 × log₁₀(submit time), ascending.
 
-    Parameters
-    ----------
-    system
-        The system, which converts demands to processors.
-
-    Returns
-    -------
-    QueueOrder
-        The order.
-
     Notes
     -----
     F1 to F4 were fitted to schedules of small sets of jobs by Carastan-Santos and de Camargo,

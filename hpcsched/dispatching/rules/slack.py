@@ -25,14 +25,10 @@ class SlackBased(Conservative):
 
     Parameters
     ----------
-    allocator
-        Chooses the nodes of jobs that start.
     share
         Slack as a share of the promised wait.
     least_slack
         Slack of every job beside that, in seconds.
-    compression
-        Order in which reservations are moved to earlier times.
     """
 
     def __init__(

@@ -17,13 +17,7 @@ from hpcsched.registration import builtin
 
 
 class _Given:
-    """Queue order that returns a list of jobs as it is given.
-
-    Parameters
-    ----------
-    jobs
-        The list.
-    """
+    """Queue order that returns a list of jobs as it is given."""
 
     def __init__(self, jobs: Sequence[WaitingJob]) -> None:
         self._jobs = jobs
@@ -61,15 +55,6 @@ class SlurmBackfill:
 
     Source: the manual page `slurm.conf` of SchedMD, `SchedulerParameters`, with the defaults of
     Slurm 24.11.
-
-    Parameters
-    ----------
-    order
-        Priority order of the jobs.
-    allocator
-        Chooses the nodes of jobs that start.
-    params
-        Limits of both schedulers.
     """
 
     @classmethod

@@ -18,13 +18,6 @@ class Workspace:
 
     A job fits if its units fit, on slots where these are counted and otherwise on nodes, and if
     shared resources suffice until its predicted end.
-
-    Parameters
-    ----------
-    problem
-        Problem of the round.
-    allocator
-        Chooses the nodes of jobs.
     """
 
     def __init__(self, problem: DispatchingProblem, allocator: Allocator) -> None:
@@ -45,11 +38,6 @@ class Workspace:
     def units_that_fit(self, job: WaitingJob) -> int:
         """Return how many units of the job fit now, regardless of its draw from shared resources.
 
-        Parameters
-        ----------
-        job
-            A job of the problem's queue.
-
         Returns
         -------
         int
@@ -62,11 +50,6 @@ class Workspace:
     def fits(self, job: WaitingJob) -> bool:
         """Check whether the job could be placed now.
 
-        Parameters
-        ----------
-        job
-            A job of the problem's queue.
-
         Returns
         -------
         bool
@@ -76,11 +59,6 @@ class Workspace:
 
     def short_of(self, job: WaitingJob) -> str:
         """Return a shared resource that is short for a job, in words: `shared resource NAME`.
-
-        Parameters
-        ----------
-        job
-            A job of the problem's queue.
 
         Returns
         -------
@@ -97,11 +75,6 @@ class Workspace:
         ----------
         job
             A job of the problem's queue, which must fit.
-
-        Returns
-        -------
-        Allocation
-            Its allocation.
         """
         space = self._space
         if isinstance(space, SlotSpace) and self._slots is not None:
@@ -142,18 +115,5 @@ class Workspace:
 
 
 def open_workspace(problem: DispatchingProblem, allocator: Allocator) -> Workspace:
-    """Return a workspace without any placed job.
-
-    Parameters
-    ----------
-    problem
-        Problem of a round.
-    allocator
-        Chooses the nodes of jobs.
-
-    Returns
-    -------
-    Workspace
-        The workspace.
-    """
+    """Return a workspace without any placed job."""
     return Workspace(problem, allocator)

@@ -37,8 +37,6 @@ class OrderSearch:
 
     Attributes
     ----------
-    effort
-        Budget of the search and front bias of its moves.
     random
         State of the search's random numbers, `[1]`.
     discount_time_constant

@@ -47,8 +47,6 @@ class Session(Protocol):
 
         Parameters
         ----------
-        limits
-            A budget or a stopping rule.
         hint
             Values of all decision variables to start from; None: no warm start.
 
@@ -131,12 +129,6 @@ class DataBackend(AnyBackend, Protocol):
 
         Parameters
         ----------
-        formulation
-            The formulation.
-        data
-            The model's data.
-        limits
-            A budget or a stopping rule.
         hint
             A plan to start from; None: no warm start.
         seconds

@@ -27,12 +27,6 @@ class Meaning(NamedTuple):
 
     Attributes
     ----------
-    mode
-        See `PostponeMode`.
-    placings
-        Functions that make the variables.
-    needed
-        Constraints that mean this together.
     others
         Constraints that leave at least one of the best plans of those that are needed, and
         `dominating_first`, which the search keeps to where the formulation has it.

@@ -57,13 +57,6 @@ class ClockedRun:
     """A model in one of CPMpy's solvers, which stops by the clock.
 
     A hint is given to solvers that can be told where to begin.
-
-    Parameters
-    ----------
-    solver
-        The solver, with the model.
-    options
-        Options of its method `solve`.
     """
 
     def __init__(self, solver: Any, **options: Any) -> None:
@@ -89,8 +82,6 @@ class RestartedSession:
 
     Parameters
     ----------
-    built
-        The model.
     load
         Function that puts a CPMpy model into the solver's terms; it returns an object with a method
         `solve(limit, hint)`, which returns an `Outcome` and leaves the solution in the variables.
@@ -116,8 +107,6 @@ class RestartedSession:
 
         Parameters
         ----------
-        limits
-            A budget or a stopping rule.
         hint
             Values of variables to start from; None: no warm start.
         """

@@ -28,15 +28,6 @@ def curve_cost(curve: StartCostFunction, start: Variable, name: str) -> tuple[An
     is nowhere above the curve bounds the cost from below at every start. The other pieces hold in
     their parts of the time alone: of neighbouring parts, in each of which the curve is convex, the
     start is in one. Where two meet they cost the same.
-
-    Parameters
-    ----------
-    curve
-        The start-time cost function of a job.
-    start
-        The start variable of the job.
-    name
-        Ending of the names of new variables.
     """
     slopes = curve.slopes
     if len(set(slopes)) <= 1:
@@ -86,8 +77,6 @@ def start_variables(data: ModelData, fixed: IntArray) -> list[Variable]:
 
     Parameters
     ----------
-    data
-        The model's data.
     fixed
         Starts of the jobs that get a number in place of a variable; −1 for the others, `[J]`.
     """
@@ -106,8 +95,6 @@ def objective(data: ModelData, starts: Sequence[Variable]) -> tuple[Any, list[An
 
     Parameters
     ----------
-    data
-        The model's data.
     starts
         The start variables, `[J]`; numbers where the start is fixed.
     """

@@ -263,8 +263,6 @@ class UnitPositions:
         `nodes[i][j]`: number of the node of unit j of job i; a number if there is no choice.
     origins
         `origins[i][r][j]`: first position of the unit, for the modelled types that job i asks for.
-    segments
-        `segments[i]`: where units of job i can be.
     within
         `within[i][j][k]`: whether the unit is in the k-th segment; empty if there is only one.
     """
