@@ -49,8 +49,6 @@ def text_array(texts: Sequence[str], missing: npt.NDArray[np.bool_] | None = Non
 
     Parameters
     ----------
-    texts
-        `n` texts; those that are missing may have any value.
     missing
         `[n]`, True where the result is null; None if nothing is missing.
     """
@@ -63,15 +61,7 @@ def text_array(texts: Sequence[str], missing: npt.NDArray[np.bool_] | None = Non
 
 
 def python_array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
-    """Convert Python values to an Arrow array; None becomes null.
-
-    Parameters
-    ----------
-    values
-        Texts, numbers, flags, or sequences of these.
-    kind
-        The Arrow type of the result.
-    """
+    """Convert Python values to an Arrow array; None becomes null."""
     missing = np.array([value is None for value in values], dtype=np.bool_)
     absent = missing if missing.any() else None
     if kind == pa.string():
@@ -92,13 +82,6 @@ def null_structs(kind: pa.StructType, count: int) -> pa.Array:
 
     A Parquet file refuses a null in a field declared without nulls, and `pyarrow.nulls` writes
     nulls into the fields, too.
-
-    Parameters
-    ----------
-    kind
-        The type of the structs; fields are texts or numbers.
-    count
-        The number of structs.
     """
     numbers = np.zeros(count)
     # One end for all texts: to join as many empty ones takes a fifth of a replay in memory.
@@ -139,13 +122,6 @@ def computed(function: str, *values: Any) -> Any:
 
     Methods such as `take` import `pyarrow.compute`, which first builds Python wrappers for all 280
     functions.
-
-    Parameters
-    ----------
-    function
-        Name of the Arrow function, such as `take`.
-    values
-        Its arguments: arrays or tables.
     """
     return call_function(function, values)
 

@@ -15,8 +15,6 @@ class Place:
 
     Attributes
     ----------
-    file
-        Path of the file, as the user gave it.
     line
         Line number, from 1; None if unknown.
     column
@@ -68,13 +66,7 @@ class HpcschedError(Exception):
 
 
 class InputError(HpcschedError):
-    """Unusable input: a scenario, a trace or a run directory. Exit code 1.
-
-    Attributes
-    ----------
-    findings
-        All errors found in the input; the message has one line for each.
-    """
+    """Unusable input: a scenario, a trace or a run directory. Exit code 1."""
 
     def __init__(self, findings: Finding | Iterable[Finding]) -> None:
         # A tuple: a generator of findings would be empty when the message has been made.
@@ -107,11 +99,6 @@ def told_on_command_line() -> Iterator[None]:
 
 def flag(name: str) -> str:
     """Return a switch as the user of a message writes it.
-
-    Parameters
-    ----------
-    name
-        Name of the parameter in Python.
 
     Examples
     --------

@@ -44,11 +44,6 @@ class NotReproducible:
     A review of the scenario warns about it, and the manifest of a run records it. A field is marked
     in its annotation and counts when it is given; a plugin that always depends on the machine sets
     `not_reproducible` of its parameters.
-
-    Attributes
-    ----------
-    why
-        The reason, for the warning.
     """
 
     why: str
@@ -103,11 +98,6 @@ class Selects:
 
     While a scenario is read, the value becomes an instance of the plugin's parameters that also
     carries the name. Elsewhere, as in a plugin's own tests, the value stays as it is.
-
-    Attributes
-    ----------
-    kind
-        The kind of plugin, such as `predictor`.
     """
 
     kind: str
@@ -187,11 +177,6 @@ class ResourceType:
     """Marker of a text that names a resource type of the scenario's system.
 
     Reading a scenario fails if no node group has the resource type.
-
-    Attributes
-    ----------
-    beside
-        Further words that are accepted.
     """
 
     beside: tuple[str, ...] = ()

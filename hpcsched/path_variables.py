@@ -33,8 +33,6 @@ def expand_variables(text: str, environment: Mapping[str, str]) -> str:
 
     Parameters
     ----------
-    text
-        The path.
     environment
         Values by variable name; a variable that is unset or empty stays as `${VAR}`.
 

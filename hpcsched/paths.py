@@ -20,13 +20,6 @@ MOST_TEXT = 256
 def given_path(text: str, folder: Path) -> Path:
     """Return the absolute path for a text that a user gave.
 
-    Parameters
-    ----------
-    text
-        The path as given; `~` and `~USER` are expanded.
-    folder
-        Start of relative paths.
-
     Raises
     ------
     ValueError
@@ -53,8 +46,6 @@ def path_fault(path: str, text: str | None = None) -> str | None:
 
     Parameters
     ----------
-    path
-        The path to check.
     text
         The path as the user gave it, for the message; `path` if None.
     """
@@ -108,8 +99,6 @@ def read_file(path: Path, most: int = MOST_TEXT) -> bytes:
 
     Parameters
     ----------
-    path
-        The file.
     most
         Maximum size in MiB.
 

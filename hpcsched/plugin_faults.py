@@ -107,10 +107,6 @@ def named(kind: str, built: object, name: str | None = None) -> str:
 
     Parameters
     ----------
-    kind
-        The kind of plugin.
-    built
-        The object that its factory returned.
     name
         The name of an object of unknown origin, such as a wrapper; its class if None.
     """

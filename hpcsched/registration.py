@@ -61,14 +61,8 @@ class Caution:
 
     Attributes
     ----------
-    rule : str
-        The name of the rule, in kebab case.
-    message : str
-        One sentence for people.
     key : str
         The key path within the plugin's parameters; empty for the choice as a whole.
-    severity : {"error", "warning"}
-        An error refuses the scenario.
     """
 
     rule: str
@@ -95,22 +89,14 @@ class Plugin:
 
     Attributes
     ----------
-    name : str
-        The name in scenarios, in kebab case.
     summary : str
         One line for people, without a full stop.
     factory : function
         Takes the validated parameters and a `Context`; returns an object that follows the protocol
         of the kind.
-    params : type
-        The model of the parameters, derived from `Params`.
-    capabilities : set of str
-        Capabilities such as `SEES_RUN_TIME`.
     review : function, optional
         Takes the parameters and the system; yields cautions about parameters that are legal and
         suspicious.
-    aliases : tuple of str
-        Other names in scenarios, as good as `name`.
     former_names : tuple of str
         Names in older scenarios: they are accepted with a warning that tells the present one.
     """
@@ -126,19 +112,7 @@ class Plugin:
 
 
 class OptionalPackage(NamedTuple):
-    """A Python package that a plugin needs and that hpcsched does not depend on.
-
-    Attributes
-    ----------
-    what : str
-        The plugin, as messages call it.
-    module : str
-        The module to import.
-    package : str
-        The name of the package in package registries.
-    extra : str
-        The extra of hpcsched that installs it.
-    """
+    """A Python package that a plugin needs and that hpcsched does not depend on."""
 
     what: str
     module: str
@@ -172,20 +146,8 @@ class BuiltIn(NamedTuple):
 
     Attributes
     ----------
-    kind, name, summary : str
-        As in `KINDS` and in `Plugin`.
-    made_by : str
-        The decorated class or function.
-    params : str
-        The model of the parameters.
-    review : str or None
-        The function that reviews them.
-    capabilities : tuple of str
-        In alphabetical order.
     needs : OptionalPackage or None
         The package without which `made_by` cannot be imported.
-    aliases, former_names : tuple of str
-        As in `Plugin`.
     """
 
     kind: str
@@ -202,13 +164,7 @@ class BuiltIn(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class OtherNames:
-    """Names of a plugin in scenarios beside its own.
-
-    Attributes
-    ----------
-    aliases, former : tuple of str
-        As `aliases` and `former_names` in `Plugin`.
-    """
+    """Names of a plugin in scenarios beside its own."""
 
     aliases: tuple[str, ...] = ()
     former: tuple[str, ...] = ()
@@ -240,22 +196,10 @@ def builtin(
 
     Parameters
     ----------
-    kind : str
-        The kind of plugin, a key of `KINDS`.
-    name : str
-        The name in scenarios, in kebab case.
     params : type
         The model of the parameters. Its module must be quick to import.
     summary : str
         One line for people, without a full stop.
-    capabilities : iterable of str
-        Capabilities such as `SEES_RUN_TIME`.
-    review : function, optional
-        A function of a module that is quick to import; see `Plugin`.
-    needs : OptionalPackage, optional
-        The package that the decorated object's module imports.
-    other_names : OtherNames, optional
-        Aliases and former names.
     """
 
     def register(made: _Made) -> _Made:

@@ -43,8 +43,6 @@ class PlainStream:
 
     Parameters
     ----------
-    out
-        The stream to write to.
     name
         Name of the stream, for the error; None loses text that cannot be written.
     drawn

@@ -22,13 +22,6 @@ def replacing(path: Path, *, force: bool = True) -> Iterator[Path]:
 
     Otherwise the old file stays, and nothing new.
 
-    Parameters
-    ----------
-    path
-        The file.
-    force
-        True: replace an existing file.
-
     Raises
     ------
     InputError

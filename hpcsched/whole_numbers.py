@@ -14,13 +14,6 @@ def is_count(text: str) -> bool:
 def parse_count(text: str, what: str) -> int:
     """Return a whole number of at least 0.
 
-    Parameters
-    ----------
-    text
-        The text to read.
-    what
-        Name of the counted things, for the message.
-
     Raises
     ------
     ValueError

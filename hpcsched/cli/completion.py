@@ -11,13 +11,7 @@ _SCENARIO = ("scenario", "scenarios", "first")
 
 
 def offered_runs(incomplete: str) -> list[str]:
-    """Return the runs and experiments that a beginning may mean, by name or path.
-
-    Parameters
-    ----------
-    incomplete
-        What has been typed so far.
-    """
+    """Return the runs and experiments that a beginning may mean, by name or path."""
     from hpcsched.report.run_choice import INDEX, RUNS
     from hpcsched.results.files import MANIFEST
 
@@ -36,13 +30,6 @@ def offered_settings(ctx: typer.Context, incomplete: str) -> list[str]:
 
     Keys are those of the scenario that the command line names, defaults included; without one they
     are the keys at the top. The values that are offered are names of plugins.
-
-    Parameters
-    ----------
-    ctx
-        The command line so far.
-    incomplete
-        What has been typed so far.
     """
     key, given, value = incomplete.partition("=")
     if given:

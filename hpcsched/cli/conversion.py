@@ -26,15 +26,7 @@ _WRITERS: Mapping[LogSource, tuple[str, Callable[..., Written]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """Outcome of a conversion, in lines of text.
-
-    Attributes
-    ----------
-    account
-        Numbers of jobs read and written.
-    warnings
-        Properties that the format cannot hold.
-    """
+    """Outcome of a conversion, in lines of text."""
 
     account: Sequence[str]
     warnings: Sequence[str]
@@ -54,20 +46,12 @@ def convert_trace(
 
     Parameters
     ----------
-    trace
-        A log; or the file of the scenario.
-    out
-        File to write; its ending is the format.
     scenario
         The scenario with the trace; None for a log.
     source
         Trace source that reads the log; None: by its name.
-    overrides
-        Overrides of the scenario for a log.
     jobs
         Largest number of jobs to write; None is all.
-    force
-        Whether an existing file is replaced.
 
     Raises
     ------

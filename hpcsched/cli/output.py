@@ -96,12 +96,6 @@ def tables_text(
 
     Parameters
     ----------
-    tables
-        The tables, in their order.
-    format_
-        The format.
-    content
-        Returns the content of the JSON format: exact values.
     out
         The file that text is for; None if it is printed, which on a terminal draws the tables.
     """

@@ -13,13 +13,7 @@ _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def sarif_content(findings: Sequence[Finding]) -> dict[str, Any]:
-    """Return findings as a SARIF log with one run.
-
-    Parameters
-    ----------
-    findings
-        Findings; their paths become relative to the working directory.
-    """
+    """Return findings as a SARIF log with one run."""
     # Sorted, so that the same findings give the same bytes.
     rules = sorted({finding.rule for finding in findings})
     run = {

@@ -13,11 +13,6 @@ from hpcsched.plugins.registry import Installed
 def description(installed: Installed) -> dict[str, Any]:
     """Return the description of a plugin, as plain values.
 
-    Parameters
-    ----------
-    installed
-        The plugin.
-
     Returns
     -------
     dict
@@ -37,13 +32,7 @@ def description(installed: Installed) -> dict[str, Any]:
 
 
 def description_lines(installed: Installed) -> Iterator[str]:
-    """Yield the lines of a description for people.
-
-    Parameters
-    ----------
-    installed
-        The plugin.
-    """
+    """Yield the lines of a description for people."""
     plugin = installed.plugin
     yield f"{spoken(installed.kind)} {plugin.name}: {plugin.summary}"
     yield f"  from {installed.distribution} {installed.version}"

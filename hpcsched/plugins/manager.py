@@ -61,8 +61,6 @@ def build_registry(*, external: bool, modules: Iterable[ModuleType] = ()) -> Reg
 
     Parameters
     ----------
-    external
-        True: include plugins of other distributions.
     modules
         Modules with hooks that take part as if installed, under the name of their package.
 

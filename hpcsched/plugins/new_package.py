@@ -33,15 +33,6 @@ def kinds() -> tuple[str, ...]:
 def write_package(kind: str, name: str, folder: Path) -> list[Path]:
     """Write an installable package with a plugin and its tests.
 
-    Parameters
-    ----------
-    kind
-        One of `kinds()`; hyphens stand for underscores.
-    name
-        Name of the plugin: words of small letters and digits, joined by hyphens.
-    folder
-        Folder to create.
-
     Returns
     -------
     list[Path]

@@ -116,8 +116,6 @@ def check_product(built: object, origin: PluginOrigin) -> None:
 
     Parameters
     ----------
-    built
-        The product.
     origin
         Its plugin; only products of third parties are checked for more than their members' names.
 
@@ -136,10 +134,6 @@ def product_fault(built: object, kind: str, *, arguments: bool = True) -> str | 
 
     Parameters
     ----------
-    built
-        The object.
-    kind
-        The kind of plugin.
     arguments
         Whether methods must take the arguments of the protocol, and attributes have its types.
     """

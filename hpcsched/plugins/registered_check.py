@@ -33,17 +33,6 @@ CAPABILITIES = {
 def check_registered(plugin: object, hook: str, kind: str, whose: str) -> Plugin:
     """Return a plugin of a third party, checked.
 
-    Parameters
-    ----------
-    plugin
-        What a hook has returned.
-    hook
-        Name of the hook.
-    kind
-        Kind of plugin.
-    whose
-        The distribution, as messages name it.
-
     Raises
     ------
     PluginError

@@ -24,8 +24,6 @@ class Correction(Protocol):
 
         Parameters
         ----------
-        job
-            The running job.
         predicted_run_time
             The prediction at submission, in seconds; never an earlier correction.
         elapsed

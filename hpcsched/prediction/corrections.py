@@ -47,8 +47,6 @@ class Doubling:
 
         Parameters
         ----------
-        job
-            The running job.
         predicted_run_time
             The prediction at submission, in seconds, at least 1.
         elapsed

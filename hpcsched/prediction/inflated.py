@@ -67,8 +67,6 @@ class Multiplier(Protocol):
 
         Parameters
         ----------
-        job
-            The job at its submission.
         seconds
             Prediction before multiplication, in seconds, at least 1.
         """
@@ -78,8 +76,6 @@ class Multiplier(Protocol):
 
         Parameters
         ----------
-        job
-            The completed job.
         run_time
             Its real run time in seconds.
         """
@@ -115,8 +111,6 @@ class QuantileOfRatios:
     ----------
     quantile
         Share of jobs, above 0 and at most 1.
-    window
-        Number of last completed jobs.
     memory
         Maximum number of predictions remembered for jobs that have not completed.
     """
@@ -160,17 +154,7 @@ class QuantileOfRatios:
 
 
 class Inflated:
-    """Predictor that multiplies another's predictions and rounds up to whole seconds.
-
-    Parameters
-    ----------
-    inner
-        The other predictor.
-    multiplier
-        The factor.
-    cap
-        Limit predictions to the requested time.
-    """
+    """Predictor that multiplies another's predictions and rounds up to whole seconds."""
 
     def __init__(self, inner: Predictor, multiplier: Multiplier, *, cap: bool) -> None:
         self._inner = inner
@@ -190,15 +174,6 @@ class InflatedOracle:
     """Oracle that multiplies another oracle's predictions: errors by a known factor.
 
     It sees real run times on behalf of the inner oracle, so it is an oracle itself.
-
-    Parameters
-    ----------
-    inner
-        The other oracle.
-    multiplier
-        The factor.
-    cap
-        Limit predictions to the requested time.
     """
 
     def __init__(self, inner: Oracle, multiplier: Multiplier, *, cap: bool) -> None:
@@ -239,15 +214,7 @@ class _Scale:
     summary="another predictor's predictions, multiplied",
 )
 def make_inflated(params: InflatedParams, context: Context) -> Inflated | InflatedOracle:
-    """Make the predictor `inflated`; around an oracle, the result is an oracle.
-
-    Parameters
-    ----------
-    params
-        The parameters of `inflated`.
-    context
-        Makes the inner predictor.
-    """
+    """Make the predictor `inflated`; around an oracle, the result is an oracle."""
     inner: Predictor | Oracle = context.make("predictor", params.of)
     multiplier: Multiplier
     if params.factor is not None:

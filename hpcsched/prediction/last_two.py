@@ -48,13 +48,7 @@ class LastTwo:
         self._run_times: Recent[int, tuple[int, int | None]] = Recent(params.memory)
 
     def predict_by(self, job: Job) -> Prediction:
-        """Return the prediction and its rule.
-
-        Returns
-        -------
-        Prediction
-            Seconds, and `last_two` or `requested_time`.
-        """
+        """Return the prediction and its rule."""
         known = None if job.user is None else self._run_times.get(job.user)
         if known is None or known[1] is None:
             return Prediction(capped(job.requested_time, job), REQUESTED_TIME)

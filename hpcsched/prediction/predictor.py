@@ -28,8 +28,6 @@ class Predictor(Protocol):
 
         Parameters
         ----------
-        job
-            The job.
         run_time
             Its real run time in seconds.
         """
@@ -44,8 +42,6 @@ class Oracle(Protocol):
 
         Parameters
         ----------
-        job
-            The job that is being submitted.
         run_time
             Its real run time in seconds.
 
@@ -60,8 +56,6 @@ class Oracle(Protocol):
 
         Parameters
         ----------
-        job
-            The job.
         run_time
             Its real run time in seconds.
         """
@@ -74,8 +68,6 @@ class Prediction(NamedTuple):
     ----------
     seconds
         Predicted run time in seconds.
-    rule
-        Name of the rule.
     """
 
     seconds: int
@@ -107,8 +99,6 @@ class RulePredictor(Protocol):
 
         Parameters
         ----------
-        job
-            The job.
         run_time
             Its real run time in seconds.
         """
@@ -143,7 +133,5 @@ def capped(seconds: int, job: Job) -> int:
     ----------
     seconds
         Estimated run time in seconds.
-    job
-        The job whose requested time is the upper bound.
     """
     return max(1, min(seconds, job.requested_time))

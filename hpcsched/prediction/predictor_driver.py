@@ -25,8 +25,6 @@ class PredictorDriver:
 
     Parameters
     ----------
-    predictor
-        The predictor to ask.
     name
         The name of its plugin, for messages; the predictor's class if None.
     """
@@ -49,8 +47,6 @@ class PredictorDriver:
 
         Parameters
         ----------
-        job
-            A job that is being submitted.
         run_time
             Its real run time in seconds, which only an oracle is shown.
 
@@ -103,8 +99,6 @@ class PredictorDriver:
 
         Parameters
         ----------
-        job
-            The job.
         run_time
             Its real run time in seconds.
 
@@ -143,10 +137,6 @@ def corrected_run_time(
 
     Parameters
     ----------
-    correction
-        The correction to ask.
-    job
-        The running job.
     predicted_run_time
         The prediction at submission, in seconds.
     elapsed

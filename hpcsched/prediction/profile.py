@@ -74,13 +74,7 @@ class Profile:
         self._run_times: Recent[_Key, int] = Recent(params.memory)
 
     def predict_by(self, job: Job) -> Prediction:
-        """Return the prediction and its rule.
-
-        Returns
-        -------
-        Prediction
-            Seconds, and one of `RULES`.
-        """
+        """Return the prediction and its rule."""
         for key in _keys(job):
             run_time = self._run_times.get(key)
             if run_time is not None:

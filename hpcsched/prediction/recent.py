@@ -30,15 +30,7 @@ class Recent(Generic[K, V]):
         return self._values.get(key)
 
     def put(self, key: K, value: V) -> None:
-        """Store a value; forget the oldest entry if there are more than `size`.
-
-        Parameters
-        ----------
-        key
-            Key; an existing one becomes the newest.
-        value
-            Its new value.
-        """
+        """Store a value; forget the oldest entry if there are more than `size`."""
         self._values[key] = value
         self._values.move_to_end(key)
         if len(self._values) > self._size:

@@ -41,12 +41,8 @@ class Document:
 
     Attributes
     ----------
-    value
-        Plain values.
     keys, values
         Line and column by key path.
-    problems
-        Faults after which reading went on.
     refused
         Key paths of values that could not be read, which are None.
     """
@@ -63,8 +59,6 @@ def read_text(path: Path, most: int = MOST_YAML) -> str:
 
     Parameters
     ----------
-    path
-        The file.
     most
         Maximum size in MiB.
 

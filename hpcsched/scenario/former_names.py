@@ -55,17 +55,6 @@ def former_names(
     """Yield the former names that a document uses.
 
     Defaults are not looked at: only what is written can be written anew.
-
-    Parameters
-    ----------
-    value
-        A validated block, list or mapping.
-    document
-        The plain values that it was made of.
-    registry : Registry
-        What is installed.
-    path : tuple
-        Where the document stands.
     """
     if isinstance(value, BaseModel):
         if isinstance(value, Choice):

@@ -37,19 +37,7 @@ HostNames = Annotated[
 def wrong_hosts(
     nodes: Mapping[str, str], counts: Mapping[str, int], at: KeyPath, rule: str
 ) -> Iterator[InitErrorDetails]:
-    """Yield groups that the system lacks, or that have another number of nodes than is named.
-
-    Parameters
-    ----------
-    nodes
-        Names of nodes by group.
-    counts
-        Number of nodes by group.
-    at
-        Key path of the names.
-    rule
-        Rule of a wrong number.
-    """
+    """Yield groups that the system lacks, or that have another number of nodes than is named."""
     for group, text in nodes.items():
         if group not in counts:
             message = f"the system has no node group {group!r}; there are: {', '.join(counts)}"

@@ -80,13 +80,7 @@ def include_system(
 
 
 def _path_of(name: str, folder: Path) -> Path:
-    """Return the file of a name or path.
-
-    Raises
-    ------
-    ValueError
-        If there is none.
-    """
+    """Return the file of a name or path."""
     # Looked for after the expansion: a variable that is set leaves no dollar sign behind.
     if unset_variables(name):
         raise ValueError(f"the environment variable {unset_variables(name)[0]} is not set")
@@ -116,13 +110,7 @@ def _is_file(path: Path) -> bool:
 
 
 def _document(path: Path) -> Document:
-    """Return the content of a system file.
-
-    Raises
-    ------
-    InputError
-        If it has faults, with all of them.
-    """
+    """Return the content of a system file."""
     if path.suffix == ".machines":
         return _machines_document(path)
     document = parse_document(read_text(path))

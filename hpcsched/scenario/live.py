@@ -80,17 +80,7 @@ class LiveSettings(Params):
 def not_live(
     live: LiveSettings, counts: Mapping[str, int], declared: Collection[str]
 ) -> Iterator[InitErrorDetails]:
-    """Yield the settings of a scenario that cannot be used with a real cluster.
-
-    Parameters
-    ----------
-    live
-        The block `live`.
-    counts
-        Number of nodes by group.
-    declared
-        Keys of the scenario.
-    """
+    """Yield the settings of a scenario that cannot be used with a real cluster."""
     yield from wrong_hosts(live.nodes, counts, ("live", "nodes"), "not-live")
     missing = [group for group in counts if group not in live.nodes]
     if missing:

@@ -95,8 +95,6 @@ def load_scenario(
 
     Parameters
     ----------
-    path
-        The file; or a dictionary, whose relative paths begin at the working directory.
     overrides
         Texts such as `dispatcher.depth=100`, or a dictionary such as `{"dispatcher.depth": 100}`,
         applied in order.
@@ -125,13 +123,7 @@ def load_scenario(
 
 
 def _listed(overrides: Sequence[Override] | Mapping[str, Any]) -> Sequence[Override]:
-    """Return overrides as a list; a lone text is one override.
-
-    Raises
-    ------
-    InputError
-        A key of a dictionary is no key path.
-    """
+    """Return overrides as a list; a lone text is one override."""
     if isinstance(overrides, str):
         return [overrides]
     if not isinstance(overrides, Mapping):
@@ -195,8 +187,6 @@ class Repaired(NamedTuple):
     loaded
         The scenario, without keys that are unknown and with others than the bad values that nothing
         else depends on; None if too much of it is wrong.
-    errors
-        The errors of the file.
     """
 
     loaded: LoadedScenario | None

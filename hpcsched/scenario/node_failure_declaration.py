@@ -29,8 +29,6 @@ class LoggedFailures(NamedTuple):
 
     Attributes
     ----------
-    outages
-        The outages.
     counts
         Numbers of records and outages, by what became of them.
     """
@@ -89,11 +87,6 @@ class NodeFailuresDeclaration(Params):
 
     def build(self, system: System) -> LoggedFailures:
         """Return the outages.
-
-        Parameters
-        ----------
-        system
-            The system.
 
         Raises
         ------

@@ -183,13 +183,6 @@ class OutagesDeclaration(Params):
     def build(self, system: System, seed: Callable[[str], int]) -> Outages:
         """Return the declared outages.
 
-        Parameters
-        ----------
-        system
-            The system.
-        seed
-            Function from the place of a failure model to its seed.
-
         Raises
         ------
         InputError
@@ -227,17 +220,7 @@ class OutagesDeclaration(Params):
 def unknown_nodes(
     declared: OutagesDeclaration, groups: Mapping[str, int], nodes: Callable[[], Sequence[str]]
 ) -> Iterator[InitErrorDetails]:
-    """Yield the node groups and the nodes that outages name and that the system does not have.
-
-    Parameters
-    ----------
-    declared
-        The outages.
-    groups
-        Number of nodes by group.
-    nodes
-        Gives the names of all nodes; called where one is named.
-    """
+    """Yield the node groups and the nodes that outages name and that the system does not have."""
     if declared.node_failures is not None:
         at = ("outages", "node_failures", "nodes")
         yield from wrong_hosts(declared.node_failures.nodes, groups, at, "bad-value")

@@ -40,12 +40,6 @@ def apply_settings(
 
     Parameters
     ----------
-    root
-        Plain values.
-    settings
-        Values for key paths.
-    positions
-        Places of values, which are updated.
     tags
         Keys that name a plugin where it has parameters: a bare name becomes such a mapping when a
         parameter of it is set.

@@ -13,17 +13,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A value for a key path of a scenario, from outside its file.
-
-    Attributes
-    ----------
-    path
-        The key path.
-    value
-        Plain value, as YAML would give it.
-    source
-        Place of the setting, to which findings point.
-    """
+    """A value for a key path of a scenario, from outside its file."""
 
     path: KeyPath
     value: Any

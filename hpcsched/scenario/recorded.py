@@ -52,15 +52,6 @@ def without_waits(
 ) -> Iterator[tuple[KeyPath, str, str]]:
     """Yield the settings of a trace for which its log records no schedule of its jobs.
 
-    Parameters
-    ----------
-    scenario
-        The scenario.
-    registry
-        Installed plugins.
-    who
-        Subject of the messages, which needs the recorded starts.
-
     Returns
     -------
     Iterator

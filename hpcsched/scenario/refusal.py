@@ -12,19 +12,7 @@ REFUSED = "refused"
 
 
 def refusal(rule: str, message: str, value: Any, at: KeyPath = ()) -> InitErrorDetails:
-    """Return one refusal, to be raised by `refuse`.
-
-    Parameters
-    ----------
-    rule
-        Name of the broken rule, in kebab case.
-    message
-        Sentence for people: what is wrong, and what was expected.
-    value
-        The refused value.
-    at
-        Its key path, relative to the validated value.
-    """
+    """Return one refusal, to be raised by `refuse`."""
     error = PydanticCustomError(REFUSED, "{message}", {"rule": rule, "message": message})
     return InitErrorDetails(type=error, loc=at, input=value)
 

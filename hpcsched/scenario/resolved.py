@@ -37,11 +37,6 @@ def read_resolved_values(path: Path) -> Mapping[str, Any]:
 
     Reports read runs whose plugins need not be installed.
 
-    Parameters
-    ----------
-    path
-        The `scenario.yaml` of a run directory.
-
     Raises
     ------
     InputError

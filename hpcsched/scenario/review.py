@@ -81,13 +81,6 @@ def missing_inputs(
 def trace_cautions(loaded: LoadedScenario, rule: str) -> list[Finding]:
     """Return the warnings of one rule about the trace, as in `review`.
 
-    Parameters
-    ----------
-    loaded
-        The scenario.
-    rule
-        Name of the rule.
-
     Raises
     ------
     PluginError

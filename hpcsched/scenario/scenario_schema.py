@@ -40,19 +40,7 @@ def model_schema(
     schema_id: str,
     title: str,
 ) -> dict[str, Any]:
-    """Return the JSON Schema of a model with fields that select plugins.
-
-    Parameters
-    ----------
-    root_model
-        The model.
-    registry
-        Plugins.
-    kinds
-        Kinds of plugins that fields select.
-    schema_id, title
-        Identifier and title of the schema.
-    """
+    """Return the JSON Schema of a model with fields that select plugins."""
     installed = {kind: registry.of_kind(kind) for kind in kinds}
     choices = {
         kind: {one.plugin.name: choice_model(one) for one in of_kind}

@@ -52,13 +52,7 @@ def expected(error_type: str, context: Mapping[str, Any]) -> str | None:
 
 
 def sentence(details: Mapping[str, Any]) -> str:
-    """Return one error of a validation by pydantic in plain words.
-
-    Parameters
-    ----------
-    details
-        An item of `ValidationError.errors`.
-    """
+    """Return one error of a validation by pydantic in plain words."""
     context = details.get("ctx", {})
     if details["type"] in ("value_error", "assertion_error"):
         return str(context["error"])

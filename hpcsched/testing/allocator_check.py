@@ -53,13 +53,6 @@ def check_allocator(make: Callable[[], Allocator], *, seeds: Iterable[int] = SEE
     as it is; and a replay must be the same when it is repeated. An allocator of slots must take
     free ones, as many as asked for, out of the list of free ones.
 
-    Parameters
-    ----------
-    make
-        Class or function that returns an allocator; called for every replay.
-    seeds
-        Seeds of the workloads.
-
     Raises
     ------
     AssertionError

@@ -36,21 +36,6 @@ def audit_replay(
     its units are placed on eligible nodes; no node is ever overcommitted; jobs wait for others
     where they must; partitions are kept; no start overdraws a shared resource.
 
-    Parameters
-    ----------
-    records
-        Records of the replay.
-    jobs
-        Replayed jobs.
-    system
-        The system.
-    conditions
-        Conditions of the replay.
-    partitions
-        Partitions of the replay.
-    interruptions
-        Ends of attempts by outages.
-
     Raises
     ------
     AssertionError

@@ -32,8 +32,6 @@ def make_system(count: int = 4, **resources: int) -> System:
 
     Parameters
     ----------
-    count
-        Number of nodes.
     **resources
         Amount of each resource type per node; one core by default.
 
@@ -54,13 +52,6 @@ def make_jobs(system: System, table: str) -> list[TracedJob]:
     `node_groups` are names and `allowed_nodes` node numbers with commas between them; `exclusive`
     and `one_unit_per_node` are `yes` or `no`.
 
-    Parameters
-    ----------
-    system
-        The system of the jobs.
-    table
-        Lines of text.
-
     Raises
     ------
     ValueError
@@ -80,10 +71,6 @@ def make_problem(
 
     Parameters
     ----------
-    system
-        The system.
-    table
-        Lines of text.
     now
         Simulated second; by default the last submission or start.
     aggregated

@@ -15,13 +15,6 @@ def check_correction(make: Callable[[], Correction], *, seeds: Iterable[int] = r
 
     Answers must be whole numbers of seconds above the elapsed ones, and equal when asked again.
 
-    Parameters
-    ----------
-    make
-        Function that returns a correction.
-    seeds
-        Seeds of the workloads.
-
     Raises
     ------
     AssertionError

@@ -23,10 +23,6 @@ def check_dispatcher(
 
     Parameters
     ----------
-    make
-        Class or function that returns a dispatcher; called for every replay.
-    seeds
-        Seeds of the workloads.
     reproducible
         True: the dispatcher must decide equally when asked again, and when asked for reasons.
 

@@ -27,8 +27,6 @@ def check_executor(make: Callable[[Path], Executor], *, seconds: float = 0.2) ->
 
     Parameters
     ----------
-    make
-        Function that returns an executor, given the folder of an experiment.
     seconds
         Real seconds that each task sleeps.
 

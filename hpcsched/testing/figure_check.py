@@ -50,13 +50,6 @@ def check_metric(make: Callable[[], Metric], *, seeds: Iterable[int] = SEEDS) ->
     or None, also of a run without jobs; the same when measured again; and the same whatever the
     size of the batches in which the tables come.
 
-    Parameters
-    ----------
-    make
-        Class or function that returns a metric.
-    seeds
-        Seeds of the workloads.
-
     Raises
     ------
     AssertionError
@@ -85,13 +78,6 @@ def check_objective(make: Callable[[], Objective], *, seeds: Iterable[int] = SEE
     Values are checked as those of a metric are. A planned cost must be one of the jobs asked
     about, with weights that are finite and not negative, also for no jobs. Of two plans of which
     the objective of one is less, its planned cost must be less as well.
-
-    Parameters
-    ----------
-    make
-        Class or function that returns an objective.
-    seeds
-        Seeds of the workloads.
 
     Raises
     ------

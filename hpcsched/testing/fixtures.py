@@ -36,10 +36,6 @@ class RunScenario(Protocol):
 
         Parameters
         ----------
-        text
-            The scenario, in YAML.
-        *modules
-            Modules with hooks.
         jobs
             Jobs of the log beside the scenario; 40 sample jobs by default.
         """

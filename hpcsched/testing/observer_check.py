@@ -49,8 +49,6 @@ def check_observer(
     ----------
     make
         Function that returns an observer; given the folder in which it writes, an empty one.
-    seeds
-        Seeds of the workloads.
     reproducible
         True: the files must be the same when the replay is repeated, as they are unless they hold
         times of the real clock.

@@ -44,13 +44,6 @@ def check_predictor(make: Callable[[], Predictor], *, seeds: Iterable[int] = ran
     again; and equal when the run times of jobs that have not ended differ. An oracle is refused,
     since it is shown run times.
 
-    Parameters
-    ----------
-    make
-        Class or function that returns a predictor.
-    seeds
-        Seeds of the workloads.
-
     Raises
     ------
     AssertionError

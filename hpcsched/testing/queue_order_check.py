@@ -34,13 +34,6 @@ def check_queue_order(make: Callable[[], QueueOrder], *, seeds: Iterable[int] = 
     Each queued job must be there once; a queue must be sorted the same way when it is sorted
     again; and a replay must be the same when it is repeated.
 
-    Parameters
-    ----------
-    make
-        Class or function that returns a queue order; called for every replay.
-    seeds
-        Seeds of the workloads.
-
     Raises
     ------
     AssertionError

@@ -21,15 +21,7 @@ from hpcsched.workload.job import TracedJob
 
 @dataclass(frozen=True, slots=True)
 class ReplayConditions:
-    """Conditions of a replay, which its audit has to know too.
-
-    Attributes
-    ----------
-    kill_at_requested_time : bool
-        True: jobs that reach their requested time are ended.
-    outages : Outages
-        Times at which nodes are out of service.
-    """
+    """Conditions of a replay, which its audit has to know too."""
 
     kill_at_requested_time: bool = False
     outages: Outages = NO_OUTAGES
@@ -62,23 +54,15 @@ def replay(
 
     Parameters
     ----------
-    dispatcher : Dispatcher
-        The dispatcher. A replay needs a new one.
     jobs : sequence of TracedJob
         The jobs, by ascending submit time.
-    system : System
-        The system.
     predictor : Predictor or Oracle, optional
         The predictor; dispatchers plan with requested times by default.
     correction : Correction, optional
         The correction of outlived predictions. By default such jobs are said to end in a second.
-    observers : sequence of Observer
-        Observers of the replay. Where one hears of reasons, the dispatcher is asked for them.
     aggregated : bool
         True: show the dispatcher slots instead of nodes, for jobs that all ask for the same. With
         outages it is shown nodes in any case.
-    conditions : ReplayConditions
-        The rules of the system.
 
     Raises
     ------

@@ -27,13 +27,6 @@ def check_solver(make: Callable[[], Backend], *, budget: Budget = BUDGET) -> Non
     constraint that is added later; and tell a model without a solution. A deterministic solver
     must find the same solution again.
 
-    Parameters
-    ----------
-    make
-        Class or function that returns a backend that solves models of CPMpy.
-    budget
-        Work that is enough for a model of three variables.
-
     Raises
     ------
     AssertionError

@@ -32,13 +32,6 @@ def check_trace_source(make: Callable[[System], TraceSource], system: System) ->
     reading must yield the same jobs and the same account. A uniform request, columns, recorded
     waits and dependencies must agree with the jobs. Files must exist.
 
-    Parameters
-    ----------
-    make
-        Class or function that returns a trace source, given the system.
-    system
-        A system on which jobs of the trace fit.
-
     Raises
     ------
     AssertionError
@@ -171,15 +164,6 @@ def check_transform(
     job that is taken must be passed on or counted as skipped. The transform must yield the same
     jobs when it is applied again, also after an interrupted reading, and cope with no jobs. It
     must keep to its capabilities.
-
-    Parameters
-    ----------
-    make
-        Class or function that returns a transform.
-    capabilities
-        The capabilities that its plugin declares: `KEEPS_REQUESTS`, `KEEPS_WAITS`.
-    seeds
-        Seeds of the workloads.
 
     Raises
     ------

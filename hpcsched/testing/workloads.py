@@ -45,13 +45,6 @@ def sample_workloads(seed: int = 0, count: int = 40) -> tuple[SampleWorkload, ..
     leftovers), and `mixed` (heterogeneous requests and nodes, some jobs bound to node groups or
     single nodes, some exclusive, some with one unit per node). Jobs come in bursts; some have zero
     length, some run longer than requested.
-
-    Parameters
-    ----------
-    seed
-        Seed of the random numbers.
-    count
-        Number of jobs of each.
     """
     return (
         SampleWorkload("one-slot", ONE_SLOT, _jobs(ONE_SLOT, _core, seed, count), True),
