@@ -70,8 +70,6 @@ class SlotMap:
         Slots of each node, `[N]`.
     first
         First slot of each node, and the number of slots, `[N + 1]`.
-    total
-        Number of slots.
     """
 
     def __init__(self, slots_per_node: IntArray) -> None:

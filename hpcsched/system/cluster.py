@@ -23,14 +23,10 @@ class ClusterNode(NamedTuple):
 
     Attributes
     ----------
-    name
-        Host name.
     resources
         Capacity by resource type; empty if the manager's answer is not understood.
     usable
         Whether jobs may be placed on it now.
-    why
-        The manager's reason for an unusable node.
     back
         Instant at which an unusable node is expected back; None: unknown.
     """
@@ -43,19 +39,7 @@ class ClusterNode(NamedTuple):
 
 
 class ClusterOutage(NamedTuple):
-    """Interval in which only jobs of others may use some nodes: a reservation.
-
-    Attributes
-    ----------
-    name
-        The manager's name of it.
-    nodes
-        Names of the nodes.
-    start
-        First instant.
-    end
-        First instant after it.
-    """
+    """Interval in which only jobs of others may use some nodes: a reservation."""
 
     name: str
     nodes: tuple[str, ...]
@@ -68,14 +52,8 @@ class ClusterLimit(NamedTuple):
 
     Attributes
     ----------
-    group
-        Name of the group of jobs; a job belongs to those of `ClusterJob.groups`.
-    counted
-        The limited amount, a key of `ClusterJob.usage`.
     most
         Maximum of that amount over all running jobs of the group.
-    name
-        The manager's name of the limit, with its value.
     used
         Part of `most` that is taken by jobs without counting in their `usage`.
     """
@@ -92,18 +70,10 @@ class ClusterJob(NamedTuple):
 
     Attributes
     ----------
-    key
-        The manager's name of the job.
-    job_id
-        A number that stands for it.
     phase
         Whether it waits, runs or has ended.
-    partition
-        Name of its partition.
     submit_time, requested_time
         Instant of its submission, in seconds since 1970, and requested seconds.
-    units
-        Number of units, each on one node.
     amounts
         Request of a unit, by resource type.
     one_unit_per_node
@@ -112,12 +82,6 @@ class ClusterJob(NamedTuple):
         Whether other jobs are kept off its nodes.
     allowed
         Names of the nodes that it may use; None: any.
-    held
-        Whether it waits for hpcsched to place it.
-    why
-        The manager's reason for its waiting.
-    wanted
-        Names of the nodes that it is bound to.
     start_time, end_time
         Instants in seconds since 1970; None before.
     ending
@@ -139,8 +103,6 @@ class ClusterJob(NamedTuple):
         Limits that it must keep to in order to start.
     usage
         Amounts by which it counts, at most; the key `node` is its number of nodes.
-    shared
-        Draw from the cluster's shared resources, by their names.
     """
 
     key: str
@@ -338,8 +300,6 @@ class WorkloadManager(Protocol):
 
         Parameters
         ----------
-        job
-            A job of the last state.
         nodes
             Names of the nodes, `[K]`; empty: the manager places the job itself.
 
@@ -353,11 +313,6 @@ class WorkloadManager(Protocol):
 
     def hold(self, job: ClusterJob) -> None:
         """Hold again a job that was to start and has not.
-
-        Parameters
-        ----------
-        job
-            A job of the last state.
 
         Raises
         ------

@@ -42,8 +42,6 @@ class LimitedJob(NamedTuple):
     until
         Second up to which the job may not start by itself, as with a limit of its partition; 0:
         it may at once.
-    why
-        The reason for that, in words.
     """
 
     key: str
@@ -59,13 +57,7 @@ _Counted = tuple[str, str]
 
 
 class GroupUsage:
-    """Usage of groups of jobs that run or are about to run.
-
-    Parameters
-    ----------
-    running
-        Each of these jobs with the names or numbers of its nodes.
-    """
+    """Usage of groups of jobs that run or are about to run."""
 
     def __init__(self, running: Iterable[tuple[Counted, Collection[Hashable]]]) -> None:
         self._used: Counter[_Counted] = Counter()
@@ -84,11 +76,6 @@ class GroupUsage:
         All others may start together. A limit is given out in the order of the jobs: the first job
         that is beyond it holds back those behind it that it limits too, so that none is overtaken
         for ever by smaller ones. A job that is beyond a limit by itself holds back no other.
-
-        Parameters
-        ----------
-        waiting
-            Jobs that could start, in order of arrival.
         """
         held: dict[str, str] = {}
         full: set[_Counted] = set()

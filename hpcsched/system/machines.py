@@ -26,10 +26,6 @@ class Cluster:
     ----------
     line
         Line number, from 1.
-    name
-        Name of the cluster.
-    nodes
-        Number of nodes.
     cores
         Cores per node.
     memory

@@ -22,8 +22,6 @@ class Outage(NamedTuple):
         Second after the outage; above `start`.
     nodes
         Node numbers, ascending.
-    kind
-        `maintenance`, `reservation` or `failure`.
     name
         The user's name for it; may be empty.
     """
@@ -50,8 +48,6 @@ class Outages(NamedTuple):
 
     Attributes
     ----------
-    all
-        The outages.
     requeue
         True: a job on a node that goes out of service is queued again and restarts from its
         beginning. False: it leaves the system as failed.

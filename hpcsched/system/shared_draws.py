@@ -17,15 +17,7 @@ Amounts = tuple[int, ...]
 
 
 def own_draw(system: System, request: Request) -> Amounts:
-    """Return a job's draw apart from the draw of its nodes, `[P]`.
-
-    Parameters
-    ----------
-    system
-        The system with its shared resources.
-    request
-        The job's request.
-    """
+    """Return a job's draw apart from the draw of its nodes, `[P]`."""
     draws = []
     for resource in system.shared_resources:
         draw = resource.draw
@@ -64,8 +56,6 @@ def drawn_by_all(system: System, running: Sequence[tuple[Allocation, Request]]) 
 
     Parameters
     ----------
-    system
-        The system with its shared resources.
     running
         Allocation and request of each job. A node's draw is charged to the last job on it, so that,
         in order of predicted ends, each draw is the amount released at that job's end.
@@ -92,8 +82,6 @@ def total(draws: Iterable[Amounts], count: int) -> Amounts:
     ----------
     draws
         Draws of any number of jobs, each `[P]`.
-    count
-        The number of shared resources, `P`.
     """
     sums = [0] * count
     for draw in draws:

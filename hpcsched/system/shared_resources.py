@@ -23,12 +23,6 @@ class Draw:
     per
         Draw of each unit of a resource type in the request, by name, in the units in which the
         system counts the type.
-    per_node
-        Draw of each node that is switched on, shared by all jobs on it.
-    per_job
-        Draw of each job.
-    traced
-        True: the trace gives the draw, and nothing is added.
     """
 
     per: Mapping[str, int] = field(default_factory=dict)
@@ -44,8 +38,6 @@ class Change(NamedTuple):
     ----------
     at
         Second from which it holds.
-    capacity
-        The new capacity.
     """
 
     at: int
@@ -60,12 +52,6 @@ class SharedResource:
 
     Attributes
     ----------
-    name
-        Its name.
-    capacity
-        Capacity before the first of `changes`.
-    draw
-        Model of the jobs' draw.
     changes
         Changes by ascending time: in seconds since the trace's origin or, with `every`, since the
         beginning of each period.
@@ -136,8 +122,6 @@ def steps_from(
 
     Parameters
     ----------
-    shared_resources
-        The shared resources, `P`.
     begin
         First second.
 
@@ -161,8 +145,6 @@ def longest_stay(shared_resources: Sequence[SharedResource], draw: Sequence[int]
 
     Parameters
     ----------
-    shared_resources
-        The shared resources, `P`.
     draw
         The job's draw, `[P]`.
 

@@ -17,13 +17,7 @@ from hpcsched.system.system import IntArray, System
 
 
 class OvercommitError(Exception):
-    """Allocation that exceeds the free resources of a node.
-
-    Attributes
-    ----------
-    node
-        Number of the first such node.
-    """
+    """Allocation that exceeds the free resources of a node."""
 
     def __init__(self, node: int, why: str) -> None:
         super().__init__(why)
@@ -35,8 +29,6 @@ def units_that_fit(system: System, available: IntArray, request: Request) -> Int
 
     Parameters
     ----------
-    system
-        The system.
     available
         Free amounts by resource type and node, `[R, N]`, or over `T` steps of time `[R, T, N]`.
     request
@@ -89,8 +81,6 @@ def room_for(
 
     Parameters
     ----------
-    system
-        The system.
     unit_request
         Amounts of a unit, `[R]`.
     one_unit_per_node
@@ -104,15 +94,6 @@ def allocated_amounts(
     system: System, allocation: Allocation, request: Request
 ) -> tuple[list[int], IntArray]:
     """Return the nodes of an allocation and the amounts allocated on each.
-
-    Parameters
-    ----------
-    system
-        The system.
-    allocation
-        The allocation, on `K` nodes.
-    request
-        The job's request; an exclusive job is allocated whole nodes.
 
     Returns
     -------
@@ -131,8 +112,6 @@ class NodeSpace:
 
     Parameters
     ----------
-    system
-        The system.
     available
         Initial free amounts, `[R, N]`, which are copied; the whole capacity if None.
     """
@@ -184,8 +163,6 @@ class SlotSpace:
 
     Parameters
     ----------
-    slot_map
-        The numbering of the slots.
     free
         Initially free intervals, ascending and not touching; all slots if None.
     """
@@ -198,11 +175,6 @@ class SlotSpace:
 
     def claim(self, allocation: Allocation, request: Request) -> SlotAllocation:
         """Allocate slots, the lowest on each node if the allocation names nodes.
-
-        Returns
-        -------
-        SlotAllocation
-            The allocation to release later.
 
         Raises
         ------
@@ -251,11 +223,6 @@ class SlotSpace:
 
     def _slots_on(self, allocation: Allocation) -> tuple[Interval, ...]:
         """Return free slots on the nodes of an allocation, as many on each as it has units there.
-
-        Raises
-        ------
-        OvercommitError
-            If a node has too few free slots.
         """
         nodes = np.array(allocation.nodes)
         low, high = self._bounds()

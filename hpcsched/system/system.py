@@ -24,10 +24,6 @@ class NodeGroup:
 
     Attributes
     ----------
-    name
-        Name of the group.
-    count
-        Number of nodes.
     resources
         Declared capacity of each node by resource type; memory in bytes.
     """
@@ -47,14 +43,8 @@ class System:
 
     Attributes
     ----------
-    groups
-        The node groups.
     units
         Declared amount that one unit stands for, by resource type; 1 if not listed.
-    shared_resources
-        Shared resources, which belong to no node.
-    resource_types
-        Names of all resource types, `R`, in the order of their declaration.
     totals
         Capacity of the whole system, `[R]`, in units.
     """
@@ -132,8 +122,6 @@ class System:
 
         Parameters
         ----------
-        amounts
-            Declared amounts of known resource types.
         allowed
             Numbers of the nodes to consider; None: all.
         """
@@ -181,8 +169,6 @@ class System:
 
         Parameters
         ----------
-        units
-            Number of units.
         unit_request
             Amounts of a unit, in the order of `resource_types`.
         """

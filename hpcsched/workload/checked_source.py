@@ -31,15 +31,7 @@ _Item = TypeVar("_Item")
 
 
 class CheckedSource:
-    """Trace source with checks of its records and attributes.
-
-    Parameters
-    ----------
-    source
-        The source of a third party.
-    system
-        The system that its jobs ask for.
-    """
+    """Trace source with checks of its records and attributes."""
 
     def __init__(self, source: TraceSource, system: System) -> None:
         self._source, self._system = source, system
@@ -173,15 +165,7 @@ class CheckedColumnSource(CheckedSource):
 
 
 def checked_source(source: TraceSource, system: System) -> TraceSource:
-    """Return a source around another, with checks of every job.
-
-    Parameters
-    ----------
-    source
-        The source of a third party.
-    system
-        The system that its jobs ask for.
-    """
+    """Return a source around another, with checks of every job."""
     if hasattr(source, "job_columns"):
         return CheckedColumnSource(source, system)
     return CheckedSource(source, system)
@@ -214,8 +198,6 @@ def job_fault(traced: object, latest: int, system: System | None = None) -> str 
 
     Parameters
     ----------
-    traced
-        The record.
     latest
         Submit time of the record before, in seconds.
     system

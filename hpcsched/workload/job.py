@@ -10,12 +10,8 @@ class Job(NamedTuple):
 
     Attributes
     ----------
-    job_id
-        Number of the job.
     submit_time
         Submit time in seconds since the trace's origin.
-    request
-        Its request; the fields of the request are properties of the job, too.
     requested_time
         The user's limit of its run time, in seconds.
     user, group, application, queue, partition
@@ -88,8 +84,6 @@ class TracedJob(NamedTuple):
 
     Attributes
     ----------
-    job
-        The job.
     run_time
         Run time in the trace, in seconds.
     """

@@ -38,23 +38,11 @@ class JobColumns(NamedTuple):
 
     Attributes
     ----------
-    job_id
-        Job numbers.
-    submit_time
-        Submit times.
-    run_time
-        Run times, known to the simulator alone.
-    requested_time
-        Requested times.
-    units
-        Numbers of units.
     request
         Index of each job's unit request in `requests`.
     requests
         A request for each distinct unit request of the whole trace so far, of any units and draws;
         the list grows from batch to batch.
-    details
-        Columns of `DETAILS`.
     refused
         Index in `hpcsched.simulation.records.REFUSALS` of the reason why a job is refused at its
         submission, or -1; None if no job is refused.
@@ -76,13 +64,7 @@ class JobColumns(NamedTuple):
         return np.full(len(self.job_id), -1) if self.refused is None else self.refused
 
     def take(self, rows: IntArray) -> "JobColumns":
-        """Return some of the jobs, in any order.
-
-        Parameters
-        ----------
-        rows
-            Indices of the jobs in this batch.
-        """
+        """Return some of the jobs, in any order."""
         return JobColumns._make(
             [
                 *(column[rows] for column in self[:6]),
@@ -209,8 +191,6 @@ def columns_of(
 
     Parameters
     ----------
-    jobs
-        The jobs.
     numbers
         Numbering of unit requests, which may grow.
     batch

@@ -20,16 +20,8 @@ class Column(NamedTuple):
 
     Attributes
     ----------
-    name
-        Name of the column.
-    kind
-        Type of its values.
     unit
         Unit of its values; empty if none.
-    get
-        Takes the value from a record.
-    meaning
-        Description, for the reference of results.
     nullable
         Whether values may be None.
     """
@@ -103,11 +95,6 @@ NAME = _of("name", "text", "name of the job; none if the trace has no names", nu
 def present_names(stored: Sequence[str]) -> list[str]:
     """Return the present names of a file's columns.
 
-    Parameters
-    ----------
-    stored
-        Names of the columns in the file. A former name beside the present one is left as it is.
-
     Examples
     --------
     >>> present_names(["job_id", "scatter"])
@@ -127,8 +114,6 @@ def bounded_request(
 
     Parameters
     ----------
-    units
-        Number of units.
     unit_request
         Amounts of a unit, in the system's units.
     told

@@ -45,10 +45,6 @@ class LogFormat(NamedTuple):
 
     Attributes
     ----------
-    source
-        Name of the trace source that reads it.
-    called
-        The format in words.
     preset
         Name of the preset that reads it; None: the source needs none.
     """
@@ -99,13 +95,7 @@ def recognised(path: Path) -> LogFormat | None:
 
 
 def _first_file(path: Path) -> Path:
-    """Return the first table of a folder, or else its first file; a file is returned as it is.
-
-    Raises
-    ------
-    InputError
-        The folder holds no file.
-    """
+    """Return the first table of a folder, or else its first file; a file is returned as it is."""
     if not path.is_dir():
         return path
     with suppress(InputError):
@@ -148,8 +138,6 @@ def format_of_log(path: Path, preset: str | None = None) -> LogFormat:
 
     Parameters
     ----------
-    path
-        The log.
     preset
         Name of the preset that reads it; None: the content tells the format.
 

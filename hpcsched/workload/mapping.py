@@ -10,13 +10,6 @@ def processors_per_node(system: System, request: tuple[int, ...]) -> int:
     """Return the number of processors with this request that fit on a node of the largest group.
 
     The largest group is that with the most nodes, the first among equals.
-
-    Parameters
-    ----------
-    system
-        The system.
-    request
-        Amounts of one processor, in the system's units.
     """
     largest = max(range(len(system.groups)), key=lambda k: system.groups[k].count)
     first = sum(group.count for group in system.groups[:largest])

@@ -12,13 +12,6 @@ class NodeProperties:
     A name is a property in the scenario; or `cl_GROUP`, the nodes of a group; or `nodecpusN`, the
     nodes with N cores; or a node's host name: the group's name with the node's number in the group,
     counted from 1, and perhaps a domain.
-
-    Parameters
-    ----------
-    system
-        The system.
-    listed
-        Node groups by the name of a property.
     """
 
     def __init__(self, system: System, listed: Mapping[str, Sequence[str]]) -> None:

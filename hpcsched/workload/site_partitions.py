@@ -24,8 +24,6 @@ class Partition:
 
     Attributes
     ----------
-    name
-        Its name.
     jobs
         Numbers that it claims, by kind of number, and names of partitions and queues. Empty: it
         takes the jobs that no other partition claims.
@@ -38,8 +36,6 @@ class Partition:
         twice. None: no limit.
     running_jobs_per_user
         Maximum number of running jobs; None: no limit.
-    priority
-        Priority of its jobs; higher is earlier.
     """
 
     name: str

@@ -67,8 +67,6 @@ def time_fault(
     ----------
     submit_time, run_time, requested_time, think_time
         Times of the job, in seconds.
-    before
-        Sum of the times of all jobs before it.
     """
     # One comparison for nearly all jobs.
     if max(submit_time, run_time, requested_time, think_time) > LONGEST:

@@ -39,14 +39,8 @@ class Calendar:
     ----------
     start
         Unix time of second 0.
-    zone
-        Time zone of the clocks.
-    basis
-        Origin of this information, in words.
     known
         False if the trace has no date.
-    clock
-        Name of the zone.
     """
 
     start: int
@@ -66,13 +60,7 @@ class Calendar:
         return CalendarPlace(instant.hour, instant.weekday(), instant.month - 1)
 
     def origin(self, first_submit_time: int) -> int:
-        """Return the second from which durations count that users give.
-
-        Parameters
-        ----------
-        first_submit_time
-            First submit time of the trace, which counts where submit times are Unix times.
-        """
+        """Return the second from which durations count that users give."""
         return first_submit_time if self.of_unix_times else 0
 
     def date(self, second: int) -> datetime | None:
@@ -130,8 +118,6 @@ def calendar_of(comments: Sequence[str], first_submit_time: int) -> Calendar:
 
     Parameters
     ----------
-    comments
-        Header comments of the trace.
     first_submit_time
         First submit time, in seconds.
     """
@@ -149,8 +135,6 @@ def moved_comments(comments: Sequence[str], seconds: int, first_submit_time: int
 
     Parameters
     ----------
-    comments
-        Header comments before.
     seconds
         Old time of the new second 0.
     first_submit_time

@@ -21,8 +21,6 @@ def trace_names(comments: Sequence[str], kind: str) -> Mapping[int, str]:
     comments
         Header comments of the trace, such as `Partition: 3 gpu` of the Parallel Workloads Archive.
         Only the part before ` - ` counts as the name: some logs have a description after it.
-    kind
-        `user`, `group`, `application`, `queue` or `partition`.
 
     Examples
     --------

@@ -24,16 +24,10 @@ class TraceAccount:
 
     Attributes
     ----------
-    read
-        Number of records read.
-    submitted
-        Number of records that became jobs.
     skipped
         Records that gave no job, by reason; one reason a record.
     clipped
         Jobs changed by a policy, by its name; or by what was left out: `unknown_preceding_job`.
-    changed
-        Jobs changed by a transform, by the kind of change.
     faults
         Where the first malformed record of each kind is, and what is wrong with it; at most five.
     """
@@ -67,8 +61,6 @@ def without_unknown(job: Job, seen: "NumbersSeen") -> Job:
     ----------
     job
         The job; itself is returned if nothing changes.
-    seen
-        Numbers of the jobs before it, to which its own is added.
     """
     after = tuple(number for number in job.after if number in seen)
     seen.add(job.job_id)
@@ -179,11 +171,6 @@ class ReadsAnswers(Protocol):
 
     def take_answers(self, answers: Sequence[TraceAnswer]) -> None:
         """Read `jobs` from the answers of an earlier run; nothing is asked for.
-
-        Parameters
-        ----------
-        answers
-            What `read_answers` returned in that run.
 
         Raises
         ------

@@ -103,8 +103,6 @@ class Span(Params):
 
         Parameters
         ----------
-        comments
-            Header comments of the trace.
         first_submit_time
             First submit time of the trace, in seconds.
 
@@ -138,8 +136,6 @@ def second_of(moment: int | str, calendar: Calendar, origin: int, key: str = "")
     ----------
     moment
         Seconds since `origin`, or a date and time in the calendar's zone.
-    calendar
-        Calendar of the trace.
     origin
         Second from which durations count.
     key
@@ -169,8 +165,6 @@ def simulated_second(given: int | str, calendar: Calendar, first_submit_time: in
     given
         Simulated seconds, also as text; or a duration or date as in a scenario: `2d12h` since
         second 0 of the trace, or `1996-11-15T08:00` by its clocks.
-    calendar
-        Calendar of the trace.
     first_submit_time
         First submit time of the trace, from which durations count if it is a Unix time.
 

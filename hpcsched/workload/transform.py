@@ -82,8 +82,6 @@ class Transform(Protocol):
         ----------
         jobs
             The jobs, by ascending submit time.
-        account
-            Account to fill.
 
         Returns
         -------

@@ -55,10 +55,6 @@ class TransformedSource:
 
     Attributes
     ----------
-    source
-        The source.
-    transforms
-        Transforms with their names, for the header and for errors.
     keeps_requests
         Whether no transform changes requests or restrictions of units.
     system

@@ -8,17 +8,7 @@ if TYPE_CHECKING:
 
 
 class WaitClass(StrEnum):
-    """Criterion of the classes.
-
-    Attributes
-    ----------
-    QUEUE
-        Jobs of the same queue.
-    PARTITION
-        Jobs of the same partition.
-    UNITS
-        Jobs with the same number of units.
-    """
+    """Criterion of the classes."""
 
     QUEUE = "queue"
     PARTITION = "partition"

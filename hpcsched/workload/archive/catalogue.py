@@ -22,18 +22,6 @@ class Log:
 
     Attributes
     ----------
-    name
-        Name in the catalogue.
-    about
-        Description.
-    address
-        URL.
-    acknowledge
-        People to acknowledge.
-    cite
-        Paper to cite.
-    system
-        Value of `system:` in a scenario that replays it.
     sha256
         Hash of the file; None if unknown.
     """
@@ -60,15 +48,6 @@ def read_catalogue() -> list[Log]:
 
 def find_log(name: str, logs: list[Log], others: Sequence[str] = ()) -> Log:
     """Return a log by its name, or by the name of its file.
-
-    Parameters
-    ----------
-    name
-        The name.
-    logs
-        The catalogue.
-    others
-        Further names that can be fetched, for the message.
 
     Raises
     ------

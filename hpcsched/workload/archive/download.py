@@ -36,10 +36,6 @@ class Fetched:
 
     Attributes
     ----------
-    path
-        The file.
-    sha256
-        Its hash.
     size
         Its bytes.
     received
@@ -69,10 +65,6 @@ def fetch(
 
     Parameters
     ----------
-    address
-        URL.
-    path
-        Target.
     sha256
         Expected hash; None: any.
     timeout
@@ -146,13 +138,7 @@ def _transfer(
     timeout: float,
     progress: Callable[[int, int | None], None] | None,
 ) -> tuple[int, bool]:
-    """Download the missing part.
-
-    Returns
-    -------
-    tuple
-        Number of bytes received, and whether an earlier transfer was continued.
-    """
+    """Download the missing part."""
     before = part.size if part.version else 0
     headers = {"User-Agent": _AGENT}
     if before:
@@ -246,22 +232,7 @@ def _checked(path: Path, sha256: str | None) -> Fetched:
 
 
 def _digest(file: Path, expected: str | None, path: Path) -> str:
-    """Return the SHA-256 of a file.
-
-    Parameters
-    ----------
-    file
-        The file.
-    expected
-        Expected hash; None: any.
-    path
-        Name of the file in messages.
-
-    Raises
-    ------
-    InputError
-        If the file is damaged or has another hash.
-    """
+    """Return the SHA-256 of a file."""
     hashed = hashlib.sha256()
     with file.open("rb") as raw:
         while chunk := raw.read(_CHUNK):

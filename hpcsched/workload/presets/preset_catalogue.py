@@ -24,8 +24,6 @@ class PresetFile:
 
     Attributes
     ----------
-    address
-        URL.
     sha256
         Hash that a public source states; None if there is none.
     """
@@ -45,28 +43,12 @@ class Preset:
 
     Attributes
     ----------
-    name
-        Name in scenarios.
-    title
-        Name of the data set.
-    about
-        System and period, in a few words.
     home
         Page of the data set: a DOI or a URL.
-    get
-        How to get the file that the preset reads.
-    cite
-        Work to cite.
     licence
         Terms of use, or that none are stated.
     unit
         Meaning of a job unit.
-    notes
-        What the preset leaves out or assumes.
-    trace
-        Parameters of the trace source `table`.
-    files
-        Files that `hpcsched trace fetch` downloads.
     """
 
     name: str
@@ -93,13 +75,7 @@ class Preset:
 
 
 def columns_of(trace: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the columns that parameters of `table` name.
-
-    Parameters
-    ----------
-    trace
-        The parameters, as a scenario gives them.
-    """
+    """Yield the columns that parameters of `table` name."""
     yield from (name for name in trace.get("columns", {}).values() if name is not None)
     for asked in (trace.get("requests") or {}).values():
         if isinstance(asked, str):
@@ -136,13 +112,7 @@ def find_preset(name: str) -> Preset:
 
 
 def preset_for(names: Iterable[str]) -> Preset | None:
-    """Return the preset whose columns a table has; that with the most columns, if several fit.
-
-    Parameters
-    ----------
-    names
-        Names of the table's columns.
-    """
+    """Return the preset whose columns a table has; that with the most columns, if several fit."""
     there = set(names)
     # Without a header line in the data, names are no evidence.
     fitting = [
@@ -159,13 +129,6 @@ def merged(given: Mapping[str, Any], preset: Mapping[str, Any]) -> dict[str, Any
     A given column or constant replaces what the preset says of the same field, and a given request
     or unit what it says of the same resource type. A run time replaces the preset's end time. A
     field that neither names has no column.
-
-    Parameters
-    ----------
-    given
-        Parameters that the scenario gives.
-    preset
-        Parameters of the preset.
 
     Examples
     --------

@@ -70,13 +70,6 @@ class AleaSource(ColumnSource):
     `missing_run_time`, `zero_run_time`, `missing_requested_time`, `unlike_chunks`,
     `fractional_processors`, `unlike_processors`, `missing_memory`, `unknown_property`,
     `larger_than_system`. Queues are numbered from 1 as they appear; `comments` name them.
-
-    Parameters
-    ----------
-    params
-        The log and its policies.
-    system
-        The system that requests are expressed for; with `core` and `mem`.
     """
 
     field_count = FIELDS
@@ -149,8 +142,6 @@ class AleaSource(ColumnSource):
         ----------
         lines
             The lines, `[L]`.
-        scanned
-            Their columns, which are changed.
         rows
             Indices of the lines that give jobs, ascending.
         """

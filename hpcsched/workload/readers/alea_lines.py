@@ -23,8 +23,6 @@ def numbers_of(line: bytes, seconds: WholeSeconds) -> list[int]:
     ----------
     line
         The record, in UTF-8.
-    seconds
-        Reader of times.
 
     Raises
     ------

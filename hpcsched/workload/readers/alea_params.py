@@ -51,14 +51,6 @@ class AleaParams(RecordPolicies):
 
 
 def review_alea(params: AleaParams, system: System) -> Iterator[Caution]:
-    """Yield a caution if the header tells another machine than the system.
-
-    Parameters
-    ----------
-    params
-        Parameters of the source.
-    system
-        The scenario's system.
-    """
+    """Yield a caution if the header tells another machine than the system."""
     comments = header_of(Path(params.path), TextEncoding(params.encoding))
     yield from other_machine(header_machine(comments), system, {"core": 1})

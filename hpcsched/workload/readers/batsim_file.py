@@ -44,8 +44,6 @@ class BatsimFile:
 
     Parameters
     ----------
-    path
-        The file.
     encoding
         Encoding of the file; UTF-8 if not given.
 

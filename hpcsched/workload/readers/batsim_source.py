@@ -107,13 +107,6 @@ class BatsimSource(RecordSource):
     Reasons for skipping a job, in the order in which they apply: `undecodable`, `malformed`,
     `fractional_seconds`, `unsorted`, `other_profile`, `missing_run_time`, `zero_run_time`,
     `missing_requested_time`, `larger_than_system`.
-
-    Parameters
-    ----------
-    params
-        The workload and its policies.
-    system
-        The system that requests are expressed for.
     """
 
     @classmethod
@@ -221,15 +214,7 @@ class BatsimSource(RecordSource):
         return _value({"id": found}, "id", whole_number)
 
     def _run_time(self, job: dict[str, Any], units: int) -> tuple[int, bool]:
-        """Return the run time from a job's profile, -1 if it has none, and if it communicates.
-
-        Parameters
-        ----------
-        job
-            The job.
-        units
-            Number of its resources, which share the operations of some profiles.
-        """
+        """Return the run time from a job's profile, -1 if it has none, and if it communicates."""
         name = job.get("profile")
         # Numbers are accepted as names, since JSON keys are texts and jobs may name profile 5 as 5.
         if not isinstance(name, str | int) or isinstance(name, bool):

@@ -50,15 +50,7 @@ class _Skipped(NamedTuple):
 
 
 class ColumnSource(LogSource, ABC):
-    """Source that reads many lines at once.
-
-    Parameters
-    ----------
-    policies, system, encoding
-        As for `LogSource`.
-    lines
-        Lines of the log.
-    """
+    """Source that reads many lines at once."""
 
     field_count: int
     """Number of fields of a line."""
@@ -100,8 +92,6 @@ class ColumnSource(LogSource, ABC):
         ----------
         lines
             The lines, `[L]`.
-        scanned
-            Their columns, which are changed.
         rows
             Indices of the lines that give jobs, ascending.
         """
@@ -154,8 +144,6 @@ class ColumnSource(LogSource, ABC):
 
         Parameters
         ----------
-        columns
-            The jobs.
         records
             Numbers of their records, from 1.
         """
@@ -327,19 +315,7 @@ class ColumnSource(LogSource, ABC):
         earliest: int,
         lasting: int,
     ) -> UnusableError:
-        """Return why line `k` gives no job.
-
-        Parameters
-        ----------
-        k
-            Index of the line.
-        lines, scanned
-            The lines.
-        before
-            Indices of those before it that give jobs.
-        earliest, lasting
-            Least submit time of the next job, and sum of all times, before these lines.
-        """
+        """Return why line `k` gives no job."""
         verdict = Verdict(int(lines.verdicts[k]))
         submit_time = int(scanned.submit_time[k])
         if k in lines.faults:

@@ -36,7 +36,6 @@ class _Unpacked(io.RawIOBase):
         self._stream = stream
 
     def readable(self) -> bool:
-        """Return True."""
         return True
 
     def readinto(self, buffer: "memoryview") -> int:  # type: ignore[override]
@@ -60,7 +59,6 @@ class _Xz(io.RawIOBase):
         self._decoder = lzma.LZMADecompressor(memlimit=_MOST_WINDOW * MIB)
 
     def readable(self) -> bool:
-        """Return True."""
         return True
 
     def readinto(self, buffer: "memoryview") -> int:  # type: ignore[override]
@@ -111,11 +109,6 @@ ENDINGS = (".gz", ".xz", ".bz2", ".zst")
 def unpacked(raw: IO[bytes]) -> io.BufferedIOBase:
     """Return the bytes of a file, unpacked if it is compressed.
 
-    Parameters
-    ----------
-    raw
-        The file, open at its beginning.
-
     Raises
     ------
     InputError
@@ -141,12 +134,8 @@ def whole_text(stream: io.BufferedIOBase, first: bytes, path: str) -> bytes:
 
     Parameters
     ----------
-    stream
-        The text, unpacked.
     first
         First character of the text that is not blank.
-    path
-        The file, for messages.
 
     Raises
     ------

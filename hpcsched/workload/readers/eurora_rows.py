@@ -25,8 +25,6 @@ class EuroraRows:
 
     Parameters
     ----------
-    path
-        The file, plain or compressed.
     encoding
         Its encoding; UTF-8 if not given.
 

@@ -16,15 +16,7 @@ _PROCESSORS = re.compile(r"MaxProcs:\s*(\d+)")
 
 
 class HeaderMachine(NamedTuple):
-    """Machine of a log's header; 0 where the header is silent.
-
-    Attributes
-    ----------
-    nodes
-        Number of nodes (`MaxNodes`).
-    processors
-        Number of processors (`MaxProcs`).
-    """
+    """Machine of a log's header; 0 where the header is silent."""
 
     nodes: int
     processors: int
@@ -58,10 +50,6 @@ def other_machine(
 
     Parameters
     ----------
-    stated
-        The machine of the header.
-    system
-        The system.
     unit
         Declared request of a processor on nodes; empty if it differs from job to job.
     """

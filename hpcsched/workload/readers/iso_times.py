@@ -55,13 +55,6 @@ def iso_instant(text: str, zone: tzinfo | None) -> int | Fraction:
 def wall_instant(wall: WallTime, zone: tzinfo | None) -> int | Fraction:
     """Return the Unix time at which clocks in a zone show a local time; otherwise as `iso_instant`.
 
-    Parameters
-    ----------
-    wall
-        The local time.
-    zone
-        The zone of the clock.
-
     Raises
     ------
     ValueError

@@ -61,21 +61,8 @@ class LogSource:
     other counts are those of the sorted log, read as far as that job. A record without a submit
     time has the place of the record before it.
 
-    Parameters
-    ----------
-    policies
-        The log and its policies.
-    system
-        The system that requests are expressed for.
-    lines
-        The reader of its file.
-    encoding
-        Encoding of its text.
-
     Attributes
     ----------
-    encoding
-        Encoding of the lines.
     seconds
         Reader of times, with the policy for fractions.
     finished
@@ -133,8 +120,6 @@ class LogSource:
 
         Parameters
         ----------
-        job_id
-            The job's number.
         wait
             Seconds; a negative number means not given.
         """
@@ -174,10 +159,6 @@ class LogSource:
 
         Parameters
         ----------
-        units
-            Number of units.
-        room
-            Number of such units that fit on the idle system.
         amounts
             Declared amounts of a unit.
         allowed
@@ -196,22 +177,7 @@ class LogSource:
         )
 
     def _skip(self, problem: UnusableError, number: int, place: RecordPlace) -> None:
-        """Count a record that gives no job.
-
-        Parameters
-        ----------
-        problem
-            Why it gives none.
-        number
-            Number of its line or row.
-        place
-            Its place in the sorted log.
-
-        Raises
-        ------
-        InputError
-            If the policy calls the record an error.
-        """
+        """Count a record that gives no job."""
         reason = problem.reason
         if self._is_error(problem):
             hint = f"; the policy {reason!r} of the trace source says what else to do"

@@ -19,13 +19,7 @@ _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
 class ParquetRows:
-    """Rows of a Parquet file; a field of a structure is a column named `structure.field`.
-
-    Parameters
-    ----------
-    path
-        The file.
-    """
+    """Rows of a Parquet file; a field of a structure is a column named `structure.field`."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

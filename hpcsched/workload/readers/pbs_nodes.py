@@ -20,18 +20,10 @@ class NodeRequest(NamedTuple):
 
     Attributes
     ----------
-    nodes
-        Number of nodes.
-    processors
-        Processors on each node.
     memory
         Bytes on each node; None if not given.
     exclusive
         Whether other jobs are kept off the nodes.
-    wanted
-        Names of required properties or nodes.
-    unwanted
-        Names of excluded properties or nodes.
     rounded
         Whether a fraction of a processor was cut off.
     """

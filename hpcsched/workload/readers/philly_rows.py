@@ -27,11 +27,6 @@ _OF_A_JOB = NAMES[:5]
 class PhillyRows:
     """Rows of a job log of Philly.
 
-    Parameters
-    ----------
-    path
-        The file, plain or compressed.
-
     Raises
     ------
     InputError

@@ -78,13 +78,6 @@ class UnusableError(Exception):
     """Record that gives no job.
 
     A record without a policy of its reason's name always ends the reading with an error.
-
-    Parameters
-    ----------
-    reason
-        Name of the policy that decides on the record.
-    message
-        Sentence for the user.
     """
 
     def __init__(self, reason: str, message: str) -> None:

@@ -68,8 +68,6 @@ class WholeSeconds:
 
         Parameters
         ----------
-        value
-            The number.
         factor
             Seconds in its unit: 1/1000 for milliseconds.
 
@@ -160,8 +158,6 @@ def exact_seconds(count: int, per_second: int) -> int | Fraction:
 
     Parameters
     ----------
-    count
-        Number of parts.
     per_second
         Parts in a second.
 

@@ -32,13 +32,6 @@ class Records(LogReader, Protocol):
 class RecordSource(LogSource, ABC):
     """Trace source without the format of its records.
 
-    Parameters
-    ----------
-    policies, system, encoding
-        As for `LogSource`.
-    records
-        The reader of the records.
-
     Attributes
     ----------
     changes
@@ -118,13 +111,7 @@ class RecordSource(LogSource, ABC):
                     yield ReadJob(submit_time, account.read, traced, self.changes)
 
     def _parsed(self, line: Any) -> TracedJob:
-        """Return the job of a record; `changes` has the policies that changed it.
-
-        Raises
-        ------
-        UnusableError
-            If the record gives no job; the reason names the policy.
-        """
+        """Return the job of a record; `changes` has the policies that changed it."""
         self.encoding.replaced = self.seconds.rounded = False
         self.changes = []
         if isinstance(line, bytes):

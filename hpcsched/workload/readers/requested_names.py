@@ -10,19 +10,6 @@ from hpcsched.system.system import System
 def check_types(system: System, names: Iterable[str], path: Path, key: str, hint: str = "") -> None:
     """Check that the system has some resource types.
 
-    Parameters
-    ----------
-    system
-        The system.
-    names
-        The resource types.
-    path
-        The trace, for the message.
-    key
-        The scenario's key that names them, for the message.
-    hint
-        Advice after the message.
-
     Raises
     ------
     InputError
@@ -39,17 +26,6 @@ def check_types(system: System, names: Iterable[str], path: Path, key: str, hint
 
 def check_draws(system: System, names: Iterable[str], path: Path, key: str) -> set[str]:
     """Return the names of shared resources, after a check that records may request some of them.
-
-    Parameters
-    ----------
-    system
-        The system.
-    names
-        Names of resource types and shared resources in requests.
-    path
-        The trace, for the message.
-    key
-        The scenario's key that names them, for the message.
 
     Raises
     ------

@@ -71,15 +71,7 @@ class RunSourceParams(Params):
     capabilities={RECORDS_WAITS},
 )
 class RunSource:
-    """Jobs of an earlier run, by submit time and number.
-
-    Parameters
-    ----------
-    params
-        The run and the delay.
-    system
-        The system, with the resource types of the run.
-    """
+    """Jobs of an earlier run, by submit time and number."""
 
     uniform_request: tuple[int, ...] | None = None
     comments: Sequence[str] = ()

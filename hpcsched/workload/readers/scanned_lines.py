@@ -24,16 +24,8 @@ class Lines:
 
     Attributes
     ----------
-    text
-        The block that they are in.
-    begins, ends
-        Where each line begins and ends in it.
-    line
-        Number of each line in the log.
     numbers
         Numbers in the fields that are read, `[F, L]`; -1 where none is given.
-    verdicts
-        `Verdict` of each line and, later, of its request.
     odd
         Lines that were read by themselves, in UTF-8.
     faults
@@ -68,8 +60,6 @@ class LineRequest(NamedTuple):
 
     Attributes
     ----------
-    request
-        The request.
     fault
         Why lines with it give no job; None if they do.
     changes
@@ -87,12 +77,8 @@ class ScannedLines:
 
     Attributes
     ----------
-    job_id, submit_time, run_time, requested_time
-        As the log gives them.
     request
         The request of each line, as an index of `requests`; -1 where it has none.
-    requests
-        Requests of these lines.
     details
         Numbers of user, group, application, queue and partition, `[5, L]`.
     think_time
@@ -119,8 +105,6 @@ class ScannedLines:
 
         Parameters
         ----------
-        rows
-            Indices of the lines.
         numbers
             Numbering of the unit requests of the whole trace.
         """

@@ -12,13 +12,7 @@ Place = tuple[int, int]
 
 
 class ReadJob(NamedTuple):
-    """A job of a log, with its place first, so that jobs sort by it.
-
-    Attributes
-    ----------
-    changes
-        Names of the clippings of the job.
-    """
+    """A job of a log, with its place first, so that jobs sort by it."""
 
     submit_time: int
     record: int
@@ -45,15 +39,7 @@ class SortedAccount:
         self._noted: list[tuple[Place, str]] = []
 
     def note(self, reason: str, place: Place) -> None:
-        """Note a record without a job, unless the record is known to be behind the first jobs.
-
-        Parameters
-        ----------
-        reason
-            Why the record gives no job.
-        place
-            Place of the record.
-        """
+        """Note a record without a job, unless the record is known to be behind the first jobs."""
         if self._holds(place):
             self._noted.append((place, reason))
 
@@ -71,15 +57,7 @@ class SortedAccount:
         return sorted(read for _, _, read in first)
 
     def complete(self, account: TraceAccount, jobs: int) -> None:
-        """Add what was noted to an account, once `last` is known.
-
-        Parameters
-        ----------
-        account
-            The account, of which all records have been read.
-        jobs
-            Number of the first jobs.
-        """
+        """Add what was noted to an account, once `last` is known."""
         for place, reason in self._noted:
             if self._holds(place):
                 account.skipped[reason] += 1

@@ -82,13 +82,6 @@ class SwfSource(ColumnSource):
     Reasons for skipping a record, in the order in which they apply: `undecodable`, `malformed`,
     `fractional_seconds`, `unsorted`, `missing_run_time`, `zero_run_time`, `missing_processors`,
     `missing_requested_time`, `larger_than_system`.
-
-    Parameters
-    ----------
-    params
-        The log and its policies.
-    system
-        The system that requests are expressed for.
     """
 
     @classmethod
@@ -140,8 +133,6 @@ class SwfSource(ColumnSource):
 
         Parameters
         ----------
-        columns
-            The jobs, in order of submission.
         records
             Numbers of their records, from 1.
         """
@@ -202,15 +193,7 @@ class SwfSource(ColumnSource):
     def _requests(
         self, asked: IntArray, verdicts: VerdictArray
     ) -> tuple[IntArray, list[LineRequest]]:
-        """Return the index of each line's request, and the requests.
-
-        Parameters
-        ----------
-        asked
-            Processors and further numbers by which requests differ, `[A, L]`.
-        verdicts
-            Verdict of each line, `[L]`.
-        """
+        """Return the index of each line's request, and the requests."""
         rows = np.flatnonzero(verdicts == Verdict.JOB)
         given = asked[:, rows]
         first, place = distinct(given)
@@ -280,20 +263,7 @@ class SwfSource(ColumnSource):
             return LineRequest(request, problem)
 
     def _fitting(self, request: Request, asked: Mapping[str, int]) -> Request:
-        """Return a request in units, which fit on the idle system.
-
-        Parameters
-        ----------
-        request
-            Processors, as units of one each.
-        asked
-            Declared amounts of one processor.
-
-        Raises
-        ------
-        UnusableError
-            If it asks for nothing or does not fit.
-        """
+        """Return a request in units, which fit on the idle system."""
         units, size = request.units, 1
         if not any(request.unit_request):
             raise UnusableError("malformed", "a unit must ask for at least one resource type")

@@ -39,8 +39,6 @@ class SwfLines:
 
     Parameters
     ----------
-    path
-        The file, plain or compressed.
     encoding
         Encoding of the file; UTF-8 if not given.
 
@@ -185,14 +183,8 @@ def whole_numbers(
 
     Parameters
     ----------
-    fields
-        The fields of the record.
     used
         The fields to read, from 0.
-    durations
-        Fields that are durations; the submit time is an instant, and others are whole numbers.
-    seconds
-        Reader of times.
 
     Raises
     ------

@@ -52,13 +52,6 @@ class SwfParams(RecordPolicies):
 
 def review_swf(params: SwfParams, system: System) -> Iterator[Caution]:
     """Yield cautions if no node could hold even one unit, or if the header tells another machine.
-
-    Parameters
-    ----------
-    params
-        Parameters of the source.
-    system
-        The scenario's system.
     """
     comments = header_of(Path(params.path), TextEncoding(params.encoding))
     types = declared_types(comments)
@@ -83,8 +76,6 @@ def parted(amounts: Mapping[str, int], system: System) -> tuple[dict[str, int], 
     ----------
     amounts
         Declared amounts by name.
-    system
-        The system with its shared resources.
     """
     shared_resources = {resource.name for resource in system.shared_resources}
     of_nodes = {name: amount for name, amount in amounts.items() if name not in shared_resources}
@@ -96,8 +87,6 @@ def types_in_records(path: Path, encoding: TextEncoding | None = None) -> list[s
 
     Parameters
     ----------
-    path
-        The log.
     encoding
         Its encoding; UTF-8 if not given.
     """
@@ -109,8 +98,6 @@ def header_of(path: Path, encoding: TextEncoding | None = None) -> list[str]:
 
     Parameters
     ----------
-    path
-        The log.
     encoding
         Its encoding; UTF-8 if not given.
     """

@@ -27,13 +27,6 @@ def given_value(value: Any) -> Any:
 class TableAmounts:
     """Columns with amounts, and the units of a job.
 
-    Parameters
-    ----------
-    params
-        The table's parameters.
-    names
-        Names of the table's columns.
-
     Attributes
     ----------
     by_type
@@ -55,13 +48,6 @@ class TableAmounts:
 
     def units_of(self, values: Sequence[Any], units: int) -> EqualUnits:
         """Return the units of a row's job.
-
-        Parameters
-        ----------
-        values
-            Values of `columns`.
-        units
-            Number of units that the row states.
 
         Raises
         ------

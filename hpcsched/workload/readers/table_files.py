@@ -21,13 +21,6 @@ _TABLES = (".csv", *(f".csv{ending}" for ending in ENDINGS), ".parquet")
 def rows_of(params: "TableParams", encoding: TextEncoding) -> Rows:
     """Return the rows of a table.
 
-    Parameters
-    ----------
-    params
-        The table's parameters.
-    encoding
-        Encoding of CSV files.
-
     Raises
     ------
     InputError
@@ -69,13 +62,6 @@ def table_files(folder: Path) -> list[Path]:
 
 class FolderRows:
     """Rows of several files with the same columns, one file after the other.
-
-    Parameters
-    ----------
-    folder
-        The folder.
-    read
-        Function that returns the rows of a file.
 
     Attributes
     ----------

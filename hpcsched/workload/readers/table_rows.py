@@ -75,10 +75,6 @@ def open_rows(
 
     Parameters
     ----------
-    path
-        The file.
-    delimiter
-        Separator of the values of a CSV file, one character.
     encoding
         Encoding of a CSV file; UTF-8 if not given.
     names
@@ -108,10 +104,6 @@ class CsvRows:
 
     Parameters
     ----------
-    path
-        The file, plain or compressed.
-    delimiter
-        Separator of values, one character.
     encoding
         Encoding of the file; UTF-8 if not given.
     names

@@ -50,13 +50,6 @@ class TableSource(RecordSource):
     `outside_window`, `malformed`, `fractional_seconds`, `unsorted`, `missing_run_time`,
     `zero_run_time`, `missing_units`, `missing_request`, `uneven_units`, `missing_requested_time`,
     `larger_than_system`. Empty text, null and -1 mean a missing value.
-
-    Parameters
-    ----------
-    params
-        The table, its columns and policies.
-    system
-        The system that requests are expressed for.
     """
 
     @classmethod

@@ -37,8 +37,6 @@ class TextEncoding:
 
     Parameters
     ----------
-    name
-        Name of a text encoding of Python.
     undecodable
         Policy for a record with bytes that are not of the encoding.
 
@@ -62,11 +60,6 @@ class TextEncoding:
 
         The bytes are UTF-8 if the encoding does not extend ASCII, as UTF-16 does not.
 
-        Parameters
-        ----------
-        raw
-            The file, open at its beginning.
-
         Raises
         ------
         InputError
@@ -85,13 +78,6 @@ class TextEncoding:
 
     def without_mark(self, line: bytes, path: Path) -> bytes:
         """Return the first line of a file without the mark that says UTF-8.
-
-        Parameters
-        ----------
-        line
-            The line.
-        path
-            The file, for the message.
 
         Raises
         ------
@@ -129,11 +115,6 @@ class TextEncoding:
     def refuse(self, found: str) -> None:
         """Note that bytes of a record are replaced.
 
-        Parameters
-        ----------
-        found
-            The first of them, in words.
-
         Raises
         ------
         UnusableError
@@ -149,13 +130,6 @@ class TextEncoding:
 
     def header(self, line: bytes, place: Place) -> bytes:
         """Return a line of a header, without which no record can be read, in UTF-8.
-
-        Parameters
-        ----------
-        line
-            The line.
-        place
-            Where it is, for the message.
 
         Raises
         ------
@@ -184,7 +158,6 @@ class _WithLineFeeds(io.RawIOBase):
         self._stream = stream
 
     def readable(self) -> bool:
-        """Return True."""
         return True
 
     def readinto(self, buffer: "memoryview") -> int:  # type: ignore[override]
@@ -210,7 +183,6 @@ class _Recoded(io.RawIOBase):
         self._ended = False
 
     def readable(self) -> bool:
-        """Return True."""
         return True
 
     def readinto(self, buffer: "memoryview") -> int:  # type: ignore[override]

@@ -20,8 +20,6 @@ class TextLines:
 
     Parameters
     ----------
-    path
-        The file or folder.
     encoding
         Encoding of the files; UTF-8 if not given.
 

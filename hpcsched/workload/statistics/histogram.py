@@ -35,10 +35,6 @@ class Distribution:
 
     Attributes
     ----------
-    count
-        Number of values.
-    mean
-        Exact mean.
     p25, p50, p75, p90, p99
         Percentiles: each the mean of the bin that holds it.
     max
@@ -115,13 +111,6 @@ def share(part: float, whole: float) -> float | None:
 
 def kolmogorov_smirnov(one: Distribution, other: Distribution) -> float | None:
     """Return the Kolmogorov-Smirnov distance: the largest difference of two cumulative shares.
-
-    Parameters
-    ----------
-    one
-        A distribution.
-    other
-        A distribution over bins of the same edges.
 
     Returns
     -------

@@ -79,14 +79,8 @@ class RunTimeClass:
 
     Attributes
     ----------
-    run_time_from_seconds
-        Smallest run time.
     run_time_to_seconds
         Largest run time, included; None: no bound.
-    jobs
-        Number of jobs.
-    jobs_share
-        Share of all jobs.
     run_time_share
         Share of the sum of all run times.
     """
@@ -150,19 +144,7 @@ class RunTimeCounter:
 
 @dataclass(frozen=True, slots=True)
 class RequestKind:
-    """Jobs that request the same set of resource types.
-
-    Attributes
-    ----------
-    resources
-        The resource types, such as `core+mem`.
-    jobs
-        Number of jobs.
-    jobs_share
-        Share of all jobs.
-    mean_run_time_seconds
-        Their mean run time.
-    """
+    """Jobs that request the same set of resource types."""
 
     resources: str
     jobs: int
@@ -176,8 +158,6 @@ class Sizes:
 
     Attributes
     ----------
-    units
-        Units a job.
     serial_share
         Share of jobs with one unit.
     power_of_two_share
@@ -239,10 +219,6 @@ class Accuracy:
 
     Attributes
     ----------
-    requested_time_seconds
-        Distribution of requested times.
-    mean_absolute_error_minutes
-        Mean of |requested time − run time|.
     under_share
         Share of jobs that ran longer than requested.
     exact_share
@@ -251,8 +227,6 @@ class Accuracy:
         Share of jobs that ran shorter than requested.
     near_share
         Share of jobs with a ratio from 0.75 to 1.25.
-    ratio
-        Distribution of ratios.
     """
 
     requested_time_seconds: Distribution

@@ -16,14 +16,6 @@ class Arrivals:
 
     Attributes
     ----------
-    jobs
-        Number of jobs.
-    first_submit_time_seconds
-        First submit time.
-    last_submit_time_seconds
-        Last submit time.
-    span_seconds
-        Time from the first to the last submission.
     span_days
         The same in days.
     interarrival_time_seconds
@@ -72,16 +64,10 @@ class Submitters:
 
     Attributes
     ----------
-    users
-        Number of users.
     users_with_several_jobs_share
         Share of users with more than one job.
     jobs_without_user
         Number of jobs whose user is not given.
-    queues
-        Number of queues.
-    jobs_by_queue
-        Number of jobs by queue.
     jobs_without_queue
         Number of jobs whose queue is not given.
     """
@@ -136,12 +122,6 @@ class Cycles:
         Date of second 0 and its origin, in words.
     dated
         False if the trace has no date, so that months mean nothing.
-    hour_shares
-        24 shares.
-    weekday_shares
-        7 shares.
-    month_shares
-        12 shares.
     """
 
     counted_from: str

@@ -65,12 +65,8 @@ class StatisticsCounter:
 
     Parameters
     ----------
-    system
-        The system.
     class_bounds
         Ascending run times in seconds, as in a scenario's `metrics.class_bounds`.
-    calendar
-        Calendar of the trace.
     """
 
     def __init__(self, system: System, class_bounds: Sequence[int], calendar: Calendar) -> None:
@@ -113,10 +109,6 @@ def trace_statistics(
 
     Parameters
     ----------
-    source
-        The trace.
-    system
-        The system.
     class_bounds
         Ascending run times, in seconds.
 
@@ -135,15 +127,7 @@ def trace_statistics(
 
 
 def distance(one: TraceStatistics, other: TraceStatistics) -> Distance:
-    """Return the distances of two traces.
-
-    Parameters
-    ----------
-    one
-        Statistics of a trace.
-    other
-        Statistics of another trace.
-    """
+    """Return the distances of two traces."""
     dated = one.cycles.dated and other.cycles.dated
     return Distance(
         total_variation(one.cycles.hour_shares, other.cycles.hour_shares),

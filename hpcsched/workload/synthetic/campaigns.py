@@ -27,16 +27,8 @@ class Campaign:
 
     Parameters
     ----------
-    asked
-        Request of each job.
-    regimes
-        Run times of the jobs.
-    burst
-        Mean size of a burst, in jobs.
     gap
         Seconds between the jobs of a burst.
-    name
-        Returns the name of the next job.
 
     Attributes
     ----------
@@ -81,12 +73,8 @@ class Interleaving:
 
     Parameters
     ----------
-    draws
-        Random numbers.
     begin
         Starts another campaign, or returns None when all have begun.
-    at_once
-        Number of simultaneous campaigns, while there are enough.
     """
 
     def __init__(self, draws: Draws, begin: Callable[[], Campaign | None], at_once: int) -> None:

@@ -35,18 +35,7 @@ class Counts(Generic[T]):
 
 
 class Ascending:
-    """Numbers with their frequencies, in ascending order.
-
-    Parameters
-    ----------
-    counts
-        Frequency of each number.
-
-    Attributes
-    ----------
-    total
-        Sum of all frequencies.
-    """
+    """Numbers with their frequencies, in ascending order."""
 
     def __init__(self, counts: Mapping[int, int]) -> None:
         self._numbers = sorted(counts)
@@ -60,10 +49,6 @@ class Ascending:
         ----------
         place
             Position, from 0 to 1, among the numbers within the bounds.
-        least
-            Smallest number.
-        most
-            Largest number.
         """
         begin = self._upto[bisect_left(self._numbers, least)]
         end = self._upto[bisect_right(self._numbers, most)]

@@ -35,8 +35,6 @@ class Hour(NamedTuple):
     ----------
     start
         Begin of the hour, in seconds since the beginning of the workload.
-    jobs
-        Number of submissions.
     """
 
     start: int
@@ -48,10 +46,6 @@ def hours(draws: Draws, months: Sequence[Month], weekday: int) -> Iterator[Hour]
 
     Parameters
     ----------
-    draws
-        Random numbers.
-    months
-        The months, in order.
     weekday
         Day of the week of the first day; Monday is 0.
     """

@@ -17,13 +17,7 @@ T = TypeVar("T")
 
 
 class Draws:
-    """Seeded stream of random numbers; repeatable if the draws are made in a fixed order.
-
-    Parameters
-    ----------
-    seed
-        Seed of the stream.
-    """
+    """Seeded stream of random numbers; repeatable if the draws are made in a fixed order."""
 
     def __init__(self, seed: int) -> None:
         self.uniform = Random(seed).random
@@ -62,15 +56,7 @@ class Draws:
                 return x * scale
 
     def log_normal(self, median: float, spread: float) -> float:
-        """Draw a log-normal number.
-
-        Parameters
-        ----------
-        median
-            Median of the distribution.
-        spread
-            Standard deviation of the natural logarithm.
-        """
+        """Draw a log-normal number."""
         return median * exp(spread * self.normal())
 
     def gamma(self, shape: float, scale: float) -> float:

@@ -70,12 +70,8 @@ class Habits(NamedTuple):
 
     Attributes
     ----------
-    in_debug
-        That short work goes to the debug queue.
     in_longpar
         That other work goes to the queue of long jobs.
-    own_limit
-        That the user sets the requested time.
     """
 
     in_debug: float
@@ -245,7 +241,6 @@ class _Eurora:
         return self._campaign(project, shortest=2)
 
     def _campaign(self, project: _Project, shortest: int, longest: int | None = None) -> Campaign:
-        """Return a campaign of a project."""
         draws, quota = self._draws, self._quotas[project.kind]
         number = quota.draw(draws, shortest)
         stratum = quota.levels[number].stratum

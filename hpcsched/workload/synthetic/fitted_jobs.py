@@ -35,15 +35,7 @@ class Submitter(NamedTuple):
 
 
 class Performance:
-    """Speed of a machine.
-
-    Parameters
-    ----------
-    system
-        The system.
-    performance
-        FLOP/s for each declared amount of a resource type.
-    """
+    """Speed of a machine."""
 
     def __init__(self, system: System, performance: Mapping[str, float]) -> None:
         self._system = system
@@ -68,15 +60,7 @@ _SizeClass = tuple[int, ...]
 
 
 class JobCounter:
-    """Frequencies of the properties of a log's jobs, added by submit time.
-
-    Parameters
-    ----------
-    performance
-        Speed of the log's machine.
-    uniform
-        Whether all units have the same request.
-    """
+    """Frequencies of the properties of a log's jobs, added by submit time."""
 
     def __init__(self, performance: Performance, *, uniform: bool = False) -> None:
         self.performance = performance
@@ -112,15 +96,7 @@ class JobCounter:
 
 
 def _rounded(shape: Request, *, keeps_request: bool) -> Request:
-    """Return a request without restrictions, with numbers cut to powers of two.
-
-    Parameters
-    ----------
-    shape
-        The request.
-    keeps_request
-        Keep the amounts of a unit.
-    """
+    """Return a request without restrictions, with numbers cut to powers of two."""
     request = shape.unit_request
     return Request(_cut(shape.units), request if keeps_request else tuple(map(_cut, request)))
 
@@ -156,15 +132,7 @@ class FittedJobs:
         return self._shapes.draw(draws)
 
     def times(self, draws: Draws, shape: Request) -> tuple[int, int]:
-        """Draw the run time and the requested time of a job on the log's machine, in seconds.
-
-        Parameters
-        ----------
-        draws
-            Random numbers.
-        shape
-            Request of the job.
-        """
+        """Draw the run time and the requested time of a job on the log's machine, in seconds."""
         flops = self._flops[_size_class(shape)].draw(draws)
         run_time = in_seconds(flops / _flop_rate(shape, self._performance))
         return self.requested_times.draw(draws, run_time)
@@ -174,8 +142,6 @@ class FittedJobs:
 
         Parameters
         ----------
-        draws
-            Random numbers.
         last
             Submitter of the previous job; None for the first.
         """

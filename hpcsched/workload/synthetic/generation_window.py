@@ -39,19 +39,7 @@ class WindowParams(Params):
         return self.jobs if self.start == 0 and self.duration is None else None
 
     def comments(self, computer: str, source: str, began: int, time_zone: str) -> Sequence[str]:
-        """Return header comments of the trace.
-
-        Parameters
-        ----------
-        computer
-            Description of the machine.
-        source
-            Name of the trace source.
-        began
-            Unix time of the beginning of the whole workload.
-        time_zone
-            Zone of the machine's clocks.
-        """
+        """Return header comments of the trace."""
         return (
             f"Computer: {computer}",
             f"Note: made up by hpcsched's {source}; no real log is behind it",
@@ -70,10 +58,6 @@ def jobs_within(
 
     Parameters
     ----------
-    params
-        The window.
-    draws
-        Random numbers.
     submissions
         Submit times in seconds, ascending, with the campaigns of the jobs.
     """

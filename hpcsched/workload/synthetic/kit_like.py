@@ -174,7 +174,6 @@ class _Kit:
         return self._campaign(project, shortest=2)
 
     def _campaign(self, project: _Project, shortest: int, longest: int | None = None) -> Campaign:
-        """Return a campaign of a project."""
         draws, quota = self._draws, self._quota
         number = quota.draw(draws, shortest)
         stratum = quota.levels[number].stratum

@@ -41,15 +41,7 @@ class LogHistogram:
 
 
 class Resampled:
-    """Empirical distribution: a bin by its count, and log-uniformly within it.
-
-    Parameters
-    ----------
-    bins
-        The bins.
-    counts
-        Count of each bin.
-    """
+    """Empirical distribution: a bin by its count, and log-uniformly within it."""
 
     def __init__(self, bins: Sequence[int], counts: Sequence[int]) -> None:
         self._bins = Weighted(bins, counts)

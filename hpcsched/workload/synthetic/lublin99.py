@@ -106,15 +106,7 @@ class Kind(NamedTuple):
         return min(int(_power_of_two(exponent) + 0.5), self.largest)
 
     def log_run_time(self, draws: Draws, size: int) -> float:
-        """Draw the natural logarithm of a job's run time in seconds.
-
-        Parameters
-        ----------
-        draws
-            Random numbers.
-        size
-            Number of processors of the job.
-        """
+        """Draw the natural logarithm of a job's run time in seconds."""
         first = min(max(self.pa * size + self.pb, 0.0), 1.0)
         while True:
             shape, scale = (self.a1, self.b1) if draws.chance(first) else (self.a2, self.b2)

@@ -167,16 +167,8 @@ class MimicSource(SyntheticSource):
 
     Parameters
     ----------
-    params
-        The parameters.
-    original
-        The trace to mimic.
     performance
         FLOP/s by resource type on the original's machine.
-    system
-        The system that requests are expressed for.
-    seed
-        Seed of all draws.
     """
 
     def __init__(
@@ -269,13 +261,7 @@ class MimicSource(SyntheticSource):
         return unit_request
 
     def _read(self) -> tuple[Cycle, FittedJobs]:
-        """Read the original.
-
-        Raises
-        ------
-        InputError
-            If it cannot be used, or has fewer than two jobs.
-        """
+        """Read the original."""
         jobs = self._original.jobs()
         first = next(jobs, None)  # the header has been read then
         started = 0 if first is None else first.job.submit_time

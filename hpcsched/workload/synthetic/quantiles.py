@@ -16,14 +16,10 @@ class Stratum(NamedTuple):
 
     Attributes
     ----------
-    jobs
-        Number of jobs.
     low
         Shortest run time, in seconds.
     high
         Longest run time, in seconds.
-    length
-        Mean number of jobs in one campaign.
     limit
         Requested time of jobs that end at it or a little later; None: any.
     """

@@ -8,13 +8,7 @@ from hpcsched.workload.synthetic.quantiles import Levels, Stratum
 
 
 class Quota:
-    """Jobs of a table that have not been handed out yet, stratum by stratum.
-
-    Parameters
-    ----------
-    strata
-        The table.
-    """
+    """Jobs of a table that have not been handed out yet, stratum by stratum."""
 
     def __init__(self, strata: Sequence[Stratum]) -> None:
         self.levels = [Levels(stratum) for stratum in strata]
@@ -35,15 +29,8 @@ class Quota:
 
         Parameters
         ----------
-        draws
-            Random numbers.
         shortest
             Minimum number of jobs left in it, if any stratum has as many.
-
-        Returns
-        -------
-        int
-            Index of the stratum.
         """
         weights = [
             left / levels.stratum.length if left >= shortest else 0.0
@@ -71,11 +58,6 @@ class Quota:
             Index of the stratum.
         jobs
             Maximum number of jobs.
-
-        Returns
-        -------
-        int
-            Number of jobs handed out.
         """
         taken = min(jobs, self._left[number])
         self._left[number] -= taken

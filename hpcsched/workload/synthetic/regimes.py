@@ -10,10 +10,6 @@ class Regime:
 
     Parameters
     ----------
-    levels
-        The stratum.
-    left
-        Number of jobs.
     level
         The level, in seconds.
     spread
@@ -44,10 +40,6 @@ def take_regime(draws: Draws, quota: Quota, number: int, jobs: int, spread: floa
 
     Parameters
     ----------
-    draws
-        Random numbers.
-    quota
-        Jobs that are left; the regime's jobs are taken from it.
     number
         Index of the stratum.
     jobs

@@ -79,8 +79,6 @@ class RequestedTimes:
 
         Parameters
         ----------
-        draws
-            Random numbers.
         run_time
             Run time in seconds.
 

@@ -24,8 +24,6 @@ class SlotWalk:
     weight
         Weight of a slot by its number, called once for each slot in order; slots are numbered on
         from day to day. Some weight must not be zero, or a walk never ends.
-    slot
-        First slot.
     share
         Part of the first slot that has passed, from 0 to 1.
     """
@@ -44,11 +42,6 @@ class SlotWalk:
 
     def pay(self, points: float) -> float:
         """Advance to the next submission.
-
-        Parameters
-        ----------
-        points
-            Interval in points.
 
         Returns
         -------

@@ -105,10 +105,6 @@ class Cycle:
 
     Parameters
     ----------
-    tally
-        The frequencies.
-    way
-        The variant.
     submit_times
         The counted submit times once more, read by the variant `calendar` only.
     """
@@ -211,8 +207,6 @@ class Pace:
 
         Parameters
         ----------
-        number
-            Number of the slot.
         share
             Part of it that has passed, from 0 to 1.
 
@@ -239,15 +233,7 @@ class Pace:
 
 
 def submissions(cycle: Cycle, draws: Draws) -> Iterator[int]:
-    """Yield submit times in seconds without end, beginning with the log's first.
-
-    Parameters
-    ----------
-    cycle
-        The fitted model.
-    draws
-        Random numbers.
-    """
+    """Yield submit times in seconds without end, beginning with the log's first."""
     pace = Pace(cycle)
     begin = cycle.calendar.slots(cycle.first)
 

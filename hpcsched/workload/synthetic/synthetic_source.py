@@ -15,16 +15,8 @@ class SyntheticSource:
 
     Parameters
     ----------
-    generate
-        Starts the same sequence anew at each call.
-    system
-        The system that requests are expressed for.
-    comments
-        Header comments.
     count
         Number of generated jobs; None if unknown.
-    files
-        Files that the generator was fitted to.
     uniform_request
         Unit request of every job; None if they differ.
     """
@@ -75,12 +67,8 @@ def checked_request(system: System, amounts: Mapping[str, int], whose: str) -> t
 
     Parameters
     ----------
-    system
-        The system.
     amounts
         Declared amounts by resource type.
-    whose
-        Subject of the error message.
 
     Raises
     ------

@@ -16,16 +16,10 @@ class User(NamedTuple):
 
     Attributes
     ----------
-    number
-        Number of the user.
-    group
-        Number of the group.
     activity
         Weight in draws of projects; the median is 1.
     enters
         Number of jobs handed out before the user enters.
-    has_one_job
-        Whether the user submits a single job.
     """
 
     number: int
@@ -42,18 +36,10 @@ def draw_users(
 
     Parameters
     ----------
-    draws
-        Random numbers.
-    count
-        Number of users.
     early
         Number of users who enter at once.
     with_one_job
         Number of users with a single job, none of them early.
-    groups
-        Number of groups.
-    last_entry
-        Number of jobs handed out before the last user enters.
     """
     entries = [0] * early
     entries += sorted(int(last_entry * draws.uniform()) for _ in range(count - early))
@@ -83,15 +69,7 @@ P = TypeVar("P", bound=HasUser)
 
 
 class Roster(Generic[P]):
-    """Projects of the users who have entered; those of more active users are drawn more often.
-
-    Parameters
-    ----------
-    kinds
-        Number of kinds of projects.
-    to_enter
-        Users in the order of their entry, with their projects.
-    """
+    """Projects of the users who have entered; those of more active users are drawn more often."""
 
     def __init__(self, kinds: int, to_enter: Sequence[tuple[User, Sequence[P]]]) -> None:
         self._to_enter = list(reversed(to_enter))
@@ -99,13 +77,7 @@ class Roster(Generic[P]):
         self._weighted: list[Weighted[P] | None] = [None] * kinds
 
     def enter(self, handed_out: int) -> P | None:
-        """Return the first project of a user who is due to enter, or None without one.
-
-        Parameters
-        ----------
-        handed_out
-            Number of jobs handed out so far.
-        """
+        """Return the first project of a user who is due to enter, or None without one."""
         if not self._to_enter or self._to_enter[-1][0].enters > handed_out:
             return None
         user, projects = self._to_enter.pop()

@@ -7,23 +7,12 @@ _BITS = 53
 
 
 def own_seed(*labels: int | str) -> int:
-    """Return a number from 0 to 2⁶⁴ − 1 that depends on labels alone, the same on every machine.
-
-    Parameters
-    ----------
-    labels
-        Numbers and texts.
-    """
+    """Return a number from 0 to 2⁶⁴ − 1 that depends on labels alone, the same on every machine."""
     return int.from_bytes(sha256("/".join(map(str, labels)).encode()).digest()[:8])
 
 
 def own_share(*labels: int | str) -> float:
     """Return a number from [0, 1) that depends on labels alone, uniformly distributed over them.
-
-    Parameters
-    ----------
-    labels
-        Numbers and texts.
 
     Examples
     --------

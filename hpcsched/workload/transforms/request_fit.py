@@ -14,13 +14,7 @@ _MOST_KNOWN = 10_000
 
 
 class Rooms:
-    """Numbers of units that fit on an idle system, by request.
-
-    Parameters
-    ----------
-    system
-        The system.
-    """
+    """Numbers of units that fit on an idle system, by request."""
 
     def __init__(self, system: System) -> None:
         self.system = system
@@ -42,12 +36,8 @@ class Rooms:
 
         Parameters
         ----------
-        request
-            The request.
         resource
             Index of the resource type.
-        most
-            Upper bound of the amount, in the system's units.
 
         Returns
         -------
@@ -69,8 +59,6 @@ def asking(request: Request, resource: int, amount: int) -> Request:
 
     Parameters
     ----------
-    request
-        The request.
     resource
         Index of the resource type.
     amount

@@ -37,16 +37,8 @@ def write_batsim(
     ----------
     path
         Target; gzip if its name ends in `.gz`.
-    source
-        The jobs.
-    system
-        The system that requests are expressed for.
-    note
-        Line for the description.
     limit
         Maximum number of jobs; None: all.
-    force
-        Replace an existing file.
 
     Raises
     ------

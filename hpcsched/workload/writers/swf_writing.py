@@ -55,19 +55,8 @@ def write_swf(
     ----------
     path
         Target; gzip if its name ends in `.gz`.
-    source
-        The jobs.
-    system
-        The system that requests are expressed for.
-    note
-        Line for the header.
     limit
         Maximum number of jobs; None: all.
-    force
-        Replace an existing file.
-    keep_comments
-        Write all comments of the source; otherwise a description of the system, and the comments
-        that date the trace.
 
     Raises
     ------

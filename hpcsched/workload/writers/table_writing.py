@@ -53,18 +53,8 @@ def write_table(
 
     Parameters
     ----------
-    path
-        Target.
-    source
-        The jobs.
-    system
-        The system that requests are expressed for.
-    note
-        Line for the comments.
     limit
         Maximum number of jobs; None: all.
-    force
-        Replace an existing file.
 
     Raises
     ------

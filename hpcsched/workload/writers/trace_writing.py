@@ -29,10 +29,6 @@ class Written:
 
     Attributes
     ----------
-    path
-        The file.
-    jobs
-        Number of jobs.
     size
         Bytes.
     bound
@@ -49,13 +45,7 @@ class Written:
 
 
 class Losses:
-    """Counts of jobs by the information that a format cannot express.
-
-    Parameters
-    ----------
-    said
-        Kinds of information that the format can express.
-    """
+    """Counts of jobs by the information that a format cannot express."""
 
     def __init__(self, said: Iterable[str]) -> None:
         self._said = frozenset(said)
@@ -66,8 +56,6 @@ class Losses:
 
         Parameters
         ----------
-        job
-            The job.
         one_core
             Whether a unit requests one core and nothing else.
         """
@@ -98,15 +86,6 @@ def kept_waits(source: TraceSource) -> Mapping[int, int]:
 
 def check_trace_target(path: Path, source: TraceSource, *, force: bool) -> None:
     """Raise InputError if a trace must not be written there: over its source, or an existing file.
-
-    Parameters
-    ----------
-    path
-        Target.
-    source
-        The trace that is to be written.
-    force
-        Allow an existing file.
     """
     if any(path.resolve() == file.resolve() for file in source.files):
         raise problem("cannot-write", path, "it is the trace that is to be read")
