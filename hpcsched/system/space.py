@@ -222,7 +222,7 @@ class SlotSpace:
             self.count += high - low
 
     def _slots_on(self, allocation: Allocation) -> tuple[Interval, ...]:
-        """Return free slots on the nodes of an allocation, as many on each as it has units there."""
+        """Return free slots on the nodes of an allocation, one for each of its units."""
         nodes = np.array(allocation.nodes)
         low, high = self._bounds()
         first = self.slot_map.first[nodes]

@@ -51,7 +51,7 @@ class SwfParams(RecordPolicies):
 
 
 def review_swf(params: SwfParams, system: System) -> Iterator[Caution]:
-    """Yield cautions if no node could hold even one unit, or if the header tells another machine."""
+    """Yield cautions if no node holds a unit, or if the header tells another machine."""
     comments = header_of(Path(params.path), TextEncoding(params.encoding))
     types = declared_types(comments)
     unit = None if params.unit is None else parted(params.unit, system)[0]

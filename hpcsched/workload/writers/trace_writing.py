@@ -85,7 +85,7 @@ def kept_waits(source: TraceSource) -> Mapping[int, int]:
 
 
 def check_trace_target(path: Path, source: TraceSource, *, force: bool) -> None:
-    """Raise InputError if a trace must not be written there: over its source, or an existing file."""
+    """Raise InputError for a target that is a file of the source, or exists without `force`."""
     if any(path.resolve() == file.resolve() for file in source.files):
         raise problem("cannot-write", path, "it is the trace that is to be read")
     check_target(path, force=force)
