@@ -24,9 +24,9 @@ from hpcsched.plugins.manager import build_registry
 from hpcsched.plugins.registry import Plugin, Registry
 from hpcsched.results.columns import JOB_COLUMNS, ROUND_COLUMNS
 from hpcsched.scenario.choices import tag_of
+from hpcsched.scenario.key_path import mark_of
 from hpcsched.scenario.models import scenario_model
-from hpcsched.scenario.rules import RULES
-from hpcsched.scenario.walk import mark_of
+from hpcsched.scenario.review import RULES
 from hpcsched.workload.job_columns import Column
 from hpcsched.workload.presets.preset_catalogue import read_presets
 

@@ -74,9 +74,6 @@ class Params(BaseModel):
 
     not_reproducible: ClassVar[NotReproducible | None] = None
 
-    former_keys: ClassVar[Mapping[str, str]] = {}
-    """The present name of each key that older scenarios call otherwise; a review warns of those."""
-
     @model_validator(mode="before")
     @classmethod
     def _note_keys(cls, data: Any, info: ValidationInfo) -> Any:
@@ -85,10 +82,6 @@ class Params(BaseModel):
         if known is not None and isinstance(data, dict):
             # By identity: equal mappings may stand at several places with other keys allowed.
             known[id(data)] = tuple(cls.model_fields)
-        if isinstance(data, dict) and not cls.former_keys.keys().isdisjoint(data):
-            present = {cls.former_keys.get(key, key): value for key, value in data.items()}
-            if len(present) == len(data):  # else a key stands there by both names: one is unknown
-                return present
         return data
 
 

@@ -97,8 +97,6 @@ class Plugin:
     review : function, optional
         Takes the parameters and the system; yields cautions about parameters that are legal and
         suspicious.
-    former_names : tuple of str
-        Names in older scenarios: they are accepted with a warning that tells the present one.
     """
 
     name: str
@@ -108,7 +106,6 @@ class Plugin:
     capabilities: frozenset[str] = frozenset()
     review: Callable[[Any, "System"], Iterable[Caution]] | None = None
     aliases: tuple[str, ...] = ()
-    former_names: tuple[str, ...] = ()
 
 
 class OptionalPackage(NamedTuple):
@@ -159,7 +156,6 @@ class BuiltIn(NamedTuple):
     capabilities: tuple[str, ...] = ()
     needs: OptionalPackage | None = None
     aliases: tuple[str, ...] = ()
-    former_names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,8 +209,7 @@ def builtin(
                 None if review is None else _reference(review),
                 tuple(sorted(capabilities)),
                 needs,
-                other_names.aliases,
-                other_names.former,
+                other_names.aliases + other_names.former,
             )
         )
         return made

@@ -1,7 +1,7 @@
 """Parameters of plugins: quantities with units, paths, choices, and what is refused."""
 
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import pytest
 from pydantic import Field, TypeAdapter, ValidationError
@@ -143,9 +143,7 @@ def test_the_schema_of_a_quantity_accepts_what_is_read() -> None:
 
 
 class Various(Params):
-    """A list, a real number, and a key of another name before."""
-
-    former_keys: ClassVar = {"long": "length"}
+    """A list, a number and amounts."""
 
     shares: Annotated[tuple[float, ...], Listed] = ()
     length: int = 1
@@ -159,12 +157,6 @@ def test_parameters_are_strict() -> None:
     assert refused(Various, shares=[float("inf")]) == "finite_number"
     with pytest.raises(ValidationError, match="frozen"):
         Various().length = 2  # type: ignore[misc]
-
-
-def test_former_keys() -> None:
-    """The former name is read as the present one; both at once are one key too many."""
-    assert Various.model_validate({"long": 7}).length == 7
-    assert refused(Various, long=7, length=8) == "extra_forbidden"
 
 
 def test_a_unit_asks_for_something() -> None:

@@ -69,7 +69,7 @@ def test_a_factory_with_everything(rows: list[BuiltIn]) -> None:
     assert row.made_by == f"{HERE}:test_a_factory_with_everything.<locals>.make"
     assert (row.params, row.review) == (f"{HERE}:DepthParams", f"{HERE}:review")
     assert row.capabilities == ("a", "b", "c")
-    assert (row.needs, row.aliases, row.former_names) == (package, ("deeper",), ("d",))
+    assert (row.needs, row.aliases) == (package, ("deeper", "d"))
 
 
 def test_rows_are_plain_data(rows: list[BuiltIn]) -> None:

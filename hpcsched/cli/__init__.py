@@ -17,7 +17,6 @@ import typer
 from typer.main import get_command, get_group
 
 from hpcsched.cli.logs import is_verbose, show_logs
-from hpcsched.cli.old_spellings import present_arguments
 from hpcsched.cli.shared_options import Verbose
 from hpcsched.cli.usage_errors import PlainGroup
 from hpcsched.errors import DecisionError, HpcschedError, InputError, told_on_command_line
@@ -122,7 +121,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _spare_processor_time()
     with plain_streams():
         try:
-            given = present_arguments(sys.argv[1:] if arguments is None else arguments)
+            given = sys.argv[1:] if arguments is None else list(arguments)
             with raised_as_interrupts(), plugin_faults_named():
                 get_command(app)(args=given, prog_name="hpcsched")
         # Click ends by SystemExit; callers of `main` want a code.

@@ -31,8 +31,8 @@ def diff(
     """
     from hpcsched.errors import Finding, InputError
     from hpcsched.report.tables.report_table import Table
-    from hpcsched.scenario.difference import differences
     from hpcsched.scenario.loading import load_scenario
+    from hpcsched.scenario.resolved import differences
 
     scenarios = []
     findings: list[Finding] = []

@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hpcsched.cli.old_spellings import ToFolder, chosen_path
-
 if TYPE_CHECKING:
     from hpcsched.workload.archive.catalogue import Log
     from hpcsched.workload.presets.preset_catalogue import Preset, PresetFile
@@ -27,8 +25,6 @@ def fetch(
         ),
     ] = None,
     listed: Annotated[bool, typer.Option("--list", help="List the available logs.")] = False,
-    *,
-    to: ToFolder = None,
 ) -> None:
     """Download a log of the archive, or of a known data set.
 
@@ -49,17 +45,16 @@ def fetch(
         return
     if name is None:
         raise typer.BadParameter("expected the name of a log, or --list", param_hint="NAME")
-    given = chosen_path(out, to, "--to")
     chosen = [(preset, file) for preset, file in files if name in (preset.name, file.name)]
     if len(chosen) > 1:
         names = ", ".join(file.name for _, file in chosen)
         raise typer.BadParameter(f"expected one of its files: {names}", param_hint="NAME")
     if chosen:
-        _fetch_file(*chosen[0], _folder(given))
+        _fetch_file(*chosen[0], _folder(out))
         return
     others = [*dict.fromkeys(preset.name for preset, _ in files)]
     log = catalogue.find_log(name, logs, others)
-    _fetch(log, _folder(given))
+    _fetch(log, _folder(out))
 
 
 def _folder(given: Path | None) -> Path:

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hpcsched.cli.old_spellings import JsonFlag, table_format
 from hpcsched.cli.output import TableFormat, TableFormatOption
 from hpcsched.cli.shared_options import Env, Force, Overrides, ScenarioFile
 
@@ -162,7 +161,6 @@ def compare(
         ),
     ] = None,
     force: Force = False,
-    json: JsonFlag = False,
 ) -> None:
     """Compare two dispatchers problem by problem.
 
@@ -175,7 +173,6 @@ def compare(
     from hpcsched.problems.plots import draw
     from hpcsched.problems.table import SolvedTable
 
-    format_ = table_format(format_, json=json)
     pairing = Pairing(SolvedTable.open(first), SolvedTable.open(second))
     comparison = compare_tables(pairing, same_time)
     drawn, missing = ([], []) if out is None else draw(pairing, out, force=force)

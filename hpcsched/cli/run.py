@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from hpcsched.errors import Finding
     from hpcsched.results.directory import RunDirectory
     from hpcsched.scenario.loading import LoadedScenario
-    from hpcsched.scenario.overrides import Override
+    from hpcsched.scenario.positions import Override
 
 REASONS = "reasons"
 """Observer that `--explain` adds."""
@@ -84,7 +84,7 @@ def run(
     if display.page is not None and len(folders) > 1:
         raise typer.BadParameter("a page shows one run: give one scenario", param_hint="--page")
     for loaded, folder in zip(all_loaded, folders, strict=True):
-        for finding in (*loaded.former, *trace_cautions(loaded, OTHER_MACHINE)):
+        for finding in trace_cautions(loaded, OTHER_MACHINE):
             typer.echo(finding, err=True)
         if len(folders) > 1 and not display.quiet:
             typer.echo(f"{loaded.scenario.name}:")
@@ -98,9 +98,8 @@ def run(
 def _read_all(files: "Sequence[Path]", overrides: "Sequence[Override]") -> "list[LoadedScenario]":
     """Return the scenarios of all files; raises InputError with the findings of all of them."""
     from hpcsched.errors import Finding, InputError
-    from hpcsched.scenario.declared_format import other_format
     from hpcsched.scenario.loading import read_repaired
-    from hpcsched.scenario.review import missing_inputs
+    from hpcsched.scenario.review import missing_inputs, other_format
 
     found: list[Finding] = []
     all_loaded = []

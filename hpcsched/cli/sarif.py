@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 from hpcsched.cli.findings import relative
 from hpcsched.errors import Finding
-from hpcsched.scenario.rules import RULES
+from hpcsched.scenario.review import RULES
 from hpcsched.version import __version__
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"

@@ -7,7 +7,6 @@ import typer
 
 from hpcsched.cli.accounts_from import accounts_from
 from hpcsched.cli.fetching import fetch
-from hpcsched.cli.old_spellings import JsonFlag, OutArgument, chosen_path, table_format
 from hpcsched.cli.output import OutFile, TableFormat, TableFormatOption
 from hpcsched.cli.presets import presets
 from hpcsched.cli.shared_options import Env, Force, Overrides, ScenarioFile
@@ -61,7 +60,6 @@ def info(
             show_default=False,
         ),
     ] = None,
-    json: JsonFlag = False,
 ) -> None:
     """Show statistics of traces, and their differences.
 
@@ -76,7 +74,6 @@ def info(
     from hpcsched.runs.refused_records import all_refused_told
     from hpcsched.workload.statistics.trace_statistics import trace_statistics
 
-    format_ = table_format(format_, json=json)
     if waits is not None:
         if format_ not in (TableFormat.TEXT, TableFormat.JSON):
             raise typer.BadParameter("expected --format text or json with --waits")
@@ -150,14 +147,13 @@ def convert(  # noqa: PLR0917 (typer makes options of parameters)
             show_default=False,
         ),
     ],
-    old_out: OutArgument = None,
     out: Annotated[
-        Path | None,
+        Path,
         typer.Option(
             help="The file to write: .swf, .json (or .gz of these), .parquet.",
             show_default=False,
         ),
-    ] = None,
+    ],
     source: Annotated[
         LogSource | None,
         typer.Option(
@@ -176,12 +172,9 @@ def convert(  # noqa: PLR0917 (typer makes options of parameters)
     """
     from hpcsched.cli.conversion import convert_trace
 
-    target = chosen_path(out, old_out, "the second argument of trace convert")
-    if target is None:
-        raise typer.BadParameter("expected --out FILE", param_hint="--out")
     loaded = _loaded(trace, overrides) if source is None and is_scenario(trace) else None
     conversion = convert_trace(
-        trace, target, loaded, source=source, overrides=overrides or (), jobs=jobs, force=force
+        trace, out, loaded, source=source, overrides=overrides or (), jobs=jobs, force=force
     )
     for line in conversion.account:
         typer.echo(line)

@@ -25,7 +25,7 @@ def _plain(error: Any) -> str:
     message = str(error.message)
     # Other versions of typer have no such cause, and say it themselves.
     if hasattr(error.__cause__, "errors"):
-        from hpcsched.scenario.wording import sentence
+        from hpcsched.scenario.faults import sentence
 
         return sentence(error.__cause__.errors()[0])
     return message.removeprefix(_PREFIX)

@@ -14,10 +14,9 @@ from hpcsched.plugins.registry import Registry
 from hpcsched.results.manifest import FORMAT, package_versions, sha256
 from hpcsched.runs.assembly import assemble
 from hpcsched.scenario.choices import Choice
-from hpcsched.scenario.key_path import show_key_path
+from hpcsched.scenario.key_path import blocks, mark_of, show_key_path, texts
 from hpcsched.scenario.models import Scenario
 from hpcsched.scenario.resolved import resolved_yaml
-from hpcsched.scenario.walk import blocks, mark_of, texts
 
 SOLVER_PACKAGES = ("cpmpy", "ortools", "pychoco", "pumpkin-solver", "z3-solver", "exact")
 """Packages whose version may change the answers of a solver."""

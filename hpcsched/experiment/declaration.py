@@ -9,10 +9,10 @@ from hpcsched.experiment.matrix import MOST_CELLS, Declared, matrix_refusals
 from hpcsched.parameters import InputPath, Listed, Params, Selects
 from hpcsched.plugins.registry import Registry
 from hpcsched.scenario.choices import NamedChoice
+from hpcsched.scenario.faults import refuse
 from hpcsched.scenario.key_path import KeyPath
-from hpcsched.scenario.names import Name
-from hpcsched.scenario.refusal import refuse
 from hpcsched.scenario.scenario_schema import model_schema
+from hpcsched.scenario.system import Name
 
 _LOCAL: Any = "local"
 

@@ -7,9 +7,8 @@ from pydantic import Field
 from pydantic_core import InitErrorDetails
 
 from hpcsched.experiment.axes import NAMES, Axis, axis_of, labels_in
+from hpcsched.scenario.faults import found, refusal
 from hpcsched.scenario.key_path import KeyPath, parse_key_path, show_key_path
-from hpcsched.scenario.refusal import refusal
-from hpcsched.scenario.wording import found
 
 MOST_CELLS = 100_000
 """Largest number of cells; more are taken for a slip."""

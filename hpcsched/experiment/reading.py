@@ -19,13 +19,11 @@ from hpcsched.plugin_faults import raised
 from hpcsched.plugins import manager
 from hpcsched.plugins.registry import Registry
 from hpcsched.runs.build_checks import seed_matters
-from hpcsched.scenario.declared_format import other_format
 from hpcsched.scenario.document import Document, parse_document, read_text
 from hpcsched.scenario.key_path import KeyPath, parse_key_path, show_key_path
 from hpcsched.scenario.loading import LoadedScenario, check_document
-from hpcsched.scenario.overrides import Override
-from hpcsched.scenario.positions import Positions, Setting, by_position, override_place
-from hpcsched.scenario.review import Check, missing_inputs
+from hpcsched.scenario.positions import Override, Positions, Setting, by_position, override_place
+from hpcsched.scenario.review import Check, missing_inputs, other_format
 
 KEYS = ("matrix", "scenario")
 """Keys that distinguish an experiment's file from a scenario, which has neither."""

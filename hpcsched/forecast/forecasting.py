@@ -10,7 +10,7 @@ from hpcsched.errors import Finding, InputError
 from hpcsched.forecast.prepared_replay import PreparedReplay, submitted_until
 from hpcsched.forecast.start_forecast import SAMPLES, Ended, StartForecast, forecast_starts
 from hpcsched.parameters import Params, PositiveDuration
-from hpcsched.scenario.wording import sentence
+from hpcsched.scenario.faults import sentence
 from hpcsched.simulation.limits import Limits
 from hpcsched.simulation.replay_branches import branches
 from hpcsched.system.request import Request

@@ -49,7 +49,6 @@ def load(row: BuiltIn) -> Plugin:
         frozenset(row.capabilities),
         review,
         row.aliases,
-        row.former_names,
     )
 
 

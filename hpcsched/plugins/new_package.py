@@ -81,7 +81,7 @@ def _refuse_taken(kind: str, name: str) -> None:
     """Refuse the name of a built-in plugin: all commands would fail once it is installed."""
     registered, wanted = _registered(kind, name)
     for row in built_in():
-        if row.kind == registered and wanted in (row.name, *row.aliases, *row.former_names):
+        if row.kind == registered and wanted in (row.name, *row.aliases):
             message = (
                 f"expected a name that is free; the {spoken(registered)} {wanted!r} is built in"
             )

@@ -50,11 +50,9 @@ def check_registered(plugin: object, hook: str, kind: str, whose: str) -> Plugin
 
 def _name_fault(plugin: Plugin) -> str | None:
     names: list[object] = [plugin.name]
-    for field in ("aliases", "former_names"):
-        others = getattr(plugin, field)
-        if not isinstance(others, tuple):
-            return f"expected a tuple of names as {field}, found {others!r}"
-        names += others
+    if not isinstance(plugin.aliases, tuple):
+        return f"expected a tuple of names as aliases, found {plugin.aliases!r}"
+    names += plugin.aliases
     for name in names:
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             return f"expected names of letters, digits, '.', '_' and '-', found {name!r}"

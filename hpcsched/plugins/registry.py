@@ -87,7 +87,6 @@ class Registry:
 
     _entries: dict[tuple[str, str], Installed | BuiltIn] = field(default_factory=dict)
     _other_names: dict[tuple[str, str], str] = field(default_factory=dict)
-    _former: set[tuple[str, str]] = field(default_factory=set)
 
     def add(self, installed: Installed) -> None:
         """Register a plugin.
@@ -98,7 +97,7 @@ class Registry:
             If its kind has one of that name.
         """
         plugin = installed.plugin
-        for name in (plugin.name, *plugin.aliases, *plugin.former_names):
+        for name in (plugin.name, *plugin.aliases):
             other = self._entries.get((installed.kind, name))
             # Another name for it would never be found: a present name comes first.
             if other is not None:
@@ -113,20 +112,15 @@ class Registry:
             self._add_names(row.kind, row)
 
     def _add_names(self, kind: str, plugin: Plugin | BuiltIn) -> None:
-        for other in (*plugin.aliases, *plugin.former_names):
+        for other in plugin.aliases:
             self._other_names[kind, other] = plugin.name
-        self._former.update((kind, name) for name in plugin.former_names)
-
-    def is_former(self, kind: str, name: str) -> bool:
-        """Return True if a name is a plugin's former one, and no other plugin's present one."""
-        return (kind, name) in self._former and (kind, name) not in self._entries
 
     def names(self, kind: str) -> list[str]:
         """Return the names of the plugins of a kind, in alphabetical order; loads none."""
         return sorted(name for of_kind, name in self._entries if of_kind == kind)
 
     def all_names(self, kind: str) -> set[str]:
-        """Return every name by which a plugin of a kind is found, former ones included."""
+        """Return every name by which a plugin of a kind is found."""
         others = (name for of_kind, name in self._other_names if of_kind == kind)
         return {*self.names(kind), *others}
 
@@ -149,9 +143,7 @@ class Registry:
         entry = self._entries.get((kind, name))
         if entry is None:
             names = self.names(kind)
-            # A former name is still accepted, yet nobody should be led to it.
-            present = {name for name in self.all_names(kind) if not self.is_former(kind, name)}
-            close = difflib.get_close_matches(name.lower(), sorted(present), n=1)
+            close = difflib.get_close_matches(name.lower(), sorted(self.all_names(kind)), n=1)
             hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(names)}"
             # What others call an FCFS or SJF scheduler is a list in that order here.
             if kind == "dispatcher" and name.lower() in self.all_names("queue_order"):

@@ -7,8 +7,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hpcsched.problems.lines import Amount, in_words
 from hpcsched.scenario import Scenario, resolved_yaml
+from hpcsched.scenario.faults import found
 from hpcsched.scenario.system import SystemDeclaration
-from hpcsched.scenario.wording import found
 from hpcsched.version import __version__
 
 FORMAT = "hpcsched-instances"

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from hpcsched.parameters import LARGEST
-from hpcsched.scenario.wording import expected, found
+from hpcsched.scenario.faults import expected, found
 from hpcsched.workload.job_columns import FORMER_COLUMNS
 
 Whole = Annotated[int, Field(ge=-LARGEST, le=LARGEST)]

@@ -28,7 +28,7 @@ from hpcsched.results.manifest import package_versions
 from hpcsched.results.solver_rounds import SolverRounds, solver_rounds
 from hpcsched.runs.assembly import Assembly
 from hpcsched.scenario import Scenario, resolved_yaml
-from hpcsched.scenario.difference import differences
+from hpcsched.scenario.resolved import differences
 from hpcsched.simulation.check import (
     BadDecisionError,
     check_decision,

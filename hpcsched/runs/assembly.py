@@ -31,8 +31,8 @@ from hpcsched.prediction.correction import Correction
 from hpcsched.prediction.predictor import Oracle, Predictor
 from hpcsched.scenario import Scenario
 from hpcsched.scenario.choices import Choice, Transformed
+from hpcsched.scenario.key_path import blocks, marks_of
 from hpcsched.scenario.partitions import build_partitions
-from hpcsched.scenario.walk import blocks, marks_of
 from hpcsched.simulation.observer import Observer
 from hpcsched.system.group_limits import LimitedJob
 from hpcsched.system.node_outages import NO_OUTAGES, Outages

@@ -18,8 +18,8 @@ from hpcsched.runs.runner import replay_into_folder
 from hpcsched.runs.watching import Watching
 from hpcsched.scenario import Scenario
 from hpcsched.scenario.choices import Choice
+from hpcsched.scenario.key_path import blocks
 from hpcsched.scenario.review import not_reproducible
-from hpcsched.scenario.walk import blocks
 from hpcsched.whole_files import problem
 
 

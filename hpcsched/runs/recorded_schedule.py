@@ -22,7 +22,7 @@ from hpcsched.results.tables import ArrowTable
 from hpcsched.runs.assembly import Assembly
 from hpcsched.runs.measuring import capacity_of
 from hpcsched.runs.reassembly import assemble_again
-from hpcsched.scenario.recorded import RULE, without_waits
+from hpcsched.scenario.models import RULE, without_waits
 from hpcsched.whole_files import problem
 from hpcsched.workload.trace_source import recorded_waits
 

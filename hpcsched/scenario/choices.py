@@ -9,8 +9,7 @@ from pydantic import BaseModel, Field, create_model
 from hpcsched.errors import PluginError
 from hpcsched.parameters import Listed, Params, Selects
 from hpcsched.plugins.registry import Installed, Registry
-from hpcsched.scenario.refusal import refusal, refuse
-from hpcsched.scenario.wording import found
+from hpcsched.scenario.faults import found, refusal, refuse
 
 _DEEPEST = 20
 """Largest depth of nested choices; a default that selects its own plugin would never end."""
@@ -115,7 +114,7 @@ def _class_name(kind: str, name: str) -> str:
 def _by_present_name(
     value: Mapping[str, Any], tag: str, installed: Installed, context: Any
 ) -> Mapping[str, Any]:
-    """Return a choice with the plugin's own name in place of an alias or a former name."""
+    """Return a choice with the plugin's own name in place of an alias."""
     name = installed.plugin.name
     if value[tag] == name:
         return value

@@ -16,9 +16,9 @@ from hpcsched.errors import Finding, InputError, Place
 from hpcsched.path_variables import expand_variables, unset_variables
 from hpcsched.paths import given_path
 from hpcsched.scenario.document import Document, Mark, parse_document, read_text
+from hpcsched.scenario.faults import found
 from hpcsched.scenario.key_path import KeyPath, show_key_path
 from hpcsched.scenario.positions import Positions
-from hpcsched.scenario.wording import found
 from hpcsched.system.machines import read_machines
 
 _PACKAGE = Path(hpcsched.__file__).parent

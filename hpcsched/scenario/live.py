@@ -1,15 +1,15 @@
 """The `live:` block: the real cluster on which a scenario's dispatcher advises or places jobs."""
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import Field, field_validator
 from pydantic_core import InitErrorDetails
 
 from hpcsched.parameters import Listed, OutputPath, Params, PositiveDuration, Selects
 from hpcsched.scenario.choices import NamedChoice
-from hpcsched.scenario.host_names import HostNames, wrong_hosts
-from hpcsched.scenario.refusal import refusal, refuse
+from hpcsched.scenario.faults import refusal, refuse
+from hpcsched.scenario.outage_declarations import HostNames, wrong_hosts
 
 _NOT_DECLARED = {
     "partitions": "the limits of a real cluster's partitions are its own; leave out 'partitions'",
@@ -25,8 +25,6 @@ LONGEST_RELEASE = 24 * 60 * 60
 
 class LiveSettings(Params):
     """A real cluster, and the intervals at which it is read."""
-
-    former_keys: ClassVar = {"patience": "placement_timeout"}
 
     workload_manager: Annotated[NamedChoice, Selects("workload_manager")] = Field(
         description="Workload manager of the cluster: the interface that reads and changes it."

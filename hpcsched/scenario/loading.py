@@ -16,16 +16,19 @@ from hpcsched.path_variables import variables_allowed
 from hpcsched.plugins import manager
 from hpcsched.plugins.registry import KINDS, Registry
 from hpcsched.scenario.choices import Chooser, tag_of
-from hpcsched.scenario.document import Document, parse_document, read_text
+from hpcsched.scenario.document import Document, StrictDumper, parse_document, read_text
 from hpcsched.scenario.faults import Fault, faults_of
-from hpcsched.scenario.former_names import RULE as FORMER
-from hpcsched.scenario.former_names import former_names
 from hpcsched.scenario.including import SYSTEM, include_system, names_system
 from hpcsched.scenario.key_path import KeyPath, parse_key_path, show_key_path
 from hpcsched.scenario.models import Scenario, scenario_model
-from hpcsched.scenario.overrides import Override, apply_settings, settings_of
-from hpcsched.scenario.positions import Positions, Setting, by_position
-from hpcsched.scenario.yaml_core import StrictDumper
+from hpcsched.scenario.positions import (
+    Override,
+    Positions,
+    Setting,
+    apply_settings,
+    by_position,
+    settings_of,
+)
 from hpcsched.workload.log_recognition import refuse_log
 
 DICTIONARY = "<dictionary>"
@@ -34,19 +37,12 @@ DICTIONARY = "<dictionary>"
 
 @dataclass(frozen=True, slots=True)
 class LoadedScenario:
-    """A scenario with its file and the place of every key and value.
-
-    Attributes
-    ----------
-    former
-        Warnings about former names of plugins or keys.
-    """
+    """A scenario with its file and the place of every key and value."""
 
     scenario: Scenario
     path: Path
     registry: Registry
     positions: Positions = field(repr=False)
-    former: Sequence[Finding] = ()
 
     def place(self, key_path: str | KeyPath) -> Place:
         """Return the place of the value at a key path, or of the nearest one above it."""
@@ -265,18 +261,7 @@ def _as_far_as_valid(
         refused |= replaced
         removed |= replaced
         scenario, faults = _validate(root, registry, file.parent)
-    # Only for a valid scenario: a document that is refused has more urgent findings.
-    former = [
-        Finding(
-            FORMER,
-            name.message,
-            positions.place(name.path, on_key=name.is_key),
-            show_key_path(name.path),
-            "warning",
-        )
-        for name in former_names(scenario, root, registry)
-    ]
-    loaded = LoadedScenario(scenario, file, registry, positions, former)
+    loaded = LoadedScenario(scenario, file, registry, positions)
     return Repaired(loaded, by_position(findings, str(path)))
 
 

@@ -1,28 +1,216 @@
 """Models of a scenario: every key that a user may write, with its default."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from functools import cache
 from operator import attrgetter
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import Field, ValidationInfo, create_model, field_validator, model_validator
+from pydantic import (
+    BeforeValidator,
+    Field,
+    ValidationInfo,
+    WithJsonSchema,
+    create_model,
+    field_validator,
+    model_validator,
+)
 from pydantic_core import InitErrorDetails
 
 from hpcsched.errors import PluginError
-from hpcsched.parameters import Duration, Listed, Params, ResourceType, Selects
-from hpcsched.plugins.registry import PLANS_OFFLINE, SEES_RUN_TIME, Installed, Registry
-from hpcsched.scenario.choices import NamedChoice, SourceChoice
-from hpcsched.scenario.latency import DispatchLatency
+from hpcsched.parameters import (
+    LARGEST,
+    Duration,
+    Listed,
+    NotReproducible,
+    Params,
+    ResourceType,
+    Selects,
+    parse_duration,
+)
+from hpcsched.plugins.registry import (
+    FOLLOWS_RECORD,
+    KEEPS_WAITS,
+    PLANS_OFFLINE,
+    RECORDS_WAITS,
+    SEES_RUN_TIME,
+    Installed,
+    Registry,
+)
+from hpcsched.scenario.choices import NamedChoice, SourceChoice, Transformed
+from hpcsched.scenario.faults import refusal, refuse
+from hpcsched.scenario.key_path import KeyPath, blocks, mark_of
 from hpcsched.scenario.live import LiveSettings, not_live
-from hpcsched.scenario.names import Name
 from hpcsched.scenario.outage_declarations import OutagesDeclaration, unknown_nodes
 from hpcsched.scenario.partitions import PartitionDeclaration, partition_clashes, unknown_groups
-from hpcsched.scenario.recorded import not_recorded
-from hpcsched.scenario.refusal import refusal, refuse
-from hpcsched.scenario.system import Includable, SystemDeclaration
-from hpcsched.scenario.walk import blocks, mark_of
+from hpcsched.scenario.system import Includable, Name, SystemDeclaration
 from hpcsched.simulation.latency import Latency
 from hpcsched.system.node_outages import node_numbers
+
+_SECONDS_PATTERN = r"^\s*(\d+\s*ms|(\d+\s*(s|min|h|d|w)\s*)+)\s*$"
+
+
+def _read_seconds(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    # Durations elsewhere are whole seconds, so that `ms` is a unit in this block alone.
+    milliseconds = re.fullmatch(r"(\d+)\s*ms", value.strip())
+    return int(milliseconds[1]) / 1000 if milliseconds else parse_duration(value)
+
+
+# Type checkers must see a plain float; pydantic needs the annotations at run time.
+if TYPE_CHECKING:
+    Seconds = float
+else:
+    Seconds = Annotated[
+        float,
+        Field(ge=0, le=LARGEST),
+        BeforeValidator(_read_seconds),
+        WithJsonSchema(
+            {
+                "anyOf": [
+                    {"type": "number", "minimum": 0},
+                    {"type": "string", "pattern": _SECONDS_PATTERN},
+                ]
+            }
+        ),
+    ]
+    """Seconds and fractions of them: a number, or a text with units (`120ms`, `2s`)."""
+
+_FORMS = "fixed, or measured, or some of base, per_queued_job and per_variable"
+
+
+class DispatchLatency(Params):
+    """Charge of a dispatching round: a fixed time, a model of it, or the measured time."""
+
+    fixed: Seconds | None = Field(
+        default=None,
+        description="Constant latency of every round: seconds (0.12), or with a unit (120ms, 2s).",
+    )
+    base: Seconds | None = Field(
+        default=None,
+        description="Latency model, constant term: seconds, or with a unit.",
+    )
+    per_queued_job: Seconds | None = Field(
+        default=None,
+        description="Latency model, term for each queued job: seconds, or with a unit.",
+    )
+    per_variable: Seconds | None = Field(
+        default=None,
+        description=(
+            "Latency model, term for each decision variable if a solver was called: seconds, or"
+            " with a unit."
+        ),
+    )
+    measured: Annotated[
+        float | None, NotReproducible("the dispatch latency is measured by the clock")
+    ] = Field(
+        default=None,
+        ge=0,
+        le=1_000_000,
+        description="Factor of the measured decision time (no unit).",
+    )
+
+    @model_validator(mode="after")
+    def _check_form(self) -> Self:
+        given = [
+            [key for key in form if getattr(self, key) is not None]
+            for form in (("fixed",), ("measured",), ("base", "per_queued_job", "per_variable"))
+        ]
+        used = [keys for keys in given if keys]
+        if not used:
+            raise ValueError(f"expected {_FORMS}, found nothing")
+        if len(used) > 1:
+            first, other = used[0][0], used[1][0]
+            message = f"expected {_FORMS}, found {other} beside {first}"
+            raise refuse(refusal("bad-value", message, getattr(self, other), at=(other,)))
+        return self
+
+    def build(self) -> Latency:
+        """Return the declared charge, exactly as its numbers are written."""
+        return Latency(
+            _exact(self.base if self.fixed is None else self.fixed),
+            _exact(self.per_queued_job),
+            _exact(self.per_variable),
+            _exact(self.measured),
+        )
+
+
+def _exact(number: float | None) -> Fraction:
+    """Return a number as it is written: 0.1 is a tenth."""
+    # `Fraction(0.7)` is the binary number just below seven tenths: ten rounds of 0.7 s would be
+    # charged 6 s in all instead of 7.
+    return Fraction(repr(number or 0.0))
+
+
+RULE = "not-recorded"
+PREDICTOR = "requested-time"
+"""The predictor of scenarios that name none."""
+
+
+def not_recorded(scenario: "Scenario", registry: Registry) -> Iterator[InitErrorDetails]:
+    """Yield the settings of a scenario that contradict a dispatcher that follows a log."""
+    name = scenario.dispatcher.plugin_name
+    if FOLLOWS_RECORD not in registry.get("dispatcher", name).plugin.capabilities:
+        return
+    for at, message, value in without_waits(scenario, registry, f"the dispatcher {name}"):
+        yield refusal(RULE, message, value, at=at)
+    if scenario.predictor.plugin_name != PREDICTOR:
+        message = (
+            f"the dispatcher {name} starts jobs when the log says, whatever a predictor says;"
+            f" expected {PREDICTOR}, or no predictor"
+        )
+        yield refusal(RULE, message, scenario.predictor.plugin_name, at=("predictor",))
+    declared = {
+        ("outages",): scenario.outages is not None,
+        ("system", "shared_resources"): bool(scenario.system.shared_resources),
+        ("simulation", "dispatch_latency"): scenario.simulation.dispatch_latency is not None,
+        ("trace", "dependencies"): getattr(scenario.trace, "dependencies", None) == "honour",
+        ("live",): scenario.live is not None,
+    }
+    for at, is_there in declared.items():
+        if is_there:
+            message = (
+                f"the dispatcher {name} starts jobs when the log says, where nothing else holds"
+                f" them back; expected no {at[-1]}"
+            )
+            yield refusal(RULE, message, None, at=at)
+
+
+def without_waits(
+    scenario: "Scenario", registry: Registry, who: str
+) -> Iterator[tuple[KeyPath, str, str]]:
+    """Yield the settings of a trace for which its log records no schedule of its jobs.
+
+    Returns
+    -------
+    Iterator
+        Key path, message and value of each.
+    """
+    source = scenario.trace.plugin_name
+    if RECORDS_WAITS not in registry.get("trace_source", source).plugin.capabilities:
+        able = [
+            installed.plugin.name
+            for installed in registry.of_kind("trace_source")
+            if RECORDS_WAITS in installed.plugin.capabilities
+        ]
+        message = (
+            f"{who} needs a log that records when jobs started, and {source} does"
+            f" not; there are: {', '.join(able)}"
+        )
+        yield ("trace", "source"), message, source
+    trace = scenario.trace
+    chosen: Sequence[NamedChoice] = trace.transforms if isinstance(trace, Transformed) else ()
+    # Recorded waits are relative to submissions: moving a submission would move the start with it.
+    for k, transform in enumerate([choice.plugin_name for choice in chosen]):
+        if KEEPS_WAITS not in registry.get("transform", transform).plugin.capabilities:
+            message = (
+                f"the transform {transform} changes submissions or jobs, so that the recorded"
+                f" starts are no schedule of them; leave it out, or {who}"
+            )
+            yield ("trace", "transforms", k), message, transform
+
 
 # Names that validation turns into choices, hence no instances of the fields' types.
 _REQUESTED_TIME: Any = "requested-time"
@@ -34,8 +222,6 @@ _SUMMARY = "One configuration of system, trace and dispatcher, to be replayed."
 
 class SimulationSettings(Params):
     """Behaviour of the simulated system."""
-
-    former_keys: ClassVar = {"pooling": "aggregate_nodes"}
 
     mode: Literal["online", "offline"] = Field(
         default="online",

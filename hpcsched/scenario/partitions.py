@@ -7,8 +7,8 @@ from pydantic import Field, model_validator
 from pydantic_core import InitErrorDetails
 
 from hpcsched.parameters import Listed, Params, PositiveDuration
-from hpcsched.scenario.names import Name
-from hpcsched.scenario.refusal import refusal
+from hpcsched.scenario.faults import refusal
+from hpcsched.scenario.system import Name
 from hpcsched.workload.site_partitions import Criterion, Partition, Partitions
 
 _CRITERIA: tuple[Criterion, ...] = ("partition", "queue", "group", "application")

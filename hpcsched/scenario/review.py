@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
 from itertools import combinations
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal
 
 from pydantic import BaseModel
 
-from hpcsched.errors import Finding, PluginError
+from hpcsched.errors import Finding, InputError, PluginError
 from hpcsched.parameters import InputFile
 from hpcsched.path_variables import unset_variables
 from hpcsched.paths import unreadable
@@ -16,12 +17,20 @@ from hpcsched.plugin_faults import FAULTS, raised
 from hpcsched.plugins.registry import SEES_RUN_TIME, Installed
 from hpcsched.registration import caution_fault
 from hpcsched.scenario.choices import Choice
-from hpcsched.scenario.key_path import KeyPath, parse_key_path, show_key_path
+from hpcsched.scenario.key_path import (
+    KeyPath,
+    blocks,
+    mark_of,
+    marks_of,
+    parse_key_path,
+    show_key_path,
+    texts,
+)
 from hpcsched.scenario.loading import LoadedScenario
 from hpcsched.scenario.models import Scenario
 from hpcsched.scenario.positions import by_position
-from hpcsched.scenario.walk import blocks, mark_of, marks_of, texts
 from hpcsched.system.system import System
+from hpcsched.workload.log_recognition import BATSIM, PBS, SACCT, SWF, recognised
 
 Check = Callable[[LoadedScenario], Iterable[Finding]]
 """Check of a scenario, for readers of files that make several of one."""
@@ -39,7 +48,6 @@ def review(loaded: LoadedScenario) -> list[Finding]:
         If a plugin fails in its own review.
     """
     findings = [
-        *loaded.former,
         *_plugin_cautions(loaded),
         *(
             _finding(loaded, "not-reproducible", f"results will not be reproducible: {why}", key)
@@ -186,3 +194,89 @@ def _finding(
     severity: Literal["error", "warning"] = "warning",
 ) -> Finding:
     return Finding(rule, message, loaded.place(key), show_key_path(key), severity)
+
+
+_READ = {
+    SWF.source: {"swf", "alea"},
+    BATSIM.source: {"batsim"},
+    SACCT.source: {"slurm-sacct"},
+    PBS.source: {"pbs-accounting"},
+}
+"""Sources that read a format, by the source that is named after it."""
+
+_SOURCES = frozenset().union(*_READ.values())
+
+
+def other_format(loaded: LoadedScenario) -> list[Finding]:
+    """Return an error if the log is of a format that its trace source does not read.
+
+    Only the beginning of the log is read. Sources that read any columns, such as `table`, and logs
+    of no known format are left alone.
+    """
+    trace = loaded.scenario.trace
+    path = getattr(trace, "path", None)
+    if trace.plugin_name not in _SOURCES or not isinstance(path, str):
+        return []
+    try:
+        if not Path(path).is_file() or not Path(path).stat().st_size:
+            return []
+        found = recognised(Path(path))
+    # The source says what is wrong with a file that cannot be read.
+    except (InputError, OSError):
+        return []
+    if found is None or found.preset or trace.plugin_name in _READ.get(found.source, _SOURCES):
+        return []
+    message = (
+        f"expected a log that {trace.plugin_name} reads, found {found.called} ({path});"
+        f" 'source: {found.source}' reads it"
+    )
+    return [Finding("other-format", message, loaded.place("trace.source"), "trace.source")]
+
+
+# The names are part of the interface: SARIF output and comments of users refer to them.
+RULES = MappingProxyType(
+    {
+        "bad-override": "A `--set` is malformed, or its key path does not exist.",
+        "bad-value": "The value is not one that the key accepts.",
+        "cannot-write": "The file cannot be written.",
+        "changed-trace": "The trace changed while the run went on.",
+        "duplicate-key": "A mapping has the same key twice.",
+        "duplicate-name": "Two things of one kind have the same name.",
+        "equal-replicas": "Replicas of a cell will be equal runs, since nothing in them is random.",
+        "larger-than-system": "More than a hundredth of the records ask for more than the system.",
+        "merge-key": "A merge key (<<) is used, which YAML 1.2 does not have.",
+        "missing-key": "A required key is missing.",
+        "no-folder": "The folder for a file is not given.",
+        "no-scenarios": "The folder holds no YAML file.",
+        "no-waits": "The trace does not record wait times.",
+        "not-a-file": "A path leads to a folder where a file is expected.",
+        "not-checked": "A file of variants or ranges is checked without its scenario.",
+        "not-installed": "The Python package of a solver or executor is not installed.",
+        "not-live": "The option cannot be used in live mode, or contradicts the cluster.",
+        "not-offline": "The option cannot be used in off-line planning.",
+        "not-recorded": "The option cannot be used with a dispatcher that follows recorded starts.",
+        "not-reproducible": "The option makes results depend on the machine.",
+        "nothing-to-kill": "Jobs are to be killed at a limit to which the trace clips run times.",
+        "other-format": "The log is of a format that the trace source does not read.",
+        "other-machine": "The header of the log states another machine than the system.",
+        "outages-beside-jobs": "All outages end before the first job, or begin after the last one.",
+        "plans-all-partitions": "A CP dispatcher plans all jobs of several partitions together.",
+        "path-not-found": "An input file does not exist, or a variable in its path is not set.",
+        "refused-records": "Policies of the trace refuse several records.",
+        "sees-run-time": "A plugin is shown real run times, which no real system knows in advance.",
+        "similar-names": "Two names differ so little that one may be misspelt.",
+        "solver-without-plan": "The solver had no plan in more than a tenth of its rounds.",
+        "syntax": "The file is not valid YAML, or has several documents.",
+        "unknown-format": "The file's name does not tell its format.",
+        "unknown-group": "The system has no node group of this name.",
+        "unknown-key": "The mapping cannot have this key.",
+        "unknown-kind": "There is no such kind of plugin.",
+        "unknown-node": "The system has no node of this name.",
+        "unknown-plugin": "No installed plugin of this kind has the name.",
+        "unknown-preset": "No known data set has the name.",
+        "unknown-resource-type": "No node group has this resource type.",
+        "unknown-system": "No system of this name is found.",
+        "unreadable-file": "The file cannot be opened, or is not UTF-8 text.",
+    }
+)
+"""One sentence a rule. Plugins add rules of their own in their cautions."""

@@ -6,9 +6,9 @@ from hpcsched.dispatching.rules.multifactor_params import MultifactorParams
 from hpcsched.dispatching.rules.rule_params import SlurmBackfillParams
 from hpcsched.errors import Finding, InputError
 from hpcsched.scenario import Scenario
+from hpcsched.scenario.key_path import blocks
 from hpcsched.scenario.slurm.priority import WEIGHTS
 from hpcsched.scenario.slurm.scheduler import scheduler_parameters
-from hpcsched.scenario.walk import blocks
 
 
 def slurm_lines(scenario: Scenario) -> Iterator[str]:

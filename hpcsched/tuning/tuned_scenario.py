@@ -13,8 +13,7 @@ from hpcsched.scenario import Scenario
 from hpcsched.scenario.document import parse_document, read_text
 from hpcsched.scenario.key_path import KeyPath, parse_key_path
 from hpcsched.scenario.loading import LoadedScenario, check_document
-from hpcsched.scenario.overrides import Override
-from hpcsched.scenario.positions import Positions, by_position
+from hpcsched.scenario.positions import Override, Positions, by_position
 from hpcsched.scenario.review import Check, missing_inputs
 from hpcsched.tuning.tuning_space import TuningSpace
 

@@ -8,9 +8,9 @@ from pydantic import Field, model_validator
 from hpcsched.experiment.matrix import path_refusals
 from hpcsched.parameters import Listed, Params
 from hpcsched.plugins.registry import Registry
-from hpcsched.scenario.names import Name
-from hpcsched.scenario.refusal import refuse
+from hpcsched.scenario.faults import refuse
 from hpcsched.scenario.scenario_schema import model_schema
+from hpcsched.scenario.system import Name
 
 Number = Annotated[int | float, Field(union_mode="left_to_right")]
 

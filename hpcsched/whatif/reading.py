@@ -15,8 +15,7 @@ from hpcsched.plugins.registry import Registry
 from hpcsched.scenario.document import parse_document, read_text
 from hpcsched.scenario.key_path import KeyPath, parse_key_path
 from hpcsched.scenario.loading import check_document
-from hpcsched.scenario.overrides import Override
-from hpcsched.scenario.positions import Positions, by_position
+from hpcsched.scenario.positions import Override, Positions, by_position
 from hpcsched.scenario.review import Check, missing_inputs
 from hpcsched.whatif.variation import Variation
 

@@ -8,9 +8,9 @@ from hpcsched.experiment.axes import Axis, axis_of
 from hpcsched.experiment.matrix import Declared, matrix_refusals, path_refusals
 from hpcsched.parameters import Listed, Params
 from hpcsched.plugins.registry import Registry
-from hpcsched.scenario.names import Name
-from hpcsched.scenario.refusal import refusal, refuse
+from hpcsched.scenario.faults import refusal, refuse
 from hpcsched.scenario.scenario_schema import model_schema
+from hpcsched.scenario.system import Name
 
 
 class DeclaredVariant(Params):

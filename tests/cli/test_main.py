@@ -9,7 +9,6 @@ import pytest
 import typer
 
 from hpcsched import __version__, cli
-from hpcsched.cli.old_spellings import present_arguments
 from hpcsched.errors import DecisionError, Finding, InputError, Place, PluginError
 
 
@@ -122,21 +121,3 @@ def test_help_imports_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.endswith("\n[]\n")
-
-
-@pytest.mark.parametrize(
-    ("given", "present"),
-    [
-        ("live a.yaml --drive --for 3", "live drive a.yaml --for 3"),
-        ("live --advise a.yaml", "live advise a.yaml"),
-        ("live a.yaml --replay runs/a --latency 0", "live replay a.yaml runs/a --latency 0"),
-        ("live --replay runs/a a.yaml", "live replay a.yaml runs/a"),
-        ("-v live a.yaml --drive", "-v live drive a.yaml"),
-        ("live drive a.yaml", "live drive a.yaml"),
-        ("live a.yaml", "live a.yaml"),
-    ],
-)
-def test_former_modes_of_live(given: str, present: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Modes that were options become subcommands, with one warning."""
-    assert present_arguments(given.split()) == present.split()
-    assert len(capsys.readouterr().err.splitlines()) == (given != present)

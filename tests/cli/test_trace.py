@@ -133,14 +133,6 @@ def test_classes_are_the_scenario_s(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert row(out, "run time: long (60 s and more)") == "100.0 %"
 
 
-def test_the_former_flag_of_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """`--json` still writes JSON, and warns with the option that has replaced it."""
-    assert cli.main(["trace", "info", "--json", tiny(tmp_path)]) == 0
-    out, err = capsys.readouterr()
-    assert len(json.loads(out)) == 1
-    assert err == "warning: --json is now --format json\n"
-
-
 def test_tables_in_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """`--out` writes the table instead of printing it; sections are a column of CSV."""
     out = tmp_path / "trace.csv"

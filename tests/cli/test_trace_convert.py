@@ -138,16 +138,6 @@ def test_faults(
     assert sorted(file.name for file in tmp_path.iterdir()) == before
 
 
-def test_the_former_place_of_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The file may still be the second argument, with a warning; without any it is usage."""
-    write(tmp_path, [record(1)])
-    assert cli.main(["trace", "convert", "log.swf", "log.json"]) == 0
-    err = capsys.readouterr().err
-    assert err.startswith("warning: the second argument of trace convert is now --out\n")
-    assert (tmp_path / "log.json").exists()
-    assert cli.main(["trace", "convert", "log.swf"]) == 2
-
-
 def test_policies_that_a_log_needs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """All of them are named with their choices, for a single record as well; nothing is written."""
     lines = [record(1, requested=-1), record(2, submit=9), record(3, submit=5)]

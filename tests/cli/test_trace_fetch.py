@@ -47,9 +47,6 @@ def test_fetching(
     assert cli.main(["trace", "fetch", "log"]) == 0
     assert "is there already, and is whole" in capsys.readouterr().out
     assert len(server.ranges) == 1
-    capsys.readouterr()
-    assert cli.main(["trace", "fetch", "log", "--to", str(tmp_path)]) == 0
-    assert capsys.readouterr().err == "warning: --to is now --out\n"
 
 
 def test_going_on(server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,8 +7,8 @@ import pytest
 from pydantic_core import InitErrorDetails
 
 from hpcsched.experiment.matrix import MOST_CELLS, clash, matrix_refusals, path_refusals
+from hpcsched.scenario.faults import refuse
 from hpcsched.scenario.key_path import KeyPath, parse_key_path
-from hpcsched.scenario.refusal import refuse
 
 ORDERS: dict[str, list[Any]] = {"dispatcher": ["easy", "cp"]}
 

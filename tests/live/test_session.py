@@ -50,7 +50,7 @@ def folder(tmp_path: Path) -> Path:
 def test_advises(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """It shows what would start where, and why, and leaves a run directory that others read."""
     out = folder / "run"
-    assert main(["live", str(folder / "live.yaml"), "--advise", "--out", str(out)]) == 0
+    assert main(["live", "advise", str(folder / "live.yaml"), "--out", str(out)]) == 0
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert ["11", "a1", "in_order", "Priority"] in rows
     assert ["12", "a2", "in_order", "Priority"] in rows
@@ -119,7 +119,7 @@ def test_bad_scenarios(
 def test_a_damaged_state(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A state that cannot be read is one line."""
     (folder / "state.json").write_text('{"nodes": []}')
-    assert main(["live", str(folder / "live.yaml"), "--advise", "--out", str(folder / "run")]) == 1
+    assert main(["live", "advise", str(folder / "live.yaml"), "--out", str(folder / "run")]) == 1
     assert "state.json: error: it is damaged: jobs" in capsys.readouterr().err
 
 
@@ -155,12 +155,10 @@ def test_replays_what_waited_before(folder: Path, capsys: pytest.CaptureFixture[
     assert "largest                           0 s" in capsys.readouterr().out
 
 
-def test_the_mode_is_a_subcommand(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The former options still work, with a warning; no mode, or two of them, is wrong usage."""
+def test_the_mode_is_a_subcommand(folder: Path) -> None:
+    """No mode, or one as an option, is wrong usage."""
     path = str(folder / "live.yaml")
-    assert main(["live", path, "--advise", "--out", str(folder / "run")]) == 0
-    assert capsys.readouterr().err.splitlines()[0] == ("warning: live --advise is now live advise")
-    for options in ([], ["--advise", "--drive"]):
+    for options in ([], ["--advise"]):
         assert main(["live", path, *options]) == 2
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from hpcsched.scenario import read_scenario
-from hpcsched.scenario.declared_format import other_format
+from hpcsched.scenario.review import other_format
 from tests.runs.small_scenario import write_scenario
 
 SWF = "1 0 0 10 1 -1 -1 1 20 -1 1 1 1 1 1 1 -1 -1\n"

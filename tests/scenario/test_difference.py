@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from hpcsched.scenario import load_scenario
-from hpcsched.scenario.difference import differences
+from hpcsched.scenario.resolved import differences
 from tests.fake_plugins import fake_registry
 from tests.scenario.samples import GOOD, write
 

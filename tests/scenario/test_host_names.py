@@ -3,7 +3,7 @@
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from hpcsched.scenario.host_names import HostNames, wrong_hosts
+from hpcsched.scenario.outage_declarations import HostNames, wrong_hosts
 
 
 @pytest.mark.parametrize(

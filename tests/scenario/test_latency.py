@@ -2,7 +2,7 @@
 
 import pytest
 
-from hpcsched.scenario.latency import DispatchLatency
+from hpcsched.scenario.models import DispatchLatency
 from tests.scenario.samples import faults
 
 

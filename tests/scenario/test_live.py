@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from hpcsched.errors import InputError
-from hpcsched.scenario import load_scenario, read_scenario
+from hpcsched.scenario import load_scenario
 
 START = """\
 name: site
@@ -50,18 +50,6 @@ def test_a_live_scenario_is_read(tmp_path: Path) -> None:
     live = load_scenario(write(tmp_path, START)).live
     assert live is not None
     assert live.nodes == {"c": "c[1-2]"}
-
-
-def test_the_former_name_of_the_placement_timeout(tmp_path: Path) -> None:
-    """It is read, with a warning at its place that names the present one."""
-    loaded = read_scenario(write(tmp_path, f"{START}  patience: 7s\n"))
-    assert loaded.scenario.live is not None
-    assert loaded.scenario.live.placement_timeout == 7
-    (finding,) = loaded.former
-    assert (finding.key, finding.severity) == ("live.patience", "warning")
-    assert "'patience' is now called 'placement_timeout'" in finding.message
-    assert finding.place is not None
-    assert (finding.place.line, finding.place.column) == (11, 3)
 
 
 LICENCES = "  shared_resources:\n    - {name: license_a, capacity: 9, draw: as_the_trace_says%s}\n"

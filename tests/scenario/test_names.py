@@ -3,7 +3,7 @@
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from hpcsched.scenario.names import Name, ResourceType
+from hpcsched.scenario.system import Name, ResourceType
 
 
 @pytest.mark.parametrize("text", ["a", "9-b", "Node.7_x", "a" * 100])

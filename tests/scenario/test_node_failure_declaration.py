@@ -6,7 +6,7 @@ import pytest
 
 import hpcsched
 from hpcsched import cli
-from hpcsched.scenario.node_failure_declaration import NodeFailuresDeclaration
+from hpcsched.scenario.outage_declarations import NodeFailuresDeclaration
 from hpcsched.system.node_outages import Outage
 from hpcsched.system.system import NodeGroup, System
 

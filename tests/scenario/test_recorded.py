@@ -6,7 +6,7 @@ import pytest
 
 from hpcsched.errors import Finding, InputError
 from hpcsched.scenario import load_scenario
-from hpcsched.scenario.recorded import RULE
+from hpcsched.scenario.models import RULE
 
 SCENARIO = """\
 name: logged

@@ -3,7 +3,7 @@
 import pytest
 from pydantic import BaseModel, ValidationError, model_validator
 
-from hpcsched.scenario.refusal import REFUSED, refusal, refuse
+from hpcsched.scenario.faults import REFUSED, refusal, refuse
 from tests.scenario.samples import faults
 
 

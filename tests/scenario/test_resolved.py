@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from hpcsched.errors import InputError
 from hpcsched.scenario import load_scenario, resolved_yaml
+from hpcsched.scenario.document import StrictDumper
 from hpcsched.scenario.resolved import read_partitions, read_resolved_values, read_system
-from hpcsched.scenario.yaml_core import StrictDumper
 from tests.fake_plugins import fake_registry
 from tests.scenario.samples import write
 from tests.strategies import tries
@@ -121,12 +121,12 @@ def test_texts_that_look_like_something_else_are_quoted(word: str) -> None:
 
 
 def test_the_system_of_a_resolved_scenario(tmp_path: Path) -> None:
-    """The system is read without the plugins that the scenario names, also by former keys."""
+    """The system is read without the plugins that the scenario names."""
     path = write(
         tmp_path,
         "dispatcher: of-nobody\n"
         "system:\n  groups:\n  - {name: node, count: 3, resources: {core: 4}}\n"
-        "  pools:\n  - {name: power, capacity: 7, draw: {per_job: 1}}\n",
+        "  shared_resources:\n  - {name: power, capacity: 7, draw: {per_job: 1}}\n",
     )
     system = read_system(path)
     assert (system.node_count, list(system.totals)) == (3, [12])

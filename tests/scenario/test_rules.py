@@ -5,7 +5,7 @@ from pathlib import Path
 
 import hpcsched.cli
 import hpcsched.scenario
-from hpcsched.scenario.rules import RULES
+from hpcsched.scenario.review import RULES
 from tests.scenario.samples import BAD
 
 

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from hpcsched.errors import Place
-from hpcsched.scenario.overrides import apply_settings, settings_of
-from hpcsched.scenario.positions import Addition, Positions, Setting
+from hpcsched.scenario.positions import Addition, Positions, Setting, apply_settings, settings_of
 
 TAGS = {"easy": "name", "queue": "name", "nodes": "name"}
 

@@ -34,15 +34,6 @@ def test_a_system() -> None:
     assert [(one.name, one.capacity) for one in system.shared_resources] == [("power", 500)]
 
 
-def test_the_former_key_of_shared_resources() -> None:
-    """`pools` is read as `shared_resources`."""
-    resource = {"name": "licence", "capacity": 3, "draw": {"per_job": 1}}
-    older = SystemDeclaration.model_validate({"groups": [THIN], "pools": [resource]})
-    assert older == SystemDeclaration.model_validate(
-        {"groups": [THIN], "shared_resources": [resource]}
-    )
-
-
 def with_resources(group: dict[str, Any], **resources: Any) -> dict[str, Any]:
     """Return a group with other resources."""
     return {**group, "resources": resources}

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import BaseModel
 
-from hpcsched.scenario.walk import blocks, mark_of, texts
+from hpcsched.scenario.key_path import blocks, mark_of, texts
 
 
 class Mark:

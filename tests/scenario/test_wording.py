@@ -5,7 +5,7 @@ from typing import Annotated
 import pytest
 from pydantic import AfterValidator, BaseModel, ValidationError
 
-from hpcsched.scenario.wording import boolean_hint, expected, found, sentence
+from hpcsched.scenario.faults import boolean_hint, expected, found, sentence
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from hpcsched.scenario.names import ResourceType
+from hpcsched.scenario.system import ResourceType
 from hpcsched.slurm.gres import parse_gres
 from hpcsched.slurm.resource_types import renamed, resource_type, totals
 from tests.strategies import tries

@@ -12,8 +12,8 @@ from hpcsched.dispatching.rules.multifactor_params import MultifactorParams
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.paths import MOST_TEXT
 from hpcsched.scenario.document import parse_document, read_text
+from hpcsched.scenario.faults import sentence
 from hpcsched.scenario.slurm.yaml_text import one_line, scalar
-from hpcsched.scenario.wording import sentence
 from hpcsched.slurm.associations import (
     PARENT,
     ROOT,

@@ -214,7 +214,7 @@ def check_dispatcher(name: str, option: str) -> None:
     Parameters
     ----------
     name
-        The dispatcher's name, an alias or a former name.
+        The dispatcher's name, or an alias.
     option
         The option of the command line that gives it.
 

@@ -3,7 +3,7 @@
 import math
 from datetime import UTC
 from fractions import Fraction
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, Literal, Self
 from zoneinfo import ZoneInfo
 
 from pydantic import (
@@ -46,8 +46,6 @@ class TableColumns(Params):
     A field that is not named is read from the column of its own name, if there is one; null
     prevents that.
     """
-
-    former_keys: ClassVar = {"scatter": "one_unit_per_node"}
 
     job_id: _Column | None = Field(
         None, description="The job's number; without it, rows are numbered from 1."
@@ -250,8 +248,7 @@ class TableParams(RecordPolicies):
             }
         found = merged(given, find_preset(name).trace)
         # A column that neither names is not meant, whatever it is called.
-        former = {TableColumns.former_keys.get(key, key) for key in found["columns"]}
-        unnamed = {key: None for key in TableColumns.model_fields if key not in former}
+        unnamed = {key: None for key in TableColumns.model_fields if key not in found["columns"]}
         return {**found, "columns": {**unnamed, **found["columns"]}}
 
     @field_validator("preset")

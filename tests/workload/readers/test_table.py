@@ -256,11 +256,6 @@ def test_where_jobs_may_run(tmp_path: Path) -> None:
     assert jobs == [traced(1, 0, 3, 5, (1,), one_unit_per_node=True), traced(3, 0, 4, 5, (1,))]
     assert source.account.skipped == {"larger_than_system": 1}
     assert source.uniform_request is None
-    former = header.replace("one_unit_per_node", "scatter")
-    assert read(write(tmp_path, former + "0,5,5,3,true\n0,5,5,4,0\n"), system=system)[1] == [
-        traced(1, 0, 3, 5, (1,), one_unit_per_node=True),
-        traced(2, 0, 4, 5, (1,)),
-    ]
     message = "column 'one_unit_per_node': expected true or false"
     assert message in fault(write(tmp_path, header + "0,5,5,1,no"), system=system)
 
