@@ -22,12 +22,6 @@ def check_account(
 
     Parameters
     ----------
-    jobs
-        Block `jobs` of the summary.
-    run
-        Rows of `jobs.parquet`.
-    account
-        Counts of the trace, read again.
     partial
         True for an interrupted run, which has not read the whole trace.
     """
@@ -58,15 +52,7 @@ def check_account(
 
 
 def check_rounds(run: RunDirectory, columns: RunColumns) -> Check:
-    """Check that rounds add up to the jobs, and the summary's counts to the rounds.
-
-    Parameters
-    ----------
-    run
-        The run directory.
-    columns
-        All attempts to run a job, lost ones included.
-    """
+    """Check that rounds add up to the jobs, and the summary's counts to the rounds."""
     check = Check("the rounds add up, and the summary's figures of them are right")
     figures = run.summary["rounds"]
     names = ("now", "latency", "started", "rejected", "fallback", "decision_time")

@@ -34,17 +34,7 @@ class LostColumns:
 def lost_columns(
     numbers: list[tuple[int, int, int, bool]], nodes: list[list[int]], units: list[list[int]]
 ) -> LostColumns:
-    """Build the arrays of lost attempts.
-
-    Parameters
-    ----------
-    numbers
-        Job id, start, end and requeued flag of each attempt.
-    nodes
-        Node numbers of each attempt.
-    units
-        Units on each of these nodes.
-    """
+    """Build the arrays of lost attempts."""
     rows = np.array(numbers, dtype=np.int64).reshape(len(numbers), 4)
     job_id, start, end, requeued = rows.T
     return LostColumns(

@@ -56,20 +56,8 @@ def audit(
 
     Parameters
     ----------
-    run
-        The run directory; a partial run is checked for the rows that it holds.
-    system
-        The declared system.
-    source
-        The declared trace.
-    declared
-        Figures, names and settings of the scenario.
     kill_at_requested_time
         True if the simulated system ends jobs at their requested time.
-    partitions
-        The declared partitions.
-    outages
-        The declared outages.
 
     Returns
     -------

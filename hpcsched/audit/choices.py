@@ -12,8 +12,6 @@ def check_choices(run: RunDirectory, portfolio: Sequence[str]) -> Iterator[Check
 
     Parameters
     ----------
-    run
-        The run directory.
     portfolio
         Names of the dispatchers to choose from; empty for a dispatcher that does not choose. The
         first round must state a choice; an empty cell means the choice of the round before.
@@ -47,8 +45,6 @@ def check_call_again(
 
     Parameters
     ----------
-    rounds
-        Rows of `rounds.parquet`.
     allowed
         True if the dispatcher may ask for rounds.
     interval

@@ -39,10 +39,6 @@ class TraceColumns:
         gives none.
     names
         Names of queue and partition, `[T]` each; empty where the trace gives none.
-    after
-        Jobs that each job waits for.
-    shared_requests
-        Amounts of shared resources that the trace states.
     """
 
     job_id: IntArray
@@ -69,8 +65,6 @@ class RunColumns:
 
     Attributes
     ----------
-    unit_request, flags
-        As in `TraceColumns`.
     rejected_by
         Empty for a job that was not rejected.
     has_start, has_end, has_run_time

@@ -38,10 +38,6 @@ class Declared(NamedTuple):
 
     Attributes
     ----------
-    metric_parameters, definitions
-        By metric.
-    distributions
-        Distributions whose plugins the scenario uses.
     charge
         Dispatch latency; None if decisions take no simulated time.
     not_reproducible

@@ -34,12 +34,6 @@ class Figures:
 
     Parameters
     ----------
-    run
-        Rows of `jobs.parquet`.
-    system
-        The declared system.
-    attempts
-        The rows, and attempts that were lost to outages.
     down
         Intervals in which nodes are out of service; None without outages.
     """
@@ -63,13 +57,7 @@ class Figures:
         )
 
     def metrics(self, parameters: Mapping[str, Mapping[str, Any]]) -> dict[str, float | None]:
-        """Return all built-in metrics but the loss of capacity.
-
-        Parameters
-        ----------
-        parameters
-            Parameters of each metric, by its name.
-        """
+        """Return all built-in metrics but the loss of capacity."""
         return {
             "mean_bounded_slowdown": self.objective(
                 "mean_bounded_slowdown", parameters["mean_bounded_slowdown"]
@@ -187,8 +175,6 @@ class Figures:
 
         Parameters
         ----------
-        least
-            Least run time of the class.
         most
             Largest run time of the class; None for no limit.
         tau

@@ -67,12 +67,6 @@ def check_times(
 
     Parameters
     ----------
-    trace
-        Jobs of the trace.
-    run
-        Rows of `jobs.parquet`.
-    match
-        Matched rows and jobs.
     kill_at_requested_time
         True if the simulated system ends jobs at their requested time.
     predictor

@@ -18,10 +18,6 @@ def lost_amounts(
 
     Parameters
     ----------
-    run
-        Rows of jobs and lost attempts.
-    system
-        The declared system.
     rejected_wait
         True: a job that the dispatcher rejected waits from its submission to the last instant of
         the run. False: it does not wait.

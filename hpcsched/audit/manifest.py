@@ -51,10 +51,6 @@ def check_trace_files(manifest: Manifest, source: TraceSource, *, kept: bool = F
 
     Parameters
     ----------
-    manifest
-        Manifest of the run.
-    source
-        Trace that is read again.
     kept
         True if the source reads the answers that the run kept.
     """
@@ -83,17 +79,7 @@ def check_trace_files(manifest: Manifest, source: TraceSource, *, kept: bool = F
 
 
 def check_manifest(run: RunDirectory, declared: Declared, comments: Sequence[str]) -> Check:
-    """Check the manifest's scenario, versions, and start and end of the run.
-
-    Parameters
-    ----------
-    run
-        The run directory.
-    declared
-        Declarations of the scenario.
-    comments
-        Comments of the trace, after it was read.
-    """
+    """Check the manifest's scenario, versions, and start and end of the run."""
     check = Check("the manifest agrees with the scenario, the trace and the files beside it")
     manifest = run.manifest
     check.expect("scenario", declared.name, manifest.scenario)

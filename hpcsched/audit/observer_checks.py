@@ -59,19 +59,6 @@ def check_event_log(
 
     Submissions are in the order of the trace, ends in that of `jobs.parquet`, losses in that of
     `interruptions.parquet`. A round follows the starts and rejections of its decision.
-
-    Parameters
-    ----------
-    run
-        The run directory.
-    trace
-        Jobs of the trace.
-    attempts
-        Rows of `jobs.parquet`, and behind them those of lost attempts.
-    lost
-        Rows of `interruptions.parquet`.
-    rounds
-        Rows of `rounds.parquet`.
     """
     path = run.path / EVENTS
     if not path.is_file():

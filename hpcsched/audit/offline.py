@@ -13,8 +13,6 @@ def check_offline(summary: Mapping[str, Any], *, expected: bool) -> Iterator[Che
 
     Parameters
     ----------
-    summary
-        The summary of the run.
     expected
         True for a complete run of a scenario that is planned at once: its summary must have these
         figures, and no other may.

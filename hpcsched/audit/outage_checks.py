@@ -29,21 +29,7 @@ def check_outages(
     system: System,
     outages: Outages,
 ) -> Iterator[Check]:
-    """Yield the checks of outages and of lost attempts.
-
-    Parameters
-    ----------
-    trace
-        Jobs of the trace.
-    run
-        All attempts to run a job, and the lost ones alone.
-    match
-        Matched rows of all attempts.
-    system
-        The declared system.
-    outages
-        The declared outages.
-    """
+    """Yield the checks of outages and of lost attempts."""
     attempts, lost = run
     if outages.all:
         down = down_time(outages.all)
@@ -85,16 +71,6 @@ def check_outage_figures(
 
     Parameters
     ----------
-    summary
-        The summary of the run.
-    attempts
-        All attempts to run a job.
-    lost
-        Lost attempts.
-    system
-        The declared system.
-    outages
-        The declared outages.
     recorded
         True if the run has `outages.parquet`; the summary must have these figures then, and only
         then.

@@ -45,14 +45,6 @@ def check_reasons(
 
     Parameters
     ----------
-    run
-        The run directory.
-    trace
-        Jobs of the trace.
-    attempts
-        Rows of `jobs.parquet`, and behind them those of lost attempts.
-    rounds
-        Rows of `rounds.parquet`.
     details
         Test of details; None where a plugin may state any.
     """

@@ -49,12 +49,6 @@ class ReasonDetails:
 
     Parameters
     ----------
-    trace
-        Jobs of the trace.
-    run
-        Rows of `jobs.parquet`.
-    system, partitions, outages
-        Declarations of the scenario.
     limits_seen
         True if limits of a real cluster apply, whose reasons are in its own words.
     """

@@ -51,16 +51,8 @@ def check_recorded_starts(
 
     Parameters
     ----------
-    summary
-        The summary of the run.
-    jobs
-        Jobs of the trace, rows of the run, and their match.
     due
         Recorded starts; None if the dispatcher does not follow them.
-    system
-        The declared system.
-    partial
-        True for an interrupted run.
     held_back
         True if partitions may hold jobs back, so that room alone does not decide.
     """

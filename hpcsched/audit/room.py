@@ -33,21 +33,6 @@ def check_room(
     The round that started a job is not recorded where an instant has several: then there are two
     bounds. Amounts of a partial run are not checked, since the jobs that were left are not
     recorded.
-
-    Parameters
-    ----------
-    run
-        The run directory.
-    rounds
-        Rows of `rounds.parquet`.
-    attempts
-        All attempts to run a job.
-    system
-        The declared system.
-    down
-        Intervals in which nodes are out of service.
-    partial
-        True for an interrupted run.
     """
     check = Check("waiting and free amounts after each round follow from the jobs")
     if partial:
@@ -84,23 +69,7 @@ def check_room(
 
 
 class _Timeline(NamedTuple):
-    """Attempts and rounds of a run.
-
-    Attributes
-    ----------
-    since, start, end
-        Seconds from which an attempt waits, at which it starts and at which it ends, `[J]`.
-    ran, queued
-        Masks of the attempts that ran, and that were in the queue, `[J]`.
-    rejected
-        Round, from 0, that rejected the attempt; the number of rounds if none did, `[J]`.
-    asked, allocated
-        Amounts that an attempt asks for, and holds, `[J, R]`.
-    down
-        Amounts out of service at each round, `[K, R]`.
-    last, alone
-        Masks of the rounds that are the last, and the only one, of their instant, `[K]`.
-    """
+    """Attempts and rounds of a run."""
 
     since: IntArray
     start: IntArray
@@ -193,19 +162,7 @@ def _lost(
     amounts: tuple[Amounts, Amounts, IntArray],
     down: DownTime,
 ) -> npt.NDArray[np.float64]:
-    """Return ∫ min(amount waited for, amount free) dt while each decision was awaited, `[K]`.
-
-    Parameters
-    ----------
-    line
-        The timeline.
-    rounds
-        Rows of `rounds.parquet`.
-    amounts
-        Amounts that attempts ask for, amounts that they hold, and capacity of the nodes.
-    down
-        Intervals in which nodes are out of service.
-    """
+    """Return ∫ min(amount waited for, amount free) dt while each decision was awaited, `[K]`."""
     asked, allocated, capacity = amounts
     queued, ran = line.queued, line.ran
     rejected = line.rejected < len(rounds.now)

@@ -65,10 +65,6 @@ class Happenings:
         Entries into the queue, those of requeued jobs included.
     events
         All submissions and ends, each once.
-    ends
-        Ends of attempts that lasted.
-    instant
-        Starts of zero-length attempts.
     """
 
     arrivals: IntArray
@@ -137,18 +133,8 @@ def check_round_rows(
 
     Parameters
     ----------
-    run
-        Rows of `jobs.parquet`.
-    rounds
-        Rows of `rounds.parquet`.
-    happened
-        Events apart from rounds.
-    conditions
-        Causes of rounds beside arrivals and ends.
     charge
         Declared dispatch latency; None if decisions take no simulated time.
-    partial
-        True for an interrupted run.
     """
     check = Check("rounds are held when something happens, and meet the jobs that are there")
     count = len(rounds.now)
@@ -254,18 +240,6 @@ def conditions_of(
 
     Parameters
     ----------
-    trace
-        Jobs of the trace.
-    run
-        Rows of `jobs.parquet`.
-    rounds
-        Rows of `rounds.parquet`.
-    system
-        The declared system.
-    partitions
-        The declared partitions.
-    outages
-        The declared outages.
     due
         Recorded starts, if the dispatcher follows them.
     planned

@@ -39,21 +39,6 @@ def check_shared_resource_figures(
     """Yield the check of the summary's figures of shared resources.
 
     Those of a partial run are not computed again: the jobs that were running are not recorded.
-
-    Parameters
-    ----------
-    summary
-        The summary of the run.
-    trace
-        Jobs of the trace.
-    run
-        All attempts to run a job.
-    match
-        Matched rows and jobs.
-    system
-        The declared system.
-    partial
-        True for an interrupted run.
     """
     if not system.shared_resources:
         return
@@ -84,10 +69,6 @@ class Course(NamedTuple):
     ----------
     instants
         Seconds at which the amount changes, ascending.
-    level
-        Amount drawn from each instant on.
-    added
-        Part of the amount that begins at the instant.
     """
 
     instants: IntArray

@@ -27,23 +27,6 @@ def check_figures(
 
     The loss of capacity of a partial run is not checked, since its waiting jobs are not recorded;
     that of a run with jobs that the dispatcher rejected must lie between two bounds.
-
-    Parameters
-    ----------
-    summary
-        The summary of the run.
-    run
-        Rows of `jobs.parquet`.
-    system
-        The declared system.
-    declared
-        Declarations of the scenario.
-    partial
-        True for an interrupted run.
-    attempts
-        The rows, and attempts that were lost to outages.
-    outages
-        The declared outages.
     """
     check = Check(f"every figure of the summary, worked out again, agrees within {TOLERANCE:g}")
     down = down_time(outages.all) if outages.all else None

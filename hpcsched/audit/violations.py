@@ -20,12 +20,6 @@ class Check:
     ----------
     claim
         Statement that holds if nothing is found.
-    looked_at
-        Number of items that were compared.
-    count
-        Number of violations.
-    violations
-        Messages of the first `SHOWN` of them.
     notes
         Parts that could not be checked.
 
@@ -81,19 +75,7 @@ class AuditReport:
 
 
 def compare(check: Check, what: str, expected: float | None, found: Any) -> None:
-    """Count a violation unless two figures agree within the tolerance, or both are None.
-
-    Parameters
-    ----------
-    check
-        The check that counts.
-    what
-        Name of the figure in messages.
-    expected
-        Figure computed again.
-    found
-        Figure of the run.
-    """
+    """Count a violation unless two figures agree within the tolerance, or both are None."""
     check.looked_at += 1
     if expected is None or not isinstance(found, int | float):
         same = expected is found

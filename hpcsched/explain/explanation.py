@@ -38,20 +38,14 @@ class JobFacts(NamedTuple):
 
     Attributes
     ----------
-    job_id, submit_time, requested_time, units
-        As in `Job`.
     unit_request
         Amount per unit by resource type.
-    exclusive, one_unit_per_node
-        As in `Job`.
     predicted_run_time
         Run time that the dispatcher planned with; None if unknown.
     state
         How the job left the system; None if it had not.
     rejected_by
         Rule that rejected it; None if none did.
-    start_time, end_time
-        Those of the last attempt.
     requeues, lost_time
         Number and run time of earlier attempts, lost to outages.
     """
@@ -73,15 +67,7 @@ class JobFacts(NamedTuple):
 
 
 def traced_facts(job: Job, resource_types: Sequence[str]) -> JobFacts:
-    """Return the properties of a job of the trace.
-
-    Parameters
-    ----------
-    job
-        The job.
-    resource_types
-        Resource types of the system, in the order of the job's request.
-    """
+    """Return the properties of a job of the trace."""
     request = dict(zip(resource_types, job.unit_request, strict=True))
     return JobFacts(
         job.job_id,
@@ -109,8 +95,6 @@ class Wait(NamedTuple):
         Second of the next reason, or of the start; None for a run that was interrupted.
     kind
         Kind of the reason; None if the dispatcher gave none.
-    job, time, detail
-        As in `Reason`.
     """
 
     round: int
@@ -127,12 +111,8 @@ class HeldUp(NamedTuple):
 
     Attributes
     ----------
-    job_id
-        Number of the waiting job.
     since, seconds
         Beginning and length of the wait, in seconds.
-    kind
-        Kind of the reason.
     """
 
     job_id: int
@@ -146,8 +126,6 @@ class Overtaking(NamedTuple):
 
     Attributes
     ----------
-    job_id
-        Number of the backfilled job.
     now
         Second of its start.
     """
@@ -162,30 +140,18 @@ class Explanation:
 
     Attributes
     ----------
-    run, status
-        Name of the scenario, and status of the run.
-    job_id
-        Number of the job.
     facts
         Its properties; None if neither the records nor the trace have it.
     started
         Start time in seconds; None if it has not started.
-    waits
-        Reasons for which it waited, in order.
     start
         Reason for which it started; None if none was given.
     held_up
         Jobs whose reason named this one, by the time of the first naming.
     passed
         Jobs that were submitted before it and started after it.
-    passed_by
-        Jobs that were backfilled past it.
-    others
-        Properties of the jobs that are named.
     chosen
         Dispatcher that started it, if the run's dispatcher chooses between several (`hyper`).
-    calendar
-        Calendar of the trace, for dates in the text.
     """
 
     run: str
@@ -214,10 +180,6 @@ def explain_job(run: RunDirectory, job_id: int, from_trace: FromTrace) -> Explan
 
     Parameters
     ----------
-    run
-        The run, with recorded reasons.
-    job_id
-        Number of the job.
     from_trace
         Function that returns the properties of jobs that had not left when the run was interrupted.
 

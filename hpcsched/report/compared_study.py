@@ -14,16 +14,12 @@ class ComparedStudy:
 
     Parameters
     ----------
-    study
-        The runs.
     baseline
         A configuration or its label, of which the first run is meant, or a run as `pick_run` takes
         it; None is the first run.
 
     Attributes
     ----------
-    baseline_run
-        The run with which the metrics of the others are compared.
     baseline
         The configuration of that run; its runs are compared with those of the same trace and seed.
 

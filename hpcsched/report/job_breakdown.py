@@ -46,14 +46,8 @@ class Schedule(NamedTuple):
 
     Attributes
     ----------
-    name
-        Name of the column in a comparison.
-    source
-        The run directory, or the log.
     jobs
         Jobs that ran, by ascending number, with columns of `jobs.parquet`.
-    attributes
-        Attributes by which the jobs are classified.
     tau
         Bound of the bounded slowdown, in seconds.
     objective
@@ -109,10 +103,6 @@ class ClassValues(NamedTuple):
 
     Attributes
     ----------
-    name
-        Name of the class.
-    jobs
-        Number of its jobs.
     area_percent
         Share of its jobs in the area of all jobs, in percent; None without any area.
     values
@@ -130,14 +120,6 @@ class JobBreakdown(NamedTuple):
 
     Attributes
     ----------
-    kind
-        Kind of the classes.
-    schedules
-        The schedules.
-    baseline
-        Place of the schedule with which the others are compared.
-    units
-        Units of the metrics, by their titles.
     classes
         The classes, then the other ones together, if not all are shown, then all jobs.
     left_out
@@ -162,8 +144,6 @@ def read_schedule(one: StudiedRun, objective: Objective | None) -> Schedule:
 
     Parameters
     ----------
-    one
-        The run.
     objective
         Its objective; None if it cannot be built here.
 
@@ -199,20 +179,7 @@ def read_schedule(one: StudiedRun, objective: Objective | None) -> Schedule:
 def job_breakdown(
     schedules: Sequence[Schedule], baseline: int, kind: str, most: int = MOST_CLASSES
 ) -> JobBreakdown:
-    """Return the metrics of schedules by class of jobs.
-
-    Parameters
-    ----------
-    schedules
-        The schedules.
-    baseline
-        Place of the schedule with which the others are compared; its jobs decide which classes are
-        shown.
-    kind
-        Kind of the classes, as in `job_classes`.
-    most
-        Number of classes that are shown.
-    """
+    """Return the metrics of schedules by class of jobs."""
     classes = [job_classes(kind, one.attributes) for one in schedules]
     of_jobs = [np.array(one.names, dtype=np.object_)[one.of_jobs] for one in classes]
     areas = [one.areas for one in schedules]
@@ -239,17 +206,7 @@ def job_breakdown(
 
 
 def _shown(areas: Mapping[str, float], most: int, *, in_order: bool) -> list[str]:
-    """Return the names of the classes that are shown, those with the largest area, in order.
-
-    Parameters
-    ----------
-    areas
-        Area of each class, by name.
-    most
-        Number of classes that are shown.
-    in_order
-        Whether they keep their order; otherwise they are sorted by area.
-    """
+    """Return the names of the classes that are shown, those with the largest area, in order."""
     largest = sorted(areas, key=lambda name: -areas[name])
     # A single class more takes the row that the others would have.
     kept = largest if len(areas) <= most + 1 else largest[:most]

@@ -35,8 +35,6 @@ class JobAttributes(NamedTuple):
         each; None where unknown.
     submits
         Submit times in seconds, `[J]`.
-    comments
-        Header comments of the trace, with its names and its date.
     """
 
     columns: Mapping[str, Sequence[Any]]
@@ -49,8 +47,6 @@ class JobClasses(NamedTuple):
 
     Attributes
     ----------
-    names
-        Names of the classes, in order.
     of_jobs
         Place in `names` of the class of each job, `[J]`.
     """
@@ -60,15 +56,7 @@ class JobClasses(NamedTuple):
 
 
 def job_classes(kind: str, jobs: JobAttributes) -> JobClasses:
-    """Return the classes of jobs.
-
-    Parameters
-    ----------
-    kind
-        Name in `KINDS`.
-    jobs
-        Their attributes.
-    """
+    """Return the classes of jobs."""
     keys = KINDS[kind](jobs)
     # Jobs without a class come last, whatever the others are sorted by.
     known = sorted({key for key in keys if key is not None})
@@ -83,11 +71,6 @@ def job_classes(kind: str, jobs: JobAttributes) -> JobClasses:
 
 def class_kinds(names: Iterable[str]) -> list[str]:
     """Return the kinds of classes with these names, each once.
-
-    Parameters
-    ----------
-    names
-        Names in `KINDS` or `OTHER_NAMES`.
 
     Raises
     ------
@@ -117,10 +100,6 @@ def site_partitions(
 
     Parameters
     ----------
-    partitions
-        The partitions of the scenario.
-    columns
-        Numbers of the jobs in the trace, by kind; a missing column has no numbers.
     comments
         Header comments of the trace: partitions may claim jobs by name.
     """

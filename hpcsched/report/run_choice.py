@@ -83,8 +83,6 @@ def pick_run(wanted: str, runs: "Sequence[StudiedRun]", folder: Path | None = No
     wanted
         A run's name; what was varied, such as a dispatcher; the name of its scenario; its
         directory; or its label.
-    runs
-        The runs to choose from.
     folder
         The folder that holds the runs, for the error; None for a baseline.
 

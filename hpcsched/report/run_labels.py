@@ -23,11 +23,6 @@ def short_labels(names: Iterable[str]) -> dict[str, str]:
     Names are cut at `-`, `_`, `/` and before brackets, those of experiments between axes. Each
     label has a letter, and different names have different labels.
 
-    Parameters
-    ----------
-    names
-        Names of the runs or configurations of one study.
-
     Examples
     --------
     >>> short_labels(["kth-easy", "kth-list-sjf"])

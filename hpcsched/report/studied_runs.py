@@ -22,16 +22,10 @@ class StudiedRun:
 
     Attributes
     ----------
-    run
-        Its directory.
-    name
-        Unique name in the study.
     configuration
         Variant that it belongs to, such as a dispatcher with a predictor.
     group
         Trace; runs of the same configuration and group differ by `seed`.
-    seed
-        Seed of the scenario.
     dispatcher
         Rule or solver; figures take their colours from it.
     """
@@ -50,8 +44,6 @@ class Study:
 
     Attributes
     ----------
-    runs
-        The runs.
     warnings
         Sentences about runs that were left out.
     """
@@ -99,11 +91,6 @@ class _Found(NamedTuple):
 
 def open_study(paths: Sequence[Path]) -> Study:
     """Open runs given by path or name.
-
-    Parameters
-    ----------
-    paths
-        Run directories, folders of runs such as an experiment's, and names of runs in `runs/`.
 
     Returns
     -------

@@ -44,17 +44,7 @@ _STROKE = 16
 
 
 class Figure(NamedTuple):
-    """A figure of a report.
-
-    Attributes
-    ----------
-    name
-        Key of its place in the page.
-    title, caption
-        Heading, and description below the figure.
-    chart
-        The chart.
-    """
+    """A figure of a report."""
 
     name: str
     title: str
@@ -122,10 +112,6 @@ def sized(chart: ChartT, size: tuple[int, int], title: str = "") -> ChartT:
 
     Parameters
     ----------
-    chart
-        The chart.
-    size
-        Width and height of the plotting area, in points.
     title
         Title above it; empty: none.
     """
@@ -140,8 +126,6 @@ def value_scale(
 
     Parameters
     ----------
-    values
-        Columns of the values that are drawn.
     linear
         Value below which it is linear where there are values of 0.
     seconds
@@ -193,8 +177,6 @@ def value_axis(title: str, marks: Sequence[float] = (), *, seconds: bool = False
 
     Parameters
     ----------
-    title
-        Its title.
     marks
         Values of its marks; empty: as it suits.
     seconds
@@ -222,10 +204,6 @@ def colours(
 
     Parameters
     ----------
-    drawn
-        Look by configuration.
-    width
-        Width of the figure, in points.
     areas
         Whether areas are drawn and not lines.
     legend
@@ -282,15 +260,7 @@ def plot_width(width: int, beside: int = 1) -> int:
 
 
 def panels(charts: Sequence[Chart], columns: int = BESIDE) -> Chart:
-    """Return charts as panels with one legend.
-
-    Parameters
-    ----------
-    charts
-        The charts; a single one is returned as it is.
-    columns
-        Largest number of panels side by side.
-    """
+    """Return charts as panels with one legend."""
     if len(charts) == 1:
         return charts[0]
     return alt.concat(*charts, columns=columns, spacing=12)

@@ -21,13 +21,6 @@ from hpcsched.report.figures.time_axis import time_axis
 def choice_figure(compared: ComparedStudy, width: int = PAPER_WIDTH) -> Figure:
     """Return the figure of the chosen dispatcher over time, in a panel for each run.
 
-    Parameters
-    ----------
-    compared
-        The runs.
-    width
-        Width, in points.
-
     Raises
     ------
     InputError

@@ -82,16 +82,8 @@ def survivals(
 
     Parameters
     ----------
-    values
-        Values by configuration.
-    drawn
-        Look by configuration.
     titles
         Titles of the axes of values and of percentages.
-    width
-        Width of the whole figure, whose legend this is, in points.
-    seconds
-        Whether the values are durations.
     """
     data = []
     least = 10.0
@@ -130,18 +122,10 @@ def distributions(
 
     Parameters
     ----------
-    values
-        Values by configuration.
-    drawn
-        Look by configuration.
     titles
         Titles of the axes of values and of percentages.
-    width
-        Width of the whole figure, whose legend this is, in points.
     linear
         Value below which the scale is linear where there are values of 0.
-    seconds
-        Whether the values are durations.
     """
     data = []
     for configuration in drawn:

@@ -33,15 +33,7 @@ _TIME = (
 
 
 def decision_time_figure(compared: ComparedStudy, width: int = PAPER_WIDTH) -> Figure:
-    """Return the figure of decision times: a dot for each round, and lines of medians.
-
-    Parameters
-    ----------
-    compared
-        The runs.
-    width
-        Width, in points.
-    """
+    """Return the figure of decision times: a dot for each round, and lines of medians."""
     dots, lines, drawn = [], [], configuration_looks(compared)
     for one in compared.study.runs:
         queued, seconds = decision_times(one)

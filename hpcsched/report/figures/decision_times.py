@@ -22,8 +22,6 @@ class QueueBin(NamedTuple):
     ----------
     queue_from, queue_to
         Least and largest queue length, both included.
-    rounds
-        Number of rounds.
     mean, p50, p90, largest
         Decision times in real seconds; percentiles by nearest rank.
     """
@@ -50,13 +48,7 @@ def decision_times(one: StudiedRun) -> tuple[Column, FloatColumn]:
 
 
 def by_queue_length(one: StudiedRun) -> Iterator[QueueBin]:
-    """Yield the decision times by queue length, in bins of 0, 1, 2 to 3, 4 to 7 jobs, and so on.
-
-    Returns
-    -------
-    Iterator
-        Bins that have rounds, ascending.
-    """
+    """Yield the decision times by queue length, in bins of 0, 1, 2 to 3, 4 to 7 jobs, and so on."""
     queued, seconds = decision_times(one)
     # A length has as many binary digits as the largest of its bin.
     digits = np.frexp(queued.astype(np.float64))[1]

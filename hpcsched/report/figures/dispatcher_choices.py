@@ -15,10 +15,6 @@ class ChosenFrom(NamedTuple):
     ----------
     round, now
         Number and simulated second of the round.
-    chosen
-        Name of the dispatcher.
-    because
-        Reason, in words.
     """
 
     round: int
@@ -50,8 +46,6 @@ def choice_at(choices: Sequence[ChosenFrom], time: int) -> ChosenFrom | None:
 
     Parameters
     ----------
-    choices
-        Choices of a run, in order.
     time
         Simulated second.
 

@@ -25,15 +25,6 @@ _SCALE = "The scale is logarithmic, and linear below 1 where there are values of
 
 def box_figure(compared: ComparedStudy, quantity: str, width: int = PAPER_WIDTH) -> Figure:
     """Return the figure of a row with the spread of each configuration, and a panel for each trace.
-
-    Parameters
-    ----------
-    compared
-        The runs.
-    quantity
-        Name in `QUANTITIES`, or the queue length.
-    width
-        Width, in points.
     """
     values = quantity_values(compared, quantity)
     found = {case: spread_of(own) for case, own in values.items() if len(own)}
@@ -59,17 +50,7 @@ def box_figure(compared: ComparedStudy, quantity: str, width: int = PAPER_WIDTH)
 
 
 def distribution_figure(compared: ComparedStudy, quantity: str, width: int = PAPER_WIDTH) -> Figure:
-    """Return the figure of distribution functions of a quantity, with a panel for each trace.
-
-    Parameters
-    ----------
-    compared
-        The runs.
-    quantity
-        Name in `QUANTITIES`, or the queue length.
-    width
-        Width, in points.
-    """
+    """Return the figure of distribution functions of a quantity, with a panel for each trace."""
     caption = f"The percentage of values up to each value. {_SCALE}"
     return _curves(
         compared, quantity, width, distributions, ("distribution", "at or below", caption)
@@ -77,17 +58,7 @@ def distribution_figure(compared: ComparedStudy, quantity: str, width: int = PAP
 
 
 def survival_figure(compared: ComparedStudy, quantity: str, width: int = PAPER_WIDTH) -> Figure:
-    """Return the figure of survival functions of a quantity, with a panel for each trace.
-
-    Parameters
-    ----------
-    compared
-        The runs.
-    quantity
-        Name in `QUANTITIES`, or the queue length.
-    width
-        Width, in points.
-    """
+    """Return the figure of survival functions of a quantity, with a panel for each trace."""
     caption = (
         "The percentage of values above each value, on a logarithmic scale, which shows the tail."
         " Where a curve begins, the percentage of values above the least one; it ends at the"

@@ -32,15 +32,7 @@ def format_of(path: Path) -> str:
 
 
 def description(chart: "Chart", font_size: int = FONT_SIZE) -> dict[str, Any]:
-    """Return the Vega-Lite description of a chart, with the style of all figures.
-
-    Parameters
-    ----------
-    chart
-        The chart.
-    font_size
-        Size of text, in points.
-    """
+    """Return the Vega-Lite description of a chart, with the style of all figures."""
     found: dict[str, Any] = chart.to_dict()
     return {**found, "config": chart_config(font_size)}
 
@@ -50,10 +42,6 @@ def drawn(chart: "Chart", kind: str, dots: int = DOTS) -> bytes:
 
     Parameters
     ----------
-    chart
-        The chart.
-    kind
-        One of `FORMATS`.
     dots
         Dots per inch of pixels.
     """
@@ -98,12 +86,6 @@ def write_figure(chart: "Chart", path: Path, *, force: bool = False, dots: int =
 
     Parameters
     ----------
-    chart
-        The chart.
-    path
-        File to write; its ending is the format.
-    force
-        Whether an existing file may be replaced.
     dots
         Dots per inch of pixels.
 

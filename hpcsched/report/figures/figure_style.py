@@ -56,10 +56,6 @@ class Look(NamedTuple):
 
     Attributes
     ----------
-    colour
-        Colour as hexadecimal RGB.
-    style
-        Number of the style, which distinguishes configurations of one colour.
     label
         Label of the configuration; empty: its name.
     own
@@ -87,8 +83,6 @@ def lighter(colour: str, white: float) -> str:
 
     Parameters
     ----------
-    colour
-        Colour as hexadecimal RGB.
     white
         Share of white, from 0 to 1.
 
@@ -126,11 +120,6 @@ def on_dark_screens() -> dict[str, str]:
 def ink_on(colour: str) -> str:
     """Return the colour of text on an area: white on dark ones.
 
-    Parameters
-    ----------
-    colour
-        Colour of the area as hexadecimal RGB.
-
     Examples
     --------
     >>> ink_on("#000080"), ink_on("#FDE725")
@@ -142,13 +131,7 @@ def ink_on(colour: str) -> str:
 
 
 def chart_config(font_size: int = FONT_SIZE) -> dict[str, Any]:
-    """Return the Vega-Lite configuration that all figures share.
-
-    Parameters
-    ----------
-    font_size
-        Size of text, in points.
-    """
+    """Return the Vega-Lite configuration that all figures share."""
     text: dict[str, Any] = {
         "labelFontSize": font_size - 1,
         "titleFontSize": font_size,

@@ -30,8 +30,6 @@ class JobRectangle(NamedTuple):
 
     Attributes
     ----------
-    job_id, node
-        Numbers of the job and of its first node.
     begin, end
         Simulated seconds.
     low, high
@@ -51,12 +49,8 @@ class NodeOutage(NamedTuple):
 
     Attributes
     ----------
-    node
-        Number of the first node.
     begin, end
         Simulated seconds.
-    nodes
-        Number of nodes.
     """
 
     node: int
@@ -79,14 +73,8 @@ class Window(NamedTuple):
     ----------
     begin, end
         Bounds of the window, in simulated seconds.
-    system
-        The system.
-    rectangles
-        Rectangles of jobs.
     nodes
         Nodes with capacity of the resource type, by ascending number.
-    down
-        Outages of these nodes.
     jobs
         Attributes of the jobs, by number.
     """
@@ -107,8 +95,6 @@ def gantt_window(
 
     Parameters
     ----------
-    one
-        The run.
     resource
         Resource type; None is the system's first.
     begin, end
@@ -153,8 +139,6 @@ def shared_bounds(
 
     Parameters
     ----------
-    runs
-        The runs.
     begin, end
         Bounds, as in `simulated_second`; None is the first start or the last end of all.
     """
@@ -178,10 +162,6 @@ def marked_spans(
 
     Parameters
     ----------
-    one
-        The run.
-    window
-        Its window.
     marks
         Begin and end of each span, as in `simulated_second`.
 

@@ -94,8 +94,6 @@ def gantt_figure(
 
     Parameters
     ----------
-    study
-        The runs.
     resources
         Resource types; empty is the system's first.
     begin, end
@@ -104,8 +102,6 @@ def gantt_figure(
         Begin and end of spans of time that are shaded, as in `simulated_second`.
     by
         Attribute of jobs that colours show; None is the user if there are several, else the size.
-    width
-        Width, in points.
 
     Raises
     ------

@@ -19,8 +19,6 @@ class MergedRectangle(NamedTuple):
         Simulated seconds.
     top, bottom
         Rows of nodes, from 0.
-    category
-        The category.
     """
 
     begin: float
@@ -41,10 +39,6 @@ def merged(
     ----------
     rectangles
         Rectangles that do not overlap.
-    bounds
-        Begin and end of the window, and its number of rows of nodes.
-    cells
-        Number of cells in the direction of time, and of nodes.
 
     Returns
     -------

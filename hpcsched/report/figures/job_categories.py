@@ -36,12 +36,6 @@ class JobAbout(NamedTuple):
     ----------
     user
         Number of the user; None if the trace has none.
-    nodes
-        Number of its nodes.
-    run_time_class
-        Name of its class of run time.
-    state
-        State at its end.
     area
         Amount of the resource type times seconds within the window.
     """
@@ -59,15 +53,7 @@ def default_attribute(jobs: Iterable[JobAbout]) -> By:
 
 
 def category_of(by: By, jobs: Sequence[JobAbout]) -> Callable[[JobAbout], str]:
-    """Return the function that names the category of a job.
-
-    Parameters
-    ----------
-    by
-        Attribute.
-    jobs
-        All jobs of the figure: the users with the largest area have a category of their own.
-    """
+    """Return the function that names the category of a job."""
     if by == "user":
         areas: dict[int | None, int] = defaultdict(int)
         for job in jobs:
@@ -93,10 +79,6 @@ def category_colours(
 
     Parameters
     ----------
-    by
-        Attribute.
-    jobs
-        All jobs of the figure.
     run_time_classes
         Names of the classes of run times, ascending.
     """

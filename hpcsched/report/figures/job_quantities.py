@@ -15,15 +15,7 @@ QUEUE_SIZE = "queue_size"
 
 
 def quantity_title(compared: ComparedStudy, quantity: str) -> str:
-    """Return the label of the axis of a quantity: title and bound.
-
-    Parameters
-    ----------
-    compared
-        The runs, from which the bound `tau` is read.
-    quantity
-        Name in `QUANTITIES`, or the queue length.
-    """
+    """Return the label of the axis of a quantity: title and bound."""
     if quantity == QUEUE_SIZE:
         return "jobs in the queue before a round"
     about = QUANTITIES[quantity]
@@ -43,15 +35,7 @@ def is_duration(quantity: str) -> bool:
 def quantity_values(
     compared: ComparedStudy, quantity: str
 ) -> Mapping[tuple[str, str], FloatColumn]:
-    """Return the values of all jobs by configuration and trace, of all seeds together.
-
-    Parameters
-    ----------
-    compared
-        The runs.
-    quantity
-        Name in `QUANTITIES`; or the queue length, which has a value for each round.
-    """
+    """Return the values of all jobs by configuration and trace, of all seeds together."""
     parts: dict[tuple[str, str], list[FloatColumn]] = defaultdict(list)
     for one in compared.study.runs:
         if quantity == QUEUE_SIZE:

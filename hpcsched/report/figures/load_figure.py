@@ -35,12 +35,8 @@ def load_figure(
 
     Parameters
     ----------
-    compared
-        The runs.
     resource
         Resource type; None: all that some node has.
-    width
-        Width, in points.
 
     Raises
     ------

@@ -26,10 +26,6 @@ class LoadSeries(NamedTuple):
 
     Attributes
     ----------
-    axis, title
-        Label of the axis, and title of the panel.
-    series
-        Time series by configuration and trace.
     limits
         Offered amount of a shared resource over time; empty for other quantities.
     """

@@ -31,13 +31,9 @@ def metric_figure(
 
     Parameters
     ----------
-    compared
-        The runs.
     metric
         Name in `summary.json`, or `objective`; None is the objective that all runs have, else the
         mean bounded slowdown.
-    width
-        Width, in points.
 
     Raises
     ------
@@ -66,13 +62,6 @@ def metric_choice_figure(compared: ComparedStudy, width: int = PAPER_WIDTH) -> F
     """Return the figure of all metrics, of which the reader chooses one at a time.
 
     The first one is the objective, and the configurations are in its order.
-
-    Parameters
-    ----------
-    compared
-        The runs.
-    width
-        Width, in points.
     """
     titles = {name: metric_title(compared, name) for name in metrics_of(compared)}
     data: list[dict[str, Any]] = []

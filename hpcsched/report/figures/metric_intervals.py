@@ -29,13 +29,6 @@ _SYMBOLS = {"tau": "τ", "alpha": "α"}
 def metric_intervals(compared: ComparedStudy, metric: str) -> Mapping[tuple[str, str], Interval]:
     """Return the mean of a metric over seeds with its interval, by configuration and trace.
 
-    Parameters
-    ----------
-    compared
-        The runs.
-    metric
-        Name in `summary.json`, or `OBJECTIVE`.
-
     Returns
     -------
     Mapping

@@ -28,13 +28,6 @@ _SHADES = ("#ffffff", "#bfbfbf", "#737373")
 def cpu_time_figure(compared: ComparedStudy, width: int = PAPER_WIDTH) -> Figure:
     """Return the figure of the mean CPU time of a round, by part, configuration and trace.
 
-    Parameters
-    ----------
-    compared
-        The runs.
-    width
-        Width, in points.
-
     Raises
     ------
     InputError
@@ -79,13 +72,6 @@ def cpu_over_time_figure(compared: ComparedStudy, width: int = PAPER_WIDTH) -> F
     """Return the figure of cumulative CPU time and of memory over simulated time.
 
     Each trace has a pair of panels. Of several seeds the first that recorded it is drawn.
-
-    Parameters
-    ----------
-    compared
-        The runs.
-    width
-        Width, in points.
 
     Raises
     ------

@@ -58,14 +58,6 @@ def bars(
     ----------
     found
         Mean and interval by configuration and group; an interval without width is not drawn.
-    groups
-        Groups, each of which is a panel.
-    drawn
-        Look by configuration, from above.
-    title
-        Title of the axis of values.
-    width
-        Width of the figure, in points.
     """
     data = [
         row
@@ -144,23 +136,7 @@ def spread_panels(
     *,
     seconds: bool = False,
 ) -> Chart:
-    """Return the chart of spreads on a logarithmic scale, linear near 0 where there are zeros.
-
-    Parameters
-    ----------
-    found
-        Spread by configuration and group.
-    groups
-        Groups, each of which is a panel.
-    drawn
-        Look by configuration, from above.
-    title
-        Title of the axis of values.
-    width
-        Width of the figure, in points.
-    seconds
-        Whether the values are durations.
-    """
+    """Return the chart of spreads on a logarithmic scale, linear near 0 where there are zeros."""
     values = (np.array([spread.least, spread.largest, spread.mean]) for spread in found.values())
     scale, ticks = value_scale(values, seconds=seconds)
     charts: list[Chart] = []

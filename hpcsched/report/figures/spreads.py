@@ -13,12 +13,8 @@ class Spread(NamedTuple):
 
     Attributes
     ----------
-    least, largest
-        Bounds.
     lower, p50, upper, p90, p99
         25th, 50th, 75th, 90th and 99th percentile, by nearest rank.
-    mean
-        Arithmetic mean.
     at_least
         Share of the values that equal the least one, from 0 to 1.
     """

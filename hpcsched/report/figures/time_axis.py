@@ -31,8 +31,6 @@ class TimeAxis(NamedTuple):
     ----------
     begin, end
         Bounds, in simulated seconds.
-    title
-        Title of the axis.
     unit
         Seconds of its unit.
     unit_name
@@ -67,8 +65,6 @@ class TimeAxis(NamedTuple):
 
         Parameters
         ----------
-        field
-            Name of the column.
         bounded
             Whether the axis ends at the bounds; else it ends where the data do, and can be zoomed.
         labelled

@@ -11,13 +11,6 @@ from hpcsched.system.system import System
 def used_over_time(one: StudiedRun, resource: str) -> OverTime:
     """Return the amount of a resource type requested by running jobs, over time.
 
-    Parameters
-    ----------
-    one
-        The run; all of its jobs that ran count.
-    resource
-        Resource type.
-
     Raises
     ------
     InputError
@@ -36,15 +29,6 @@ def used_over_time(one: StudiedRun, resource: str) -> OverTime:
 
 def percent_in_use(one: StudiedRun, system: System, resource: str) -> OverTime:
     """Return the use of a resource type over time, in percent of all nodes' capacity.
-
-    Parameters
-    ----------
-    one
-        The run.
-    system
-        Its system.
-    resource
-        Resource type of the system.
 
     Raises
     ------

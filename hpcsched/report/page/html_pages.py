@@ -22,10 +22,6 @@ def render(template: str, package: str = _LAYOUT, **content: Any) -> str:
 
     Parameters
     ----------
-    template
-        Name of the template, which extends `layout.html`.
-    package
-        Package with the template in its folder `templates`.
     content
         Content of the page: its `title`, its `drawings` by name, and whatever the template names.
     """

@@ -55,18 +55,8 @@ def write_page(
 
     Parameters
     ----------
-    compared
-        The runs and their baseline.
-    comparison
-        Their metrics.
     verdicts
         Outcome of the audit by the name of the run.
-    title
-        Title of the page.
-    warnings
-        Sentences at its top.
-    by_class
-        Metrics by class of jobs.
 
     Raises
     ------

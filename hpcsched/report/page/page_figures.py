@@ -44,15 +44,7 @@ def page_figures(compared: ComparedStudy) -> Iterator[Figure]:
 
 
 def interactive(chart: Chart, configurations: tuple[str, ...]) -> dict[str, Any]:
-    """Return the Vega-Lite description of a chart that can be zoomed and filtered.
-
-    Parameters
-    ----------
-    chart
-        The chart.
-    configurations
-        Names of configurations, of which the parameter `SHOWN` has those that are shown.
-    """
+    """Return the Vega-Lite description of a chart that can be zoomed and filtered."""
     whole = description(chart, _FONT_SIZE)
     parameters = whole.setdefault("params", [])
     parameters.append({"name": SHOWN, "value": list(configurations)})

@@ -18,8 +18,6 @@ def breakdown_table(breakdown: JobBreakdown, *, sections: bool = True) -> Table:
     breakdown
         The metrics. Values of other schedules than the baseline have their percentage of the
         baseline's value in brackets.
-    sections
-        Whether each metric is a section; otherwise the first column has the metric.
     """
     base = breakdown.baseline
     labels = _labels(breakdown)

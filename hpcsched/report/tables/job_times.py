@@ -37,13 +37,7 @@ class JobTimes(NamedTuple):
         return self.ends - self.starts
 
     def only(self, keep: Any) -> "JobTimes":
-        """Return some of the jobs.
-
-        Parameters
-        ----------
-        keep
-            Mask over the jobs, or indices.
-        """
+        """Return some of the jobs."""
         columns = (self.job_ids, self.submits, self.starts, self.ends)
         job_ids, submits, starts, ends = (column[keep] for column in columns)
         return JobTimes(job_ids, submits, starts, ends, self.tau)
@@ -56,10 +50,6 @@ class Quantity(NamedTuple):
     ----------
     title, unit
         Label of an axis; the unit is empty for a ratio.
-    population
-        Jobs that have the quantity, in words.
-    of
-        Function that returns the values of jobs.
     has
         Function that returns the mask of the jobs that have it; None: all have.
     """

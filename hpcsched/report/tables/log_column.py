@@ -20,14 +20,8 @@ class LogColumn(NamedTuple):
 
     Attributes
     ----------
-    name, source
-        Name of the column, and the log.
-    figures
-        Its metrics and its objective.
     same_jobs
         Figures of runs that ran other jobs as well, over the jobs of the column, by run.
-    ran
-        Number of jobs that ran in the baseline.
     without_start
         Number of these of which the log records no start; the column is over the others.
     """
@@ -59,8 +53,6 @@ class LogColumn(NamedTuple):
 
         Parameters
         ----------
-        waits
-            Mean wait in each run, and in the log as the last.
         percent
             The same in percent of the log's, over the jobs of the log.
         """

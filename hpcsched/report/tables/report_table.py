@@ -75,12 +75,6 @@ class Table:
 
         Parameters
         ----------
-        header
-            Names of the columns.
-        rows
-            Formatted cells.
-        words
-            Number of leading text columns; all others are aligned to the right.
         name, title, notes
             Those of the table. Without a title it has no heading.
         """
@@ -110,10 +104,6 @@ class Table:
         ----------
         header
             Names of the columns; the first, above the labels of the rows, is usually empty.
-        sections
-            Title and rows of each section.
-        name, title, notes
-            Those of the table.
         """
         rows: list[tuple[str, ...]] = []
         begins = []

@@ -11,13 +11,7 @@ OBJECTIVE = "(objective)"
 
 
 def account_of_jobs(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the account of a run's jobs: each was completed, or skipped with a reason.
-
-    Parameters
-    ----------
-    summary
-        Content of the run's `summary.json`.
-    """
+    """Yield the account of a run's jobs: each was completed, or skipped with a reason."""
     jobs = summary["jobs"]
     ended = ", ".join(f"{jobs[state]} {state}" for state in STATES if jobs.get(state))
     yield f"{jobs['read']} records read, {jobs['submitted']} jobs submitted: {ended or 'no end'}"
@@ -28,13 +22,7 @@ def account_of_jobs(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def account_lines(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the account of a run's jobs, then its metrics with their units and parameters.
-
-    Parameters
-    ----------
-    summary
-        Content of the run's `summary.json`.
-    """
+    """Yield the account of a run's jobs, then its metrics with their units and parameters."""
     yield from account_of_jobs(summary)
     if "outages" in summary:
         yield from _failures_of_log(summary["outages"].get("node_failures", {}))

@@ -54,15 +54,11 @@ class Comparison:
         them, else in the order given.
     baseline
         Index of the baseline.
-    rows
-        One row a metric.
     objective
         Index of the row with the objective of the runs; None if it does not rank them: they have
         different ones, ran different traces, or are replicas.
     warnings
         Reasons for which runs may not be comparable.
-    solver
-        Counts of the rounds that asked a solver, for each run.
     recorded
         Agreement with the start times of the log, in words; None for a run that did not follow
         them. Of the log's own schedule, its jobs.
@@ -100,12 +96,8 @@ def compare_runs(
 
     Parameters
     ----------
-    compared
-        The runs and their baseline.
     log
         The log's own schedule, which becomes the last column; None: without it.
-    log_is_baseline
-        Whether it is the baseline.
 
     Raises
     ------

@@ -30,8 +30,6 @@ def answer(
 
     Parameters
     ----------
-    compared
-        The runs and their jobs.
     not_ok
         Names of runs whose audit does not say `ok`; None if they were not audited.
     comparison
@@ -165,15 +163,6 @@ def difference(
     compared: ComparedStudy, one: StudiedRun, other: StudiedRun, objective: Mapping[str, Any]
 ) -> Interval | None:
     """Return the mean difference of an objective over the jobs of both runs, with its interval.
-
-    Parameters
-    ----------
-    compared
-        A study with both runs.
-    one, other
-        The runs.
-    objective
-        Name and parameters of their objective.
 
     Returns
     -------

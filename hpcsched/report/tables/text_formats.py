@@ -13,8 +13,6 @@ def csv_text(header: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
 
     Parameters
     ----------
-    header
-        Names of the columns.
     rows
         Values; None becomes an empty cell. Text that a spreadsheet would take for a formula begins
         with an apostrophe.

@@ -39,12 +39,8 @@ class TraceInfo:
 
     Attributes
     ----------
-    name
-        Name of the scenario.
     account
         Number of records read, skipped and changed.
-    statistics
-        Statistics of the jobs.
     distance
         Difference from the first trace; None for the first itself.
     """

@@ -25,8 +25,6 @@ def waits_as_yaml(tally: WaitStatistics, name: str) -> str:
     ----------
     tally
         Mean recorded wait times in seconds, by class.
-    name
-        Name of the scenario, for a comment.
     """
     return "\n".join(_lines(tally, name))
 
