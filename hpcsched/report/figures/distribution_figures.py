@@ -24,7 +24,7 @@ _SCALE = "The scale is logarithmic, and linear below 1 where there are values of
 
 
 def box_figure(compared: ComparedStudy, quantity: str, width: int = PAPER_WIDTH) -> Figure:
-    """Return the figure of a row with the spread of each configuration, and a panel for each trace."""
+    """Return the figure of spreads: a row for each configuration, a panel for each trace."""
     values = quantity_values(compared, quantity)
     found = {case: spread_of(own) for case, own in values.items() if len(own)}
     drawn, title = configuration_looks(compared), quantity_title(compared, quantity)
