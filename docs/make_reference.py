@@ -22,7 +22,7 @@ from hpcsched.experiment.declaration import ExperimentDeclaration
 from hpcsched.parameters import SELECTS_KEYWORD, InputFile, Params
 from hpcsched.plugins.manager import build_registry
 from hpcsched.plugins.registry import Plugin, Registry
-from hpcsched.results.columns import JOB_COLUMNS, ROUND_COLUMNS
+from hpcsched.runs.columns import JOB_COLUMNS, ROUND_COLUMNS
 from hpcsched.scenario.choices import tag_of
 from hpcsched.scenario.key_path import mark_of
 from hpcsched.scenario.models import scenario_model

@@ -75,6 +75,10 @@ if TYPE_CHECKING:
     from hpcsched.registration import SEES_RUN_TIME as SEES_RUN_TIME
     from hpcsched.registration import Caution as Caution
     from hpcsched.registration import Plugin as Plugin
+    from hpcsched.report.study_comparison import StudyComparison as StudyComparison
+    from hpcsched.report.studying import compare as compare
+    from hpcsched.report.studying import plot as plot
+    from hpcsched.report.studying import write_report as write_report
     from hpcsched.runs.replaying import Replay as Replay
     from hpcsched.runs.replaying import Workload as Workload
     from hpcsched.runs.replaying import read_workload as read_workload
@@ -82,10 +86,6 @@ if TYPE_CHECKING:
     from hpcsched.runs.runner import RunResult as RunResult
     from hpcsched.runs.runner import open_run as open_run
     from hpcsched.runs.runner import run as run
-    from hpcsched.runs.study_comparison import StudyComparison as StudyComparison
-    from hpcsched.runs.studying import compare as compare
-    from hpcsched.runs.studying import plot as plot
-    from hpcsched.runs.studying import write_report as write_report
     from hpcsched.scenario import load_scenario as load_scenario
     from hpcsched.scenario.models import Scenario as Scenario
     from hpcsched.simulation.observer import Observer as Observer
@@ -169,7 +169,7 @@ _EXPORTS = {
     "Scenario": "hpcsched.scenario.models",
     "Selects": "hpcsched.parameters",
     "Start": "hpcsched.dispatching.decision",
-    "StudyComparison": "hpcsched.runs.study_comparison",
+    "StudyComparison": "hpcsched.report.study_comparison",
     "System": "hpcsched.system.system",
     "TraceAccount": "hpcsched.workload.trace_source",
     "TraceAnswer": "hpcsched.workload.trace_source",
@@ -182,7 +182,7 @@ _EXPORTS = {
     "WorkloadManager": "hpcsched.system.cluster",
     "Workspace": "hpcsched.dispatching.rules.workspace",
     "capped": "hpcsched.prediction.predictor",
-    "compare": "hpcsched.runs.studying",
+    "compare": "hpcsched.report.studying",
     "cp_dispatcher": "hpcsched.dispatching.cp.cp_dispatchers",
     "fill": "hpcsched.dispatching.allocator",
     "hcp19": "hpcsched.dispatching.cp.formulations.hcp19",
@@ -192,13 +192,13 @@ _EXPORTS = {
     "open_run": "hpcsched.runs.runner",
     "open_workspace": "hpcsched.dispatching.rules.workspace",
     "pcp21": "hpcsched.dispatching.cp.formulations.pcp21",
-    "plot": "hpcsched.runs.studying",
+    "plot": "hpcsched.report.studying",
     "read_workload": "hpcsched.runs.replaying",
     "replay": "hpcsched.runs.replaying",
     "room_for": "hpcsched.system.space",
     "run": "hpcsched.runs.runner",
     "run_experiment": "hpcsched.experiment.running",
-    "write_report": "hpcsched.runs.studying",
+    "write_report": "hpcsched.report.studying",
 }
 
 __all__ = list(_EXPORTS)

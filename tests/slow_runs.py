@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from hpcsched import Plugin, hookimpl
-from hpcsched.monitoring.run_state import RunState, read_state
 from hpcsched.plugins.manager import build_registry, stand_in
+from hpcsched.runs.run_state import RunState, read_state
 from hpcsched.workload.job import Job
 
 SECONDS_EACH = 0.0005

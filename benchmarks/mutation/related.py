@@ -52,10 +52,10 @@ RELATED = {
             "tests/traces/test_core_replay.py",
         ),
     ),
-    "hpcsched/audit": ("tests/audit", "tests/results"),
+    "hpcsched/audit": ("tests/audit", "tests/runs"),
     "hpcsched/metrics": (
         "tests/metrics",
-        "tests/results/test_directory.py",
+        "tests/runs/test_directory.py",
         "tests/predictor_evaluation",
     ),
 }

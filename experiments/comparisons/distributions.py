@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from comparisons.box_charts import Box, box_of
-from hpcsched.results.directory import RunDirectory
+from hpcsched.runs.directory import RunDirectory
 
 Numbers = npt.NDArray[np.int64]
 Values = npt.NDArray[np.float64]

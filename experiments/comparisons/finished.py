@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from hpcsched.errors import InputError
 from hpcsched.experiment.index import read_index
-from hpcsched.results.directory import RunDirectory
+from hpcsched.runs.directory import RunDirectory
 from hpcsched.whole_files import problem
 
 

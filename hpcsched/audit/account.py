@@ -7,8 +7,8 @@ import numpy as np
 
 from hpcsched.audit.columns import RunColumns
 from hpcsched.audit.violations import Check, compare
-from hpcsched.results.directory import RunDirectory
-from hpcsched.results.solver_rounds import in_words, solver_rounds, warning
+from hpcsched.runs.directory import RunDirectory
+from hpcsched.runs.solver_rounds import in_words, solver_rounds, warning
 from hpcsched.system.system import IntArray
 from hpcsched.workload.trace_source import TraceAccount
 

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from hpcsched.audit.columns import BoolArray, RunColumns, places_in, whole_numbers
-from hpcsched.results.directory import RunDirectory
-from hpcsched.results.files import INTERRUPTIONS
-from hpcsched.results.tables import ParquetTable
+from hpcsched.runs.directory import RunDirectory
+from hpcsched.runs.files import INTERRUPTIONS
+from hpcsched.runs.tables import ParquetTable
 from hpcsched.system.system import IntArray
 from hpcsched.whole_files import problem
 

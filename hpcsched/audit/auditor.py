@@ -32,9 +32,9 @@ from hpcsched.audit.shared_resource_columns import check_recorded_shared_resourc
 from hpcsched.audit.summary import check_figures
 from hpcsched.audit.tables import expect_columns
 from hpcsched.audit.violations import AuditReport
-from hpcsched.results.directory import RunDirectory
-from hpcsched.results.files import OUTAGES
-from hpcsched.results.kept_answers import keeps_answers
+from hpcsched.runs.directory import RunDirectory
+from hpcsched.runs.files import OUTAGES
+from hpcsched.runs.kept_answers import keeps_answers
 from hpcsched.system.down_time import down_time
 from hpcsched.system.node_outages import NO_OUTAGES, Outages
 from hpcsched.system.system import System

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from hpcsched.audit.rounds import RoundColumns
 from hpcsched.audit.violations import Check
-from hpcsched.results.directory import RunDirectory
+from hpcsched.runs.directory import RunDirectory
 
 
 def check_choices(run: RunDirectory, portfolio: Sequence[str]) -> Iterator[Check]:

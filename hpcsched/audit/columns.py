@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from hpcsched.results.directory import RunDirectory
+from hpcsched.runs.directory import RunDirectory
 from hpcsched.system.request import Request
 from hpcsched.system.system import IntArray, System
 from hpcsched.workload.job import TracedJob

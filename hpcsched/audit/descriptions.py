@@ -7,9 +7,9 @@ from hpcsched.audit.columns import RunColumns, TraceColumns
 from hpcsched.audit.jobs import Match
 from hpcsched.audit.partitions import partition_of
 from hpcsched.audit.violations import Check
-from hpcsched.results.directory import RunDirectory
-from hpcsched.results.files import INTERRUPTIONS
-from hpcsched.results.tables import ParquetTable
+from hpcsched.runs.directory import RunDirectory
+from hpcsched.runs.files import INTERRUPTIONS
+from hpcsched.runs.tables import ParquetTable
 from hpcsched.system.system import System
 from hpcsched.workload.job_columns import NUMBERED
 from hpcsched.workload.site_partitions import Partitions

@@ -8,16 +8,16 @@ import pyarrow.parquet as pq
 
 from hpcsched.audit.declared import Declared
 from hpcsched.audit.violations import Check
-from hpcsched.results.directory import RunDirectory
-from hpcsched.results.files import JOBS, KNOWN, OPTIONAL, ROUNDS, TRACE_ANSWERS
-from hpcsched.results.manifest import (
+from hpcsched.runs.directory import RunDirectory
+from hpcsched.runs.files import JOBS, KNOWN, OPTIONAL, ROUNDS, TRACE_ANSWERS
+from hpcsched.runs.manifest import (
     Manifest,
     content_sha256,
     file_hashes,
     package_versions,
     sha256,
 )
-from hpcsched.results.solver_rounds import lost_calls
+from hpcsched.runs.solver_rounds import lost_calls
 from hpcsched.workload.trace_source import TraceSource, answers_of
 
 _VERSION = re.compile(r"\d+(\.\d+)*([-.+]?[A-Za-z0-9]+)*")

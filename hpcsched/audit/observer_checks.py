@@ -10,9 +10,9 @@ from hpcsched.audit.attempts import LostColumns
 from hpcsched.audit.columns import RunColumns, TraceColumns
 from hpcsched.audit.rounds import RoundColumns
 from hpcsched.audit.violations import Check
-from hpcsched.results.directory import RunDirectory
-from hpcsched.results.files import EVENTS, REASONS, USAGE
-from hpcsched.results.tables import ParquetTable
+from hpcsched.runs.directory import RunDirectory
+from hpcsched.runs.files import EVENTS, REASONS, USAGE
+from hpcsched.runs.tables import ParquetTable
 
 _Event = dict[str, Any]
 _FILES = {"event-log": EVENTS, "reasons": REASONS, "cpu-memory": USAGE}

@@ -11,9 +11,9 @@ from hpcsched.audit.attempts import LostColumns
 from hpcsched.audit.columns import RunColumns, TraceColumns
 from hpcsched.audit.jobs import Match
 from hpcsched.audit.violations import Check
-from hpcsched.results.directory import RunDirectory
-from hpcsched.results.files import OUTAGES
-from hpcsched.results.tables import ParquetTable
+from hpcsched.runs.directory import RunDirectory
+from hpcsched.runs.files import OUTAGES
+from hpcsched.runs.tables import ParquetTable
 from hpcsched.system.down_time import down_time
 from hpcsched.system.node_outages import Outages
 from hpcsched.system.system import IntArray, System

@@ -8,8 +8,8 @@ from hpcsched.audit.columns import RunColumns, TraceColumns
 from hpcsched.audit.reason_details import ReasonDetails, ReasonRow
 from hpcsched.audit.rounds import RoundColumns
 from hpcsched.audit.violations import Check
-from hpcsched.results.directory import RunDirectory
-from hpcsched.results.files import REASONS
+from hpcsched.runs.directory import RunDirectory
+from hpcsched.runs.files import REASONS
 
 _STARTS = ("in_order", "backfilled", "planned")
 _WAITS = (

@@ -9,7 +9,7 @@ from hpcsched.audit.columns import RunColumns
 from hpcsched.audit.loss import allocated_amounts
 from hpcsched.audit.rounds import RoundColumns
 from hpcsched.audit.violations import TOLERANCE, Check
-from hpcsched.results.directory import RunDirectory
+from hpcsched.runs.directory import RunDirectory
 from hpcsched.system.down_time import DownTime
 from hpcsched.system.system import IntArray, System
 

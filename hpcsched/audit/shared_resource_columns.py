@@ -8,10 +8,10 @@ from hpcsched.audit.columns import RunColumns, TraceColumns
 from hpcsched.audit.jobs import Match
 from hpcsched.audit.shared_resource_checks import changes_between, course_of, drawn_at, offered_at
 from hpcsched.audit.violations import Check
-from hpcsched.results.directory import RunDirectory
-from hpcsched.results.files import SHARED_RESOURCES
-from hpcsched.results.former_names import stored_file
-from hpcsched.results.tables import ParquetTable
+from hpcsched.runs.directory import RunDirectory
+from hpcsched.runs.files import SHARED_RESOURCES
+from hpcsched.runs.former_names import stored_file
+from hpcsched.runs.tables import ParquetTable
 from hpcsched.system.system import System
 
 _LEVELS = ("drawn", "offered")

@@ -1,8 +1,8 @@
 """Check of the columns of a run's tables, before anything reads them."""
 
-from hpcsched.results.directory import RunDirectory
-from hpcsched.results.files import INTERRUPTIONS, JOBS, OUTAGES, REASONS, ROUNDS, USAGE
-from hpcsched.results.parquet_schemas import (
+from hpcsched.runs.directory import RunDirectory
+from hpcsched.runs.files import INTERRUPTIONS, JOBS, OUTAGES, REASONS, ROUNDS, USAGE
+from hpcsched.runs.parquet_schemas import (
     interruptions_schema,
     jobs_schema,
     outages_schema,
@@ -10,7 +10,7 @@ from hpcsched.results.parquet_schemas import (
     rounds_schema,
     usage_schema,
 )
-from hpcsched.results.tables import ParquetTable
+from hpcsched.runs.tables import ParquetTable
 from hpcsched.system.system import System
 
 

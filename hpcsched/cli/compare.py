@@ -49,10 +49,10 @@ def compare(
     """
     from hpcsched.cli.output import emit, tables_text
     from hpcsched.report.studied_runs import open_study
+    from hpcsched.report.study_comparison import compare_study
     from hpcsched.report.tables.breakdown_table import breakdown_table, breakdown_values
     from hpcsched.report.tables.comparison_table import values_table
     from hpcsched.report.tables.study_tables import TABLES
-    from hpcsched.runs.study_comparison import compare_study
 
     kinds = class_kinds(by or ())
     wanted = list(dict.fromkeys(table or ([] if kinds else [Shown.METRICS])))

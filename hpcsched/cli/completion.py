@@ -13,7 +13,7 @@ _SCENARIO = ("scenario", "scenarios", "first")
 def offered_runs(incomplete: str) -> list[str]:
     """Return the runs and experiments that a beginning may mean, by name or path."""
     from hpcsched.report.run_choice import INDEX, RUNS
-    from hpcsched.results.files import MANIFEST
+    from hpcsched.runs.files import MANIFEST
 
     marks = (MANIFEST, INDEX)
     there = RUNS.iterdir() if RUNS.is_dir() else ()

@@ -126,7 +126,7 @@ def _run(
 
 def _solver_warnings(cells: "Sequence[Cell]", folder: "ExperimentFolder") -> "Iterator[str]":
     """Yield a line for each cell with too many rounds without a plan, then the advice."""
-    from hpcsched.results.solver_rounds import in_words, what_to_do
+    from hpcsched.runs.solver_rounds import in_words, what_to_do
 
     runs = {cell.name: folder.run_of(cell) for cell in cells}
     counts = {name: run.solver_rounds for name, run in runs.items() if run is not None}
@@ -142,7 +142,7 @@ def _solver_warnings(cells: "Sequence[Cell]", folder: "ExperimentFolder") -> "It
 def _show(cells: "Sequence[Cell]", folder: "ExperimentFolder") -> None:
     """Print a line for each cell: state, address, name and seed."""
     from hpcsched.experiment.index import read_index
-    from hpcsched.results.solver_rounds import in_words
+    from hpcsched.runs.solver_rounds import in_words
 
     failed = {}
     if folder.index.is_file():

@@ -27,10 +27,10 @@ def explain(
     Shows the reasons for which it waited, how it started, and the jobs that it held up. The run
     must have recorded reasons: hpcsched run --explain.
     """
+    from hpcsched.explain.explaining import explain_run
     from hpcsched.explain.explanation_rendering import explanation_content, explanation_text
     from hpcsched.report.run_choice import one_run_folder
-    from hpcsched.results.directory import RunDirectory
-    from hpcsched.runs.explaining import explain_run
+    from hpcsched.runs.directory import RunDirectory
 
     run = RunDirectory.open(one_run_folder(directory))
     explanation = explain_run(run, _number_of(job))

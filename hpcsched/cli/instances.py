@@ -103,7 +103,7 @@ def solve(
     from hpcsched.problems.files import InstancesFile
     from hpcsched.problems.progress import SolvingProgress
     from hpcsched.problems.solving import solve as solve_problems
-    from hpcsched.results.solver_rounds import in_words, warning
+    from hpcsched.runs.solver_rounds import in_words, warning
     from hpcsched.scenario import read_scenario
 
     instances = InstancesFile(file)

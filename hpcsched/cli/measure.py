@@ -13,7 +13,7 @@ def measure(directory: OneRun) -> None:
     """
     from hpcsched.report.run_choice import one_run_folder
     from hpcsched.report.tables.run_account import account_lines
-    from hpcsched.results.directory import RunDirectory
+    from hpcsched.runs.directory import RunDirectory
     from hpcsched.runs.measuring import measure_again
 
     run = measure_again(RunDirectory.open(one_run_folder(directory)))

@@ -9,7 +9,7 @@ import typer
 from hpcsched.cli.shared_options import Force, SeveralRuns
 
 if TYPE_CHECKING:
-    from hpcsched.runs.studying import Kind
+    from hpcsched.report.studying import Kind
 
 app = typer.Typer(name="plot", no_args_is_help=True, help="Draw figures of runs for papers.")
 
@@ -204,7 +204,7 @@ def _write(
     from hpcsched.report.compared_study import ComparedStudy
     from hpcsched.report.figures.figure_files import format_of, write_figure
     from hpcsched.report.studied_runs import open_study
-    from hpcsched.runs.studying import figure_of
+    from hpcsched.report.studying import figure_of
     from hpcsched.whole_files import check_target
 
     format_of(out)

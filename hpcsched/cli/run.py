@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hpcsched.errors import Finding
-    from hpcsched.results.directory import RunDirectory
+    from hpcsched.runs.directory import RunDirectory
     from hpcsched.scenario.loading import LoadedScenario
     from hpcsched.scenario.positions import Override
 
@@ -147,9 +147,9 @@ def _replay(
 ) -> None:
     """Replay a scenario, and print the account of its run and the warnings about it."""
     from hpcsched.report.tables.run_account import account_lines
-    from hpcsched.results.solver_rounds import lost_calls
     from hpcsched.runs.refused_records import all_refused_told
     from hpcsched.runs.runner import run as run_scenario
+    from hpcsched.runs.solver_rounds import lost_calls
 
     try:
         with loaded.locating(), all_refused_told(loaded):
@@ -211,7 +211,7 @@ def _outages_beside_jobs(loaded: "LoadedScenario", directory: "RunDirectory") ->
     A typical cause is that one of them is in Unix times, the other in seconds from 0.
     """
     from hpcsched.errors import Finding
-    from hpcsched.results.outage_records import outages_beside_jobs
+    from hpcsched.runs.outage_records import outages_beside_jobs
     from hpcsched.scenario.key_path import show_key_path
 
     declared = loaded.scenario.outages

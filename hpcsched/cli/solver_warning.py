@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from hpcsched.errors import Finding
-    from hpcsched.results.directory import RunDirectory
+    from hpcsched.runs.directory import RunDirectory
     from hpcsched.scenario.loading import LoadedScenario
 
 
@@ -17,8 +17,8 @@ def solver_warning(loaded: "LoadedScenario", run: "RunDirectory") -> "Finding | 
         The warning with the first message of the solver; None if there is nothing to warn of.
     """
     from hpcsched.errors import Finding
-    from hpcsched.results.solver_rounds import warning
-    from hpcsched.results.tables import first_unsolved
+    from hpcsched.runs.solver_rounds import warning
+    from hpcsched.runs.tables import first_unsolved
 
     message = warning(run.solver_rounds)
     if message is None:

@@ -14,8 +14,8 @@ def status(
 
     It works from another terminal while the run is in progress.
     """
-    from hpcsched.monitoring.run_status import status_content, status_of, status_text
     from hpcsched.report.run_choice import INDEX, one_run_folder, run_folder
+    from hpcsched.runs.run_status import status_content, status_of, status_text
 
     as_json = format_ is DataFormat.JSON
     folder = run_folder(directory)

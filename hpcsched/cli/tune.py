@@ -80,7 +80,7 @@ def tune(
 
 
 def _search(tuned: "TunedScenario", folder: Path, trials: int | None) -> "TuningStudy":
-    from hpcsched.results.folder_lock import locked_folder
+    from hpcsched.runs.folder_lock import locked_folder
     from hpcsched.tuning.tuning_study import tune
 
     wanted = trials or tuned.space.trials

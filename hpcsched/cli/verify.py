@@ -28,10 +28,10 @@ def verify(
     Prints each check with the violations found. Exits with 1 if there is a violation, or if
     --replay cannot replay the run.
     """
+    from hpcsched.audit.auditing import audit_directory, replay_directory
     from hpcsched.report.run_choice import one_run_folder
     from hpcsched.report.tables.audit_lines import check_lines
-    from hpcsched.results.directory import RunDirectory
-    from hpcsched.runs.auditing import audit_directory, replay_directory
+    from hpcsched.runs.directory import RunDirectory
 
     run = RunDirectory.open(one_run_folder(directory))
     report = audit_directory(run)

@@ -11,8 +11,8 @@ from pathlib import Path
 from hpcsched.experiment.executors.executor import TaskFile
 from hpcsched.parameters import InputFile
 from hpcsched.plugins.registry import Registry
-from hpcsched.results.manifest import FORMAT, package_versions, sha256
 from hpcsched.runs.assembly import assemble
+from hpcsched.runs.manifest import FORMAT, package_versions, sha256
 from hpcsched.scenario.choices import Choice
 from hpcsched.scenario.key_path import blocks, mark_of, show_key_path, texts
 from hpcsched.scenario.models import Scenario

@@ -9,8 +9,8 @@ from hpcsched.errors import InputError
 from hpcsched.experiment.executors.attempt import RUN
 from hpcsched.experiment.folder import ExperimentFolder
 from hpcsched.experiment.index import Index, IndexedCell, read_index
-from hpcsched.monitoring.run_status import RunStatus, status_content, status_of
-from hpcsched.results.folder_lock import holder_of
+from hpcsched.runs.folder_lock import holder_of
+from hpcsched.runs.run_status import RunStatus, status_content, status_of
 
 
 @dataclass(frozen=True)

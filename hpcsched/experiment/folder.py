@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hpcsched.errors import InputError
-from hpcsched.results.directory import RunDirectory
-from hpcsched.results.folder_lock import locked_folder
+from hpcsched.runs.directory import RunDirectory
+from hpcsched.runs.folder_lock import locked_folder
 
 if TYPE_CHECKING:
     from hpcsched.experiment.cell import Cell

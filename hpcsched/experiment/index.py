@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from hpcsched.experiment.axes import Axis
 from hpcsched.experiment.folder import INDEX
-from hpcsched.results.files import read_json, write_json
+from hpcsched.runs.files import read_json, write_json
 from hpcsched.whole_files import problem
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import Self
 from hpcsched.experiment.cell import Cell
 from hpcsched.experiment.execution import Outcome
 from hpcsched.experiment.progress import Progress, clock
-from hpcsched.monitoring.live_page import PageFile
+from hpcsched.runs.live_page import PageFile
 
 
 class ProgressPage:

@@ -19,9 +19,9 @@ from hpcsched.experiment.folder import ExperimentFolder
 from hpcsched.experiment.reading import Experiment, read_experiment
 from hpcsched.plugins import manager
 from hpcsched.report.job_classes import ClassName
+from hpcsched.report.study_comparison import StudyComparison
+from hpcsched.report.studying import compare
 from hpcsched.runs.runner import RunResult, open_run
-from hpcsched.runs.study_comparison import StudyComparison
-from hpcsched.runs.studying import compare
 
 
 class Listener(AbstractContextManager[Any], Protocol):

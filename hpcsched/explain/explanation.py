@@ -9,8 +9,8 @@ import pyarrow.compute as pc
 
 from hpcsched.dispatching.decision_reasons import STARTS, ReasonKind
 from hpcsched.report.figures.dispatcher_choices import ChosenFrom, choice_at, choices_of
-from hpcsched.results.directory import RunDirectory
-from hpcsched.results.reason_records import ReasonRow, jobs_that_speak_of, reasons_of
+from hpcsched.runs.directory import RunDirectory
+from hpcsched.runs.reason_records import ReasonRow, jobs_that_speak_of, reasons_of
 from hpcsched.whole_files import problem
 from hpcsched.workload.job import Job
 from hpcsched.workload.trace_calendar import NO_DATES, Calendar

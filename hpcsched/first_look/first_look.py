@@ -5,6 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hpcsched.audit.auditing import audit_directory
 from hpcsched.audit.violations import AuditReport
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.first_look.busiest_jobs import BusyPart, busiest_part
@@ -26,9 +27,8 @@ from hpcsched.first_look.trial_scenarios import (
 from hpcsched.parameters import LARGEST
 from hpcsched.plugins import manager
 from hpcsched.report.tables.table_parts import duration_text
-from hpcsched.results.directory import RunDirectory
 from hpcsched.runs.assembly import Assembly, assemble
-from hpcsched.runs.auditing import audit_directory
+from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.refused_records import all_refused_told
 from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario

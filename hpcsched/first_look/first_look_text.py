@@ -7,13 +7,13 @@ from hpcsched.first_look.busiest_jobs import BusyPart
 from hpcsched.first_look.first_look import Look, Tried, busiest_text
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.studied_runs import StudiedRun, open_study
+from hpcsched.report.study_comparison import compare_study
 from hpcsched.report.tables.comparison_table import BEST
 from hpcsched.report.tables.report_table import MISSING, Cell, Table
 from hpcsched.report.tables.run_account import account_of_jobs
 from hpcsched.report.tables.run_comparison import Comparison
 from hpcsched.report.tables.study_answer import difference
 from hpcsched.report.tables.table_parts import plain
-from hpcsched.runs.study_comparison import compare_study
 
 _NEGLIGIBLE = 0.005
 """Relative difference of objectives up to which no dispatcher counts as ahead, however sure it is:

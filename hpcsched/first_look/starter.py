@@ -9,7 +9,7 @@ from typing import Any
 from hpcsched.first_look.first_look import look_at, look_lines
 from hpcsched.first_look.trial_scenarios import scenario_text
 from hpcsched.plugins import manager
-from hpcsched.results.files import write_json
+from hpcsched.runs.files import write_json
 from hpcsched.scenario.scenario_schema import scenario_schema
 from hpcsched.whole_files import check_target, write_text
 

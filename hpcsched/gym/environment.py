@@ -12,10 +12,10 @@ from hpcsched.dispatching.rules.job_features import FEATURES, FeatureRows
 from hpcsched.dispatching.rules.policy_order import PolicyOrder
 from hpcsched.errors import Finding, InputError
 from hpcsched.gym.conversation import Conversation, Question
-from hpcsched.results.tables import ArrowTable
 from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.runs.replaying import read_workload, replay_in_python
 from hpcsched.runs.runner import parts_of
+from hpcsched.runs.tables import ArrowTable
 from hpcsched.scenario import Scenario, load_scenario
 
 Scores = npt.NDArray[np.float32]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from hpcsched.dispatching.decision_reasons import Reason
 from hpcsched.live.rounds import Round
-from hpcsched.results.files import ADVICE
+from hpcsched.runs.files import ADVICE
 from hpcsched.system.cluster import ClusterState
 from hpcsched.whole_files import write_text
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from hpcsched.results.folder_lock import FolderLock, HeldError
+from hpcsched.runs.folder_lock import FolderLock, HeldError
 from hpcsched.whole_files import problem, write_text
 
 LOCK = "driver.lock"

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from hpcsched.live.site import Site
-from hpcsched.results.files import LIMITS
+from hpcsched.runs.files import LIMITS
 from hpcsched.system.cluster import ClusterState
 from hpcsched.system.group_limits import LimitedJob
 from hpcsched.whole_files import write_text

@@ -5,12 +5,12 @@ from typing import Any
 
 from hpcsched.live.driver import Driver, Limits
 from hpcsched.live.following import Following
-from hpcsched.results.manifest import ON_A_CLUSTER
-from hpcsched.results.reason_records import ReasonRecorder
-from hpcsched.results.recorder import RunRecorder
-from hpcsched.results.summary import Left
 from hpcsched.runs.assembly import Assembly
+from hpcsched.runs.manifest import ON_A_CLUSTER
+from hpcsched.runs.reason_records import ReasonRecorder
+from hpcsched.runs.recorder import RunRecorder
 from hpcsched.runs.run_lifecycle import LoopEnd
+from hpcsched.runs.summary import Left
 from hpcsched.simulation.observer import Observer, close_observers
 
 

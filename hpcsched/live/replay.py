@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import pyarrow.compute as pc
 
 from hpcsched.errors import Finding, InputError, Place
-from hpcsched.results.directory import RunDirectory
-from hpcsched.results.files import JOBS, LIMITS
+from hpcsched.runs.directory import RunDirectory
+from hpcsched.runs.files import JOBS, LIMITS
 from hpcsched.runs.runner import run
 from hpcsched.scenario.document import parse_document, read_text
 from hpcsched.scenario.key_path import parse_key_path

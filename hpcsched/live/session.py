@@ -21,9 +21,9 @@ from hpcsched.live.live_loop import LiveLoop, live_observers
 from hpcsched.live.rounds import Round, hold_round
 from hpcsched.live.site import check_site, site_of
 from hpcsched.live.snapshot import Asked, snapshot
-from hpcsched.results.directory import RunDirectory
-from hpcsched.results.manifest import ON_A_CLUSTER
 from hpcsched.runs.assembly import assemble
+from hpcsched.runs.directory import RunDirectory
+from hpcsched.runs.manifest import ON_A_CLUSTER
 from hpcsched.runs.run_lifecycle import Run
 from hpcsched.scenario import Scenario
 from hpcsched.system.cluster import (

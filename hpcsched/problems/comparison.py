@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from hpcsched.metrics.percentiles import nearest_rank
 from hpcsched.problems.pairing import SAME_OBJECTIVE, Floats, Pairing
-from hpcsched.results.solver_rounds import SolverRounds
+from hpcsched.runs.solver_rounds import SolverRounds
 
 PERCENTS = (0, 1, 10, 25, 50, 75, 90, 99, 100)
 """Percentiles at which a ratio is given; 0 is the smallest, 100 the largest."""

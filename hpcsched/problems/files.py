@@ -17,7 +17,7 @@ from hpcsched.problems.decoding import Decoder
 from hpcsched.problems.encoding import Encoder, as_line
 from hpcsched.problems.header import Header, parse_header
 from hpcsched.problems.parts import objective_of
-from hpcsched.results.manifest import sha256
+from hpcsched.runs.manifest import sha256
 from hpcsched.scenario import Scenario
 from hpcsched.scenario.document import parse_document
 from hpcsched.scenario.loading import check_document

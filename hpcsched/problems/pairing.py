@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from hpcsched.errors import Finding, InputError
 from hpcsched.problems.table import SolvedTable
-from hpcsched.results.solver_rounds import SolverRounds, solver_rounds, warning
+from hpcsched.runs.solver_rounds import SolverRounds, solver_rounds, warning
 
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]

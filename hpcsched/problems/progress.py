@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from hpcsched.dispatching.problem import DispatchingProblem
-from hpcsched.monitoring.terminal_console import TerminalConsole
 from hpcsched.problems.files import InstancesFile
 from hpcsched.problems.solving import Problems
+from hpcsched.runs.terminal_console import TerminalConsole
 from hpcsched.terminal import can_draw
 
 

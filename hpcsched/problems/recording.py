@@ -8,10 +8,10 @@ from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.errors import Finding, InputError
-from hpcsched.monitoring.replay_progress import ReplayProgress
 from hpcsched.problems.files import InstancesWriter, write_instances
 from hpcsched.problems.header import Selection, header_of
 from hpcsched.runs.assembly import Assembly, assemble
+from hpcsched.runs.replay_progress import ReplayProgress
 from hpcsched.runs.runner import parts_of
 from hpcsched.scenario import Scenario
 from hpcsched.simulation.engine import Simulation
@@ -152,6 +152,6 @@ class _Stopper(Observer):
 def _followers(assembly: Assembly, *, progress: bool) -> list[Observer]:
     if not (progress and can_draw(sys.stderr)):
         return []
-    from hpcsched.monitoring.progress_bar import ProgressBar  # noqa: PLC0415 (rich takes its time)
+    from hpcsched.runs.progress_bar import ProgressBar  # noqa: PLC0415 (rich takes its time)
 
     return [ProgressBar(assembly.scenario.name, ReplayProgress(assembly.source))]

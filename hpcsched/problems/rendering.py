@@ -6,7 +6,7 @@ from typing import Any
 
 from hpcsched.problems.comparison import PERCENTS, Comparison, Ratio
 from hpcsched.report.tables.report_table import MISSING, Table
-from hpcsched.results.solver_rounds import in_words
+from hpcsched.runs.solver_rounds import in_words
 
 NAMES = {
     "variables": "decision variables",

@@ -24,9 +24,9 @@ from hpcsched.problems.table import (
     Row,
     write_table,
 )
-from hpcsched.results.manifest import package_versions
-from hpcsched.results.solver_rounds import SolverRounds, solver_rounds
 from hpcsched.runs.assembly import Assembly
+from hpcsched.runs.manifest import package_versions
+from hpcsched.runs.solver_rounds import SolverRounds, solver_rounds
 from hpcsched.scenario import Scenario, resolved_yaml
 from hpcsched.scenario.resolved import differences
 from hpcsched.simulation.check import (

@@ -25,8 +25,8 @@ from hpcsched.report.job_classes import (
 )
 from hpcsched.report.studied_runs import StudiedRun
 from hpcsched.report.tables.job_times import tau_of
-from hpcsched.results.columns import JOB_COLUMNS
-from hpcsched.results.tables import ArrowTable
+from hpcsched.runs.columns import JOB_COLUMNS
+from hpcsched.runs.tables import ArrowTable
 from hpcsched.scenario.resolved import read_partitions
 
 MOST_CLASSES = 20

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from hpcsched.errors import Finding, InputError
 from hpcsched.report.run_labels import short_labels
-from hpcsched.results.files import MANIFEST
+from hpcsched.runs.files import MANIFEST
 from hpcsched.whole_files import problem
 
 if TYPE_CHECKING:

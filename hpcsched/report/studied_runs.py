@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from hpcsched.report.run_choice import INDEX, run_folder
 from hpcsched.report.run_labels import short_labels
-from hpcsched.results.directory import RunDirectory
-from hpcsched.results.files import MANIFEST, SUMMARY, read_json
-from hpcsched.results.manifest import read_manifest
+from hpcsched.runs.directory import RunDirectory
+from hpcsched.runs.files import MANIFEST, SUMMARY, read_json
+from hpcsched.runs.manifest import read_manifest
 from hpcsched.scenario.resolved import read_resolved_values
 from hpcsched.whole_files import problem
 

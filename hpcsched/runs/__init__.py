@@ -1,1 +1,1 @@
-"""Runs: a scenario assembled into parts, replayed, and kept in a run directory or in memory."""
+"""The life of a run: assembly of a scenario, replay, progress, and the run directory."""

@@ -4,15 +4,15 @@ from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 
 from hpcsched.dispatching.offline.offline_problem import OfflinePlan
-from hpcsched.monitoring.monitor import Monitor
-from hpcsched.results.column_tables import interruption_table, job_table, round_table
-from hpcsched.results.files import INTERRUPTIONS
-from hpcsched.results.parquet_schemas import interruptions_schema
-from hpcsched.results.process_usage import ProcessUsage
-from hpcsched.results.record_file import TableFile
-from hpcsched.results.recorder import RunRecorder
-from hpcsched.results.shared_resource_records import SharedResourceRecorder
 from hpcsched.runs.assembly import Assembly
+from hpcsched.runs.column_tables import interruption_table, job_table, round_table
+from hpcsched.runs.files import INTERRUPTIONS
+from hpcsched.runs.monitor import Monitor
+from hpcsched.runs.parquet_schemas import interruptions_schema
+from hpcsched.runs.process_usage import ProcessUsage
+from hpcsched.runs.record_file import TableFile
+from hpcsched.runs.recorder import RunRecorder
+from hpcsched.runs.shared_resource_records import SharedResourceRecorder
 from hpcsched.runs.watching import Watching
 from hpcsched.simulation.engine import as_input_error, batches_in_order
 from hpcsched.simulation.event_loop import EventLoop

@@ -1,12 +1,12 @@
 """Figures of a run by its scenario, for its summary and for later measurements."""
 
 from hpcsched.plugin_faults import prints_to_stderr
-from hpcsched.results.directory import RunDirectory
-from hpcsched.results.folder_lock import locked_folder
-from hpcsched.results.manifest import rehash
-from hpcsched.results.outage_records import down_amounts
-from hpcsched.results.summary import Breakdown, ChosenObjective, measure_tables, write_summary
 from hpcsched.runs.assembly import Assembly, assemble
+from hpcsched.runs.directory import RunDirectory
+from hpcsched.runs.folder_lock import locked_folder
+from hpcsched.runs.manifest import rehash
+from hpcsched.runs.outage_records import down_amounts
+from hpcsched.runs.summary import Breakdown, ChosenObjective, measure_tables, write_summary
 from hpcsched.scenario import Scenario, load_scenario
 from hpcsched.system.system import System
 

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from hpcsched.results.directory import RunDirectory
-from hpcsched.results.kept_answers import kept_answers
 from hpcsched.runs.assembly import Assembly, assemble
+from hpcsched.runs.directory import RunDirectory
+from hpcsched.runs.kept_answers import kept_answers
 from hpcsched.scenario import load_scenario
 from hpcsched.workload.trace_source import answer_again
 

@@ -7,25 +7,23 @@ from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
 from hpcsched.errors import Finding, InputError
 from hpcsched.metrics.metric import ChosenMetric, RunTables
-from hpcsched.report.tables.comparison_table import value_text
-from hpcsched.report.tables.report_table import Table
-from hpcsched.results.column_tables import (
+from hpcsched.runs.assembly import Assembly, assemble
+from hpcsched.runs.column_tables import (
     job_table,
     joined_left,
     joined_rounds,
     round_table,
     without_rejected,
 )
-from hpcsched.results.outage_records import down_amounts
-from hpcsched.results.tables import ArrowTable
-from hpcsched.runs.assembly import Assembly, assemble
+from hpcsched.runs.outage_records import down_amounts
 from hpcsched.runs.runner import begun_anew, parts_of
+from hpcsched.runs.tables import ArrowTable
 from hpcsched.scenario import Scenario, load_scenario
 from hpcsched.simulation.engine import as_input_error, batches_in_order
 from hpcsched.simulation.event_loop import EventLoop
@@ -46,6 +44,9 @@ from hpcsched.workload.job_batches import (
     records_of,
 )
 from hpcsched.workload.trace_source import TraceAccount
+
+if TYPE_CHECKING:
+    from hpcsched.report.tables.report_table import Table
 
 _log = logging.getLogger(__name__)
 
@@ -160,8 +161,12 @@ class Replay:
         return f"Replay(jobs that ran: {jobs}, rounds: {rounds}, objective: {self.objective})"
 
     @property
-    def figures(self) -> Table:
+    def figures(self) -> "Table":
         """Table of the objective and the metrics, which is printed and which notebooks show."""
+        # A replay in memory needs no tables until it is printed.
+        from hpcsched.report.tables.comparison_table import value_text  # noqa: PLC0415
+        from hpcsched.report.tables.report_table import Table  # noqa: PLC0415
+
         values = [("objective", self.objective), *self.metrics.items()]
         return Table.formatted(
             ("metric", "value"),

@@ -11,24 +11,24 @@ from typing import Any, NamedTuple, Protocol, Self
 from hpcsched.errors import HpcschedError, InputError, PluginError
 from hpcsched.interrupts import heeded_signals
 from hpcsched.metrics.metric_tables import DownAmounts
-from hpcsched.monitoring.run_state import remove_state
 from hpcsched.plugin_faults import plugin_faults_named, prints_to_stderr
-from hpcsched.results.directory import RunDirectory, create
-from hpcsched.results.files import ROUNDS, SCENARIO
-from hpcsched.results.kept_answers import keep_answers
-from hpcsched.results.manifest import (
+from hpcsched.runs.assembly import Assembly
+from hpcsched.runs.directory import RunDirectory, create
+from hpcsched.runs.files import ROUNDS, SCENARIO
+from hpcsched.runs.kept_answers import keep_answers
+from hpcsched.runs.manifest import (
     Failure,
     Status,
     failure_of,
     finish_manifest,
     start_manifest,
 )
-from hpcsched.results.solver_rounds import lost_calls
-from hpcsched.results.summary import Left, summarize, write_summary
-from hpcsched.results.tables import ParquetTable
-from hpcsched.results.timing import write_timing
-from hpcsched.runs.assembly import Assembly
 from hpcsched.runs.measuring import breakdown_of, capacity_of, chosen_objective
+from hpcsched.runs.run_state import remove_state
+from hpcsched.runs.solver_rounds import lost_calls
+from hpcsched.runs.summary import Left, summarize, write_summary
+from hpcsched.runs.tables import ParquetTable
+from hpcsched.runs.timing import write_timing
 from hpcsched.scenario import resolved_yaml
 from hpcsched.whole_files import write_text
 from hpcsched.workload.trace_source import TraceAccount, TraceAnswer

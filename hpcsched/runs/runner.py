@@ -10,16 +10,15 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from hpcsched.dispatching.additional import DataProvider
-from hpcsched.report.tables.run_account import account_lines
-from hpcsched.results.directory import RunDirectory
-from hpcsched.results.offline import offline_figures
-from hpcsched.results.outage_records import down_amounts, outage_figures, write_outages
-from hpcsched.results.process_usage import ProcessUsage
-from hpcsched.results.shared_resource_records import shared_resource_summary
-from hpcsched.results.summary import Left
 from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.runs.column_run import ColumnRun
+from hpcsched.runs.directory import RunDirectory
+from hpcsched.runs.offline import offline_figures
+from hpcsched.runs.outage_records import down_amounts, outage_figures, write_outages
+from hpcsched.runs.process_usage import ProcessUsage
 from hpcsched.runs.run_lifecycle import LoopEnd, Run
+from hpcsched.runs.shared_resource_records import shared_resource_summary
+from hpcsched.runs.summary import Left
 from hpcsched.runs.watching import Watching
 from hpcsched.scenario import Scenario, load_scenario
 from hpcsched.scenario.review import not_reproducible
@@ -86,7 +85,7 @@ class RunResult:
         InputError
             The scenario is not valid here, or the trace cannot be read.
         """
-        from hpcsched.runs.auditing import audit_directory  # noqa: PLC0415 (it calls this module)
+        from hpcsched.audit.auditing import audit_directory  # noqa: PLC0415 (it calls this module)
 
         return audit_directory(self.directory)
 
@@ -98,7 +97,7 @@ class RunResult:
         InputError
             The run recorded no reasons (observer `reasons`), or has no such job.
         """
-        from hpcsched.runs.explaining import explain_run  # noqa: PLC0415 (a replay needs none of it)
+        from hpcsched.explain.explaining import explain_run  # noqa: PLC0415 (a replay needs none of it)
 
         return explain_run(self.directory, job_id)
 
@@ -110,6 +109,8 @@ class RunResult:
 
     def _repr_html_(self) -> str:
         """Return the account of jobs and the metrics, for notebooks."""
+        from hpcsched.report.tables.run_account import account_lines  # noqa: PLC0415 (as above)
+
         lines = "\n".join(account_lines(self.summary))
         return f"<pre>{escape(self.directory.manifest.scenario)}: {escape(lines)}</pre>"
 

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hpcsched.monitoring.replay_progress import ReplayProgress
-from hpcsched.monitoring.state_board import StateBoard, View
-from hpcsched.monitoring.state_file import StateFile
-from hpcsched.monitoring.state_lines import StateLines
 from hpcsched.runs.assembly import Assembly
+from hpcsched.runs.replay_progress import ReplayProgress
+from hpcsched.runs.state_board import StateBoard, View
+from hpcsched.runs.state_file import StateFile
+from hpcsched.runs.state_lines import StateLines
 from hpcsched.scenario.choices import Transformed
 from hpcsched.terminal import can_draw
 
 if TYPE_CHECKING:
-    from hpcsched.monitoring.progress_bar import ProgressBar
+    from hpcsched.runs.progress_bar import ProgressBar
 
 _log = logging.getLogger(__name__)
 
@@ -51,12 +51,12 @@ class Watching:
         assembly = self._assembly
         views: list[View] = [StateFile(assembly.folder)]
         if self._page is not None:
-            from hpcsched.monitoring.live_page import LivePage  # noqa: PLC0415 (jinja2 takes its time)
+            from hpcsched.runs.live_page import LivePage  # noqa: PLC0415 (jinja2 takes its time)
 
             views.append(LivePage(self._page, assembly.scenario.name))
         if self._watch and can_draw(sys.stderr):
-            from hpcsched.monitoring.live_screen import LiveScreen  # noqa: PLC0415 (rich takes its time)
-            from hpcsched.monitoring.terminal_console import TerminalConsole  # noqa: PLC0415
+            from hpcsched.runs.live_screen import LiveScreen  # noqa: PLC0415 (rich takes its time)
+            from hpcsched.runs.terminal_console import TerminalConsole  # noqa: PLC0415
 
             views.append(LiveScreen(TerminalConsole(sys.stderr)))
         elif self._watch:
@@ -72,7 +72,7 @@ class Watching:
 
     def bar(self) -> "ProgressBar":
         """Return a progress bar, if one is wanted."""
-        from hpcsched.monitoring.progress_bar import ProgressBar  # noqa: PLC0415 (rich takes its time)
+        from hpcsched.runs.progress_bar import ProgressBar  # noqa: PLC0415 (rich takes its time)
 
         return ProgressBar(self._assembly.scenario.name, self._progress())
 

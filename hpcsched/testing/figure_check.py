@@ -14,9 +14,9 @@ from hpcsched.metrics.metric import Metric, RunTables, figure_fault
 from hpcsched.metrics.metric_tables import Column
 from hpcsched.plugins.product_check import product_fault
 from hpcsched.prediction.requested_time import RequestedTime
-from hpcsched.results.record_tables import table_of_jobs
-from hpcsched.results.tables import ArrowTable
+from hpcsched.runs.record_tables import table_of_jobs
 from hpcsched.runs.replaying import replay_in_python
+from hpcsched.runs.tables import ArrowTable
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.records import JobRecord
 from hpcsched.system.system import IntArray, System

@@ -9,9 +9,9 @@ import pyarrow as pa
 
 from hpcsched.errors import Finding, InputError
 from hpcsched.report.job_classes import job_classes
-from hpcsched.results.tables import ArrowTable
 from hpcsched.runs.assembly import assemble
 from hpcsched.runs.replaying import Replay, Workload, replay
+from hpcsched.runs.tables import ArrowTable
 from hpcsched.scenario import Scenario
 from hpcsched.tuning.tuning_space import Limit
 from hpcsched.whatif.differences import class_differences

@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 from hpcsched.experiment.cell import Cell
 from hpcsched.report.job_classes import OF_JOBS, SITE_PARTITION, JobAttributes, site_partitions
 from hpcsched.report.tables.job_times import JobTimes
-from hpcsched.results.summary import DEFAULT_TAU
 from hpcsched.runs.replaying import Replay, Workload
+from hpcsched.runs.summary import DEFAULT_TAU
 from hpcsched.scenario import Scenario
 from hpcsched.scenario.partitions import build_partitions
 from hpcsched.whole_files import replacing

@@ -11,7 +11,7 @@ from time import monotonic
 from hpcsched.errors import HpcschedError
 from hpcsched.experiment.cell import Cell
 from hpcsched.experiment.execution import Outcome
-from hpcsched.results.folder_lock import locked_folder
+from hpcsched.runs.folder_lock import locked_folder
 from hpcsched.runs.replaying import Workload, read_for, read_workload, replay
 from hpcsched.whatif.outcomes import ReplayOutcome, outcome_table, read_outcome, write_outcome
 

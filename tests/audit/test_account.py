@@ -11,12 +11,12 @@ import pytest
 
 from hpcsched.audit.account import check_account, check_rounds
 from hpcsched.audit.violations import Check
-from hpcsched.results.directory import RunDirectory
-from hpcsched.results.files import ROUNDS, SUMMARY, TIMING
-from hpcsched.results.parquet_schemas import rounds_schema
+from hpcsched.runs.directory import RunDirectory
+from hpcsched.runs.files import ROUNDS, SUMMARY, TIMING
+from hpcsched.runs.parquet_schemas import rounds_schema
 from hpcsched.testing.audit import run_columns
 from hpcsched.workload.trace_source import TraceAccount
-from tests.results.hand_made import JOBS, REJECTED, SYSTEM, record_of, tamper_json, write_run
+from tests.runs.hand_made import JOBS, REJECTED, SYSTEM, record_of, tamper_json, write_run
 
 Jobs = dict[str, Any]
 LEFT = run_columns([record_of(placed) for placed in (*JOBS, REJECTED)], SYSTEM)

@@ -12,15 +12,15 @@ import pytest
 from hpcsched.audit.attempts import LostColumns, lost_columns, read_lost, with_lost
 from hpcsched.audit.columns import match, places_in, read_run, read_trace
 from hpcsched.errors import InputError
-from hpcsched.results.directory import RunDirectory
-from hpcsched.results.files import INTERRUPTIONS, JOBS
-from hpcsched.results.parquet_schemas import interruptions_schema, jobs_schema
+from hpcsched.runs.directory import RunDirectory
+from hpcsched.runs.files import INTERRUPTIONS, JOBS
+from hpcsched.runs.parquet_schemas import interruptions_schema, jobs_schema
 from hpcsched.system.request import Request
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing.audit import run_columns
 from hpcsched.workload.job import Job, TracedJob
-from tests.results.hand_made import JOBS as PLACED
-from tests.results.hand_made import (
+from tests.runs.hand_made import JOBS as PLACED
+from tests.runs.hand_made import (
     REJECTED,
     SYSTEM,
     Placed,

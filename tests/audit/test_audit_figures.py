@@ -11,7 +11,7 @@ from hpcsched.system.down_time import DownTime, down_time
 from hpcsched.system.node_outages import Outage
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing.audit import run_columns
-from tests.results.hand_made import SYSTEM, job, row
+from tests.runs.hand_made import SYSTEM, job, row
 
 # There are 16 cores: four nodes of 4. Node 3 has half of the rest: 64 mem of 112, and both gpus.
 CORE = 0

@@ -10,7 +10,7 @@ from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.request import Request
 from hpcsched.workload.job import TracedJob
 from tests.builders import changed_request
-from tests.results.hand_made import SYSTEM, job, row, trace_and_run
+from tests.runs.hand_made import SYSTEM, job, row, trace_and_run
 
 PLACES = {0: 2}
 Changed = dict[str, Any]

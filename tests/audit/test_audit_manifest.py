@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from hpcsched.audit.manifest import check_files, check_manifest, check_trace_files
-from hpcsched.results.directory import RunDirectory
-from hpcsched.results.manifest import TraceFile, sha256
+from hpcsched.runs.directory import RunDirectory
+from hpcsched.runs.manifest import TraceFile, sha256
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.trace_source import TraceAnswer
-from tests.results.hand_made import DECLARED, Trace, write_run
+from tests.runs.hand_made import DECLARED, Trace, write_run
 
 
 @pytest.fixture(scope="module", name="run")

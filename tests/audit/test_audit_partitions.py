@@ -11,7 +11,7 @@ from hpcsched.simulation.records import JobRecord
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.site_partitions import NO_PARTITIONS, Partition, Partitions
-from tests.results.hand_made import SYSTEM, job, row, trace_and_run
+from tests.runs.hand_made import SYSTEM, job, row, trace_and_run
 
 THIN, FAT = frozenset({"thin"}), frozenset({"fat"})
 REST = Partition("rest")

@@ -5,15 +5,15 @@ from typing import Any
 
 import pytest
 
+from hpcsched.audit.auditing import audit_directory
 from hpcsched.audit.columns import match
 from hpcsched.audit.recorded_starts import check_recorded_starts, due_times
-from hpcsched.results.directory import RunDirectory
-from hpcsched.runs.auditing import audit_directory
+from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
 from tests.builders import alike
 from tests.dispatching.rules.test_recorded import write
-from tests.results.columns_by_hand import Row, run_columns, trace_columns
+from tests.runs.columns_by_hand import Row, run_columns, trace_columns
 
 SYSTEM = alike(2, core=1)
 FIGURES = {"jobs": 2, "without_start": 0, "later": 1, "later_time": 4, "latest": 4}

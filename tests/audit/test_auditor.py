@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hpcsched.report.tables.audit_lines import audit_lines
-from tests.results.hand_made import (
+from tests.runs.hand_made import (
     DECLARED,
     JOBS,
     REJECTED,

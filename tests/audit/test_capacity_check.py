@@ -5,7 +5,7 @@ import pytest
 from hpcsched.audit.capacity import check_capacity
 from hpcsched.audit.violations import Check
 from hpcsched.testing.audit import run_columns
-from tests.results.hand_made import SYSTEM, Placed, job, record_of
+from tests.runs.hand_made import SYSTEM, Placed, job, record_of
 
 At = tuple[int, int, int, dict[int, int]]
 """Job, start, run time, and units by node; of two cores each."""

@@ -8,7 +8,7 @@ import pytest
 
 from hpcsched.audit.choices import check_choices
 from hpcsched.audit.violations import Check
-from tests.results.columns_by_hand import directory
+from tests.runs.columns_by_hand import directory
 
 Choice = tuple[str | None, str | None]
 

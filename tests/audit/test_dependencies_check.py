@@ -8,7 +8,7 @@ from hpcsched.audit.columns import match, read_trace
 from hpcsched.audit.dependencies import check_dependencies
 from hpcsched.audit.violations import Check
 from hpcsched.testing.audit import run_columns
-from tests.results.hand_made import SYSTEM, Placed, job, record_of
+from tests.runs.hand_made import SYSTEM, Placed, job, record_of
 
 
 def of(job_id: int, submit: int, start: int | None, **more: Any) -> Placed:

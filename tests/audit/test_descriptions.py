@@ -11,10 +11,10 @@ from hpcsched.audit.attempts import read_lost
 from hpcsched.audit.columns import match, read_trace
 from hpcsched.audit.descriptions import check_descriptions, check_lost_requests
 from hpcsched.audit.violations import Check
-from hpcsched.results.directory import RunDirectory
-from hpcsched.results.files import INTERRUPTIONS
-from hpcsched.results.parquet_schemas import interruptions_schema
-from hpcsched.results.recorder import RunRecorder
+from hpcsched.runs.directory import RunDirectory
+from hpcsched.runs.files import INTERRUPTIONS
+from hpcsched.runs.parquet_schemas import interruptions_schema
+from hpcsched.runs.recorder import RunRecorder
 from hpcsched.simulation.records import JobRecord
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.request import Request
@@ -23,7 +23,7 @@ from hpcsched.testing.audit import run_columns
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.site_partitions import Partition, Partitions
 from tests.builders import changed_request
-from tests.results.hand_made import write_run
+from tests.runs.hand_made import write_run
 
 SITE = System(tuple(NodeGroup(name, 1, {"core": 4}) for name in ("a", "b", "c")))
 DECLARED = Partitions(

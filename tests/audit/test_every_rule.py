@@ -15,13 +15,13 @@ import pyarrow.parquet as pq
 import pytest
 
 import hpcsched.audit
+from hpcsched.audit.auditing import audit_directory
 from hpcsched.audit.violations import AuditReport, Check
-from hpcsched.results.directory import RunDirectory
-from hpcsched.runs.auditing import audit_directory
+from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
-from tests.results import hand_made as by_hand
-from tests.results.hand_made import (
+from tests.runs import hand_made as by_hand
+from tests.runs.hand_made import (
     Placed,
     audit_run,
     messages,

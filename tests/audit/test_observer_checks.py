@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
+from hpcsched.audit.auditing import audit_directory
 from hpcsched.audit.columns import read_run, read_trace
 from hpcsched.audit.observer_checks import EVENTS
 from hpcsched.audit.reason_details import ReasonDetails, ReasonRow
-from hpcsched.results.directory import RunDirectory
-from hpcsched.runs.auditing import audit_directory
+from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.reassembly import assemble_again
 from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
 from tests.audit.test_every_rule import FAILURES, JOBS, PLAIN, SITE, swf_lines
-from tests.results.hand_made import messages, seal
+from tests.runs.hand_made import messages, seal
 
 OBSERVERS = "observers: [reasons, event-log, cpu-memory]\n"
 LATE = PLAIN + OBSERVERS + "simulation: {dispatch_latency: {fixed: 4s}}\n"

@@ -18,7 +18,7 @@ from hpcsched.audit.violations import Check
 from hpcsched.simulation.records import JobRecord
 from hpcsched.system.node_outages import NO_OUTAGES, Outage, Outages
 from hpcsched.workload.job import TracedJob
-from tests.results.hand_made import SYSTEM, job, row, trace_and_run, write_run
+from tests.runs.hand_made import SYSTEM, job, row, trace_and_run, write_run
 
 SERVICE, ANNOUNCED, LOST, COUNTS = range(4)
 

@@ -9,7 +9,7 @@ from hpcsched.audit.columns import match
 from hpcsched.audit.places import check_places
 from hpcsched.audit.violations import Check
 from hpcsched.system.system import NodeGroup, System
-from tests.results.columns_by_hand import Row, run_columns, trace_columns
+from tests.runs.columns_by_hand import Row, run_columns, trace_columns
 
 # Nodes 0 and 1 are thin, node 2 is fat.
 SYSTEM = System((NodeGroup("thin", 2, {"core": 4}), NodeGroup("fat", 1, {"core": 8, "gpu": 1})))

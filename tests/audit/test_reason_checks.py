@@ -10,7 +10,7 @@ import pytest
 from hpcsched.audit.reason_checks import check_reasons
 from hpcsched.audit.violations import Check
 from tests.builders import alike
-from tests.results.columns_by_hand import (
+from tests.runs.columns_by_hand import (
     Held,
     Row,
     directory,

@@ -9,11 +9,11 @@ import pytest
 
 from hpcsched.audit.room import check_room
 from hpcsched.audit.violations import Check
-from hpcsched.results.tables import ArrowTable
+from hpcsched.runs.tables import ArrowTable
 from hpcsched.system.down_time import down_time
 from hpcsched.system.node_outages import Outage
 from tests.builders import alike
-from tests.results.columns_by_hand import Held, Row, round_columns, run_columns
+from tests.runs.columns_by_hand import Held, Row, round_columns, run_columns
 
 LARGEST = 2**63 - 1
 SYSTEM = alike(2, core=4, mem=8)

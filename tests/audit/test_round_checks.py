@@ -19,7 +19,7 @@ from hpcsched.audit.rounds import (
 )
 from hpcsched.audit.violations import Check
 from tests.builders import alike
-from tests.results.columns_by_hand import (
+from tests.runs.columns_by_hand import (
     Held,
     Row,
     directory,

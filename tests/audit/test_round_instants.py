@@ -9,7 +9,7 @@ from hpcsched.system.shared_resources import Change, SharedResource
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.site_partitions import NO_PARTITIONS, Partition, Partitions
 from tests.builders import alike
-from tests.results.columns_by_hand import Held, Row, round_columns, run_columns, trace_columns
+from tests.runs.columns_by_hand import Held, Row, round_columns, run_columns, trace_columns
 
 SYSTEM = alike(1, core=4)
 GROUPS = (NodeGroup("node", 1, {"core": 4}),)

@@ -19,7 +19,7 @@ from hpcsched.audit.shared_resource_columns import check_recorded_shared_resourc
 from hpcsched.system.shared_resources import Change, Draw, SharedResource
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job import TracedJob
-from tests.results.columns_by_hand import Row, directory, run_columns, trace_columns
+from tests.runs.columns_by_hand import Row, directory, run_columns, trace_columns
 
 GROUPS = (NodeGroup("node", 2, {"core": 40, "mem": 80}),)
 PER_CORE = Draw({"core": 1})

@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from hpcsched.errors import InputError
-from hpcsched.results.directory import RunDirectory
-from hpcsched.results.files import INTERRUPTIONS, JOBS, OUTAGES, REASONS, ROUNDS
-from tests.results.hand_made import audit_run, write_run
+from hpcsched.runs.directory import RunDirectory
+from hpcsched.runs.files import INTERRUPTIONS, JOBS, OUTAGES, REASONS, ROUNDS
+from tests.runs.hand_made import audit_run, write_run
 
 Change = Callable[[pa.Table], pa.Table]
 

@@ -21,13 +21,13 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
+from hpcsched.audit.auditing import audit_directory
 from hpcsched.errors import HpcschedError
-from hpcsched.results.directory import RunDirectory
-from hpcsched.runs.auditing import audit_directory
+from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
 from tests.audit.test_every_rule import FAILURES, JOBS, SCENARIOS, swf_lines
-from tests.results.hand_made import seal
+from tests.runs.hand_made import seal
 
 Change = tuple[str, Callable[[Path], Any]]
 """What is changed (file, column or key, and how), and how it is done to a copy of the run."""

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from hpcsched.cli.verify import verify
 from hpcsched.plugins.manager import registry
 from hpcsched.runs.runner import run
-from tests.results.hand_made import tamper_json
+from tests.runs.hand_made import tamper_json
 
 APP = typer.Typer()
 APP.command()(verify)

@@ -8,10 +8,11 @@ import pytest
 
 from hpcsched.dispatching.recorded_due_times import RecordedFigures
 from hpcsched.metrics.shared_resource_figures import SharedResourceFigures
-from hpcsched.results.files import KNOWN, STATES
-from hpcsched.results.manifest import Manifest
-from hpcsched.results.outage_records import outage_figures
-from hpcsched.results.parquet_schemas import (
+from hpcsched.runs.assembly import assemble
+from hpcsched.runs.files import KNOWN, STATES
+from hpcsched.runs.manifest import Manifest
+from hpcsched.runs.outage_records import outage_figures
+from hpcsched.runs.parquet_schemas import (
     interruptions_schema,
     jobs_schema,
     outages_schema,
@@ -20,10 +21,9 @@ from hpcsched.results.parquet_schemas import (
     shared_resources_schema,
     usage_schema,
 )
-from hpcsched.results.record_file import TableFile
-from hpcsched.results.summary import Left, job_account
-from hpcsched.runs.assembly import assemble
+from hpcsched.runs.record_file import TableFile
 from hpcsched.runs.runner import run
+from hpcsched.runs.summary import Left, job_account
 from hpcsched.scenario import load_scenario
 from hpcsched.system.node_outages import Outage, Outages
 from hpcsched.system.shared_resources import SharedResource

@@ -14,8 +14,8 @@ from hpcsched.experiment.experiment_status import (
     experiment_status_text,
 )
 from hpcsched.experiment.folder import ExperimentFolder
-from hpcsched.results.folder_lock import holder_of
-from hpcsched.results.manifest import start_manifest
+from hpcsched.runs.folder_lock import holder_of
+from hpcsched.runs.manifest import start_manifest
 from tests.experiment.samples import run_cells_here, write_sample
 
 

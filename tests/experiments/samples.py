@@ -12,8 +12,8 @@ from hpcsched.experiment.cell import Cell
 from hpcsched.experiment.folder import ExperimentFolder
 from hpcsched.experiment.index import make_index, write_index
 from hpcsched.experiment.reading import Experiment, read_experiment
-from hpcsched.results.files import JOBS, ROUNDS, SCENARIO, SUMMARY, TIMING, write_json
-from hpcsched.results.manifest import Status, finish_manifest, start_manifest
+from hpcsched.runs.files import JOBS, ROUNDS, SCENARIO, SUMMARY, TIMING, write_json
+from hpcsched.runs.manifest import Status, finish_manifest, start_manifest
 from tests.workload.readers.swf_files import record, write
 
 BASE = """\

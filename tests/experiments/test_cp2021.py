@@ -5,7 +5,7 @@ from pathlib import Path
 from comparisons.command import Drawing
 from comparisons.finished import LabelledRun, read_finished
 from cp2021 import content_of
-from hpcsched.results.directory import RunDirectory
+from hpcsched.runs.directory import RunDirectory
 from tests.docs.pages import tables
 from tests.experiments.samples import (
     AXES,

@@ -10,7 +10,7 @@ from comparisons.in_papers_manner.papers import PAPERS, Printed, Printing, Row
 from comparisons.in_papers_manner.spread import read_served
 from comparisons.in_papers_manner.table import searches
 from hpcsched import cli
-from hpcsched.results.directory import RunDirectory
+from hpcsched.runs.directory import RunDirectory
 from tests.docs.pages import tables
 from tests.workload.readers.swf_files import record, write
 

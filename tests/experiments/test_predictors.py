@@ -8,7 +8,7 @@ from comparisons.distributions import read_outcomes
 from hpcsched import cli
 from hpcsched.experiment.folder import ExperimentFolder
 from hpcsched.experiment.reading import read_experiment
-from hpcsched.results.directory import RunDirectory
+from hpcsched.runs.directory import RunDirectory
 from tests.docs.pages import tables
 from tests.experiment.samples import run_cells_here
 from tests.workload.readers.swf_files import record, write

@@ -4,9 +4,9 @@ from pathlib import Path
 
 from hpcsched.live.driver import Limits
 from hpcsched.live.live_loop import LiveLoop, live_observers
-from hpcsched.results.reason_records import ReasonRecorder
-from hpcsched.results.recorder import RunRecorder
 from hpcsched.runs.assembly import assemble
+from hpcsched.runs.reason_records import ReasonRecorder
+from hpcsched.runs.recorder import RunRecorder
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.observer import Observer
 from tests.live.fake_cluster import FakeCluster

@@ -8,7 +8,7 @@ import pytest
 from hpcsched.cli import main
 from hpcsched.errors import InputError
 from hpcsched.live.replay import StartDifferences, difference_lines, replay_live
-from hpcsched.results.directory import RunDirectory
+from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
 from hpcsched.system.cluster import ClusterLimit

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from hpcsched.cli import main
-from hpcsched.results.directory import RunDirectory
+from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
 from hpcsched.system.cluster import ClusterState, UnavailableError

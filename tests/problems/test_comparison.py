@@ -11,7 +11,7 @@ from hpcsched.problems.comparison import PERCENTS, Comparison, Objectives, compa
 from hpcsched.problems.pairing import Pairing
 from hpcsched.problems.rendering import comparison_content, comparison_tables, head
 from hpcsched.problems.table import SolvedTable
-from hpcsched.results.solver_rounds import SolverRounds
+from hpcsched.runs.solver_rounds import SolverRounds
 from tests.problems.tables import SHA, pair, row, table
 
 

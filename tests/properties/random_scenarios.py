@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import pyarrow.parquet as pq
 
+from hpcsched.audit.auditing import audit_directory
 from hpcsched.errors import HpcschedError
 from hpcsched.plugins.manager import build_registry
 from hpcsched.runs.assembly import Assembly, assemble
-from hpcsched.runs.auditing import audit_directory
 from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
 from hpcsched.workload.job import TracedJob

@@ -10,7 +10,7 @@ import yaml
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.studied_runs import Study, open_study
 from hpcsched.report.tables.report_table import Table
-from tests.results.hand_made import JOBS, SYSTEM, Placed, tamper_json, write_run
+from tests.runs.hand_made import JOBS, SYSTEM, Placed, tamper_json, write_run
 
 LATER = (*JOBS[:-1], JOBS[-1]._replace(start=150))
 """The jobs of another run: the last one starts 60 s later."""

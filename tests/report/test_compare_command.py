@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 from hpcsched.cli.compare import compare
 from hpcsched.report.tables.study_tables import TABLES
 from tests.report.studies import pair, write_experiment
-from tests.results.hand_made import JOBS, write_run
+from tests.runs.hand_made import JOBS, write_run
 
 APP = typer.Typer()
 APP.command()(compare)

@@ -8,7 +8,7 @@ from hpcsched.errors import InputError
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.studied_runs import open_study
 from tests.report.studies import LATER, pair, write_experiment, write_studied
-from tests.results.hand_made import tamper_json
+from tests.runs.hand_made import tamper_json
 
 
 def test_run_directories_and_folders(tmp_path: Path) -> None:

@@ -12,11 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from hpcsched.cli import main
-from hpcsched.monitoring.run_state import write_state
-from hpcsched.results.directory import RunDirectory
-from hpcsched.results.manifest import start_manifest
-from tests.monitoring.test_state_views import STATE
-from tests.results.hand_made import tamper_json
+from hpcsched.runs.directory import RunDirectory
+from hpcsched.runs.manifest import start_manifest
+from hpcsched.runs.run_state import write_state
+from tests.runs.hand_made import tamper_json
+from tests.runs.test_state_views import STATE
 from tests.solver_plugins import hopeless_solver
 
 # On four cores, each job comes before the one before it has ended.

@@ -10,7 +10,7 @@ import pytest
 
 import hpcsched
 import hpcsched.runs.runner
-from hpcsched.results.files import JOBS, MANIFEST, ROUNDS, TIMING
+from hpcsched.runs.files import JOBS, MANIFEST, ROUNDS, TIMING
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.trace_source import TraceAccount
 

@@ -15,12 +15,11 @@ import hpcsched
 import hpcsched.runs.runner
 from hpcsched.cli import main
 from hpcsched.errors import HpcschedError, PluginError
-from hpcsched.monitoring.monitor import Monitor
 from hpcsched.prediction.last_two import LastTwo
-from hpcsched.results import record_file
-from hpcsched.results.event_log import EventLog
-from hpcsched.runs import column_run
+from hpcsched.runs import column_run, record_file
 from hpcsched.runs.assembly import assemble
+from hpcsched.runs.event_log import EventLog
+from hpcsched.runs.monitor import Monitor
 from hpcsched.runs.runner import replay_into_folder
 from hpcsched.runs.watching import Watching
 from hpcsched.simulation import decision_requests, replay_output

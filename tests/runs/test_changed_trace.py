@@ -10,8 +10,8 @@ from hpcsched.experiment.cell import Cell
 from hpcsched.experiment.execution import run_cells
 from hpcsched.experiment.folder import ExperimentFolder
 from hpcsched.experiment.reading import read_experiment
-from hpcsched.results.directory import RunDirectory
-from hpcsched.results.manifest import sha256
+from hpcsched.runs.directory import RunDirectory
+from hpcsched.runs.manifest import sha256
 from hpcsched.workload.readers.swf_lines import SwfLines
 from tests.experiment.samples import HereAndNow, read_sample, write_sample
 

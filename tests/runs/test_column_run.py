@@ -9,12 +9,12 @@ from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.offline.offline_problem import OfflinePlan, OfflineProblem
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob
 from hpcsched.dispatching.rules.allocators import FirstFit
-from hpcsched.monitoring.run_state import read_state
-from hpcsched.results.tables import ParquetTable
 from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.runs.column_run import ColumnRun
 from hpcsched.runs.offline_planning import planned_offline
+from hpcsched.runs.run_state import read_state
 from hpcsched.runs.runner import parts_of
+from hpcsched.runs.tables import ParquetTable
 from hpcsched.runs.watching import Watching
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.observer import Observer

@@ -13,10 +13,10 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from hpcsched.audit.auditing import audit_directory
 from hpcsched.dispatching.cp.cp_params import CpParams
 from hpcsched.plugins.manager import build_registry
 from hpcsched.plugins.registry import FOLLOWS_RECORD
-from hpcsched.runs.auditing import audit_directory
 from hpcsched.runs.runner import RunResult, run
 from hpcsched.scenario import load_scenario
 

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from hpcsched import cli
+from hpcsched.audit.auditing import audit_directory
 from hpcsched.errors import InputError
-from hpcsched.results.directory import RunDirectory
-from hpcsched.results.files import write_json
-from hpcsched.results.folder_lock import locked_folder
-from hpcsched.results.manifest import read_manifest, rehash
-from hpcsched.runs.auditing import audit_directory
+from hpcsched.runs.directory import RunDirectory
+from hpcsched.runs.files import write_json
+from hpcsched.runs.folder_lock import locked_folder
+from hpcsched.runs.manifest import read_manifest, rehash
 from hpcsched.runs.measuring import measure_again
 from hpcsched.runs.runner import run
 from tests.runs.small_scenario import write_scenario

@@ -6,9 +6,9 @@ import pytest
 
 import hpcsched
 import hpcsched.runs.runner
-from hpcsched.monitoring.run_state import RunState
-from hpcsched.monitoring.state_rendering import state_line
 from hpcsched.runs import watching
+from hpcsched.runs.run_state import RunState
+from hpcsched.runs.state_rendering import state_line
 from hpcsched.simulation import event_loop
 from tests.runs.both_loops import FORCED
 

@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 from hpcsched.cli.verify import verify
 from hpcsched.runs.runner import run
 from tests.audit.test_verify_command import SCENARIO, write_inputs
-from tests.results.hand_made import seal, tamper_json
+from tests.runs.hand_made import seal, tamper_json
 
 APP = typer.Typer()
 APP.command()(verify)

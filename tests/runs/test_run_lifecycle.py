@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from hpcsched.errors import Finding, InputError, PluginError
-from hpcsched.results.directory import RunDirectory, create
-from hpcsched.results.event_log import EventLog
-from hpcsched.results.manifest import ON_A_CLUSTER
-from hpcsched.results.recorder import RunRecorder
-from hpcsched.results.summary import Left
 from hpcsched.runs.assembly import Assembly, assemble
+from hpcsched.runs.directory import RunDirectory, create
+from hpcsched.runs.event_log import EventLog
+from hpcsched.runs.manifest import ON_A_CLUSTER
+from hpcsched.runs.recorder import RunRecorder
 from hpcsched.runs.run_lifecycle import LoopEnd, Run
 from hpcsched.runs.runner import run as run_scenario
+from hpcsched.runs.summary import Left
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.records import RoundRecord
 from hpcsched.workload.trace_source import TraceAccount

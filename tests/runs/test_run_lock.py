@@ -11,8 +11,8 @@ import pytest
 
 from hpcsched.cli import main
 from hpcsched.errors import InputError
-from hpcsched.results.directory import RunDirectory, create
-from hpcsched.results.folder_lock import LOCK
+from hpcsched.runs.directory import RunDirectory, create
+from hpcsched.runs.folder_lock import LOCK
 
 SCENARIO = """\
 name: locked
@@ -22,7 +22,7 @@ dispatcher: easy
 """
 HOLD = (
     "import sys, time; from pathlib import Path\n"
-    "from hpcsched.results.directory import create\n"
+    "from hpcsched.runs.directory import create\n"
     "lock = create(Path(sys.argv[1]), force=True)\n"
     "print('held', flush=True); time.sleep(60)\n"
 )

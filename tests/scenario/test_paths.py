@@ -9,7 +9,7 @@ from hpcsched.cli import main
 from hpcsched.errors import Finding, InputError
 from hpcsched.experiment.reading import read_experiment
 from hpcsched.paths import path_fault
-from hpcsched.results.directory import create
+from hpcsched.runs.directory import create
 from hpcsched.scenario.loading import read_scenario
 from hpcsched.scenario.review import missing_inputs
 from hpcsched.workload.readers.swf_params import SwfParams

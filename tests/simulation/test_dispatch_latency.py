@@ -16,8 +16,8 @@ from hpcsched.dispatching.rules.reject import Reject
 from hpcsched.errors import DecisionError, InputError
 from hpcsched.metrics.capacity import loss_of_capacity
 from hpcsched.metrics.metric import RunTables
-from hpcsched.results.tables import run_tables
 from hpcsched.runs.runner import run
+from hpcsched.runs.tables import run_tables
 from hpcsched.scenario import load_scenario, read_scenario, resolved_yaml
 from hpcsched.scenario.review import review
 from hpcsched.simulation.engine import Simulation

@@ -12,7 +12,7 @@ from hpcsched.dispatching.rules.list_scheduling import ListScheduler
 from hpcsched.dispatching.rules.orders import ArrivalOrder, slowdown_order
 from hpcsched.dispatching.rules.policy_order import PolicyOrder
 from hpcsched.prediction.corrections import Doubling
-from hpcsched.results.reason_records import ReasonRecorder
+from hpcsched.runs.reason_records import ReasonRecorder
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.replay_choices import (
     choices_of,

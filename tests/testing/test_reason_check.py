@@ -5,7 +5,7 @@ import pytest
 from hpcsched.dispatching.decision_reasons import Reason
 from hpcsched.testing import make_problem, make_system
 from hpcsched.testing.reason_check import ReasonCheck
-from tests.results.hand_made import JOBS, rounds_of
+from tests.runs.hand_made import JOBS, rounds_of
 
 TABLE = """
 job_id  submit_time  units  requested_time  start_time

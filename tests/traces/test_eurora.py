@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import hpcsched
+from hpcsched.audit.auditing import audit_directory
 from hpcsched.experiment.reading import read_experiment
-from hpcsched.runs.auditing import audit_directory
 from hpcsched.runs.runner import run
 from tests.experiments.test_experiments import EURORA_WAITS
 from tests.real_traces import trace

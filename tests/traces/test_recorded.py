@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hpcsched.runs.auditing import audit_directory
+from hpcsched.audit.auditing import audit_directory
 from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
 from tests.real_traces import KTH_SP2, trace

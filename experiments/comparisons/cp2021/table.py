@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from comparisons.cp2021.paper import DISPATCHERS, PRINTED, Printed
 from comparisons.finished import Finished, seconds_of
 from hpcsched.report.tables.report_table import MISSING, Table
-from hpcsched.results.directory import RunDirectory
+from hpcsched.runs.directory import RunDirectory
 
 HEADER = (
     "dispatcher",

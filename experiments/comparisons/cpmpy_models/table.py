@@ -6,7 +6,7 @@ from typing import Any
 from comparisons.finished import Finished, seconds_of
 from comparisons.in_papers_manner.spread import Served, read_served
 from hpcsched.report.tables.report_table import MISSING, Table
-from hpcsched.results.directory import RunDirectory
+from hpcsched.runs.directory import RunDirectory
 
 MODELS = {
     "hcp19": "HCP'19", "pcp19": "PCP'19", "pcp20": "PCP'20", "pcp21": "PCP'21", "pcp21s": "PCP'21s",

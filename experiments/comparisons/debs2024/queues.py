@@ -11,7 +11,7 @@ from comparisons.pictures import draw_picture
 from hpcsched.report.figures.chart_parts import chart_of, colours, dashes, rows
 from hpcsched.report.figures.common_charts import distributions
 from hpcsched.report.figures.figure_style import PALETTE, Look
-from hpcsched.results.directory import RunDirectory
+from hpcsched.runs.directory import RunDirectory
 
 if TYPE_CHECKING:
     from hpcsched.system.system import IntArray

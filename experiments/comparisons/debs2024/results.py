@@ -6,7 +6,7 @@ from typing import Any
 
 from comparisons.debs2024.declaration import Presentation
 from comparisons.finished import Finished, seconds_of
-from hpcsched.results.directory import RunDirectory
+from hpcsched.runs.directory import RunDirectory
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from hpcsched.metrics.response_times import (
     specific_response_time,
 )
 from hpcsched.metrics.slowdown import mean_bounded_slowdown
-from hpcsched.results.directory import RunDirectory
-from hpcsched.results.tables import ArrowTable
+from hpcsched.runs.directory import RunDirectory
+from hpcsched.runs.tables import ArrowTable
 
 TAU, ALPHA = 10, 2
 _COLUMNS = ("submit_time", "start_time", "end_time", "run_time", "demand")

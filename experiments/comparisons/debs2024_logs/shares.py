@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from comparisons.debs2024_logs.last_to_end import metrics_without_last
 from comparisons.debs2024_logs.paper import Row
 from comparisons.finished import Finished
-from hpcsched.results.directory import RunDirectory
+from hpcsched.runs.directory import RunDirectory
 
 BASELINE = "List-REG"
 AS_LOGGED = "as-logged"

@@ -15,8 +15,8 @@ from hpcsched.dispatching.planning.plan_improver import Improved, PlanningRound,
 from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.problems.pairing import SAME_OBJECTIVE
-from hpcsched.results.directory import RunDirectory
 from hpcsched.runs.assembly import assemble
+from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.runner import parts_of
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.engine import Simulation

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from comparisons.distributions import HOUR
-from hpcsched.results.directory import RunDirectory
+from hpcsched.runs.directory import RunDirectory
 
 Values = npt.NDArray[np.float64]
 

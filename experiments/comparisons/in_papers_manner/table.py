@@ -8,7 +8,7 @@ from comparisons.in_papers_manner.beside_lists import BesideLists, beside_lists
 from comparisons.in_papers_manner.papers import Bars, Paper, Printing
 from comparisons.in_papers_manner.spread import Served, ServedRuns, Spread
 from hpcsched.report.tables.report_table import MISSING, Table
-from hpcsched.results.directory import RunDirectory
+from hpcsched.runs.directory import RunDirectory
 
 TIMES = (
     "dispatcher", "decision, ms: paper", "decision, ms: ours", "simulation, s: paper",

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import pyarrow.compute as pc
 
-from hpcsched.results.directory import RunDirectory
+from hpcsched.runs.directory import RunDirectory
 
 
 class ChosenFrom(NamedTuple):

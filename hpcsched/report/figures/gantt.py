@@ -11,7 +11,7 @@ from hpcsched.errors import Finding, InputError
 from hpcsched.report.figures.job_categories import JobAbout
 from hpcsched.report.studied_runs import StudiedRun
 from hpcsched.report.tables.job_tables import run_time_classes
-from hpcsched.results.outage_records import recorded_outages
+from hpcsched.runs.outage_records import recorded_outages
 from hpcsched.scenario.resolved import read_system
 from hpcsched.system.down_time import down_time
 from hpcsched.system.system import System

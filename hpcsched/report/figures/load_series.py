@@ -11,9 +11,9 @@ from hpcsched.metrics.over_time import OverTime, over_time, spanning
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.figures.usage import percent_in_use
 from hpcsched.report.studied_runs import StudiedRun
-from hpcsched.results.manifest import ON_A_CLUSTER
-from hpcsched.results.outage_records import recorded_outages
-from hpcsched.results.shared_resource_records import shared_levels
+from hpcsched.runs.manifest import ON_A_CLUSTER
+from hpcsched.runs.outage_records import recorded_outages
+from hpcsched.runs.shared_resource_records import shared_levels
 from hpcsched.scenario.resolved import read_system
 from hpcsched.system.down_time import down_time
 

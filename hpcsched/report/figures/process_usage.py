@@ -15,8 +15,8 @@ from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.studied_runs import StudiedRun
 from hpcsched.report.tables.report_table import Cell, Table
 from hpcsched.report.tables.table_parts import plain
-from hpcsched.results.files import USAGE
-from hpcsched.results.tables import ParquetTable
+from hpcsched.runs.files import USAGE
+from hpcsched.runs.tables import ParquetTable
 
 PARTS = ("loading", "dispatching", "other")
 MEGABYTE = 1e6

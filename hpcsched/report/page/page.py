@@ -18,7 +18,7 @@ from hpcsched.report.tables.comparison_table import comparison_table
 from hpcsched.report.tables.run_comparison import Comparison
 from hpcsched.report.tables.study_answer import answer
 from hpcsched.report.tables.study_tables import TABLES
-from hpcsched.results.solver_rounds import in_words
+from hpcsched.runs.solver_rounds import in_words
 
 OK = "ok"
 

@@ -7,7 +7,7 @@ from typing import Any
 from hpcsched.report.tables.log_column import LogColumn
 from hpcsched.report.tables.report_table import MISSING, Table
 from hpcsched.report.tables.run_comparison import Comparison, Row
-from hpcsched.results.solver_rounds import MARK, in_words
+from hpcsched.runs.solver_rounds import MARK, in_words
 
 _UNITS = {"h": "hours", "d": "days"}
 _LONG = 100_000

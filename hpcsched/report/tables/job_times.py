@@ -9,7 +9,7 @@ from hpcsched.metrics.column_sums import FloatColumn
 from hpcsched.metrics.metric_tables import Column
 from hpcsched.metrics.slowdown import bounded_slowdowns
 from hpcsched.report.studied_runs import StudiedRun
-from hpcsched.results.summary import DEFAULT_TAU
+from hpcsched.runs.summary import DEFAULT_TAU
 
 
 class JobTimes(NamedTuple):

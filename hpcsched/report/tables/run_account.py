@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from hpcsched.results.files import STATES
-from hpcsched.results.solver_rounds import in_words, solver_rounds
+from hpcsched.runs.files import STATES
+from hpcsched.runs.solver_rounds import in_words, solver_rounds
 
 OBJECTIVE = "(objective)"
 """Mark of the metric that is the objective."""

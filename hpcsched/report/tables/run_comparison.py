@@ -11,9 +11,9 @@ from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.studied_runs import StudiedRun
 from hpcsched.report.tables.log_column import LogColumn, LogFigures
 from hpcsched.report.tables.run_account import recorded_starts_text
-from hpcsched.results.directory import RunDirectory
-from hpcsched.results.files import JOBS
-from hpcsched.results.solver_rounds import SolverRounds, in_words, solver_rounds, what_to_do
+from hpcsched.runs.directory import RunDirectory
+from hpcsched.runs.files import JOBS
+from hpcsched.runs.solver_rounds import SolverRounds, in_words, solver_rounds, what_to_do
 
 
 @dataclass(frozen=True, slots=True)

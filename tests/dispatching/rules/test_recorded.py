@@ -14,7 +14,7 @@ from hpcsched.report.studied_runs import open_study
 from hpcsched.report.tables.comparison_table import comparison_table
 from hpcsched.report.tables.run_account import account_lines
 from hpcsched.report.tables.run_comparison import compare_runs
-from hpcsched.results.directory import RunDirectory
+from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
 

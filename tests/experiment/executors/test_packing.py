@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 from hpcsched.experiment.executors.packing import pack, put_back_paths, unpack
-from hpcsched.results.manifest import file_hashes, read_manifest
-from tests.results.hand_made import write_run
+from hpcsched.runs.manifest import file_hashes, read_manifest
+from tests.runs.hand_made import write_run
 
 
 def test_packing(tmp_path: Path) -> None:

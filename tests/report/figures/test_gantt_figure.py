@@ -14,7 +14,7 @@ from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
 from tests.report.figures.described import Unit, texts, unit, units
 from tests.report.studies import pair, tables_of, write_studied
-from tests.results.hand_made import JOBS
+from tests.runs.hand_made import JOBS
 
 
 def test_panels(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import yaml
 
 from hpcsched.report.figures.load_series import load_series
 from hpcsched.report.figures.usage import used_over_time
-from hpcsched.results.manifest import ON_A_CLUSTER
+from hpcsched.runs.manifest import ON_A_CLUSTER
 from tests.report.studies import pair, tables_of, write_studied
 
 

@@ -8,7 +8,7 @@ import pytest
 from hpcsched.report.figures.metric_figure import metric_choice_figure, metric_figure, metrics_of
 from tests.report.figures.described import unit
 from tests.report.studies import pair, tables_of, write_studied
-from tests.results.hand_made import tamper_json
+from tests.runs.hand_made import tamper_json
 
 
 def test_bars(tmp_path: Path) -> None:

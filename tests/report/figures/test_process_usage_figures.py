@@ -11,10 +11,10 @@ from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.figures.process_usage import cpu_memory
 from hpcsched.report.figures.process_usage_figures import cpu_over_time_figure, cpu_time_figure
 from hpcsched.report.studied_runs import open_study
-from hpcsched.results import process_usage
-from hpcsched.results.parquet_schemas import usage_schema
-from hpcsched.results.process_usage import UsageRow
-from hpcsched.results.record_file import RecordFile
+from hpcsched.runs import process_usage
+from hpcsched.runs.parquet_schemas import usage_schema
+from hpcsched.runs.process_usage import UsageRow
+from hpcsched.runs.record_file import RecordFile
 from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
 from tests.report.figures.described import units

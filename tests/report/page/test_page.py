@@ -20,7 +20,7 @@ from hpcsched.report.page.page import Verdict, write_page
 from hpcsched.report.page.page_figures import interactive, page_figures
 from hpcsched.report.tables.run_comparison import compare_runs
 from tests.report.studies import pair, tables_of, write_experiment, write_studied
-from tests.results.hand_made import REJECTED, tamper_json
+from tests.runs.hand_made import REJECTED, tamper_json
 
 NOTHING = "–"
 NASTY = "</script><script>alert(1)</script>"

@@ -18,8 +18,8 @@ from hpcsched.report.tables.comparison_table import (
 )
 from hpcsched.report.tables.run_comparison import Comparison
 from hpcsched.report.tables.run_comparison import compare_runs as compare_study
-from hpcsched.results.directory import RunDirectory
-from tests.results.hand_made import JOBS, tamper_json, write_run
+from hpcsched.runs.directory import RunDirectory
+from tests.runs.hand_made import JOBS, tamper_json, write_run
 
 
 def pair(tmp_path: Path) -> list[RunDirectory]:

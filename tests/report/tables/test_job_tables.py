@@ -6,7 +6,7 @@ import pytest
 
 from hpcsched.report.tables.job_tables import classes, distribution, paired
 from tests.report.studies import LATER, pair, table_rows, tables_of, write_studied
-from tests.results.hand_made import JOBS
+from tests.runs.hand_made import JOBS
 
 
 def test_distribution(tmp_path: Path) -> None:

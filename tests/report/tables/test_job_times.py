@@ -14,7 +14,7 @@ from hpcsched.report.tables.job_times import (
     tau_of,
 )
 from tests.report.studies import set_tau, write_studied
-from tests.results.hand_made import JOBS, REJECTED, tamper_json
+from tests.runs.hand_made import JOBS, REJECTED, tamper_json
 
 # Job 2 waits 5 s and runs 20 s; job 5 waits 30 s and runs for no time; job 9 runs 100 s at once.
 THREE = JobTimes(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from hpcsched.report.tables.metric_tables import ranks, replicas
 from tests.report.studies import table_rows, tables_of, write_experiment, write_studied
-from tests.results.hand_made import tamper_json
+from tests.runs.hand_made import tamper_json
 
 
 def set_metric(path: Path, metric: str, value: float | None) -> None:

@@ -8,7 +8,7 @@ from hpcsched.cli import app
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.studied_runs import open_study
 from hpcsched.report.tables.study_answer import answer
-from tests.results.hand_made import JOBS, tamper_json, write_run
+from tests.runs.hand_made import JOBS, tamper_json, write_run
 
 LATER = (*JOBS[:-1], JOBS[-1]._replace(start=150))
 """In these the last job, which runs for 30 s, started 60 s later: at 150, not at 90."""

@@ -1,1 +1,0 @@
-"""Results of a run: the run directory, its tables, manifest and summary, written and read."""

@@ -1,0 +1,330 @@
+"""Run directories: creation, and access to a finished run."""
+
+import logging
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hpcsched.errors import InputError, flag
+from hpcsched.paths import path_fault
+from hpcsched.runs.files import (
+    JOBS,
+    KNOWN,
+    MANIFEST,
+    OPTIONAL,
+    REASONS,
+    ROUNDS,
+    SCENARIO,
+    SUMMARY,
+    TIMING,
+    read_json,
+)
+from hpcsched.runs.folder_lock import LOCK, FolderLock, HeldError
+from hpcsched.runs.former_names import present_summary
+from hpcsched.runs.manifest import ON_A_CLUSTER, Manifest, read_manifest
+from hpcsched.runs.solver_rounds import SolverRounds, solver_rounds
+from hpcsched.whole_files import problem, unfinished_of
+from hpcsched.workload.trace_calendar import Calendar, calendar_of
+
+if TYPE_CHECKING:
+    from hpcsched.runs.tables import ParquetTable
+
+_log = logging.getLogger(__name__)
+
+
+def create(folder: Path, *, force: bool = False) -> FolderLock:
+    """Create an empty run directory.
+
+    Parameters
+    ----------
+    folder
+        The directory; one that holds files is refused, unless they are of a run that was killed,
+        failed by a fault of its input, or ended before its first round. A warning tells of such a
+        run.
+    force
+        True: remove the files of an earlier run, and nothing else.
+
+    Returns
+    -------
+    FolderLock
+        The lock on the directory, to be released when the run is written.
+
+    Raises
+    ------
+    InputError
+        If the directory cannot be created, holds other files, or another process writes a run
+        there.
+    """
+    fault = path_fault(str(folder))
+    if fault is not None:
+        raise problem("cannot-write", folder, fault)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if not _is_empty(folder) and not _holds_a_run(folder):
+            message = "it is not empty and holds no run; it is left as it is"
+            raise problem("not-empty", folder, message)
+        lock = FolderLock(folder).acquire()
+    except HeldError as held:
+        message = f"another run is being written there, by {held}; write this one elsewhere"
+        raise problem("in-use", folder, message) from None
+    except FileExistsError:
+        raise problem("cannot-write", folder, "it is a file, not a directory") from None
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+    try:
+        if not _is_empty(folder):
+            _make_room(folder, force)
+    except OSError as error:
+        lock.release()
+        raise _unwritable(folder, error) from error
+    except InputError:
+        lock.release()
+        raise
+    return lock
+
+
+def _unwritable(folder: Path, error: OSError) -> InputError:
+    return problem("cannot-write", folder, f"it cannot be written: {error.strerror}")
+
+
+def _is_empty(folder: Path) -> bool:
+    """Return True if a folder holds nothing but what a process left that was killed early."""
+    return all(
+        path.name in (LOCK, unfinished_of(path.parent / MANIFEST).name) for path in folder.iterdir()
+    )
+
+
+def _make_room(folder: Path, force: bool) -> None:
+    if not force:
+        why = _worthless_because(folder)
+        if why is None:
+            message = f"it is not empty; {flag('force')} replaces the run in it"
+            raise problem("not-empty", folder, message)
+        _log.warning("%s: replacing the run in it, which %s", folder, why)
+    for name in (*KNOWN, *OPTIONAL):
+        (folder / name).unlink(missing_ok=True)
+        unfinished_of(folder / name).unlink(missing_ok=True)
+
+
+def _holds_a_run(folder: Path) -> bool:
+    try:
+        versions = read_json(folder / MANIFEST).get("versions")
+    except InputError:
+        return False
+    return isinstance(versions, dict) and "hpcsched" in versions
+
+
+def _worthless_because(folder: Path) -> str | None:
+    """Return why nobody misses a run that was there, None if somebody may."""
+    manifest = read_manifest(folder)
+    on_a_cluster = ON_A_CLUSTER in manifest.not_reproducible_because
+    # The folder's lock is ours, so that its process is gone. It left no figures, and tables
+    # without their ends, which nothing reads.
+    if manifest.status == "running" and not on_a_cluster:
+        return "was killed"
+    if manifest.status not in ("failed", "interrupted"):
+        return None
+    # Whoever corrects the input types the same command again. A real cluster does not do its part
+    # again.
+    if manifest.input_fault and not on_a_cluster:
+        return "failed by a fault of its input"
+    # A damaged table may have held rounds, and is kept.
+    with suppress(InputError):
+        if not (folder / ROUNDS).is_file() or not _table(folder / ROUNDS).rows:
+            how = "was interrupted" if manifest.status == "interrupted" else "failed"
+            return f"{how} before its first event"
+    return None
+
+
+def _end_without_summary(folder: Path, manifest: Manifest) -> str:
+    """Return when a run ended that has no summary, and its error."""
+    before = "its first event"
+    # A file without rows may have been begun before the error.
+    with suppress(InputError):
+        if _table(folder / ROUNDS).rows:
+            before = "its summary was written"
+    how = "was interrupted" if manifest.status == "interrupted" else "failed"
+    # One line an error: findings of an input come in several.
+    error = "" if manifest.error is None else ": " + "; ".join(manifest.error.splitlines())
+    return f"the run of {manifest.started} {how} before {before}{error}"
+
+
+def _table(path: Path, *, ran_only: bool = False) -> "ParquetTable":
+    # It imports pyarrow, which takes longer than all else that tells the status of a run.
+    from hpcsched.runs.tables import ParquetTable  # noqa: PLC0415
+
+    return ParquetTable(path, ran_only=ran_only)
+
+
+@dataclass(frozen=True)
+class RunDirectory:
+    """A finished run.
+
+    Attributes
+    ----------
+    path
+        The run directory.
+    manifest
+        Content of `manifest.json`.
+    """
+
+    path: Path
+    manifest: Manifest
+
+    @classmethod
+    def open(cls, path: Path) -> "RunDirectory":
+        """Open a run directory.
+
+        Raises
+        ------
+        InputError
+            If it is no run directory, has an unknown format, has not ended, failed before it had
+            results, or lacks a file.
+        """
+        if not path.is_dir():
+            raise problem("not-a-run", path, "it is not a directory")
+        manifest = read_manifest(path)
+        if manifest.status == "running":
+            message = (
+                f"the run of {manifest.started} is still going on, or was killed;"
+                " `hpcsched status` tells which"
+            )
+            raise problem("not-finished", path, message)
+        # Only what was written has a hash: a summary that was lost later is a missing file.
+        if manifest.status != "complete" and SUMMARY not in manifest.files:
+            raise problem("no-results", path, _end_without_summary(path, manifest))
+        for name in KNOWN:
+            if not (path / name).is_file():
+                raise problem("missing-file", path / name, "it is missing")
+        return cls(path, manifest)
+
+    @property
+    def partial(self) -> bool:
+        """True if the run was interrupted or failed before all jobs had left the system."""
+        return self.manifest.status != "complete"
+
+    @property
+    def scenario_path(self) -> Path:
+        """Path of the resolved scenario."""
+        return self.path / SCENARIO
+
+    @cached_property
+    def summary(self) -> dict[str, Any]:
+        """Content of `summary.json`, by its present names.
+
+        Raises
+        ------
+        InputError
+            If the file is damaged.
+        """
+        path = self.path / SUMMARY
+        content = read_json(path)
+        for key, kind in (("jobs", dict), ("metrics", dict), ("rounds", dict)):
+            if not isinstance(content.get(key), kind):
+                raise problem("damaged-file", path, f"it is damaged: {key!r} is missing")
+        return present_summary(content)
+
+    @cached_property
+    def calendar(self) -> Calendar:
+        """Calendar of the run's trace: dates of simulated times.
+
+        Raises
+        ------
+        InputError
+            If the file of jobs is damaged.
+        """
+        return calendar_of(self.manifest.trace_comments, self.first_submit_time)
+
+    @cached_property
+    def first_submit_time(self) -> int:
+        """First submit time, in seconds; 0 without any job.
+
+        Raises
+        ------
+        InputError
+            If the file of jobs is damaged.
+        """
+        return self.all_jobs.least("submit_time") or 0
+
+    @cached_property
+    def solver_rounds(self) -> SolverRounds:
+        """Counts of the rounds that asked a solver.
+
+        Raises
+        ------
+        InputError
+            If the summary is damaged.
+        """
+        statuses = self.summary["rounds"].get("solver", {})
+        if not isinstance(statuses, dict) or not all(type(n) is int for n in statuses.values()):
+            message = "it is damaged: 'rounds.solver' has no number for each status"
+            raise problem("damaged-file", self.path / SUMMARY, message)
+        return solver_rounds(statuses)
+
+    @cached_property
+    def timing(self) -> dict[str, Any]:
+        """Content of `timing.json`.
+
+        Raises
+        ------
+        InputError
+            If the file is damaged.
+        """
+        path = self.path / TIMING
+        content = read_json(path)
+        if not isinstance(content.get("rounds"), dict):
+            raise problem("damaged-file", path, "it is damaged: 'rounds' is missing")
+        return content
+
+    @cached_property
+    def jobs(self) -> "ParquetTable":
+        """Table of the jobs that ran.
+
+        Raises
+        ------
+        InputError
+            If the file is damaged.
+        """
+        return _table(self.path / JOBS, ran_only=True)
+
+    @cached_property
+    def all_jobs(self) -> "ParquetTable":
+        """Table of the jobs that ran or were rejected.
+
+        Raises
+        ------
+        InputError
+            If the file is damaged.
+        """
+        return _table(self.path / JOBS)
+
+    @cached_property
+    def rounds(self) -> "ParquetTable":
+        """Table of the dispatching rounds.
+
+        Raises
+        ------
+        InputError
+            If the file is damaged.
+        """
+        return _table(self.path / ROUNDS)
+
+    @cached_property
+    def reasons(self) -> "ParquetTable":
+        """Table of the reasons of jobs.
+
+        Raises
+        ------
+        InputError
+            If reasons were not recorded, or the file is damaged.
+        """
+        path = self.path / REASONS
+        if not path.is_file():
+            message = (
+                "no reasons were recorded: run it with --explain, or with 'observers: [reasons]' in"
+                " its scenario"
+            )
+            raise problem("no-reasons", self.path, message)
+        return _table(path)

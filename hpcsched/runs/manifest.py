@@ -1,0 +1,333 @@
+"""The manifest: versions, inputs and status of a run."""
+
+import hashlib
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from hpcsched.errors import HpcschedError, InputError
+from hpcsched.runs.files import MANIFEST, STATE, read_json, write_json
+from hpcsched.version import __version__
+from hpcsched.whole_files import problem
+from hpcsched.workload.trace_source import TraceAnswer
+
+FORMAT = 6
+"""The version of the run directory's layout; readers refuse any other."""
+
+ON_A_CLUSTER = "it was made on a real cluster"
+"""Why a live run is not reproducible."""
+
+Status = Literal["running", "complete", "interrupted", "failed"]
+
+
+class Failure(NamedTuple):
+    """Error that ended a run, as text: an error that its own frame holds keeps files open.
+
+    Attributes
+    ----------
+    text
+        The message, with the kind of the error if the message alone is not meant for users.
+    input_fault
+        True if it was a fault of the input.
+    """
+
+    text: str
+    input_fault: bool = False
+
+
+def failure_of(error: BaseException) -> Failure:
+    """Return an error as what the manifest tells of it."""
+    if isinstance(error, HpcschedError):
+        return Failure(str(error), isinstance(error, InputError))
+    return Failure(f"{type(error).__name__}: {error}")
+
+
+class TraceFile(BaseModel):
+    """A file of the trace, as it was when the run began.
+
+    Attributes
+    ----------
+    changed
+        True if the file was different or gone when the run ended.
+    answer
+        True if it is no file but the answer of a program, and the path the name of that.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    path: str
+    bytes: int
+    sha256: str
+    changed: bool = False
+    answer: bool = False
+
+
+class Manifest(BaseModel):
+    """Content of `manifest.json`.
+
+    Attributes
+    ----------
+    scenario
+        Name of the scenario.
+    started, finished
+        Wall-clock instants (ISO 8601, UTC).
+    plugins
+        Versions of the distributions whose plugins the scenario uses.
+    trace_comments
+        Header of the trace, with its acknowledgements.
+    reproducible, not_reproducible_because
+        False with reasons if the results depend on the machine.
+    files
+        SHA-256 of the other files of the directory; empty while the run goes on.
+    in_python
+        Parts of the scenario that kept the replay out of compiled code; empty if none did, None if
+        unknown.
+    error
+        The error with which the run failed; None if it did not, or unknown.
+    input_fault
+        True if that error was a fault of the input, such as a damaged record of the trace.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    format: int
+    status: Status
+    scenario: str
+    seed: int
+    started: str
+    finished: str | None
+    versions: dict[str, str]
+    plugins: dict[str, str]
+    trace_files: list[TraceFile]
+    trace_comments: list[str]
+    platform: str
+    cpu_count: int | None
+    reproducible: bool
+    not_reproducible_because: list[str]
+    files: dict[str, str]
+    in_python: list[str] | None = None
+    error: str | None = None
+    input_fault: bool = False
+
+
+def package_versions(packages: Sequence[str] = ("numpy", "pyarrow", "pydantic")) -> dict[str, str]:
+    """Return the versions of hpcsched, Python and packages, by default those that every run uses.
+
+    Parameters
+    ----------
+    packages
+        Names of installed distributions.
+    """
+    return {
+        "hpcsched": __version__,
+        "python": platform.python_version(),
+        **{name: version(name) for name in packages},
+    }
+
+
+def start_manifest(
+    folder: Path,
+    *,
+    scenario: str,
+    seed: int,
+    trace_files: Sequence[Path],
+    plugins: Mapping[str, str],
+    trace_answers: Sequence[TraceAnswer] = (),
+    not_reproducible_because: Sequence[str] = (),
+) -> Manifest:
+    """Write the manifest of a run that starts now, with status `running`, and return it.
+
+    Parameters
+    ----------
+    folder
+        The run directory.
+    scenario
+        Name of the scenario.
+    seed
+        Seed of the scenario.
+    trace_files
+        Files of the trace, hashed now.
+    plugins
+        Versions of distributions, by name.
+    trace_answers
+        Answers of programs that the trace is read from.
+    not_reproducible_because
+        Reasons why the results depend on the machine.
+
+    Raises
+    ------
+    InputError
+        If a trace file cannot be read or the manifest cannot be written.
+    """
+    # Written before the first event, so that a killed run says that it was running.
+    manifest = Manifest(
+        format=FORMAT,
+        status="running",
+        scenario=scenario,
+        seed=seed,
+        started=_now(),
+        finished=None,
+        versions=package_versions(),
+        plugins=dict(plugins),
+        trace_files=[*map(_trace_file, trace_files), *map(_trace_answer, trace_answers)],
+        trace_comments=[],
+        platform=platform.platform(),
+        cpu_count=os.cpu_count(),
+        reproducible=not not_reproducible_because,
+        not_reproducible_because=list(not_reproducible_because),
+        files={},
+    )
+    write_json(folder / MANIFEST, manifest.model_dump())
+    return manifest
+
+
+def finish_manifest(
+    folder: Path,
+    manifest: Manifest,
+    status: Status,
+    trace_comments: Sequence[str],
+    in_python: Sequence[str] | None = None,
+    *,
+    failure: Failure | None = None,
+    not_reproducible: Sequence[str] = (),
+) -> Manifest:
+    """Write the manifest of a run that has ended, and return it.
+
+    A trace file that has changed meanwhile makes the run irreproducible, as do the reasons in
+    `not_reproducible`. All other files must have been written before: their hashes are taken now.
+    `failure` is the error that ended a run that failed.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read or the manifest cannot be written.
+    """
+    # The trace is read while the run goes on, so it is hashed before and after.
+    read = [file.model_copy(update={"changed": has_changed(file)}) for file in manifest.trace_files]
+    why = [f"{file.path} changed while the run went on" for file in read if file.changed]
+    because = [*manifest.not_reproducible_because, *not_reproducible, *why]
+    finished = manifest.model_copy(
+        update={
+            "trace_files": read,
+            "reproducible": not because,
+            "not_reproducible_because": because,
+            "status": status,
+            "finished": _now(),
+            "trace_comments": list(trace_comments),
+            "files": file_hashes(folder),
+            "in_python": None if in_python is None else list(in_python),
+            "error": None if failure is None else failure.text,
+            "input_fault": failure is not None and failure.input_fault,
+        }
+    )
+    write_json(folder / MANIFEST, finished.model_dump())
+    return finished
+
+
+def rehash(folder: Path, manifest: Manifest) -> Manifest:
+    """Write the manifest of an ended run with the present hashes of its files, and return it.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read or the manifest cannot be written.
+    """
+    present = manifest.model_copy(update={"files": file_hashes(folder)})
+    write_json(folder / MANIFEST, present.model_dump())
+    return present
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Read the manifest of a run directory.
+
+    Raises
+    ------
+    InputError
+        If there is none, or it is damaged or of an unknown format.
+    """
+    path = folder / MANIFEST
+    if not path.is_file():
+        raise problem("not-a-run", folder, f"it is not a run directory: it has no {MANIFEST}")
+    content = read_json(path)
+    # Before validation: another format would be reported as a damaged file.
+    found = content.get("format")
+    if found != FORMAT:
+        message = f"it has format {found!r}; this version of hpcsched reads format {FORMAT}"
+        raise problem("unknown-format", path, message)
+    try:
+        return Manifest.model_validate(content)
+    except ValidationError as error:
+        # One is enough: the file is written by this program, so all have the same cause.
+        first = error.errors()[0]
+        key = ".".join(map(str, first["loc"]))
+        raise problem("damaged-file", path, f"it is damaged: {key}: {first['msg']}") from error
+
+
+def file_hashes(folder: Path) -> dict[str, str]:
+    """Return the SHA-256 of each file of a run directory, by relative path, sorted.
+
+    The manifest cannot hold its own hash, and `state.json` is removed when a run has ended. Hidden
+    files are no results.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read.
+    """
+    paths = {path.relative_to(folder): path for path in folder.rglob("*") if path.is_file()}
+    return {
+        inside.as_posix(): sha256(path)
+        for inside, path in sorted(paths.items())
+        if inside.as_posix() not in (MANIFEST, STATE)
+        and not any(part.startswith(".") for part in inside.parts)
+    }
+
+
+def has_changed(file: TraceFile) -> bool:
+    """Return True if a trace file is different now, or cannot be read any more."""
+    if file.answer:
+        return False
+    try:
+        return sha256(Path(file.path)) != file.sha256
+    except InputError:
+        return True
+
+
+def sha256(path: Path) -> str:
+    """Return the SHA-256 of a file, in hexadecimal.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise problem("missing-file", path, f"it cannot be read: {error.strerror}") from error
+
+
+def content_sha256(content: bytes) -> str:
+    """Return the SHA-256 of a content, in hexadecimal."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def _trace_file(path: Path) -> TraceFile:
+    digest = sha256(path)
+    return TraceFile(path=str(path), bytes=path.stat().st_size, sha256=digest)
+
+
+def _trace_answer(answer: TraceAnswer) -> TraceFile:
+    digest = content_sha256(answer.content)
+    return TraceFile(path=answer.name, bytes=len(answer.content), sha256=digest, answer=True)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

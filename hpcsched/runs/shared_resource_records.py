@@ -1,0 +1,151 @@
+"""Amounts drawn from shared resources: recording, reading, and figures."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from hpcsched.metrics.metric_tables import Column
+from hpcsched.metrics.shared_resource_figures import shared_resource_figures
+from hpcsched.runs.files import SHARED_RESOURCES
+from hpcsched.runs.former_names import stored_file
+from hpcsched.runs.parquet_schemas import shared_resources_schema
+from hpcsched.runs.record_file import RecordFile, transposed, whole
+from hpcsched.runs.tables import ParquetTable
+from hpcsched.system.shared_draws import Amounts
+from hpcsched.system.shared_resources import next_change
+from hpcsched.system.system import IntArray, System
+
+
+class _Level(NamedTuple):
+    """Amounts drawn and offered from second `time` on, `[P]` each."""
+
+    time: int
+    drawn: Amounts
+    offered: Amounts
+
+
+class SharedResourceRecorder:
+    """Writer of `shared_resources.parquet`: a row for each change of an amount.
+
+    The first row is of the first submission, the last of the last end. Starts and ends of one
+    instant are one change. Equal runs give equal bytes.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written.
+    """
+
+    def __init__(self, folder: Path, system: System) -> None:
+        self._file: RecordFile[_Level] = RecordFile(
+            folder / SHARED_RESOURCES, shared_resources_schema(system), _level_columns
+        )
+        self._shared_resources = system.shared_resources
+        self._drawn: Amounts = (0,) * len(system.shared_resources)
+        self._now: int | None = None
+        self._written: _Level | None = None
+
+    def replayed(self, first_submit: int | None, times: IntArray, drawn: IntArray) -> None:
+        """Record a part of a replay.
+
+        Parameters
+        ----------
+        first_submit
+            First submission of the replay, in seconds; the time series begins there.
+        times
+            Seconds at which jobs began or ended, `[L]`.
+        drawn
+            Amounts drawn from then on, `[L, P]`.
+        """
+        if self._now is None:
+            self._now = first_submit
+        for time, amounts in zip(times.tolist(), drawn.tolist(), strict=True):
+            self._pass_to(time)
+            self._drawn = tuple(amounts)
+
+    def close(self) -> None:
+        """Write the last row and finish the file."""
+        if self._now is not None:
+            self._file.add(self._level(self._now))
+        self._file.close()
+
+    def _pass_to(self, time: int) -> None:
+        """Write the changes before a time."""
+        now = time if self._now is None else self._now
+        while now < time:
+            level = self._level(now)
+            # Only changes are written; `close` adds the last second.
+            if self._written is None or level[1:] != self._written[1:]:
+                self._file.add(level)
+                self._written = level
+            # A shared resource's own change of capacity is a row too.
+            now = min(next_change(self._shared_resources, now), time)
+        self._now = now
+
+    def _level(self, time: int) -> _Level:
+        offered = tuple(resource.capacity_at(time) for resource in self._shared_resources)
+        return _Level(time, self._drawn, offered)
+
+
+def shared_resource_summary(folder: Path, system: System) -> dict[str, dict[str, Any]]:
+    """Return the summary's figures of each shared resource (see `SharedResourceFigures`).
+
+    Raises
+    ------
+    InputError
+        If `shared_resources.parquet` is damaged.
+    """
+    names = [resource.name for resource in system.shared_resources]
+    time, drawn, offered = shared_levels(folder, names)
+    return {
+        name: shared_resource_figures(time, of_resource, cap)._asdict()
+        for name, of_resource, cap in zip(names, drawn, offered, strict=True)
+    }
+
+
+def shared_levels(
+    folder: Path, names: Sequence[str]
+) -> tuple[Column, Sequence[Column], Sequence[Column]]:
+    """Read the time series of shared resources.
+
+    Parameters
+    ----------
+    folder
+        The run directory.
+    names
+        Names of the shared resources.
+
+    Returns
+    -------
+    time
+        Seconds of the changes, `[K]`.
+    drawn, offered
+        Amounts from then on, `[P][K]`.
+
+    Raises
+    ------
+    InputError
+        If `shared_resources.parquet` is damaged.
+    """
+    table = ParquetTable(stored_file(folder, SHARED_RESOURCES))
+    columns = ["time", *(f"{what}.{name}" for what in ("drawn", "offered") for name in names)]
+    parts = [np.concatenate(column) for column in zip(*table.batches(*columns), strict=True)]
+    if not parts:
+        parts = [np.empty(0, dtype=np.int64)] * len(columns)
+    return parts[0], parts[1 : 1 + len(names)], parts[1 + len(names) :]
+
+
+def _level_columns(levels: Sequence[_Level], schema: pa.Schema) -> list[pa.Array]:
+    times, drawn, offered = transposed(levels)
+    return [
+        whole(times),
+        *(
+            pa.StructArray.from_arrays(
+                [whole(column) for column in transposed(rows)], fields=list(schema.field(name).type)
+            )
+            for name, rows in (("drawn", drawn), ("offered", offered))
+        ),
+    ]

@@ -1,0 +1,287 @@
+"""The summary of a run: accounts of jobs and rounds, metrics and objective."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hpcsched.dispatching.problem import Objective
+from hpcsched.errors import InputError
+from hpcsched.metrics.capacity import loss_of_capacity_by_resource, utilization_by_resource
+from hpcsched.metrics.classes import class_values
+from hpcsched.metrics.metric import ChosenMetric, RunTables, figure_fault
+from hpcsched.metrics.metric_tables import DownAmounts, Table
+from hpcsched.metrics.percentiles import percentiles
+from hpcsched.plugin_faults import FAULTS, is_third_party, log_traceback, named, raised
+from hpcsched.runs.files import STATES, SUMMARY, write_json
+from hpcsched.runs.solver_rounds import solver_rounds
+from hpcsched.runs.tables import rejection_counts, run_tables, solver_statuses, state_counts
+from hpcsched.workload.trace_source import TraceAccount
+
+DEFAULT_TAU = 10
+
+
+class ChosenObjective(NamedTuple):
+    """Objective with its name and the parameters of the scenario."""
+
+    name: str
+    objective: Objective
+    parameters: Mapping[str, Any]
+
+
+class Breakdown(NamedTuple):
+    """Percentiles and run-time classes that a summary reports.
+
+    Attributes
+    ----------
+    percents
+        Percentiles, from 0 to 100.
+    class_bounds
+        Run times between classes, in seconds, ascending.
+    """
+
+    percents: Sequence[int]
+    class_bounds: Sequence[int]
+
+
+class Left(NamedTuple):
+    """Numbers of waiting and running jobs when a run was interrupted."""
+
+    waiting: int
+    running: int
+
+
+def summarize(
+    folder: Path,
+    *,
+    capacity: Mapping[str, int],
+    account: TraceAccount,
+    metrics: Mapping[str, ChosenMetric],
+    objective: ChosenObjective,
+    breakdown: Breakdown,
+    left: Left | None = None,
+    down: Mapping[str, DownAmounts] = MappingProxyType({}),
+) -> dict[str, Any]:
+    """Return the summary of the run with tables in a folder.
+
+    Parameters
+    ----------
+    folder
+        The run directory.
+    capacity
+        Capacity of the system, by resource type.
+    account
+        Counts of the trace.
+    metrics, objective, breakdown, down
+        As in `measure_tables`.
+    left
+        Jobs in the system when the run was interrupted; None for a complete run.
+
+    Raises
+    ------
+    InputError
+        If a table is damaged.
+    """
+    account_of_jobs = job_account(account, state_counts(folder), left, rejection_counts(folder))
+    figures = measure_tables(
+        folder,
+        capacity=capacity,
+        metrics=metrics,
+        objective=objective,
+        breakdown=breakdown,
+        down=down,
+    )
+    return {"jobs": account_of_jobs, **figures}
+
+
+def measure_tables(
+    folder: Path,
+    *,
+    capacity: Mapping[str, int],
+    metrics: Mapping[str, ChosenMetric],
+    objective: ChosenObjective,
+    breakdown: Breakdown,
+    down: Mapping[str, DownAmounts] = MappingProxyType({}),
+) -> dict[str, Any]:
+    """Return the figures of a summary that come from the tables of a run.
+
+    Parameters
+    ----------
+    folder
+        The run directory.
+    capacity
+        Capacity of the system, by resource type.
+    metrics
+        Metrics by name.
+    objective
+        The objective.
+    breakdown
+        Percentiles and run-time classes; both use the `tau` of the metric `mean_bounded_slowdown`.
+    down
+        Amounts out of service over time, by resource type.
+
+    Raises
+    ------
+    InputError
+        If a table is damaged.
+
+    Notes
+    -----
+    A metric or an objective that fails does not take the finished run with it: its value is None,
+    and `not_measured` has the reason.
+    """
+    failed: dict[str, str] = {}
+    run = run_tables(folder, dict(capacity), down)
+    bounded = metrics.get("mean_bounded_slowdown")
+    tau = bounded.parameters.get("tau", DEFAULT_TAU) if bounded else DEFAULT_TAU
+    figures = {
+        "objective": {
+            "name": objective.name,
+            "parameters": dict(objective.parameters),
+            "value": measured("objective", objective.name, objective.objective, run.jobs, failed),
+        },
+        "metrics": {
+            name: measured("metric", name, chosen.metric, run, failed)
+            for name, chosen in metrics.items()
+        },
+        "definitions": {
+            name: {
+                "unit": chosen.metric.unit,
+                "population": chosen.metric.population,
+                "parameters": dict(chosen.parameters),
+            }
+            for name, chosen in metrics.items()
+        },
+        "utilization_by_resource": utilization_by_resource(run),
+        "loss_of_capacity_by_resource": loss_of_capacity_by_resource(run),
+        "percentiles": percentiles(run.jobs, breakdown.percents, tau),
+        "classes": class_values(run.jobs, breakdown.class_bounds, tau),
+        "rounds": round_figures(run.rounds) | solver_figures(solver_statuses(folder)),
+    }
+    # Only where there is something: a key that is empty in all runs would tell nothing.
+    return figures | ({"not_measured": failed} if failed else {})
+
+
+def write_summary(folder: Path, summary: dict[str, Any]) -> None:
+    """Write `summary.json`.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written.
+    """
+    write_json(folder / SUMMARY, summary)
+
+
+def job_account(
+    account: TraceAccount,
+    ended: Mapping[str, int],
+    left: Left | None,
+    rejected_by: Mapping[str, int] = MappingProxyType({}),
+) -> dict[str, Any]:
+    """Return the account of all records of the trace that were read.
+
+    `read` = `submitted` + all `skipped`, and `submitted` = `completed` + `killed` + `rejected` +
+    `failed`, with `rejected` the sum of all `rejected_by`. In an interrupted run `waiting` and
+    `running` count as well, and jobs that had been read ahead are `not_yet_submitted`.
+
+    Parameters
+    ----------
+    account
+        Counts of the trace.
+    ended
+        Number of jobs that have left, by state.
+    left
+        Jobs in the system when the run was interrupted; None for a complete run.
+    rejected_by
+        Number of rejected jobs, by rule.
+    """
+    # States without jobs are listed with 0, so that readers need not guess.
+    by_state = {state: ended.get(state, 0) for state in STATES}
+    jobs: dict[str, Any] = {
+        "read": account.read,
+        "skipped": dict(sorted(account.skipped.items())),
+        "clipped": dict(sorted(account.clipped.items())),
+        "changed": dict(sorted(account.changed.items())),
+        **({"faults": list(account.faults.values())} if account.faults else {}),
+        "submitted": account.submitted,
+        **by_state,
+        "rejected_by": dict(rejected_by),
+    }
+    if left is not None:
+        submitted = sum(by_state.values()) + left.waiting + left.running
+        jobs["submitted"] = submitted
+        jobs["waiting"] = left.waiting
+        jobs["running"] = left.running
+        jobs["not_yet_submitted"] = account.submitted - submitted
+    return jobs
+
+
+def round_figures(rounds: Table) -> dict[str, Any]:
+    """Return the number of rounds, and of those with a fallback."""
+    count = fallbacks = 0
+    for (fallback,) in rounds.batches("fallback"):
+        count += len(fallback)
+        fallbacks += int(fallback.sum())
+    return {"count": count, "fallbacks": fallbacks}
+
+
+def solver_figures(statuses: Mapping[str, int]) -> dict[str, Any]:
+    """Return the number of rounds that asked a solver, of those without a plan, and by status."""
+    rounds = solver_rounds(statuses)
+    return {
+        "asked_solver": rounds.asked,
+        "without_plan": rounds.unsolved,
+        "solver": dict(statuses),
+    }
+
+
+def measured(
+    kind: str, name: str, measure: Any, subject: RunTables | Table, failed: dict[str, str]
+) -> float | None:
+    """Return the value of a metric or objective as a finite number, or None.
+
+    Parameters
+    ----------
+    kind
+        `metric` or `objective`.
+    name
+        Its name.
+    measure
+        The metric or objective.
+    subject
+        The tables that it measures.
+    failed
+        Reasons why metrics failed, by kind and name, to which that of this one is added.
+
+    Raises
+    ------
+    InputError
+        If a file of the run is damaged.
+    """
+    what = named(kind, measure, name)
+    try:
+        value = measure.measure(subject)
+    except InputError as error:
+        # Damage of the run's own files is no failure of a metric; a plugin that asks for a column
+        # that no run has is one.
+        unknown = all(finding.rule == "unknown-column" for finding in error.findings)
+        if not (unknown and is_third_party(measure)):
+            raise
+        failed[what] = "; ".join(finding.message for finding in error.findings)
+        return None
+    except FAULTS as error:
+        failed[what] = raised(error)
+        log_traceback(error)
+        return None
+    if value is None or type(value) is int:
+        return value
+    fault = figure_fault(value)
+    if fault is None:
+        return float(value)
+    # Bundled figures may have no finite value, such as a mean over a time without length.
+    if is_third_party(measure) or not isinstance(value, float | np.floating):
+        failed[what] = fault
+    return None

@@ -1,0 +1,110 @@
+"""The lock on a folder: one holder at a time, named to others, and none that a file keeps alone."""
+
+import errno
+import fcntl
+import os
+from pathlib import Path
+from typing import IO
+
+import pytest
+
+from hpcsched.runs.folder_lock import LOCK, FolderLock, HeldError, Holder
+from hpcsched.runs.run_process import this_process
+
+
+def test_one_holder_at_a_time(tmp_path: Path) -> None:
+    """Another lock is refused with the name of the holder, until the first is released."""
+    first = FolderLock(tmp_path).acquire()
+    holder = Holder.model_validate_json((tmp_path / LOCK).read_text())
+    assert holder.process == this_process()
+    with pytest.raises(HeldError) as refused:
+        FolderLock(tmp_path).acquire()
+    assert str(refused.value) == str(holder)
+    assert str(holder).startswith(f"process {os.getpid()} on {holder.process.host} since 20")
+    # A refusal leaves the file to its holder.
+    assert Holder.model_validate_json((tmp_path / LOCK).read_text()) == holder
+    first.release()
+    assert not (tmp_path / LOCK).exists()
+    with FolderLock(tmp_path):
+        pass
+
+
+def test_a_context_holds_the_lock_once(tmp_path: Path) -> None:
+    """A lock that is held already may be given to a context, which releases it."""
+    with FolderLock(tmp_path).acquire() as lock:
+        assert (tmp_path / LOCK).exists()
+    assert not (tmp_path / LOCK).exists()
+    lock.release()
+
+
+def test_locks_of_other_names(tmp_path: Path) -> None:
+    """Two locks of one folder do not exclude each other."""
+    with FolderLock(tmp_path, ".one"), FolderLock(tmp_path, ".other"):
+        assert sorted(path.name for path in tmp_path.iterdir()) == [".one", ".other"]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_of_the_past_holds_nothing(tmp_path: Path) -> None:
+    """Whatever an ended process left there, the lock of the system is free."""
+    (tmp_path / LOCK).write_text(
+        "a process that is gone, in a line longer than what comes after" * 9
+    )
+    with FolderLock(tmp_path):
+        text = (tmp_path / LOCK).read_text()
+        assert Holder.model_validate_json(text).process == this_process()
+
+
+def test_a_holder_that_has_not_written_its_name(tmp_path: Path) -> None:
+    """It holds the lock all the same."""
+    with (tmp_path / LOCK).open("w", encoding="utf-8") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with pytest.raises(HeldError, match="another process"):
+            FolderLock(tmp_path).acquire()
+
+
+def test_a_lock_file_that_goes_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A lock on a file that its last holder has just removed is none: it is taken anew."""
+    flock = fcntl.flock
+    calls: list[int] = []
+
+    def removed_once(file: IO[str], how: int) -> None:
+        flock(file, how)
+        if not calls:
+            (tmp_path / LOCK).unlink()
+        calls.append(how)
+
+    monkeypatch.setattr("fcntl.flock", removed_once)
+    with FolderLock(tmp_path):
+        assert len(calls) == 2
+        assert (tmp_path / LOCK).exists()
+
+
+@pytest.mark.parametrize(
+    ("ticks", "host", "free"),
+    [(0, None, False), (-1, None, True), (0, "elsewhere", False)],
+    ids=["alive", "gone", "of another machine"],
+)
+def test_a_file_system_without_locks(
+    ticks: int, host: str | None, free: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the file says decides: a process that is gone from this machine holds nothing.
+
+    A process of the same number that started at another time is another one.
+    """
+
+    def unknown(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    me = this_process()
+    started = None if me.started_ticks is None else me.started_ticks + ticks
+    mark = me.model_copy(update={"started_ticks": started, "host": host or me.host})
+    (tmp_path / LOCK).write_text(Holder(process=mark, since="2026-01-01").model_dump_json())
+    monkeypatch.setattr("fcntl.flock", unknown)
+    if free:
+        with FolderLock(tmp_path):
+            pass
+    else:
+        with pytest.raises(
+            HeldError, match=r"since 2026-01-01; if that one is gone, remove .*lock"
+        ):
+            FolderLock(tmp_path).acquire()
