@@ -20,9 +20,9 @@ from hpcsched.runs.manifest import ON_A_CLUSTER
 from hpcsched.runs.measuring import capacity_of
 from hpcsched.runs.outage_records import down_amounts
 from hpcsched.runs.reassembly import assemble_again
-from hpcsched.scenario.models import RULE, without_waits
 from hpcsched.runs.summary import measured
 from hpcsched.runs.tables import ArrowTable
+from hpcsched.scenario.models import RULE, without_waits
 from hpcsched.whole_files import problem
 from hpcsched.workload.trace_source import recorded_waits
 
