@@ -91,7 +91,7 @@ sanitize: $(SANITIZED)/installed ## Tests of the compiled core, with ASan and UB
 	$(CHECKED) -m pytest -q -p no:cacheprovider tests/dispatching/cp/backends/test_postpone.py \
 	  tests/dispatching/cp/backends/test_search_problem.py \
 	  $(addprefix tests/simulation/test_,$(addsuffix .py,against_events further_rules growth \
-	    held_jobs latency orders_in_python replay_branches shared_resources_in_core)) \
+	    held_jobs latency priorities replay_branches shared_resources_in_core)) \
 	  tests/dispatching/search/test_search_orders.py -k 'not models and not known_constraints'
 
 # FOR= seconds.

@@ -97,6 +97,60 @@ class PostponeSearch:
     def best_cost(self) -> int | None:
         """Cost that a plan has to stay below; None without any."""
 
+class Multifactor:
+    """
+    Slurm's multifactor priority.
+
+    Users are numbered users in accounts. Keys of a job are its user, its account, and the bits of:
+    shares of the user, demand, and weighted factors of size, partition and quality of service.
+
+    Parameters
+    ----------
+    max_age
+        Wait at which the factor of age is 1, in seconds.
+    half_life
+        Of usage, in seconds; None: no decay.
+    fair_tree
+        Whether fair share is by Fair Tree instead of the classic formula.
+    parents, shares
+        Of each account, parents first; the root is the first.
+    undeclared
+        Account that is left out as long as it has no users; -1: none.
+    """
+
+    def __init__(self, *, age_weight: float, fair_share_weight: float, max_age: int, half_life: int | None, fair_tree: bool, parents: Sequence[int], shares: Sequence[float], undeclared: int) -> None: ...
+
+    def __deepcopy__(self, memo: object) -> Multifactor: ...
+
+    def declare(self, user: int, account: int, shares: float, usage: float) -> None:
+        """
+        Add a user that counts even without jobs.
+
+        Parameters
+        ----------
+        shares
+            In relation to those of the siblings; not a number: those of the account.
+        usage
+            Demand × seconds as of the first instant that is seen.
+        """
+
+    def note_start(self, keys: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], now: int) -> None:
+        """Record the start of a job."""
+
+    def note_end(self, keys: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], start: int, now: int) -> None:
+        """Record the end of a job; ends ascend."""
+
+    def usage(self, now: int, running: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> list[float]:
+        """
+        Return the demand × seconds of each user, decayed to now, running jobs included.
+        """
+
+    def fair_shares(self, now: int, queued: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], running: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> list[float]:
+        """Return the fair-share factor of each user."""
+
+    def priorities(self, now: int, submit_times: Sequence[int], queued: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], running: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> list[float]:
+        """Return the priorities of queued jobs."""
+
 class Rule(enum.Enum):
     """Rules of the core; `IN_PYTHON` stands for a dispatcher."""
 
@@ -164,7 +218,7 @@ class OrderKind(enum.Enum):
 
     BY_WAIT = 1
 
-    IN_PYTHON = 2
+    BY_PRIORITY = 2
 
 class WaitReason(enum.IntEnum):
     """Why a job waits."""
@@ -257,6 +311,9 @@ class State:
         """Return a copy."""
 
     def __deepcopy__(self, memo: object) -> State: ...
+
+    def set_priority(self, priority: Multifactor, behind: bool) -> None:
+        """Set the order of the queue, or behind its head, as it is now."""
 
     def announce(self, start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], end: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], first: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], nodes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """
@@ -648,8 +705,6 @@ class Hooks:
         Rows to hold back or to release, and when that changes by itself.
     look_again
         Whether a job is free that was held back in the last round, and the same time.
-    order
-        Rows by arrival → rows in the order of the queue, and behind its head; None for other orders.
     decide
         Gives the decision of a round with `State.answer`.
     charge
@@ -658,7 +713,7 @@ class Hooks:
         Whether the replay goes on after an instant.
     """
 
-    def __init__(self, *, predict: Callable[[int], tuple[int, Sequence[int], Sequence[int], int]], correct: Callable[[Sequence[int]], Sequence[int]], look: Callable[[], tuple[Sequence[int], int]], look_again: Callable[[], tuple[bool, int]], order: Callable[[Sequence[int]], tuple[Sequence[int] | None, Sequence[int] | None]], decide: Callable[[], None], charge: Callable[[int, float], int], pass_instant: Callable[[], bool]) -> None: ...
+    def __init__(self, *, predict: Callable[[int], tuple[int, Sequence[int], Sequence[int], int]], correct: Callable[[Sequence[int]], Sequence[int]], look: Callable[[], tuple[Sequence[int], int]], look_again: Callable[[], tuple[bool, int]], decide: Callable[[], None], charge: Callable[[int, float], int], pass_instant: Callable[[], bool]) -> None: ...
 
 class FreeResources:
     """Free resources of a `ModelData` over time."""

@@ -13,6 +13,7 @@ NB_MODULE(_core, core)
     core.doc() = "The compiled core of hpcsched.";
     hpcsched::bind_math(core);
     hpcsched::postpone::bind(core);
+    hpcsched::bind_multifactor(core);
     auto state = hpcsched::bind_state(core);
     hpcsched::bind_rounds(state);
     hpcsched::bind_replay(core, state);

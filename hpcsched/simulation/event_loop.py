@@ -9,9 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from hpcsched import _core
-from hpcsched._core import Batch, Choices, Hooks, OrderKind, Pause, Rule
+from hpcsched._core import Batch, Choices, Hooks, Pause, Rule
 from hpcsched.dispatching.core_state import RequestShapes, new_state, set_outages
 from hpcsched.dispatching.decision import NOTHING
+from hpcsched.dispatching.rules.multifactor import MultifactorOrder
 from hpcsched.dispatching.rules.orders import ArrivalOrder, QueueOrder
 from hpcsched.simulation.column_checks import ColumnChecks
 from hpcsched.simulation.decision_requests import DecisionRequests
@@ -20,7 +21,6 @@ from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.replay_choices import choices_of, counts_slots, orders_of
 from hpcsched.simulation.replay_eligibility import ReplayEligibility
 from hpcsched.simulation.replay_events import ReplayEvents
-from hpcsched.simulation.replay_orders import sorted_rows
 from hpcsched.simulation.replay_output import RunningJobs, Written, take_written
 from hpcsched.simulation.replay_predictions import ReplayPredictions
 from hpcsched.simulation.shared_resource_admission import SharedResourceAdmission
@@ -60,7 +60,9 @@ class EventLoop:
             choices = Choices(Rule.IN_PYTHON, correction=asked_for, writes_places=places)
         else:
             self._orders, choices = orders_of(parts.dispatcher), choices_of(parts, places=places)
-        self._choices = choices
+            # The core keeps the usage of users by itself.
+            followers = [f for f in parts.followers if not isinstance(f, MultifactorOrder)]
+            parts = parts._replace(followers=followers)
         self._predictions = ReplayPredictions(parts, self._orders, in_python=in_python)
         slot_map: SlotMap | None = None
         if counts_slots(parts, choices):
@@ -88,6 +90,9 @@ class EventLoop:
             tells=in_python or self._events.heard,
             holds_jobs=self._holding is not None,
         )
+        for behind, order in enumerate(self._orders):
+            if isinstance(order, MultifactorOrder):
+                self.state.set_priority(order.core, behind=bool(behind))
         if self._holding is not None:
             self.state.release = self._holding.next_release
         if parts.outages.all:
@@ -146,13 +151,8 @@ class EventLoop:
     @property
     def is_in_core(self) -> bool:
         """True if no part of the replay is Python's."""
-        kinds = self._choices.order, self._choices.behind_order
-        return not (
-            self._follows
-            or self._predictions.needs_jobs
-            or self._latency is not None
-            or OrderKind.IN_PYTHON in kinds
-        )
+        asks = self._predictions.needs_jobs or self._latency is not None
+        return not (self._follows or asks)
 
     def stop(self) -> None:
         """End the replay after the present instant, with jobs left in the system."""
@@ -186,7 +186,6 @@ class EventLoop:
             correct=self._correct,
             look=self._look,
             look_again=self._look_again,
-            order=self._order,
             decide=self._decide,
             charge=self._charge,
             pass_instant=self._pass_instant,
@@ -234,16 +233,6 @@ class EventLoop:
         frees = self._holding.frees(self.state.now, self.state)
         # Releases have been gone through; a job that was rejected may have brought about others.
         return frees, self._holding.next_release
-
-    def _order(self, rows: Sequence[int]) -> tuple[list[int] | None, list[int] | None]:
-        self._catch_up()
-        kinds = self._choices.order, self._choices.behind_order
-        asked = [
-            order if kind is OrderKind.IN_PYTHON else None
-            for order, kind in zip(self._orders, kinds, strict=True)
-        ]
-        first, behind = sorted_rows(asked, np.array(rows), self.state, self._events)
-        return first, behind
 
     def _decide(self) -> None:
         assert self._asking is not None

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hpcsched.dispatching.rules.expected_wait import ExpectedWaitOrder
+from hpcsched.dispatching.rules.multifactor import MultifactorOrder
 from hpcsched.dispatching.rules.orders import KeyOrder, QueueOrder, WaitOver, smallest_area
 from hpcsched.system.system import IntArray, System
 from hpcsched.workload.job_batches import JobColumns
@@ -38,7 +39,8 @@ def keys_of(
 ) -> IntArray:
     """Return the sort keys of jobs in an order, `[B, K]`, compared column by column.
 
-    The first key of an order by wait is the divisor of the wait.
+    The first key of an order by wait is the divisor of the wait; those of `multifactor` are not
+    compared, see `hpcsched._core.Multifactor`.
 
     Parameters
     ----------
@@ -46,6 +48,8 @@ def keys_of(
         Predicted run times, `[B]`, in seconds.
     """
     jobs = _considered(columns, predicted, system)
+    if isinstance(order, MultifactorOrder):
+        return order.column_keys(columns, jobs.demand)
     if isinstance(order, KeyOrder):
         keys = halves(order, jobs)
     elif isinstance(order, ExpectedWaitOrder):

@@ -6,6 +6,7 @@ from hpcsched.dispatching.rules.conservative import Conservative
 from hpcsched.dispatching.rules.core_allocators import ALLOCATORS, scarce_resource_mask
 from hpcsched.dispatching.rules.easy import Easy
 from hpcsched.dispatching.rules.list_scheduling import ListScheduler
+from hpcsched.dispatching.rules.multifactor import MultifactorOrder
 from hpcsched.dispatching.rules.orders import ArrivalOrder, KeyOrder, QueueOrder
 from hpcsched.dispatching.rules.relaxed import Relaxed
 from hpcsched.dispatching.rules.slack import SlackBased
@@ -14,7 +15,6 @@ from hpcsched.simulation.listeners import listeners
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.order_keys import BY_WAIT
 from hpcsched.simulation.parts import Parts
-from hpcsched.simulation.replay_orders import IN_PYTHON
 
 _RULES = (Easy, ListScheduler, Relaxed, Conservative, SlackBased)
 KNOWN_CORRECTIONS = {
@@ -37,7 +37,7 @@ def obstacles(parts: Parts) -> list[str]:
     if type(dispatcher.allocator) not in ALLOCATORS:
         found.append(f"the allocator {type(dispatcher.allocator).__name__}")
     for order in orders_of(dispatcher):
-        if type(order) not in (ArrivalOrder, KeyOrder, *BY_WAIT, *IN_PYTHON):
+        if type(order) not in (ArrivalOrder, KeyOrder, *BY_WAIT, MultifactorOrder):
             found.append(f"the queue order {type(order).__name__}")
     return found
 
@@ -72,8 +72,8 @@ def choices_of(parts: Parts, *, places: bool) -> Choices:
 
 
 def _kind(order: QueueOrder) -> OrderKind:
-    if type(order) in IN_PYTHON:
-        return OrderKind.IN_PYTHON
+    if type(order) is MultifactorOrder:
+        return OrderKind.BY_PRIORITY
     return OrderKind.BY_WAIT if type(order) in BY_WAIT else OrderKind.BY_KEYS
 
 

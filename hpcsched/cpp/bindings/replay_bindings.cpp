@@ -165,8 +165,6 @@ look
     Rows to hold back or to release, and when that changes by itself.
 look_again
     Whether a job is free that was held back in the last round, and the same time.
-order
-    Rows by arrival → rows in the order of the queue, and behind its head; None for other orders.
 decide
     Gives the decision of a round with `State.answer`.
 charge
@@ -178,14 +176,14 @@ pass_instant
             "__init__",
             [](Hooks* self, decltype(Hooks::predict) predict, decltype(Hooks::correct) correct,
                decltype(Hooks::look) look, decltype(Hooks::look_again) look_again,
-               decltype(Hooks::order) order, decltype(Hooks::decide) decide,
-               decltype(Hooks::charge) charge, decltype(Hooks::pass_instant) pass_instant) {
+               decltype(Hooks::decide) decide, decltype(Hooks::charge) charge,
+               decltype(Hooks::pass_instant) pass_instant) {
                 new (self) Hooks{std::move(predict),    std::move(correct), std::move(look),
-                                 std::move(look_again), std::move(order),   std::move(decide),
-                                 std::move(charge),     std::move(pass_instant)};
+                                 std::move(look_again), std::move(decide),  std::move(charge),
+                                 std::move(pass_instant)};
             },
-            nb::kw_only(), "predict"_a, "correct"_a, "look"_a, "look_again"_a, "order"_a,
-            "decide"_a, "charge"_a, "pass_instant"_a);
+            nb::kw_only(), "predict"_a, "correct"_a, "look"_a, "look_again"_a, "decide"_a,
+            "charge"_a, "pass_instant"_a);
     state
         .def(
             "begin_batch",

@@ -48,7 +48,7 @@ void bind_choices(nb::module_& core)
     nb::enum_<OrderKind>(core, "OrderKind", "How a queue is sorted.")
         .value("BY_KEYS", OrderKind::by_keys)
         .value("BY_WAIT", OrderKind::by_wait)
-        .value("IN_PYTHON", OrderKind::in_python);
+        .value("BY_PRIORITY", OrderKind::by_priority);
     nb::enum_<Reason>(core, "WaitReason", nb::is_arithmetic(), "Why a job waits.")
         .value("NO_ROOM", Reason::no_room)
         .value("RESERVED_FOR", Reason::reserved_for)
@@ -263,6 +263,12 @@ holds_jobs
         .def("copy", &copy_of, "Return a copy.")
         .def(
             "__deepcopy__", [](const State& self, nb::handle) { return copy_of(self); }, "memo"_a)
+        .def(
+            "set_priority",
+            [](State& self, const Multifactor& priority, bool behind) {
+                (behind ? self.behind_priority : self.priority) = priority;
+            },
+            "priority"_a, "behind"_a, "Set the order of the queue, or behind its head, as it is now.")
         .def("announce", &announce, "start"_a, "end"_a, "first"_a, "nodes"_a,
              "Set the announced outages, by start: k is on nodes[first[k]] to before first[k + 1].")
         .def("set_outages", &set_outages, "time"_a, "sign"_a, "first"_a, "nodes"_a, "requeue"_a,

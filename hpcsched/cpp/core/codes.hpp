@@ -44,8 +44,8 @@ enum class Reason : int64_t { no_room, reserved_for, behind, beyond_depth, short
 /// Correction of predictions that have run out; Python computes those that are `asked_for`.
 enum class Correction { one_second, doubling, to_requested_time, asked_for };
 
-/// How a queue is sorted: by fixed keys, by wait over the first key, or before each round.
-enum class OrderKind { by_keys, by_wait, in_python };
+/// How a queue is sorted: by fixed keys, by wait over the first key, or by `Multifactor`.
+enum class OrderKind { by_keys, by_wait, by_priority };
 
 /// Why the event loop returns: the replay is over, the batch of jobs is used up, time is up, or all
 /// jobs have started whose starts are sought.

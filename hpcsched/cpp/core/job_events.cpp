@@ -154,6 +154,9 @@ void begin(State& state, int64_t row, int64_t cell)
     // Real ends are a heap, since only the first matters; planned ends are sorted for rules.
     push(row, count, state.ends, by_end(state));
     switch_draw(state, row, 1);
+    if (state.priority) state.priority->note_start(PriorityTerms::of(state.keys.row(row)), now);
+    if (state.behind_priority)
+        state.behind_priority->note_start(PriorityTerms::of(state.behind_keys.row(row)), now);
     if (!state.sought.jobs.empty()) note_start(state.sought, job.sequence, now);
     ++counters.running;
     state.started[counters.started++] = row;
@@ -249,6 +252,11 @@ void give_back(State& state, int64_t row)
     Counters& counters = state.counters;
     const Job& job = state.jobs[row];
     if (state.by_node && state.choices.rule != Rule::in_python) runs_of(state);
+    if (state.priority)
+        state.priority->note_end(PriorityTerms::of(state.keys.row(row)), job.start, state.now());
+    if (state.behind_priority)
+        state.behind_priority->note_end(PriorityTerms::of(state.behind_keys.row(row)), job.start,
+                                        state.now());
     stop_running(state, row);
     counters.freed_until = std::max(counters.freed_until, end_told(state, job));
     if (!state.by_node) {

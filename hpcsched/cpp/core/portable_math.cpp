@@ -80,6 +80,13 @@ double exp(double x)
     return std::ldexp(total, static_cast<int>(doublings));
 }
 
+double exp2(double x)
+{
+    const double whole = std::floor(x + 0.5);
+    if (!(std::fabs(whole) < 1000.0)) return x < 0.0 ? 0.0 : infinity;
+    return std::ldexp(exp((x - whole) * (ln2_high + ln2_low)), static_cast<int>(whole));
+}
+
 double expm1(double x)
 {
     if (std::fabs(x) < 0.35) return small_expm1(x);

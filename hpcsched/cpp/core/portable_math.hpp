@@ -14,6 +14,9 @@ double log(double x);
 /// Return e to the power of x; infinity over 709, 0 under -709.
 double exp(double x);
 
+/// Return 2 to the power of x; exact for whole numbers.
+double exp2(double x);
+
 /// Return exp(x) - 1, precise where x is near 0.
 double expm1(double x);
 

@@ -1,8 +1,36 @@
 #include "core/queue_order.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace hpcsched {
+
+namespace {
+
+/// Priorities of the first `count` jobs of a queue.
+std::vector<double> priorities_of(const State& state, const Queue& queue, Multifactor& priority,
+                                  int64_t count)
+{
+    std::vector<PriorityTerms> queued;
+    Numbers submit_times;
+    for (const int64_t row : queue.rows.first(count)) {
+        queued.push_back(PriorityTerms::of(queue.keys.row(row)));
+        submit_times.push_back(state.jobs[row].submit_time);
+    }
+    std::vector<UsageShare> running;
+    for (const int64_t row : state.running.first(state.counters.running))
+        running.push_back({PriorityTerms::of(queue.keys.row(row)), state.jobs[row].start});
+    return priority.priorities(state.now(), submit_times, queued, running);
+}
+
+void sort(const State& state, Queue queue, std::optional<Multifactor>& priority, int64_t count)
+{
+    if (queue.kind == OrderKind::by_wait) queue.sort_by_wait(count, state.now());
+    if (queue.kind == OrderKind::by_priority)
+        queue.sort_by_priority(count, priorities_of(state, queue, *priority, count));
+}
+
+}  // namespace
 
 Queue queue_of(State& state)
 {
@@ -60,15 +88,8 @@ void Queue::put_held_last(int64_t count)
                           [&](int64_t row) { return jobs[row].held == 0; });
 }
 
-void Queue::arrange(const Numbers& shown, int64_t count)
+void Queue::sort_by_wait(int64_t count, int64_t now)
 {
-    put_held_last(count);
-    std::copy(shown.begin(), shown.end(), rows.begin());
-}
-
-bool Queue::sort_by_wait(int64_t count, int64_t now)
-{
-    if (kind != OrderKind::by_wait) return false;
     // Ratios are negative waits, so that ascending order has the largest wait first. Insertion
     // sort: any two jobs change places at most once while they wait, so that most of a queue stays
     // sorted from one round to the next.
@@ -88,7 +109,25 @@ bool Queue::sort_by_wait(int64_t count, int64_t now)
         ratios[place] = ratio;
         rows[place] = row;
     }
-    return true;
+}
+
+void Queue::sort_by_priority(int64_t count, const std::vector<double>& priorities)
+{
+    Numbers places(static_cast<size_t>(count));
+    std::iota(places.begin(), places.end(), 0);
+    std::ranges::sort(places, [&](int64_t one, int64_t other) {
+        if (priorities[one] != priorities[other]) return priorities[one] > priorities[other];
+        return jobs[rows[one]].sequence < jobs[rows[other]].sequence;
+    });
+    for (int64_t& place : places) place = rows[place];
+    std::ranges::copy(places, rows.begin());
+}
+
+void sort_queues(State& state, int64_t count)
+{
+    sort(state, queue_of(state), state.priority, count);
+    if (state.choices.own_backfill_order)
+        sort(state, backfill_queue_of(state), state.behind_priority, count);
 }
 
 }  // namespace hpcsched

@@ -4,8 +4,8 @@
 
 namespace hpcsched {
 
-/// A queue with its order: by fixed keys, or by wait over a key, which changes with time, as do
-/// orders that Python computes.
+/// A queue with its order: by fixed keys, by wait over a key, or by priority; the last two change
+/// with time.
 struct Queue {
     View<int64_t> rows;
     OrderKind kind;
@@ -22,12 +22,12 @@ struct Queue {
     /// Move jobs that are held back to the end of the first `count` rows.
     void put_held_last(int64_t count);
 
-    /// Put rows into an order, and the others of the first `count` behind them.
-    void arrange(const Numbers& shown, int64_t count);
-
     /// Sort the first `count` rows by wait over the first key, the largest first, then by the other
-    /// keys. Returns whether this is such an order.
-    bool sort_by_wait(int64_t count, int64_t now);
+    /// keys.
+    void sort_by_wait(int64_t count, int64_t now);
+
+    /// Sort the first `count` rows by priority, the highest first, then by arrival.
+    void sort_by_priority(int64_t count, const std::vector<double>& priorities);
 
 private:
     bool goes_before(int64_t one, int64_t other, int64_t first_key) const;
@@ -35,5 +35,8 @@ private:
 
 Queue queue_of(State& state);
 Queue backfill_queue_of(State& state);
+
+/// Sort the first `count` jobs of both queues, where the order changes with time.
+void sort_queues(State& state, int64_t count);
 
 }  // namespace hpcsched

@@ -5,6 +5,7 @@
 
 #include "core/counters.hpp"
 #include "core/job.hpp"
+#include "core/multifactor.hpp"
 #include "core/node_runs.hpp"
 #include "core/views.hpp"
 
@@ -235,6 +236,8 @@ struct State {
     Column<Job> jobs;
     Table<int64_t> keys;
     Table<int64_t> behind_keys;
+    std::optional<Multifactor> priority;  // of orders by priority
+    std::optional<Multifactor> behind_priority;
     Column<int64_t> queue;  // waiting rows in the order in which they are considered
     Column<int64_t> behind;  // the same in the backfill order
     Column<int64_t> running;  // by predicted end

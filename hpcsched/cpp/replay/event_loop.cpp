@@ -55,7 +55,6 @@ private:
     void predict();
     void pass_submissions();
     void correct();
-    void order();
     void pass_round();
     void charge();
     std::optional<Pause> pass_flight();
@@ -204,26 +203,6 @@ void Loop::correct()
     for (size_t k = 0; k < rows.size(); ++k) state_.jobs[rows[k]].shown_end = ends[k];
 }
 
-/// Have Python sort the jobs that are shown, in the orders that are its own.
-void Loop::order()
-{
-    Numbers rows;
-    bool any_fits = promises(state_.choices.rule);
-    for (const int64_t row : state_.queue.first(counters_.queued)) {
-        const Job& job = state_.jobs[row];
-        if (job.held != 0) continue;
-        rows.push_back(row);
-        any_fits |= job.units <= (state_.by_node ? state_.shapes.fitting[job.shape]
-                                                 : counters_.free_slots);
-    }
-    // Where none fits, none starts in any order; the head job may be promised a start still.
-    if (!any_fits) return;
-    std::ranges::sort(rows, {}, [&](int64_t row) { return state_.jobs[row].sequence; });
-    const auto [queue, behind] = hooks_.order(rows);
-    if (queue) queue_of(state_).arrange(*queue, counters_.queued);
-    if (behind) backfill_queue_of(state_).arrange(*behind, counters_.queued);
-}
-
 /// Set the due time of the decision that is pending.
 void Loop::charge()
 {
@@ -253,9 +232,6 @@ void Loop::pass_round()
         if (take_answer(state_)) land();
         over_ = read_clock();
     } else {
-        const bool in_python = choices.order == OrderKind::in_python ||
-                               choices.behind_order == OrderKind::in_python;
-        if (any_shown && in_python) order();
         ask_rule();
     }
     if (counters_.phase == Phase::flight && counters_.asked_shown != 0) charge();

@@ -26,9 +26,6 @@ struct Hooks {
     /// Whether a job is free that was held back in the last round, and the same time.
     std::function<std::pair<bool, int64_t>()> look_again;
 
-    /// Rows in the order of the queue, and behind its head; nothing where an order is not Python's.
-    std::function<std::pair<std::optional<Numbers>, std::optional<Numbers>>(const Numbers&)> order;
-
     /// The decision of a round, which is written into the state.
     std::function<void()> decide;
 

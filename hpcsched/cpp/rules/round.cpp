@@ -45,8 +45,7 @@ void plan_anew(State& state, bool explains)
     // A promise is made in each round, or it would depend on what else waits.
     const bool goes_on = explains || promises(choices.rule);
     if (!goes_on && first_that_fits(state, 0) == count) return;
-    queue_of(state).sort_by_wait(count, state.now());
-    if (choices.own_backfill_order) backfill_queue_of(state).sort_by_wait(count, state.now());
+    sort_queues(state, count);
     if (state.by_node) compute_pressure(state);
     const bool counted = counts_units(state);
     const int64_t at = start_in_order(state);

@@ -4,37 +4,52 @@ Source: slurm.schedmd.com/priority_multifactor.html, .../classic_fair_share.html
 .../fair_tree.html (SchedMD), which define the factors; the code is our own.
 """
 
-from collections.abc import Iterator, Sequence
-from math import fsum
-from typing import NamedTuple, Self
+from collections.abc import Iterable, Mapping, Sequence
+from math import nan
+from typing import Any, NamedTuple, Self
 
+import numpy as np
+
+from hpcsched._core import Multifactor
 from hpcsched.context import Context
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
-from hpcsched.dispatching.rules.multifactor_accounts import AccountTree, Association
-from hpcsched.dispatching.rules.multifactor_params import MultifactorParams, review_accounts
-from hpcsched.dispatching.rules.multifactor_trees import classic, fair_tree
-from hpcsched.dispatching.rules.multifactor_usage import DecayedUsage, User, user_of
+from hpcsched.dispatching.rules.multifactor_params import (
+    OTHERS,
+    PARENT,
+    AccountDeclaration,
+    MultifactorParams,
+    review_accounts,
+)
 from hpcsched.registration import builtin
-from hpcsched.system.system import System
+from hpcsched.system.request import Request
+from hpcsched.system.system import IntArray, System
 from hpcsched.workload.job import Job
+from hpcsched.workload.job_batches import JobColumns
 from hpcsched.workload.site_partitions import Partitions
 
 _CORE = "core"
 """Resource type in which Slurm counts usage."""
 
+_FIELDS = (
+    "user", "group", "application", "queue", "partition", "queue_name", "partition_name",
+)  # fmt: skip
+"""Fields of a job on which its constant factors depend."""
 
-class Moment(NamedTuple):
-    """Part of a dispatching problem that the order depends on.
+_ROOT = ""
+"""Name of the root of the tree of accounts."""
+
+
+class Association(NamedTuple):
+    """A user in an account.
 
     Attributes
     ----------
-    now
-        Simulated time, in seconds.
+    user
+        Number of the user; None stands for all users of unknown number together.
     """
 
-    now: int
-    queue: Sequence[WaitingJob]
-    running: Sequence[RunningJob]
+    account: str
+    user: int | None
 
 
 class Factors(NamedTuple):
@@ -55,6 +70,94 @@ class Factors(NamedTuple):
     fair_share: float
     partition: float
     qos: float
+
+
+class _Constants(NamedTuple):
+    """Numbers of jobs with the same `_FIELDS`."""
+
+    user: int
+    account: int
+    shares: float
+    partition: float
+    qos: float
+
+
+class AccountTree:
+    """Tree of accounts, with the users in each; without accounts all users are at the root.
+
+    Attributes
+    ----------
+    parents, shares
+        Number of the parent, and shares, of each account with shares of its own, parents first; the
+        root is the first. Children of an account with `parent` as its shares are children of its
+        parent.
+    undeclared
+        Number of the account of other users, if the scenario does not declare it; else -1.
+    """
+
+    def __init__(self, params: MultifactorParams) -> None:
+        self._user_shares = params.shares
+        self._accounts = dict(params.accounts)
+        self._other_account = _ROOT
+        self._of_group: dict[int, str] = {}
+        self._of_user: dict[int, str] = {}
+        self._numbers = {_ROOT: 0}
+        self.parents, self.shares, self.undeclared = [0], [1.0], -1
+        if not params.accounts:
+            return
+        self._other_account = params.other_account or OTHERS
+        self._accounts.setdefault(self._other_account, AccountDeclaration())
+        for name, account in self._accounts.items():
+            self._add(name)
+            self._of_group.update(dict.fromkeys(account.groups, name))
+            for user in account.users:
+                # The first account that names a user is the user's default account.
+                self._of_user.setdefault(user, name)
+        if self._other_account not in params.accounts:
+            self.undeclared = self._numbers[self._other_account]
+
+    def _add(self, name: str) -> int:
+        """Number an account and those above it; return the number."""
+        number = self._numbers.get(name)
+        if number is None:
+            account = self._accounts[name]
+            number = 0 if account.parent is None else self._add(account.parent)
+            if account.shares != PARENT:
+                self.parents.append(number)
+                self.shares.append(float(account.shares))
+                number = len(self.parents) - 1
+            self._numbers[name] = number
+        return number
+
+    def association(self, job: Job) -> Association:
+        """Return the user and the account to which a job's usage is charged.
+
+        The account is that of the job's group, else the first that names the user, else that of
+        other users.
+        """
+        account = None if job.group is None else self._of_group.get(job.group)
+        if account is None and job.user is not None:
+            account = self._of_user.get(job.user)
+        return Association(self._other_account if account is None else account, job.user)
+
+    def declared(self) -> Iterable[tuple[Association, float]]:
+        """Yield the declared users with their usage before the first job, in core-seconds."""
+        for user in self._user_shares:
+            yield Association(_ROOT, user), 0.0
+        for name, account in self._accounts.items():
+            for user in account.users:
+                yield Association(name, user), account.usage.get(user, 0.0)
+
+    def account_number(self, association: Association) -> int:
+        """Return the number of the account below which a user is."""
+        return self._numbers[association.account]
+
+    def user_shares(self, association: Association) -> float:
+        """Return the shares of a user among its siblings; NaN: those of the account."""
+        name, user = association
+        of: Mapping[int, float | str] = self._accounts[name].users if name else self._user_shares
+        shares = 1.0 if user is None else of.get(user, 1.0)
+        return nan if shares == PARENT else float(shares)
 
 
 @builtin(
@@ -83,6 +186,11 @@ class MultifactorOrder:
     With a tree of accounts, `fair_share` is the rank of the user in the tree by Slurm's Fair Tree /
     the number of users, or the classic formula along the tree. Users are those that an account
     names, those with a started job, and those in the queue.
+
+    Attributes
+    ----------
+    core
+        Users with their usage so far, and the formula.
     """
 
     @classmethod
@@ -93,16 +201,34 @@ class MultifactorOrder:
     def __init__(self, params: MultifactorParams, system: System, partitions: Partitions) -> None:
         self._params = params
         self._partitions = partitions
-        self._usage = DecayedUsage(params.half_life, user_of)
-        self._tree = _TreeShares(params, system) if params.accounts else None
-        self._follower = self._usage if self._tree is None else self._tree.usage
         self._full_demand = system.full_demand
         self._largest_priority = partitions.largest_priority
         self._largest_qos = max(params.qos.values(), default=0.0)
+        self.tree = AccountTree(params)
+        self._users: dict[Association, int] = {}
+        self._known: dict[tuple[object, ...], _Constants] = {}
+        self.core = Multifactor(
+            age_weight=params.weights.age,
+            fair_share_weight=params.weights.fair_share,
+            max_age=params.max_age,
+            half_life=params.half_life,
+            fair_tree=bool(params.accounts) and params.fair_share != "classic",
+            parents=self.tree.parents,
+            shares=self.tree.shares,
+            undeclared=self.tree.undeclared,
+        )
+        scale = _demand_of_core(system)
+        for association, usage in self.tree.declared():
+            self.core.declare(
+                self._user(association),
+                self.tree.account_number(association),
+                self.tree.user_shares(association),
+                usage * scale,
+            )
 
     def job_started(self, job: RunningJob) -> None:
         """Record the start of a job."""
-        self._follower.job_started(job)
+        self.core.note_start(self._keys([job.waiting])[0], job.start_time)
 
     def job_ended(self, job: RunningJob, end_time: int) -> None:
         """Record the end of a job.
@@ -110,55 +236,117 @@ class MultifactorOrder:
         Parameters
         ----------
         end_time
-            Its end, in seconds.
+            Its end, in seconds; ends come in ascending order.
         """
-        self._follower.job_ended(job, end_time)
+        self.core.note_end(self._keys([job.waiting])[0], job.start_time, end_time)
 
-    def sort(self, problem: DispatchingProblem | Moment) -> Sequence[WaitingJob]:
+    def sort(self, problem: DispatchingProblem) -> Sequence[WaitingJob]:
         """Return the queue by priority, the highest first."""
-        priority = {job: self.priority(factors) for job, factors in self.factors(problem).items()}
-        return sorted(problem.queue, key=lambda job: -priority[job.job_id])
+        priorities = self.priorities(problem.now, problem.queue, problem.running)
+        return sorted(problem.queue, key=lambda job: -priorities[job.job_id])
 
-    def priority(self, factors: Factors) -> float:
-        """Return the weighted sum of factors."""
-        # fsum rounds once, so that equal jobs have equal priorities whatever the order of terms.
-        weights = self._params.weights
-        return fsum(
-            (
-                weights.age * factors.age,
-                weights.size * factors.size,
-                weights.fair_share * factors.fair_share,
-                weights.partition * factors.partition,
-                weights.qos * factors.qos,
-            )
+    def priorities(
+        self, now: int, queue: Sequence[WaitingJob], running: Sequence[RunningJob]
+    ) -> dict[int, float]:
+        """Return the priority of each queued job at an instant, in seconds."""
+        submit_times = [job.submit_time for job in queue]
+        keys = self._keys(queue)
+        found = self.core.priorities(now, submit_times, keys, *self._usage_shares(running))
+        return {job.job_id: value for job, value in zip(queue, found, strict=True)}
+
+    def factors(
+        self, now: int, queue: Sequence[WaitingJob], running: Sequence[RunningJob]
+    ) -> dict[int, Factors]:
+        """Return the factors of each queued job at an instant, in seconds."""
+        shares = self.core.fair_shares(now, self._keys(queue), *self._usage_shares(running))
+        found = {}
+        for job in queue:
+            constants = self._constants(job.job)
+            age = min(1.0, (now - job.submit_time) / self._params.max_age)
+            size = float(self._sizes([job.demand])[0])
+            share = shares[constants.user]
+            found[job.job_id] = Factors(age, size, share, constants.partition, constants.qos)
+        return found
+
+    def fair_shares(
+        self, now: int, queue: Sequence[WaitingJob] = (), running: Sequence[RunningJob] = ()
+    ) -> dict[Association, float]:
+        """Return the fair-share factor of each user at an instant, in seconds."""
+        found = self.core.fair_shares(now, self._keys(queue), *self._usage_shares(running))
+        return {user: found[number] for user, number in self._users.items() if number < len(found)}
+
+    def usage(self, now: int, running: Sequence[RunningJob]) -> dict[Association, float]:
+        """Return the usage of each user at an instant, as demand × seconds, decayed to then.
+
+        A job with demand `r` that runs from `a` to `b` amounts, at an instant `t` from `b` on, to
+        ∫ r · 2^(−(t − τ) / h) dτ over [a, b], with `h` the half-life in seconds; to r · (b − a)
+        without one.
+        """
+        found = self.core.usage(now, *self._usage_shares(running))
+        return {user: found[number] for user, number in self._users.items() if number < len(found)}
+
+    def column_keys(self, columns: JobColumns, demand: IntArray) -> IntArray:
+        """Return the keys of jobs for the core, `[B, 7]`, from their demands, `[B]`."""
+        fields = zip(*(columns.details.column(name).to_pylist() for name in _FIELDS), strict=True)
+        return self._key_rows([self._constants_of(values) for values in fields], demand)
+
+    def _keys(self, jobs: Sequence[WaitingJob]) -> IntArray:
+        return self._key_rows(
+            [self._constants(waiting.job) for waiting in jobs], [job.demand for job in jobs]
         )
 
-    def factors(self, problem: DispatchingProblem | Moment) -> dict[int, Factors]:
-        """Return the factors of each queued job."""
-        if self._tree is not None:
-            return {
-                waiting.job_id: self._factors(waiting, problem.now, fair_share)
-                for waiting, fair_share in self._tree.of(problem)
-            }
-        by_user = self._fair_shares(problem)
-        return {
-            waiting.job_id: self._factors(waiting, problem.now, by_user[waiting.job.user])
-            for waiting in problem.queue
-        }
+    def _key_rows(
+        self, constants: Sequence[_Constants], demand: Sequence[int] | IntArray
+    ) -> IntArray:
+        """Return the keys of jobs, `[J, 7]`; see `hpcsched._core.Multifactor`."""
+        weights = self._params.weights
+        keys = np.empty((len(constants), 7), dtype=np.int64)
+        if constants:
+            users, accounts, shares, partition, qos = zip(*constants, strict=True)
+            keys[:, 0], keys[:, 1] = users, accounts
+            reals = keys[:, 2:].view(np.float64)
+            reals[:, 0], reals[:, 1] = shares, np.array(demand, dtype=np.float64)
+            reals[:, 2] = weights.size * self._sizes(demand)
+            reals[:, 3] = weights.partition * np.array(partition)
+            reals[:, 4] = weights.qos * np.array(qos)
+        return keys
 
-    def _factors(self, waiting: WaitingJob, now: int, fair_share: float) -> Factors:
-        job, params = waiting.job, self._params
-        size = min(1.0, waiting.demand / self._full_demand)
+    def _usage_shares(self, running: Sequence[RunningJob]) -> tuple[IntArray, IntArray]:
+        """Return the keys and starts of running jobs, `[K, 7]` and `[K]`."""
+        starts = np.array([job.start_time for job in running], dtype=np.int64)
+        return self._keys([job.waiting for job in running]), starts
+
+    def _sizes(
+        self, demand: Sequence[int] | IntArray
+    ) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+        share = np.minimum(1.0, np.array(demand, dtype=np.float64) / float(self._full_demand))
+        return 1.0 - share if self._params.favor_small else share
+
+    def _constants(self, job: Job) -> _Constants:
+        return self._constants_of(tuple(getattr(job, name) for name in _FIELDS))
+
+    def _constants_of(self, values: tuple[object, ...]) -> _Constants:
+        found = self._known.get(values)
+        if found is None:
+            fields: dict[str, Any] = dict(zip(_FIELDS, values, strict=True))
+            found = self._known[values] = self._new_constants(Job(0, 0, _NO_REQUEST, 0, **fields))
+        return found
+
+    def _new_constants(self, job: Job) -> _Constants:
+        association = self.tree.association(job)
         partition = self._partitions.of(job)
         priority = 0 if partition is None else partition.priority
         qos = self._qos(job)
-        return Factors(
-            min(1.0, (now - waiting.submit_time) / params.max_age),
-            1.0 - size if params.favor_small else size,
-            fair_share,
+        return _Constants(
+            self._user(association),
+            self.tree.account_number(association),
+            self.tree.user_shares(association),
             priority / self._largest_priority if self._largest_priority else 0.0,
             qos / self._largest_qos if self._largest_qos else 0.0,
         )
+
+    def _user(self, association: Association) -> int:
+        return self._users.setdefault(association, len(self._users))
 
     def _qos(self, job: Job) -> float:
         """Return the priority of the job's queue: by its number, or else by its name."""
@@ -167,59 +355,13 @@ class MultifactorOrder:
             return by_number or 0.0
         return self._params.qos.get(job.queue_name, 0.0)
 
-    def _fair_shares(self, problem: DispatchingProblem | Moment) -> dict[User, float]:
-        """Return the fair-share factor of each user in the queue."""
-        usage = self._usage.at(problem.now, problem.running)
-        total = fsum(usage.values())
-        queued = dict.fromkeys(waiting.job.user for waiting in problem.queue)
-        # Running jobs of a problem that is solved by itself were never notified of.
-        running = (job.waiting.job.user for job in problem.running)
-        known = {*self._params.shares, *self._usage.owners(), *running, *queued}
-        shares = fsum(self._share(user) for user in known)
-        return {
-            user: self._fair_share(usage.get(user, 0.0), total, self._share(user), shares)
-            for user in queued
-        }
 
-    def _share(self, user: User) -> float:
-        return 1.0 if user is None else self._params.shares.get(user, 1.0)
-
-    @staticmethod
-    def _fair_share(usage: float, total: float, share: float, shares: float) -> float:
-        # A share of 0 would divide by zero; such users come last.
-        if not share:
-            return 0.0
-        return 2.0 ** -((usage / total) * (shares / share)) if usage else 1.0
+_NO_REQUEST = Request(0, ())
 
 
-class _TreeShares:
-    """Fair-share factors of jobs with users in a tree of accounts."""
-
-    def __init__(self, params: MultifactorParams, system: System) -> None:
-        self._tree = AccountTree(params.accounts, params.other_account)
-        self._algorithm = classic if params.fair_share == "classic" else fair_tree
-        self.usage: DecayedUsage[Association] = DecayedUsage(
-            params.half_life, self._tree.association, _declared_usage(params, system)
-        )
-
-    def of(self, problem: DispatchingProblem | Moment) -> Iterator[tuple[WaitingJob, float]]:
-        """Yield each queued job with its factor."""
-        queued = [self._tree.association(waiting.job) for waiting in problem.queue]
-        usage = self.usage.at(problem.now, problem.running)
-        factors = self._algorithm(self._tree.with_usage(usage, (*self.usage.owners(), *queued)))
-        for waiting, association in zip(problem.queue, queued, strict=True):
-            yield waiting, factors[association]
-
-
-def _declared_usage(params: MultifactorParams, system: System) -> dict[Association, float]:
-    """Return the usage before the first job by association, as demand × seconds."""
+def _demand_of_core(system: System) -> float:
+    """Return the demand of a core, or of a unit of the first resource type without cores."""
     types = system.resource_types
     total = system.totals[types.index(_CORE) if _CORE in types else 0]
     # Without a total no job has a demand.
-    scale = system.full_demand / total if total else 0.0
-    return {
-        Association(name, user): amount * scale
-        for name, account in params.accounts.items()
-        for user, amount in account.usage.items()
-        if amount
-    }
+    return system.full_demand / total if total else 0.0

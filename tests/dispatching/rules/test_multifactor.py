@@ -1,5 +1,6 @@
 """The order `multifactor`: a worked example, its factors, and usage that decays."""
 
+from collections.abc import Sequence
 from math import log
 from typing import Any
 
@@ -10,9 +11,8 @@ from hypothesis import strategies as st
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob, waiting_job
 from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.dispatching.rules.list_scheduling import ListScheduler
-from hpcsched.dispatching.rules.multifactor import Factors, Moment, MultifactorOrder
+from hpcsched.dispatching.rules.multifactor import MultifactorOrder
 from hpcsched.dispatching.rules.multifactor_params import MultifactorParams
-from hpcsched.dispatching.rules.multifactor_usage import DecayedUsage, User, user_of
 from hpcsched.runs.assembly import assemble
 from hpcsched.runs.runner import parts_of
 from hpcsched.scenario import load_scenario
@@ -59,6 +59,13 @@ def problem(
 ) -> DispatchingProblem:
     """Return a problem."""
     return DispatchingProblem(now, 1, queue, run, SYSTEM, NoObjective())
+
+
+def seen(
+    asked: DispatchingProblem,
+) -> tuple[int, Sequence[WaitingJob], Sequence[RunningJob]]:
+    """Return what priorities depend on."""
+    return asked.now, asked.queue, asked.running
 
 
 # Twenty jobs at second 3,000, on ten cores. The weights are chosen so that each factor is read off:
@@ -132,7 +139,7 @@ def test_the_worked_example() -> None:
     order.job_started(runs)
     queue = tuple(waiting(*row[:5]) for row in EXAMPLE)
     asked = problem(queue, (runs,))
-    found = {job: order.priority(factors) for job, factors in order.factors(asked).items()}
+    found = order.priorities(*seen(asked))
     assert found == pytest.approx({row[0]: row[5] for row in EXAMPLE}, rel=1e-12)
     assert [job.job_id for job in order.sort(asked)] == IN_ORDER
 
@@ -145,7 +152,7 @@ def test_a_queue_by_its_name() -> None:
         job._replace(job=job.job._replace(queue_name=name))
         for job, name in zip(queue, ("high", "high", "low"), strict=True)
     )
-    found = order.factors(problem(named))
+    found = order.factors(*seen(problem(named)))
     assert [found[k].qos for k in (1, 2, 3)] == [1, 0.25, 0]
 
 
@@ -154,7 +161,7 @@ def test_without_a_history_what_runs_counts() -> None:
     order = MultifactorOrder(params(), SYSTEM, NO_PARTITIONS)
     queue = (waiting(1, 3, 0, 1, 1), waiting(2, 2, 0, 1, 1))
     asked = problem(queue, (running(103, 3, 2900, 8), running(104, 5, 2900, 8)))
-    shares = [f.fair_share for f in order.factors(asked).values()]
+    shares = [f.fair_share for f in order.factors(*seen(asked)).values()]
     # Three users: half of the usage for a third of the shares.
     assert shares == pytest.approx([2**-1.5, 1.0])
     assert [job.job_id for job in order.sort(asked)] == [2, 1]
@@ -165,15 +172,24 @@ def test_small_jobs_first() -> None:
     queue = (waiting(1, 1, 0, 8, 1), waiting(2, 1, 0, 1, 1))
     for favor_small, sizes in ((False, [0.8, 0.1]), (True, [0.2, 0.9])):
         order = MultifactorOrder(params(favor_small=favor_small), SYSTEM, NO_PARTITIONS)
-        factors = order.factors(problem(queue)).values()
+        factors = order.factors(*seen(problem(queue))).values()
         assert [f.size for f in factors] == pytest.approx(sizes)
 
 
 def test_weights_are_those_of_the_example_in_slurm_s_documentation_unless_given() -> None:
     """Fair share weighs 10,000, all else 1,000."""
     order = MultifactorOrder(params(), SYSTEM, NO_PARTITIONS)
-    by_itself = [Factors(*(float(k == factor) for k in range(5))) for factor in range(5)]
-    assert [order.priority(factors) for factors in by_itself] == [1000, 1000, 10000, 1000, 1000]
+    # User 1 has used all there is, and job 1 wants the whole system: only its size counts.
+    wide = waiting(1, 1, 0, 10, 1)
+    runs = (running(103, 1, 2000, 10), running(104, 1, 2000, 10))
+    (priority,) = order.priorities(NOW, [wide], runs).values()
+    assert priority == pytest.approx(1000 + 10000 * 2**-1)
+    old = waiting(2, 2, 604_800, 10, 1)
+    (priority,) = order.priorities(NOW, [old], ()).values()
+    assert priority == 1000 + 1000 + 10000
+    short = MultifactorOrder(params(qos={"1": 4}), SYSTEM, PARTITIONS)
+    (priority,) = short.priorities(NOW, [old], ()).values()
+    assert priority == 1000 + 1000 + 10000 + 1000 + 1000
 
 
 def test_spans_are_a_week_unless_given() -> None:
@@ -185,7 +201,7 @@ def test_spans_are_a_week_unless_given() -> None:
     order.job_started(ended)
     order.job_ended(ended, NOW - week)
     runs = running(104, 2, NOW - 1000, 4)
-    factors = order.factors(problem(queue, (runs,)))
+    factors = order.factors(*seen(problem(queue, (runs,))))
     assert [factors[1].age, factors[2].age] == [0.5, 0]
     # User 1 has used 8 × ½, user 2 as much: half of the usage for half of the shares.
     assert [factors[1].fair_share, factors[2].fair_share] == [pytest.approx(0.5, rel=1e-12)] * 2
@@ -196,7 +212,9 @@ def test_what_nobody_speaks_of_counts_nothing() -> None:
     queue = (waiting(1, 1, 0, 1, 1), waiting(2, 1, 0, 1, 3))
     short = Partitions((Partition("short", {"queue": frozenset({1})}, priority=10),))
     for partitions, expected in ((NO_PARTITIONS, [0, 0]), (short, [1, 0])):
-        factors = MultifactorOrder(params(), SYSTEM, partitions).factors(problem(queue)).values()
+        factors = (
+            MultifactorOrder(params(), SYSTEM, partitions).factors(*seen(problem(queue))).values()
+        )
         assert [f.partition for f in factors] == expected
         assert [f.qos for f in factors] == [0, 0]
 
@@ -204,7 +222,7 @@ def test_what_nobody_speaks_of_counts_nothing() -> None:
 def test_a_share_of_nothing() -> None:
     """A user whose share is 0 has a factor of 0, before any usage too."""
     order = MultifactorOrder(params(shares={"1": 0}), SYSTEM, NO_PARTITIONS)
-    factors = order.factors(problem((waiting(1, 1, 0, 1, 1), waiting(2, 2, 0, 1, 1))))
+    factors = order.factors(*seen(problem((waiting(1, 1, 0, 1, 1), waiting(2, 2, 0, 1, 1)))))
     assert [factors[1].fair_share, factors[2].fair_share] == [0, 1]
 
 
@@ -213,22 +231,34 @@ def test_users_of_unknown_number_share() -> None:
     order = MultifactorOrder(params(), SYSTEM, NO_PARTITIONS)
     queue = (waiting(1, None, 0, 1, 1), waiting(2, 2, 0, 1, 1))
     asked = problem(queue, (running(103, None, 2900, 8),))
-    assert order.factors(asked)[1].fair_share == pytest.approx(2**-2)
-    assert order.factors(asked)[2].fair_share == 1
+    assert order.factors(*seen(asked))[1].fair_share == pytest.approx(2**-2)
+    assert order.factors(*seen(asked))[2].fair_share == 1
+
+
+def usage_of(
+    order: MultifactorOrder, now: int, run: Sequence[RunningJob] = ()
+) -> dict[int | None, float]:
+    """Return usage by user, without users who have none."""
+    return {one.user: used for one, used in order.usage(now, run).items() if used}
+
+
+def without_history(half_life: int | None) -> MultifactorOrder:
+    """Return an order with a half-life."""
+    return MultifactorOrder(params(half_life=half_life), SYSTEM, NO_PARTITIONS)
 
 
 def test_without_a_half_life_usage_is_demand_times_time() -> None:
     """Nothing is forgotten, whenever it is asked."""
-    usage = DecayedUsage(None, user_of)
-    usage.job_ended(running(1, 1, 100, 3), 150)
-    usage.job_ended(running(2, 1, 120, 2), 160)
-    assert usage.at(10_000, [running(3, 1, 9_990, 4)]) == {1: 3 * 50 + 2 * 40 + 4 * 10}
+    order = without_history(None)
+    order.job_ended(running(1, 1, 100, 3), 150)
+    order.job_ended(running(2, 1, 120, 2), 160)
+    assert usage_of(order, 10_000, [running(3, 1, 9_990, 4)]) == {1: 3 * 50 + 2 * 40 + 4 * 10}
 
 
 def test_usage_that_decays_is_an_integral() -> None:
     """4 cores for a half-life of 100 s, up to now: 4 × ∫ 2^(−t / 100) dt = 4 × 50 / ln 2."""
-    usage = DecayedUsage(100, user_of).at(NOW, [running(1, 1, NOW - 100, 4)])
-    assert usage == {1: pytest.approx(200 / log(2))}
+    found = usage_of(without_history(100), NOW, [running(1, 1, NOW - 100, 4)])
+    assert found == {1: pytest.approx(200 / log(2))}
 
 
 HISTORIES = st.lists(
@@ -243,9 +273,9 @@ HISTORIES = st.lists(
 )
 
 
-def told(history: list[tuple[int, int, int, int]], half_life: int | None) -> DecayedUsage[User]:
-    """Return the usage of jobs that have ended, told in order of their ends."""
-    usage = DecayedUsage(half_life, user_of)
+def told(history: list[tuple[int, int, int, int]], half_life: int | None) -> MultifactorOrder:
+    """Return an order that was told of jobs in order of their ends."""
+    usage = without_history(half_life)
     for k, (user, start, run_time, cores) in enumerate(sorted(history, key=lambda j: j[1] + j[2])):
         usage.job_ended(running(k, user, start, cores), start + run_time)
     return usage
@@ -259,10 +289,10 @@ def test_decay_composes(
     """Decay over two spans is decay over both, and a half-life halves."""
     usage = told(history, half_life)
     now = 1500 + first
-    before, after = usage.at(now, ()), usage.at(now + then, ())
+    before, after = usage_of(usage, now), usage_of(usage, now + then)
     factor = 2 ** (-then / half_life)
     assert after == pytest.approx({user: worth * factor for user, worth in before.items()})
-    halved = usage.at(now + half_life, ())
+    halved = usage_of(usage, now + half_life)
     assert halved == pytest.approx({user: worth / 2 for user, worth in before.items()})
 
 
@@ -277,11 +307,12 @@ def test_a_job_in_pieces_comes_to_the_same(
         cut = data.draw(st.integers(0, run_time))
         pieces += [(user, start, cut, cores), (user, start + cut, run_time - cut, cores)]
     whole, cut_up = told(history, half_life), told(pieces, half_life)
-    assert cut_up.at(1500, ()) == pytest.approx(whole.at(1500, ()))
+    assert usage_of(cut_up, 1500) == pytest.approx(usage_of(whole, 1500))
     # Nor whether it has ended or still runs at that instant.
     user, start, run_time, cores = history[0]
-    ended = told(history[:1], half_life).at(start + run_time, ())
-    runs = DecayedUsage(half_life, user_of).at(start + run_time, [running(1, user, start, cores)])
+    ended = usage_of(told(history[:1], half_life), start + run_time)
+    still = [running(1, user, start, cores)]
+    runs = usage_of(without_history(half_life), start + run_time, still)
     assert runs == pytest.approx(ended)
 
 
@@ -303,7 +334,7 @@ def test_rounds_change_nothing(
                 order.sort(problem(queue, now=pending.pop(0)))
             order.job_started(running(k, user, start, cores))
             order.job_ended(running(k, user, start, cores), start + run_time)
-        found.append(order.factors(problem(queue)))
+        found.append(order.factors(*seen(problem(queue))))
     assert found[0] == found[1]
     assert all(0 <= factor <= 1 for factors in found[0].values() for factor in factors)
 
@@ -375,7 +406,7 @@ def test_users_in_a_tree(given: dict[str, str], expected: dict[int, float]) -> N
     order.job_started(before)
     order.job_ended(before, 2900)
     asked = problem(tuple(waiting(user, user, 0, 1, 1) for user in (1, 2, 3, 4)))
-    found = order.factors(asked)
+    found = order.factors(*seen(asked))
     assert {job: factors.fair_share for job, factors in found.items()} == expected
     assert [job.job_id for job in order.sort(asked)] == [3, 4, 2, 1]
 
@@ -415,7 +446,7 @@ def test_usage_before_the_first_job() -> None:
             waiting_job(Job(user, now, Request(1, (1, 0)), 500, user=user), 500, system)
             for user in (1, 2, 3)
         )
-        found = order.factors(Moment(now, queue, run))
+        found = order.factors(now, queue, run)
         return [round(found[user].fair_share, 6) for user in (1, 2, 3)]
 
     assert factors_at(3000, ()) == [round(1 / 3, 6), 1.0, 1.0]
@@ -423,8 +454,5 @@ def test_usage_before_the_first_job() -> None:
     run = RunningJob(3900, 9, 3000, 10, NodeAllocation((0,), (10,)), job)
     order.job_started(run)
     assert factors_at(3600, (run,)) == [round(2 / 3, 6), round(1 / 3, 6), 1.0]
-    usage = DecayedUsage(600, user_of, {1: 3000.0 * job.demand / 10})
-    usage.job_started(run)
-    at = usage.at(3600, (run,))
-    assert at[1] * 10 / job.demand == pytest.approx(1500)
-    assert at[2] * 10 / job.demand == pytest.approx(3000 / log(2))
+    at = {one.user: used * 10 / job.demand for one, used in order.usage(3600, (run,)).items()}
+    assert at == {1: pytest.approx(1500), 2: pytest.approx(3000 / log(2)), 3: 0}

@@ -2,10 +2,15 @@
 
 from typing import Any
 
-from hpcsched.dispatching.rules.multifactor_accounts import AccountTree, Association, Branch, Leaf
+import pytest
+
+from hpcsched.dispatching.problem import WaitingJob, waiting_job
+from hpcsched.dispatching.rules.multifactor import AccountTree, Association, MultifactorOrder
 from hpcsched.dispatching.rules.multifactor_params import MultifactorParams
 from hpcsched.system.request import Request
 from hpcsched.workload.job import Job
+from hpcsched.workload.site_partitions import NO_PARTITIONS
+from tests.builders import alike
 
 ACCOUNTS = {
     "physics": {"shares": 3, "users": {"1": 1, "2": 1}, "groups": [7]},
@@ -15,8 +20,7 @@ ACCOUNTS = {
 
 def tree(**given: Any) -> AccountTree:
     """Return a tree as a scenario declares it."""
-    params = MultifactorParams.model_validate({"accounts": ACCOUNTS, **given})
-    return AccountTree(params.accounts, params.other_account)
+    return AccountTree(MultifactorParams.model_validate({"accounts": ACCOUNTS, **given}))
 
 
 def charged(accounts: AccountTree, user: int | None, group: int | None) -> str:
@@ -43,36 +47,36 @@ def test_other_users_are_in_the_account_that_is_named_or_in_others() -> None:
     assert charged(tree(other_account="theory"), 4, None) == "theory"
 
 
-def test_a_tree_has_the_users_that_are_declared_charged_or_present() -> None:
-    """A user that only ran or waits has one share; `others` is there once it has users."""
-    theory = Branch(
-        1,
-        4,
-        (
-            Leaf(Association("theory", 2), 5, 4),
-            Leaf(Association("theory", 3), 1, 0),
-            Leaf(Association("theory", 9), 1, 0),
-        ),
+def waiting(*users: int | None) -> list[WaitingJob]:
+    """Return a job of each user."""
+    jobs = [Job(k, 0, Request(1, (1,)), 60, user=user) for k, user in enumerate(users)]
+    return [waiting_job(job, 60, alike(1, core=1)) for job in jobs]
+
+
+def shares_with(*users: int | None, **given: Any) -> dict[Association, float]:
+    """Return the classic factors while jobs of some users wait."""
+    accounts = {"a": {"users": {"1": 1, "2": 1}, "usage": {"1": 60, "2": 20}}, **given}
+    params = MultifactorParams.model_validate(
+        {"accounts": accounts, "fair_share": "classic", "half_life": None}
     )
-    physics = Branch(
-        3,
-        6,
-        (
-            Leaf(Association("physics", 1), 1, 2),
-            Leaf(Association("physics", 2), 1, 0),
-            theory,
-        ),
-    )
-    usage = {Association("theory", 2): 4.0, Association("physics", 1): 2.0}
-    seen = [Association("theory", 9)]
-    assert tree().with_usage(usage, seen) == Branch(1, 6, (physics,))
-    others = Branch(1, 0, (Leaf(Association("others", None), 1, 0),))
-    more = tree().with_usage(usage, [*seen, Association("others", None)])
-    assert more == Branch(1, 6, (physics, others))
+    order = MultifactorOrder(params, alike(1, core=1), NO_PARTITIONS)
+    return order.fair_shares(0, waiting(*users))
+
+
+def test_users_that_wait_have_one_share_in_others() -> None:
+    """`others` is in the tree once it has users: then user 1 has S = 1/2 × 1/2 instead of 1/2.
+
+    User 1: u = 60/80, U = 3/4 + (1 - 3/4) × 1/2 = 7/8.
+    """
+    alone = shares_with()
+    assert alone[Association("a", 1)] == pytest.approx(2 ** -(7 / 4))
+    beside = shares_with(9)
+    assert beside[Association("a", 1)] == pytest.approx(2 ** -(7 / 2))
+    assert beside[Association("others", 9)] == 1.0
+    assert shares_with(None)[Association("others", None)] == 1.0
 
 
 def test_a_declared_account_others_keeps_its_shares() -> None:
-    """It is there without users too, as any declared account."""
-    declared = {**ACCOUNTS, "others": {"shares": 2}}
-    root = tree(accounts=declared).with_usage({}, ())
-    assert root.children[1] == Branch(2, 0, ())
+    """It is there without users too, as any declared account: user 1 has S = 1/3 × 1/2."""
+    found = shares_with(others={"shares": 2})
+    assert found[Association("a", 1)] == pytest.approx(2 ** -(7 / 8 * 6))

@@ -1,6 +1,5 @@
 """Fair-share factors of a tree of accounts, worked by hand, and the laws of Fair Tree."""
 
-from math import inf
 from random import Random
 from typing import Any
 
@@ -8,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hpcsched.dispatching.rules.multifactor_accounts import AccountTree, Association, Branch, Leaf
-from hpcsched.dispatching.rules.multifactor_params import MultifactorParams
-from hpcsched.dispatching.rules.multifactor_trees import classic, fair_tree, level_fair_share
+from hpcsched.dispatching.rules.multifactor import Association, MultifactorOrder
+from hpcsched.dispatching.rules.multifactor_params import FairShare, MultifactorParams
+from hpcsched.workload.site_partitions import NO_PARTITIONS
+from tests.builders import alike
 from tests.strategies import tries
 
 # Five users in three accounts; usage is 120 in all. S is the share of the siblings' shares, U that
@@ -35,42 +35,64 @@ ACCOUNTS = {
 USED = {1: 45.0, 2: 15.0, 3: 30.0, 5: 30.0}
 
 
-def tree_of(accounts: dict[str, Any], used: dict[int, float]) -> Branch:
-    """Return a tree with the usage of users who are in one account each."""
-    params = MultifactorParams.model_validate({"accounts": accounts})
-    account_of = {user: name for name, a in params.accounts.items() for user in a.users}
-    usage = {Association(account_of[user], user): amount for user, amount in used.items()}
-    return AccountTree(params.accounts, params.other_account).with_usage(usage, ())
+def fair_shares(
+    accounts: dict[str, Any], used: dict[tuple[str, int], float], algorithm: FairShare
+) -> dict[Association, float]:
+    """Return the factor of each declared user after some usage, in core-seconds."""
+    declared = {
+        name: {
+            **account,
+            "usage": {str(user): amount for (of, user), amount in used.items() if of == name},
+        }
+        for name, account in accounts.items()
+    }
+    params = MultifactorParams.model_validate(
+        {"accounts": declared, "half_life": None, "fair_share": algorithm}
+    )
+    return MultifactorOrder(params, alike(1, core=1), NO_PARTITIONS).fair_shares(0)
 
 
-def by_user(factors: dict[Association, float]) -> dict[int | None, float]:
-    """Return factors by the number of the user."""
-    return {association.user: factor for association, factor in factors.items()}
+def by_user(
+    accounts: dict[str, Any], used: dict[int, float], algorithm: FairShare
+) -> dict[int | None, float]:
+    """Return factors by the number of the user; each user is in one account."""
+    account_of = {int(user): name for name, a in accounts.items() for user in a.get("users", ())}
+    usage = {(account_of[user], user): amount for user, amount in used.items()}
+    return {one.user: factor for one, factor in fair_shares(accounts, usage, algorithm).items()}
+
+
+def fair_tree(accounts: dict[str, Any], used: dict[int, float]) -> dict[int | None, float]:
+    """Return factors by Fair Tree."""
+    return by_user(accounts, used, "fair-tree")
+
+
+def classic(accounts: dict[str, Any], used: dict[int, float]) -> dict[int | None, float]:
+    """Return factors by the classic formula."""
+    return by_user(accounts, used, "classic")
 
 
 def test_tied_accounts_are_merged() -> None:
     """The users of three tied accounts are ranked together, by the level fair share in each."""
-    factors = by_user(fair_tree(tree_of(ACCOUNTS, USED)))
+    factors = fair_tree(ACCOUNTS, USED)
     assert factors == {4: 5 / 5, 2: 4 / 5, 5: 3 / 5, 3: 2 / 5, 1: 1 / 5}
-    assert list(factors) == [4, 2, 5, 3, 1]
 
 
 def test_an_account_with_less_usage_comes_first_as_a_whole() -> None:
     """With 10 more of usage by user 5, biology has LF = (1/4) / (40/130) = 13/16 < 13/12."""
-    factors = by_user(fair_tree(tree_of(ACCOUNTS, USED | {5: 40.0})))
+    factors = fair_tree(ACCOUNTS, USED | {5: 40.0})
     # Physics and chemistry still tie at 13/12: (2/4) / (60/130) and (1/4) / (30/130).
     assert factors == {4: 1.0, 2: 0.8, 3: 0.6, 1: 0.4, 5: 0.2}
 
 
 def test_users_without_usage_tie_at_the_best_rank() -> None:
     """Nobody has used anything: all level fair shares are infinite, all factors 1."""
-    assert set(fair_tree(tree_of(ACCOUNTS, {})).values()) == {1.0}
+    assert set(fair_tree(ACCOUNTS, {}).values()) == {1.0}
 
 
 def test_tied_siblings_share_the_better_rank_and_the_next_user_keeps_its_place() -> None:
     """Users 1 and 2 have used as much for as many shares; user 3 is third of four, not second."""
     one = {"a": {"users": {"1": 1, "2": 1, "3": 1, "4": 0}}}
-    factors = by_user(fair_tree(tree_of(one, {1: 10.0, 2: 10.0, 3: 20.0})))
+    factors = fair_tree(one, {1: 10.0, 2: 10.0, 3: 20.0})
     # A user without shares has a level fair share of 0, without usage too.
     assert factors == {1: 1.0, 2: 1.0, 3: 0.5, 4: 0.25}
 
@@ -81,7 +103,7 @@ def test_a_user_that_ties_with_an_account_has_the_rank_of_its_best_user() -> Non
         "top": {"users": {"1": 1, "4": 1}},
         "below": {"parent": "top", "users": {"2": 1, "3": 1}},
     }
-    factors = by_user(fair_tree(tree_of(accounts, {1: 10.0, 2: 2.0, 3: 8.0, 4: 30.0})))
+    factors = fair_tree(accounts, {1: 10.0, 2: 2.0, 3: 8.0, 4: 30.0})
     assert factors == {1: 1.0, 2: 1.0, 3: 0.5, 4: 0.25}
 
 
@@ -92,17 +114,7 @@ def test_usage_is_summed_upwards() -> None:
         "deep": {"parent": "a", "users": {"1": 1}},
         "b": {"users": {"2": 1}},
     }
-    root = tree_of(accounts, {1: 30.0, 2: 10.0})
-    assert [(child.shares, child.usage) for child in root.children] == [(1, 30), (1, 10)]
-    assert by_user(fair_tree(root)) == {2: 1.0, 1: 0.5}
-
-
-@pytest.mark.parametrize(
-    ("shares", "usage", "expected"), [(1, 10, 0.5), (3, 5, 3.0), (1, 0, inf), (0, 0, 0), (0, 5, 0)]
-)
-def test_level_fair_share(shares: float, usage: float, expected: float) -> None:
-    """Share of 4 shares / share of a usage of 20."""
-    assert level_fair_share(Leaf(Association("a", 1), shares, usage), 4, 20) == expected
+    assert fair_tree(accounts, {1: 30.0, 2: 10.0}) == {2: 1.0, 1: 0.5}
 
 
 def test_the_classic_formula_blends_usage_with_that_of_the_account() -> None:
@@ -112,7 +124,7 @@ def test_the_classic_formula_blends_usage_with_that_of_the_account() -> None:
     User 2: u = 15/120 = 1/8, U = 1/8 + (1/2 - 1/8) × 1/2 = 5/16, S = 1/4.
     User 5: alone in biology, so that U = u = 1/4, and S = 1/4.
     """
-    factors = by_user(classic(tree_of(ACCOUNTS, USED)))
+    factors = classic(ACCOUNTS, USED)
     assert factors[1] == pytest.approx(2 ** -(7 / 4))
     assert factors[2] == pytest.approx(2 ** -(5 / 4))
     assert factors[5] == pytest.approx(2**-1)
@@ -121,11 +133,11 @@ def test_the_classic_formula_blends_usage_with_that_of_the_account() -> None:
 def test_the_classic_formula_without_usage_or_shares() -> None:
     """1 for users with shares in an account with shares, else 0."""
     accounts = {"a": {"users": {"1": 1, "2": 0}}, "b": {"shares": 0, "users": {"3": 1}}}
-    assert by_user(classic(tree_of(accounts, {}))) == {1: 1.0, 2: 0.0, 3: 0.0}
+    assert classic(accounts, {}) == {1: 1.0, 2: 0.0, 3: 0.0}
 
 
 # `sshare` and `sprio` of Slurm 22.05.8 (slurmctld with slurmdbd) after six jobs had run for 117.8 s
-# on 3, 1, 5, 1, 2 and 4 cores: RawUsage, LevelFS and FairShare of users 1 to 7, and of root (0).
+# on 3, 1, 5, 1, 2 and 4 cores: RawUsage and FairShare of users 1 to 7, and of root (0).
 # `sprio` printed the same factors for twenty waiting jobs. Slurm's `root` is a child of the root of
 # the tree; here it is alone in an account.
 SLURM_ACCOUNTS = {
@@ -139,16 +151,11 @@ SLURM_USED = {1: 353.0, 2: 117.0, 3: 589.0, 4: 117.0, 5: 235.0, 6: 471.0}
 SLURM_FAIR_SHARE = {
     0: 1.0, 5: 0.875, 2: 0.75, 1: 0.625, 7: 0.5, 6: 0.375, 4: 0.25, 3: 0.125,
 }  # fmt: skip
-SLURM_LEVEL_FS = {"biology": 1.6, "physics": 0.8, "chemistry": 0.533333}
 
 
 def test_the_factors_are_those_that_slurm_printed() -> None:
-    """Level fair shares agree up to the rounding of the printed usage, factors exactly."""
-    root = tree_of(SLURM_ACCOUNTS, SLURM_USED)
-    assert by_user(fair_tree(root)) == SLURM_FAIR_SHARE
-    declared = dict(zip(SLURM_ACCOUNTS, root.children, strict=False))
-    found = {name: level_fair_share(declared[name], 5, root.usage) for name in SLURM_LEVEL_FS}
-    assert found == pytest.approx(SLURM_LEVEL_FS, rel=0.01)
+    """The ranks of Fair Tree agree exactly."""
+    assert fair_tree(SLURM_ACCOUNTS, SLURM_USED) == SLURM_FAIR_SHARE
 
 
 # Fair share of the parent, worked by hand. `lent` counts as its parent: its users are children of
@@ -173,10 +180,7 @@ OF_PARENT_USED = {1: 30.0, 2: 20.0, 3: 10.0, 4: 40.0}
 
 def test_users_with_the_shares_of_their_parent_are_first_in_it() -> None:
     """Children of an account that counts as its parent are ranked among those of the parent."""
-    root = tree_of(OF_PARENT, OF_PARENT_USED)
-    assert [child.shares for child in root.children] == [1, 1, None]
-    assert root.level_shares == 2
-    factors = by_user(fair_tree(root))
+    factors = fair_tree(OF_PARENT, OF_PARENT_USED)
     assert factors == {5: 5 / 5, 4: 4 / 5, 1: 3 / 5, 3: 2 / 5, 2: 1 / 5}
 
 
@@ -186,12 +190,12 @@ def test_the_classic_formula_gives_them_the_factor_of_the_parent() -> None:
     User 3: u = 10/100, U = 1/10 + (6/10 - 1/10) × 3/4 = 19/40, S = 1/2 × 3/4 = 3/8.
     User 4 is a child of the root: U = u = 40/100, S = 1/2.
     """
-    factors = by_user(classic(tree_of(OF_PARENT, OF_PARENT_USED)))
+    factors = classic(OF_PARENT, OF_PARENT_USED)
     assert factors[1] == pytest.approx(2 ** -(6 / 5))
     assert factors[3] == pytest.approx(2 ** -(19 / 15))
     assert factors[4] == pytest.approx(2 ** -(4 / 5))
     assert factors[5] == 0.5
-    assert by_user(classic(tree_of(OF_PARENT, {})))[5] == 1.0
+    assert classic(OF_PARENT, {})[5] == 1.0
 
 
 # `sshare -alP` and `sprio` of Slurm 22.05.8 for the same tree under both algorithms, after ten jobs
@@ -226,13 +230,12 @@ SLURM_PARENT_CLASSIC = {
 
 def test_the_factors_with_shares_of_the_parent_are_those_that_slurm_printed() -> None:
     """Ranks agree exactly; the classic factors up to the whole seconds of the printed usage."""
-    params = MultifactorParams.model_validate({"accounts": SLURM_PARENT_ACCOUNTS})
-    usage = {Association(*key): amount for key, amount in SLURM_PARENT_USED.items()}
-    root = AccountTree(params.accounts, params.other_account).with_usage(usage, ())
-    ranks = {tuple(one): round(factor, 6) for one, factor in fair_tree(root).items()}
-    assert ranks == SLURM_PARENT_FAIR_TREE
-    factors = {tuple(one): factor for one, factor in classic(root).items()}
-    assert factors == pytest.approx(SLURM_PARENT_CLASSIC, rel=0.03)
+    ranks = fair_shares(SLURM_PARENT_ACCOUNTS, SLURM_PARENT_USED, "fair-tree")
+    assert {tuple(one): round(factor, 6) for one, factor in ranks.items()} == SLURM_PARENT_FAIR_TREE
+    factors = fair_shares(SLURM_PARENT_ACCOUNTS, SLURM_PARENT_USED, "classic")
+    assert {tuple(one): factor for one, factor in factors.items()} == pytest.approx(
+        SLURM_PARENT_CLASSIC, rel=0.03
+    )
 
 
 @st.composite
@@ -262,7 +265,7 @@ def test_a_rank_counts_the_users_that_are_not_better(
     tree: tuple[dict[str, Any], dict[int, float]],
 ) -> None:
     """A factor is (n - users with a larger factor) / n, so that ranks without ties are 1 to n."""
-    factors = fair_tree(tree_of(*tree))
+    factors = fair_tree(*tree)
     found = list(factors.values())
     assert len(found) == len(tree[1])
     count = len(found)
@@ -281,7 +284,7 @@ def test_ranks_without_ties_are_a_permutation(
     for account in accounts.values():
         account["shares"] = random.uniform(1, 2)
         account["users"] = {user: random.uniform(1, 2) for user in account["users"]}
-    factors = fair_tree(tree_of(accounts, {user: random.uniform(1, 2) for user in used}))
+    factors = fair_tree(accounts, {user: random.uniform(1, 2) for user in used})
     count = len(factors)
     assert sorted(factors.values()) == [rank / count for rank in range(1, count + 1)]
 
@@ -294,6 +297,6 @@ def test_more_usage_never_raises_a_factor(
     """Of two states that differ in one user's usage, that user has the smaller factor with more."""
     accounts, used = tree
     user = sorted(used)[which % len(used)]
-    before = by_user(fair_tree(tree_of(accounts, used)))
-    after = by_user(fair_tree(tree_of(accounts, used | {user: used[user] + more})))
+    before = fair_tree(accounts, used)
+    after = fair_tree(accounts, used | {user: used[user] + more})
     assert after[user] <= before[user]

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from hpcsched.dispatching.rules.multifactor_accounts import AccountTree, Association
+from hpcsched.dispatching.rules.multifactor import MultifactorOrder
 from hpcsched.dispatching.rules.multifactor_params import MultifactorParams
-from hpcsched.dispatching.rules.multifactor_trees import classic, fair_tree
 from hpcsched.errors import InputError
 from hpcsched.scenario.slurm.accounts import (
     FIRST_ABSENT,
@@ -17,6 +16,8 @@ from hpcsched.scenario.slurm.accounts import (
     read_associations,
 )
 from hpcsched.slurm.associations import parse_associations
+from hpcsched.workload.site_partitions import NO_PARTITIONS
+from tests.builders import alike
 from tests.slurm.associations_22_05 import DUMP, SSHARE, SSHARE_CLASSIC, as_json
 
 USERS = ["daemon", "bin", "sys", "games", "man", "lp", "mail", "news", "proxy", "backup", "root"]
@@ -91,8 +92,8 @@ def test_the_other_forms_have_the_same_tree(text: str) -> None:
     assert found == expected
 
 
-@pytest.mark.parametrize(("text", "algorithm"), [(SSHARE, fair_tree), (SSHARE_CLASSIC, classic)])
-def test_the_factors_are_those_of_the_same_table(text: str, algorithm: object) -> None:
+@pytest.mark.parametrize(("text", "is_classic"), [(SSHARE, False), (SSHARE_CLASSIC, True)])
+def test_the_factors_are_those_of_the_same_table(text: str, is_classic: bool) -> None:
     """Both columns FairShare are computed from the shares and the usage beside them.
 
     `sshare` prints 1 for `backup` under the classic formula, and `sprio` 0.5: its jobs have the
@@ -100,26 +101,21 @@ def test_the_factors_are_those_of_the_same_table(text: str, algorithm: object) -
     """
     value = yaml.safe_load(accounts_block(parse_associations(text), NAMES, SOURCE).text)
     params = MultifactorParams.model_validate(value)
-    assert params.fair_share == ("classic" if algorithm is classic else None)
-    usage = {
-        Association(name, user): amount
-        for name, account in params.accounts.items()
-        for user, amount in account.usage.items()
-    }
-    root = AccountTree(params.accounts, None).with_usage(usage, ())
-    compute = classic if algorithm is classic else fair_tree
-    found = {(one.account, one.user): factor for one, factor in compute(root).items()}
+    assert params.fair_share == ("classic" if is_classic else None)
+    params = params.model_copy(update={"half_life": None})
+    order = MultifactorOrder(params, alike(1, core=1), NO_PARTITIONS)
+    found = {tuple(one): factor for one, factor in order.fair_shares(0).items()}
     header, *rows = (line.split("|") for line in text.splitlines())
     column, looked_at = header.index("FairShare"), 0
     for row in rows:
         account, name = row[0].strip(), row[1]
-        if name and (algorithm is fair_tree or name != "backup"):
+        if name and (not is_classic or name != "backup"):
             factor = found[account, NAMES.users.get(name, FIRST_ABSENT)]
             # The printed usage has whole seconds.
-            accuracy = 1e-6 if algorithm is fair_tree else 0.02
+            accuracy = 0.02 if is_classic else 1e-6
             assert factor == pytest.approx(float(row[column]), abs=accuracy)
             looked_at += 1
-    assert looked_at == (13 if algorithm is fair_tree else 12)
+    assert looked_at == (12 if is_classic else 13)
 
 
 def test_what_is_left_out() -> None:

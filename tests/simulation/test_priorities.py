@@ -1,4 +1,4 @@
-"""Orders that Python works out, and what observers tell, are asked for alike in both loops."""
+"""Priorities of the core are those that Python is asked for; so is what observers tell."""
 
 from typing import Any
 
