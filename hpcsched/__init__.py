@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from hpcsched.parameters import ResourceType as ResourceType
     from hpcsched.parameters import Selects as Selects
     from hpcsched.plugins.spec import hookimpl as hookimpl
-    from hpcsched.prediction.correction import Correction as Correction
+    from hpcsched.prediction.corrections import Correction as Correction
     from hpcsched.prediction.predictor import Oracle as Oracle
     from hpcsched.prediction.predictor import Predictor as Predictor
     from hpcsched.prediction.predictor import capped as capped
@@ -115,7 +115,7 @@ _EXPORTS = {
     "BestFit": "hpcsched.dispatching.rules.allocators",
     "Caution": "hpcsched.registration",
     "Context": "hpcsched.context",
-    "Correction": "hpcsched.prediction.correction",
+    "Correction": "hpcsched.prediction.corrections",
     "CpParams": "hpcsched.dispatching.cp.cp_params",
     "Decision": "hpcsched.dispatching.decision",
     "DecisionError": "hpcsched.errors",

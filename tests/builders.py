@@ -19,7 +19,7 @@ from hpcsched.dispatching.rules.orders import (
     smallest_area,
     smallest_product,
 )
-from hpcsched.prediction.actual import Actual
+from hpcsched.prediction.predictors import Actual
 from hpcsched.simulation.engine import Simulation
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.parts import Parts

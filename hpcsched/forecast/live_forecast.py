@@ -35,7 +35,7 @@ from hpcsched.live.learning import Predictions
 from hpcsched.live.session import earliest_submission
 from hpcsched.live.site import check_site, site_of
 from hpcsched.live.snapshot import Asked, Snapshot, snapshot
-from hpcsched.prediction.requested_time import RequestedTime
+from hpcsched.prediction.predictors import RequestedTime
 from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.runs.runner import parts_of
 from hpcsched.scenario import Scenario

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from heapq import heappop, heappush
 
 from hpcsched.errors import PluginError
-from hpcsched.prediction.predictor import Oracle, Predictor
-from hpcsched.prediction.predictor_driver import PredictorDriver
+from hpcsched.prediction.predictor import Oracle, Predictor, PredictorDriver
 from hpcsched.workload.job import Job, TracedJob
 
 _NOT_KNOWN = 0

@@ -22,8 +22,8 @@ from hpcsched.live.announced_outages import (
 )
 from hpcsched.live.shared_capacity import beyond_capacity, shared_requests, with_shared
 from hpcsched.live.site import DAY, Site, shares
-from hpcsched.prediction.correction import Correction
-from hpcsched.prediction.predictor_driver import corrected_run_time
+from hpcsched.prediction.corrections import Correction
+from hpcsched.prediction.predictor import corrected_run_time
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.cluster import ClusterJob, ClusterState
 from hpcsched.system.group_limits import GroupUsage

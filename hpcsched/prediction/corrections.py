@@ -1,14 +1,43 @@
-"""Built-in corrections of predictions that running jobs have outlived."""
+"""Corrections of predictions that running jobs have outlived: protocol and built-in ones."""
+
+from typing import Protocol
 
 from hpcsched.registration import builtin
 from hpcsched.workload.job import Job
 
 
-@builtin(
-    "correction",
-    "one-second",
-    summary="one more second, in every round anew",
-)
+class Correction(Protocol):
+    """Rule for the new estimate of a running job that has outlived its prediction.
+
+    It never sees real run times, and its answer depends on the arguments alone.
+
+    Examples
+    --------
+    >>> class Doubled:
+    ...     def correct(self, job: Job, predicted_run_time: int, elapsed: int) -> int:
+    ...         return max(1, 2 * elapsed)
+    """
+
+    def correct(self, job: Job, predicted_run_time: int, elapsed: int) -> int:
+        """Return the new predicted run time of a job, in seconds, above `elapsed`.
+
+        The new prediction holds until the job outlives it, too.
+
+        Parameters
+        ----------
+        predicted_run_time
+            The prediction at submission, in seconds; never an earlier correction.
+        elapsed
+            Seconds that the job has run, at least `predicted_run_time`.
+
+        Returns
+        -------
+        int
+            Whole seconds above `elapsed`; another value ends the run.
+        """
+
+
+@builtin("correction", "one-second", summary="one more second, in every round anew")
 class OneSecond:
     """Correction that expects the end one second from now, in every round anew.
 

@@ -3,14 +3,14 @@
 from bisect import bisect_left, insort
 from collections import deque
 from fractions import Fraction
-from typing import Annotated, Any, Protocol, Self
+from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
 from hpcsched.context import Context
 from hpcsched.parameters import Params, Selects
 from hpcsched.prediction.predictor import Oracle, Predictor, capped, whole_seconds
-from hpcsched.prediction.recent import Recent
+from hpcsched.prediction.predictors import Recent
 from hpcsched.registration import builtin
 from hpcsched.workload.job import Job
 
@@ -55,53 +55,26 @@ class InflatedParams(Params):
         return self
 
 
-class Multiplier(Protocol):
-    """Factor of predictions, which may learn from completed jobs."""
+class ConstantFactor:
+    """Constant factor, exactly as it is written in the scenario."""
+
+    def __init__(self, factor: float) -> None:
+        # By its decimal digits: 1.1 is 11/10 here, and not the nearest double, which is above.
+        self._factor = Fraction(repr(factor))
 
     @property
     def value(self) -> Fraction:
         """Current factor."""
+        return self._factor
 
     def predicted(self, job: Job, seconds: int) -> None:
-        """Record the prediction of a job.
-
-        Parameters
-        ----------
-        seconds
-            Prediction before multiplication, in seconds, at least 1.
-        """
+        """Record the prediction of a job before multiplication, in seconds, at least 1."""
 
     def completed(self, job: Job, run_time: int) -> None:
-        """Record the end of a job.
-
-        Parameters
-        ----------
-        run_time
-            Its real run time in seconds.
-        """
+        """Record the real run time of a job, in seconds."""
 
 
-class ConstantFactor:
-    """Constant factor, exactly as it is written in the scenario.
-
-    Parameters
-    ----------
-    factor
-        The factor, above 0.
-    """
-
-    def __init__(self, factor: float) -> None:
-        # By its decimal digits: 1.1 is 11/10 here, and not the nearest double, which is above.
-        self.value = Fraction(repr(factor))
-
-    def predicted(self, job: Job, seconds: int) -> None:
-        """Learn nothing."""
-
-    def completed(self, job: Job, run_time: int) -> None:
-        """Learn nothing."""
-
-
-class QuantileOfRatios:
+class QuantileOfRatios(ConstantFactor):
     """Quantile of run time / predicted time of the last completed jobs.
 
     By nearest rank: the smallest ratio that at least the share `quantile` of the ratios does not
@@ -124,7 +97,7 @@ class QuantileOfRatios:
 
     @property
     def value(self) -> Fraction:
-        """Current factor, an exact fraction."""
+        """Current quantile, an exact fraction."""
         count = len(self._sorted)
         if not count:
             return _ONE
@@ -153,77 +126,57 @@ class QuantileOfRatios:
         return len(self._ratios) + len(self._pending)
 
 
-class Inflated:
-    """Predictor that multiplies another's predictions and rounds up to whole seconds."""
+class _Inflating:
+    """Multiplication of another predictor's predictions, rounded up to whole seconds."""
 
-    def __init__(self, inner: Predictor, multiplier: Multiplier, *, cap: bool) -> None:
-        self._inner = inner
-        self._scale = _Scale(multiplier, cap=cap)
-
-    def predict(self, job: Job) -> int:
-        """Return the other predictor's prediction times the factor, in seconds."""
-        return self._scale.apply(job, self._inner.predict(job))
+    def __init__(self, inner: Any, multiplier: ConstantFactor, *, cap: bool) -> None:
+        self._inner, self._multiplier, self._cap = inner, multiplier, cap
 
     def observe(self, job: Job, run_time: int) -> None:
         """Pass the completed job to the other predictor and to the multiplier."""
         self._inner.observe(job, run_time)
-        self._scale.multiplier.completed(job, run_time)
+        self._multiplier.completed(job, run_time)
+
+    def _multiplied(self, job: Job, seconds: int) -> int:
+        # An inner predictor plugin may answer anything; 59.9 is refused here, not truncated.
+        seconds = whole_seconds(seconds)
+        factor = self._multiplier.value
+        self._multiplier.predicted(job, seconds)
+        longer = max(1, -(-seconds * factor.numerator // factor.denominator))
+        return capped(longer, job) if self._cap else longer
 
 
-class InflatedOracle:
+class Inflated(_Inflating):
+    """Predictor that multiplies another's predictions."""
+
+    def predict(self, job: Job) -> int:
+        """Return the other predictor's prediction times the factor, in seconds."""
+        return self._multiplied(job, self._inner.predict(job))
+
+
+class InflatedOracle(_Inflating):
     """Oracle that multiplies another oracle's predictions: errors by a known factor.
 
     It sees real run times on behalf of the inner oracle, so it is an oracle itself.
     """
 
-    def __init__(self, inner: Oracle, multiplier: Multiplier, *, cap: bool) -> None:
-        self._inner = inner
-        self._scale = _Scale(multiplier, cap=cap)
-
     def foresee(self, job: Job, run_time: int) -> int:
         """Return the oracle's prediction times the factor, in seconds."""
-        return self._scale.apply(job, self._inner.foresee(job, run_time))
-
-    def observe(self, job: Job, run_time: int) -> None:
-        """Pass the completed job to the oracle and to the multiplier."""
-        self._inner.observe(job, run_time)
-        self._scale.multiplier.completed(job, run_time)
-
-
-class _Scale:
-    """Application of a multiplier to predictions of at least one second."""
-
-    def __init__(self, multiplier: Multiplier, *, cap: bool) -> None:
-        self.multiplier = multiplier
-        self._cap = cap
-
-    def apply(self, job: Job, seconds: int) -> int:
-        """Return the seconds times the factor, rounded up, at least 1, and capped if set so."""
-        # An inner predictor plugin may answer anything; 59.9 is refused here, not truncated.
-        seconds = whole_seconds(seconds)
-        factor = self.multiplier.value
-        self.multiplier.predicted(job, seconds)
-        longer = max(1, -(-seconds * factor.numerator // factor.denominator))
-        return capped(longer, job) if self._cap else longer
+        return self._multiplied(job, self._inner.foresee(job, run_time))
 
 
 @builtin(
-    "predictor",
-    "inflated",
-    InflatedParams,
-    summary="another predictor's predictions, multiplied",
+    "predictor", "inflated", InflatedParams, summary="another predictor's predictions, multiplied"
 )
 def make_inflated(params: InflatedParams, context: Context) -> Inflated | InflatedOracle:
     """Make the predictor `inflated`; around an oracle, the result is an oracle."""
     inner: Predictor | Oracle = context.make("predictor", params.of)
-    multiplier: Multiplier
     if params.factor is not None:
         multiplier = ConstantFactor(params.factor)
     else:
         assert params.quantile is not None
-        window = WINDOW if params.window is None else params.window
-        memory = MEMORY if params.memory is None else params.memory
-        multiplier = QuantileOfRatios(params.quantile, window, memory)
-    if isinstance(inner, Oracle):
-        return InflatedOracle(inner, multiplier, cap=params.cap)
-    return Inflated(inner, multiplier, cap=params.cap)
+        multiplier = QuantileOfRatios(
+            params.quantile, params.window or WINDOW, params.memory or MEMORY
+        )
+    made = InflatedOracle if isinstance(inner, Oracle) else Inflated
+    return made(inner, multiplier, cap=params.cap)

@@ -1,9 +1,17 @@
-"""Protocols of predictors."""
+"""Protocols of predictors, and checked access to them.
 
-from collections.abc import Sequence
+Simulation, predictor evaluation and live runs all ask through `PredictorDriver`, so that the same
+answer has the same effect in each of them.
+"""
+
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
+from hpcsched.errors import PluginError
+from hpcsched.plugin_faults import FAULTS, named, raised
+from hpcsched.prediction.corrections import Correction
 from hpcsched.workload.job import Job
+from hpcsched.workload.time_bounds import LONGEST
 
 
 class Predictor(Protocol):
@@ -135,3 +143,148 @@ def capped(seconds: int, job: Job) -> int:
         Estimated run time in seconds.
     """
     return max(1, min(seconds, job.requested_time))
+
+
+class PredictorDriver:
+    """Checked access to a predictor; real run times reach oracles only.
+
+    Parameters
+    ----------
+    name
+        The name of its plugin, for messages; the predictor's class if None.
+    """
+
+    def __init__(self, predictor: Predictor | Oracle, name: str | None = None) -> None:
+        self._named = named("predictor", predictor, name)
+        self._learn = predictor.observe
+        self._rule_predictor = predictor if isinstance(predictor, RulePredictor) else None
+        self.rules = () if self._rule_predictor is None else tuple(self._rule_predictor.rules)
+        """The names of a rule predictor's rules; empty for any other."""
+        self._answer: Callable[[Job, int], object]
+        # Decided once here, not per job: only an object with `foresee` ever sees a run time.
+        if isinstance(predictor, Oracle):
+            self._answer = predictor.foresee
+        else:
+            self._answer = lambda job, _: predictor.predict(job)
+
+    def predict(self, job: Job, run_time: int) -> int:
+        """Return the predicted run time of a job.
+
+        Parameters
+        ----------
+        run_time
+            Its real run time in seconds, which only an oracle is shown.
+
+        Returns
+        -------
+        int
+            Seconds; an answer below 1 counts as 1.
+
+        Raises
+        ------
+        PluginError
+            If the predictor raises something, or its answer is no whole number.
+        """
+        try:
+            answer = self._answer(job, run_time)
+        except PluginError:
+            raise  # of a predictor that this one asks, which is named
+        except FAULTS as error:
+            raise self._raised(job, error) from error
+        return self._seconds(job, answer)
+
+    def predict_by(self, job: Job, run_time: int) -> Prediction:
+        """Return the predicted run time as `predict` does, and the rule behind it.
+
+        Returns
+        -------
+        Prediction
+            Seconds and rule; the rule is empty for a predictor without rules.
+
+        Raises
+        ------
+        PluginError
+            If `predict` would raise it, or the predictor does not list the rule.
+        """
+        if self._rule_predictor is None:
+            return Prediction(self.predict(job, run_time), "")
+        try:
+            seconds, rule = self._rule_predictor.predict_by(job)
+        except PluginError:
+            raise
+        except FAULTS as error:
+            raise self._raised(job, error) from error
+        if rule not in self.rules:
+            listed = ", ".join(self.rules)
+            raise self._fault(job, f"expected one of its rules, {listed}, found {rule!r}")
+        return Prediction(self._seconds(job, seconds), rule)
+
+    def observe(self, job: Job, run_time: int) -> None:
+        """Pass a completed job to the predictor.
+
+        Parameters
+        ----------
+        run_time
+            Its real run time in seconds.
+
+        Raises
+        ------
+        PluginError
+            If the predictor raises an exception.
+        """
+        try:
+            self._learn(job, run_time)
+        except PluginError:
+            raise
+        except FAULTS as error:
+            raise self._raised(job, error) from error
+
+    def _seconds(self, job: Job, answer: object) -> int:
+        try:
+            seconds = whole_seconds(answer)
+        except ValueError as error:
+            raise self._fault(job, str(error)) from None
+        if seconds > LONGEST:
+            raise self._fault(job, f"expected at most {LONGEST} s (136 years), found {seconds}")
+        return seconds
+
+    def _raised(self, job: Job, error: BaseException) -> PluginError:
+        return self._fault(job, raised(error))
+
+    def _fault(self, job: Job, what: str) -> PluginError:
+        return PluginError(f"{self._named}, job {job.job_id}: {what}")
+
+
+def corrected_run_time(
+    correction: Correction, job: Job, predicted_run_time: int, elapsed: int
+) -> int:
+    """Return the corrected estimate of a running job, in seconds, above the elapsed time.
+
+    Parameters
+    ----------
+    predicted_run_time
+        The prediction at submission, in seconds.
+    elapsed
+        Seconds that the job has run.
+
+    Raises
+    ------
+    PluginError
+        If the correction raises an exception, or its answer is not a whole number above `elapsed`.
+    """
+    try:
+        run_time = correction.correct(job, predicted_run_time, elapsed)
+    except FAULTS as error:
+        raise _correction_fault(correction, job, raised(error)) from error
+    # Not isinstance: True is an int too, and numpy integers would leak into results.
+    if type(run_time) is not int or run_time <= elapsed:
+        what = f"expected a whole number of seconds above {elapsed}, found {run_time!r}"
+        raise _correction_fault(correction, job, what)
+    if run_time > LONGEST:
+        what = f"expected at most {LONGEST} s (136 years), found {run_time}"
+        raise _correction_fault(correction, job, what)
+    return run_time
+
+
+def _correction_fault(correction: Correction, job: Job, what: str) -> PluginError:
+    return PluginError(f"{named('correction', correction)}, job {job.job_id}: {what}")

@@ -15,8 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hpcsched.errors import PluginError
-from hpcsched.prediction.predictor import Oracle, Predictor
-from hpcsched.prediction.predictor_driver import PredictorDriver
+from hpcsched.prediction.predictor import Oracle, Predictor, PredictorDriver
 from hpcsched.workload.job import Job, TracedJob
 
 IntArray = npt.NDArray[np.int64]

@@ -27,7 +27,7 @@ from hpcsched.plugins.registry import (
     Installed,
     Registry,
 )
-from hpcsched.prediction.correction import Correction
+from hpcsched.prediction.corrections import Correction
 from hpcsched.prediction.predictor import Oracle, Predictor
 from hpcsched.scenario import Scenario
 from hpcsched.scenario.choices import Choice, Transformed

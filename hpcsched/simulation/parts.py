@@ -9,8 +9,7 @@ from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.job_events import JobEventObserver
 from hpcsched.dispatching.problem import Objective
 from hpcsched.dispatching.recorded_due_times import RecordedStarts
-from hpcsched.prediction.correction import Correction
-from hpcsched.prediction.corrections import OneSecond
+from hpcsched.prediction.corrections import Correction, OneSecond
 from hpcsched.prediction.predictor import Oracle, Predictor
 from hpcsched.simulation.latency import Latency
 from hpcsched.simulation.observer import Observer

@@ -8,8 +8,8 @@ from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.hyper.hyper_dispatcher import Hyper, make_hyper
 from hpcsched.dispatching.hyper.params import HyperParams
 from hpcsched.dispatching.job_events import JobEventObserver
-from hpcsched.prediction.correction import Correction
-from hpcsched.prediction.requested_time import RequestedTime
+from hpcsched.prediction.corrections import Correction
+from hpcsched.prediction.predictors import RequestedTime
 from hpcsched.registration import builtin
 from hpcsched.simulation.engine import as_input_error
 from hpcsched.simulation.event_loop import EventLoop

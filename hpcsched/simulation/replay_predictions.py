@@ -11,9 +11,8 @@ import numpy as np
 
 from hpcsched._core import State
 from hpcsched.dispatching.rules.orders import QueueOrder
-from hpcsched.prediction.actual import Actual
-from hpcsched.prediction.predictor_driver import PredictorDriver, corrected_run_time
-from hpcsched.prediction.requested_time import RequestedTime
+from hpcsched.prediction.predictor import PredictorDriver, corrected_run_time
+from hpcsched.prediction.predictors import Actual, RequestedTime
 from hpcsched.simulation.column_checks import ColumnChecks
 from hpcsched.simulation.order_keys import Considered, keys_of, set_key, unit_demands
 from hpcsched.simulation.parts import Parts

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 
 from hpcsched.plugins.product_check import product_fault
-from hpcsched.prediction.correction import Correction
+from hpcsched.prediction.corrections import Correction
 from hpcsched.testing.sample_replays import expect
 from hpcsched.testing.workloads import sample_workloads
 from hpcsched.workload.job import Job

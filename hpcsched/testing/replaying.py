@@ -5,10 +5,9 @@ from dataclasses import dataclass
 
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.objectives import BoundedSlowdown
-from hpcsched.prediction.correction import Correction
-from hpcsched.prediction.corrections import OneSecond
+from hpcsched.prediction.corrections import Correction, OneSecond
 from hpcsched.prediction.predictor import Oracle, Predictor
-from hpcsched.prediction.requested_time import RequestedTime
+from hpcsched.prediction.predictors import RequestedTime
 from hpcsched.simulation.engine import Simulation
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.parts import Parts

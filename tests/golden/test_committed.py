@@ -2,7 +2,7 @@
 
 import pytest
 
-from hpcsched.prediction.requested_time import RequestedTime
+from hpcsched.prediction.predictors import RequestedTime
 from hpcsched.workload.job import TracedJob
 from tests.builders import alike, replay
 from tests.golden.declared import declared

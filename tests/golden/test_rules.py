@@ -2,7 +2,7 @@
 
 import pytest
 
-from hpcsched.prediction.requested_time import RequestedTime
+from hpcsched.prediction.predictors import RequestedTime
 from tests.builders import alike, replay
 from tests.golden.declared import declared
 from tests.golden.pictures import check, job

@@ -17,7 +17,7 @@ from hpcsched.live.rounds import Round, hold_round
 from hpcsched.live.site import Site
 from hpcsched.live.snapshot import Asked
 from hpcsched.prediction.corrections import OneSecond
-from hpcsched.prediction.requested_time import RequestedTime
+from hpcsched.prediction.predictors import RequestedTime
 from hpcsched.system.cluster import ClusterState
 from hpcsched.system.shared_resources import Draw, SharedResource
 from hpcsched.system.system import NodeGroup, System

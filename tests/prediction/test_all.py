@@ -8,10 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched.prediction.inflated import ConstantFactor, Inflated, QuantileOfRatios
-from hpcsched.prediction.last_two import LastTwo, LastTwoParams
-from hpcsched.prediction.profile import Profile, ProfileParams
-from hpcsched.prediction.profile_confidence import ProfileConfidence, ProfileConfidenceParams
-from hpcsched.prediction.requested_time import RequestedTime
+from hpcsched.prediction.predictors import (
+    LastTwo,
+    LastTwoParams,
+    Profile,
+    ProfileConfidence,
+    ProfileConfidenceParams,
+    ProfileParams,
+    RequestedTime,
+)
 from hpcsched.testing import check_predictor
 from tests.prediction.jobs import GuardedJob, job
 from tests.strategies import tries

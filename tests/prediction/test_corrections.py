@@ -2,8 +2,7 @@
 
 import pytest
 
-from hpcsched.prediction.correction import Correction
-from hpcsched.prediction.corrections import Doubling, OneSecond, ToRequestedTime
+from hpcsched.prediction.corrections import Correction, Doubling, OneSecond, ToRequestedTime
 from tests.prediction.jobs import job
 
 

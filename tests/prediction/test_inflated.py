@@ -8,14 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched.errors import InputError
-from hpcsched.prediction.actual import Actual
 from hpcsched.prediction.inflated import (
     ConstantFactor,
     Inflated,
     InflatedOracle,
     QuantileOfRatios,
 )
-from hpcsched.prediction.requested_time import RequestedTime
+from hpcsched.prediction.predictors import Actual, RequestedTime
 from hpcsched.runs.assembly import assemble
 from hpcsched.scenario import load_scenario, read_scenario
 from hpcsched.scenario.review import review

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hpcsched.prediction.last_two import LastTwo, LastTwoParams
+from hpcsched.prediction.predictors import LastTwo, LastTwoParams
 from tests.prediction.jobs import job
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from hpcsched.prediction.profile import RULES, Profile, ProfileParams, prefix
+from hpcsched.prediction.predictors import RULES, Profile, ProfileParams, prefix
 from tests.prediction.jobs import job
 
 PAST = {"name": "job1", "queue": 1, "partition": 2, "units": 4, "unit_request": (2, 8)}

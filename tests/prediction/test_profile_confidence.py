@@ -2,8 +2,7 @@
 
 import pytest
 
-from hpcsched.prediction.profile import RULES
-from hpcsched.prediction.profile_confidence import ProfileConfidence, ProfileConfidenceParams
+from hpcsched.prediction.predictors import RULES, ProfileConfidence, ProfileConfidenceParams
 from tests.prediction.jobs import job
 
 

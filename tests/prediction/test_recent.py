@@ -1,6 +1,6 @@
 """A memory of limited size."""
 
-from hpcsched.prediction.recent import Recent
+from hpcsched.prediction.predictors import Recent
 
 
 def kept(memory: Recent[str, int], keys: str = "abcd") -> dict[str, int | None]:

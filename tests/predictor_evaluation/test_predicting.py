@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched.errors import PluginError
-from hpcsched.prediction.actual import Actual
-from hpcsched.prediction.last_two import LastTwo, LastTwoParams
 from hpcsched.prediction.predictor import Prediction
+from hpcsched.prediction.predictors import Actual, LastTwo, LastTwoParams
 from hpcsched.predictor_evaluation.predicting import predict_trace
 from hpcsched.workload.job import TracedJob
 from tests.builders import traced

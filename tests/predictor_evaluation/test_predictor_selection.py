@@ -4,10 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from hpcsched.prediction.actual import Actual
 from hpcsched.prediction.inflated import InflatedOracle
-from hpcsched.prediction.last_two import LastTwo
-from hpcsched.prediction.requested_time import RequestedTime
+from hpcsched.prediction.predictors import Actual, LastTwo, RequestedTime
 from hpcsched.predictor_evaluation.predictor_selection import choose, title
 from hpcsched.scenario import load_scenario
 

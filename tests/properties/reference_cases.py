@@ -18,8 +18,7 @@ from hpcsched.dispatching.rules.orders import QueueOrder, slowdown_order
 from hpcsched.dispatching.rules.relaxed import Relaxed
 from hpcsched.dispatching.rules.scarce_resources import Balanced, Hybrid, Weighted
 from hpcsched.dispatching.rules.slack import SlackBased
-from hpcsched.prediction.last_two import LastTwo, LastTwoParams
-from hpcsched.prediction.requested_time import RequestedTime
+from hpcsched.prediction.predictors import LastTwo, LastTwoParams, RequestedTime
 from hpcsched.simulation.engine import Simulation
 from hpcsched.simulation.latency import Latency
 from hpcsched.simulation.parts import Parts

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hpcsched.prediction.requested_time import RequestedTime
+from hpcsched.prediction.predictors import RequestedTime
 from hpcsched.system.node_outages import Outage, Outages
 from hpcsched.system.system import NodeGroup, System
 from tests.builders import traced

@@ -15,7 +15,7 @@ import hpcsched
 import hpcsched.runs.runner
 from hpcsched.cli import main
 from hpcsched.errors import HpcschedError, PluginError
-from hpcsched.prediction.last_two import LastTwo
+from hpcsched.prediction.predictors import LastTwo
 from hpcsched.runs import column_run, record_file
 from hpcsched.runs.assembly import assemble
 from hpcsched.runs.event_log import EventLog

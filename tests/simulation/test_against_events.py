@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.rules.easy import Easy
-from hpcsched.prediction.actual import Actual
 from hpcsched.prediction.corrections import Doubling, OneSecond, ToRequestedTime
-from hpcsched.prediction.requested_time import RequestedTime
+from hpcsched.prediction.predictors import Actual, RequestedTime
 from hpcsched.workload.job import Job, TracedJob
 from tests.builders import ALLOCATORS, ORDERS, lists, parts
 from tests.simulation.replays import by_the_core, event_by_event

@@ -6,7 +6,7 @@ import pytest
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.rules.reject import Reject
 from hpcsched.errors import DecisionError, HpcschedError, PluginError
-from hpcsched.prediction.requested_time import RequestedTime
+from hpcsched.prediction.predictors import RequestedTime
 from hpcsched.simulation.engine import AHEAD, Simulation
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import JobRecord

@@ -10,7 +10,7 @@ import pytest
 from hpcsched.dispatching.rules.easy import Easy
 from hpcsched.dispatching.rules.orders import KeyOrder
 from hpcsched.errors import PluginError
-from hpcsched.prediction.requested_time import RequestedTime
+from hpcsched.prediction.predictors import RequestedTime
 from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.simulation.order_keys import keys_of
 from hpcsched.simulation.parts import Parts

@@ -1,7 +1,7 @@
 """Parts of a simulation: what they are where nothing is said."""
 
 from hpcsched.prediction.corrections import OneSecond
-from hpcsched.prediction.requested_time import RequestedTime
+from hpcsched.prediction.predictors import RequestedTime
 from hpcsched.simulation.engine import Simulation
 from hpcsched.simulation.parts import Parts
 from tests.builders import NoObjective, Recorder, alike, easy, traced

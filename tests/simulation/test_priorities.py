@@ -15,7 +15,7 @@ from hpcsched.dispatching.rules.multifactor_params import MultifactorParams, Wei
 from hpcsched.dispatching.rules.orders import ArrivalOrder
 from hpcsched.dispatching.rules.relaxed import Relaxed
 from hpcsched.errors import PluginError
-from hpcsched.prediction.requested_time import RequestedTime
+from hpcsched.prediction.predictors import RequestedTime
 from hpcsched.simulation.engine import Simulation
 from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.simulation.observer import Observer

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from hpcsched.prediction.requested_time import RequestedTime
+from hpcsched.prediction.predictors import RequestedTime
 from hpcsched.runs.assembly import assemble
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.rehearsal import Rehearsals

@@ -4,8 +4,7 @@ from itertools import count
 
 import pytest
 
-from hpcsched.prediction.actual import Actual
-from hpcsched.prediction.requested_time import RequestedTime
+from hpcsched.prediction.predictors import Actual, RequestedTime
 from hpcsched.testing.predictor import check_predictor
 from hpcsched.workload.job import Job
 

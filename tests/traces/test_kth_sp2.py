@@ -11,7 +11,7 @@ import pytest
 from hpcsched.dispatching.cp.model_solving import Answer
 from hpcsched.dispatching.objectives import BoundedSlowdown
 from hpcsched.dispatching.rules.orders import slowdown_order
-from hpcsched.prediction.requested_time import RequestedTime
+from hpcsched.prediction.predictors import RequestedTime
 from hpcsched.simulation.engine import Simulation
 from hpcsched.simulation.observer import Observer
 from hpcsched.workload.readers.swf import SwfSource

@@ -13,7 +13,7 @@ from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.dispatching.rules.list_scheduling import ListScheduler
 from hpcsched.dispatching.rules.orders import KeyOrder
 from hpcsched.experiment.reading import read_experiment
-from hpcsched.prediction.requested_time import RequestedTime
+from hpcsched.prediction.predictors import RequestedTime
 from rlscheduler import PAGE
 from tests.builders import alike, parts
 from tests.docs.pages import ROOT, tables

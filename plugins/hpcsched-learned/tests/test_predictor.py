@@ -6,7 +6,7 @@ import pytest
 from streams import events, habits, predictions
 
 from hpcsched import Job, Request, TracedJob
-from hpcsched.prediction.last_two import LastTwo, LastTwoParams
+from hpcsched.prediction.predictors import LastTwo, LastTwoParams
 from hpcsched.testing import check_predictor
 from hpcsched_learned.params import LearnedParams
 from hpcsched_learned.predictor import Learned

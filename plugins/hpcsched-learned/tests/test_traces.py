@@ -7,7 +7,7 @@ import pytest
 from streams import predictions
 
 from hpcsched import load_scenario, read_workload
-from hpcsched.prediction.last_two import LastTwo, LastTwoParams
+from hpcsched.prediction.predictors import LastTwo, LastTwoParams
 from hpcsched_learned.params import LearnedParams
 from hpcsched_learned.predictor import Learned
 

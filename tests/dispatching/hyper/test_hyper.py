@@ -23,7 +23,7 @@ from hpcsched.dispatching.problem import DispatchingProblem, Objective
 from hpcsched.dispatching.rules.easy import Easy
 from hpcsched.dispatching.rules.orders import KeyOrder, shortest_job
 from hpcsched.prediction.corrections import OneSecond
-from hpcsched.prediction.requested_time import RequestedTime
+from hpcsched.prediction.predictors import RequestedTime
 from hpcsched.simulation.rehearsal import Rehearsals
 from hpcsched.system.system import IntArray, System
 from hpcsched.testing import audit_replay

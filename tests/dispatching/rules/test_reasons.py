@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched.dispatching.decision_reasons import STARTS, Reason
-from hpcsched.prediction.requested_time import RequestedTime
+from hpcsched.prediction.predictors import RequestedTime
 from hpcsched.simulation.observer import Observer
 from hpcsched.testing import make_problem, make_system
 from tests.builders import Spy, Told, easy, lists, replay, traced

@@ -9,7 +9,7 @@ from math import log1p
 from typing import NamedTuple
 
 from hpcsched import Job
-from hpcsched.prediction.recent import Recent
+from hpcsched.prediction.predictors import Recent
 
 LAST = 8
 """Number of last run times in the features, of a user and of each of their kinds of job."""

@@ -3,8 +3,7 @@
 from collections import deque
 
 from hpcsched import Job, capped
-from hpcsched.prediction.last_two import LastTwo, LastTwoParams
-from hpcsched.prediction.recent import Recent
+from hpcsched.prediction.predictors import LastTwo, LastTwoParams, Recent
 from hpcsched_learned.features import Features
 from hpcsched_learned.forest import QuantileForest
 from hpcsched_learned.params import LearnedParams

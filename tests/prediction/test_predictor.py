@@ -8,10 +8,9 @@ import pytest
 
 from hpcsched.errors import PluginError
 from hpcsched.live.learning import Predictions
-from hpcsched.prediction.actual import Actual
 from hpcsched.prediction.inflated import ConstantFactor, Inflated
-from hpcsched.prediction.predictor import Predictor
-from hpcsched.prediction.predictor_driver import PredictorDriver, corrected_run_time
+from hpcsched.prediction.predictor import Predictor, PredictorDriver, corrected_run_time
+from hpcsched.prediction.predictors import Actual
 from hpcsched.predictor_evaluation.predicting import predict_trace
 from hpcsched.workload.job import Job
 from tests.builders import alike, easy, replay, traced
