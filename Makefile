@@ -134,12 +134,15 @@ release: $(VENV)/installed-dev ## Build wheels and sdists of all distributions i
 	done
 	HPCSCHED_DIST=$(CURDIR)/dist $(BIN)/pytest -m "" tests/release
 
+# With what the repository's own packages bring: its scenarios use hpcsched-slurm.
+WITH_OURS := HPCSCHED_EXTERNAL_PLUGINS=hpcsched-slurm
+
 schema: $(VENV)/installed-dev ## Write the JSON Schemas anew
-	HPCSCHED_EXTERNAL_PLUGINS=0 $(BIN)/hpcsched schema --force --out schemas/scenario.schema.json
-	HPCSCHED_EXTERNAL_PLUGINS=0 $(BIN)/hpcsched schema --force --of experiment \
+	$(WITH_OURS) $(BIN)/hpcsched schema --force --out schemas/scenario.schema.json
+	$(WITH_OURS) $(BIN)/hpcsched schema --force --of experiment \
 	  --out schemas/experiment.schema.json
-	HPCSCHED_EXTERNAL_PLUGINS=0 $(BIN)/hpcsched schema --force --of whatif --out schemas/whatif.schema.json
-	HPCSCHED_EXTERNAL_PLUGINS=0 $(BIN)/hpcsched schema --force --of tuning --out schemas/tuning.schema.json
+	$(WITH_OURS) $(BIN)/hpcsched schema --force --of whatif --out schemas/whatif.schema.json
+	$(WITH_OURS) $(BIN)/hpcsched schema --force --of tuning --out schemas/tuning.schema.json
 
 docs: $(VENV)/installed-dev ## Make the documentation as a site, in build/docs
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet docs build/docs
@@ -147,16 +150,16 @@ docs: $(VENV)/installed-dev ## Make the documentation as a site, in build/docs
 
 CORE := $(shell find hpcsched/cpp -type f)
 # In the environment itself, so that a changed source is all that is compiled again.
-BUILD_TOOLS := nanobind scikit-build-core \
+BUILD_TOOLS := hatchling nanobind scikit-build-core \
   $(foreach tool,cmake ninja,$(if $(shell command -v $(tool)),,$(tool)))
 INSTALL := $(BIN)/pip install --quiet --no-compile --constraint constraints.txt
 
 # Modules are compiled as they are first imported: most of those installed never are.
-$(VENV)/installed: pyproject.toml constraints.txt $(CORE)
+$(VENV)/installed: pyproject.toml plugins/hpcsched-slurm/pyproject.toml constraints.txt $(CORE)
 	@hpcsched/cpp/require-compiler $(PYTHON)
 	$(PYTHON) -m venv $(VENV)
 	$(INSTALL) $(BUILD_TOOLS)
-	$(INSTALL) --no-build-isolation --editable .
+	$(INSTALL) --no-build-isolation --editable . --editable plugins/hpcsched-slurm
 	touch $@
 
 $(VENV)/installed-dev: $(VENV)/installed requirements-dev.txt requirements-docs.txt

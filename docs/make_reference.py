@@ -1,17 +1,21 @@
 """Writes what follows from the code in the reference pages and in `experiments.md`.
 
 It is about keys, plugins, rules, commands, hooks and columns, and stands between
-`<!-- begin NAME -->` and `<!-- end NAME -->`; the rest of a page is written by hand. Plugins of
-other distributions are left out.
+`<!-- begin NAME -->` and `<!-- end NAME -->`; the rest of a page is written by hand. Of other
+distributions it has what hpcsched-slurm brings.
 
 Usage: `python docs/make_reference.py`
 """
 
 import json
+import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, get_args
+
+# Before the commands are built: the reference has those of this repository's packages.
+os.environ["HPCSCHED_EXTERNAL_PLUGINS"] = "hpcsched-slurm"
 
 from command_tables import command_sections
 from hook_tables import hook_sections, plugin_fields
@@ -53,7 +57,7 @@ PLUGIN_KINDS = (
 
 def make_page(page: str) -> str:
     """Return the page with all of its tables written anew."""
-    tables = make_tables(build_registry(external=False))
+    tables = make_tables(build_registry(external=["hpcsched-slurm"]))
     return REGION.sub(lambda found: f"{found[1]}\n{tables[found[2]]}\n\n{found[3]}", page)
 
 

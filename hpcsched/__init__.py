@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from hpcsched.registration import RECORDS_WAITS as RECORDS_WAITS
     from hpcsched.registration import SEES_RUN_TIME as SEES_RUN_TIME
     from hpcsched.registration import Caution as Caution
+    from hpcsched.registration import Command as Command
     from hpcsched.registration import Plugin as Plugin
     from hpcsched.report.study_comparison import StudyComparison as StudyComparison
     from hpcsched.report.studying import compare as compare
@@ -114,6 +115,7 @@ _EXPORTS = {
     "Amount": "hpcsched.parameters",
     "BestFit": "hpcsched.dispatching.rules.allocators",
     "Caution": "hpcsched.registration",
+    "Command": "hpcsched.registration",
     "Context": "hpcsched.context",
     "Correction": "hpcsched.prediction.corrections",
     "CpParams": "hpcsched.dispatching.cp.cp_params",

@@ -108,6 +108,22 @@ class Plugin:
     aliases: tuple[str, ...] = ()
 
 
+class Command(NamedTuple):
+    """A command that a package adds to the command line; it is imported when it is named.
+
+    Attributes
+    ----------
+    name : str
+        The words behind `hpcsched`: `live`, or `trace system-from` for one of the group `trace`.
+    made_by : str
+        A reference such as `module:name` to a function of which typer makes a command, or to a
+        group, a `typer.Typer`.
+    """
+
+    name: str
+    made_by: str
+
+
 class OptionalPackage(NamedTuple):
     """A Python package that a plugin needs and that hpcsched does not depend on."""
 

@@ -1,4 +1,4 @@
-"""Plugins of other distributions take no part; garbage collection skips collected tests."""
+"""hpcsched-slurm takes part, no other distribution; garbage collection skips collected tests."""
 
 import gc
 import os
@@ -6,7 +6,7 @@ from collections.abc import Generator
 
 import pytest
 
-os.environ["HPCSCHED_EXTERNAL_PLUGINS"] = "0"
+os.environ["HPCSCHED_EXTERNAL_PLUGINS"] = "hpcsched-slurm"
 
 
 @pytest.hookimpl(wrapper=True)

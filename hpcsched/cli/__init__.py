@@ -7,11 +7,11 @@ import os
 import sys
 import traceback
 from collections import UserDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from os import PathLike
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.main import get_command, get_group
@@ -19,12 +19,21 @@ from typer.main import get_command, get_group
 from hpcsched.cli.logs import is_verbose, show_logs
 from hpcsched.cli.shared_options import Verbose
 from hpcsched.cli.usage_errors import PlainGroup
-from hpcsched.errors import DecisionError, HpcschedError, InputError, told_on_command_line
+from hpcsched.errors import (
+    DecisionError,
+    HpcschedError,
+    InputError,
+    PluginError,
+    told_on_command_line,
+)
 from hpcsched.interrupts import raised_as_interrupts
 from hpcsched.paths import too_long
 from hpcsched.plugin_faults import plugin_faults_named
 from hpcsched.terminal import plain_streams
 from hpcsched.version import __version__
+
+if TYPE_CHECKING:
+    from hpcsched.plugins.manager import AddedCommand
 
 DEBUG = "HPCSCHED_DEBUG"
 """Set this environment variable to `1` to see the traceback of an internal or plugin error."""
@@ -44,22 +53,64 @@ _MODULES = {
 
 
 class _Commands(UserDict[str, Any]):
-    """The commands by name, in the order of `--help`; each is imported when it is asked for."""
+    """The commands of a group by name, in the order of `--help`.
+
+    The values of built-in ones are modules, each imported when its command is named, or commands.
+    Those of other packages are looked for when a name is none of these, or for the list of all.
+    """
+
+    def __init__(self, built_in: Mapping[str, Any], group: str = "") -> None:
+        super().__init__(built_in)
+        self._group = group
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.data or name in self._added()
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self.data
+        yield from sorted(self._added())
 
     def __getitem__(self, name: str) -> Any:
-        return _command(name, self.data[name])
+        if name not in self.data:
+            return _command(name, self._added()[name].load())
+        found = self.data[name]
+        return _built_in(name, found) if isinstance(found, str) else found
+
+    def _added(self) -> "dict[str, AddedCommand]":
+        """Return the commands of other packages within the group, by name."""
+        from hpcsched.plugins.manager import added_commands
+
+        found = {}
+        for whole_name, added in added_commands().items():
+            group, _, name = whole_name.rpartition(" ")
+            if group == self._group:
+                found[name] = added
+                if name in self.data:
+                    raise PluginError(
+                        f"plugin clash: {added.distribution} adds the command {whole_name!r},"
+                        " which hpcsched has; uninstall it"
+                    )
+        return found
+
+
+def _built_in(name: str, module_name: str) -> Any:
+    """Import and build a command: the `app` of its module, or the function of the same name."""
+    module = import_module(f"hpcsched.cli.{module_name}")
+    return _command(name, getattr(module, "app" if hasattr(module, "app") else module_name))
 
 
 @cache
-def _command(name: str, module_name: str) -> Any:
-    """Import and build a command: the `app` of its module, or the function of the same name."""
-    module = import_module(f"hpcsched.cli.{module_name}")
+def _command(name: str, made: Any) -> Any:
+    """Build the command of a function or a group of typer."""
     alone = typer.Typer(rich_markup_mode=None)
-    if hasattr(module, "app"):
-        alone.add_typer(module.app)
+    if isinstance(made, typer.Typer):
+        alone.add_typer(made, name=name)
     else:
-        alone.command(name)(getattr(module, module_name))
-    return get_group(alone).commands[name]
+        alone.command(name)(made)
+    command: Any = get_group(alone).commands[name]
+    if isinstance(made, typer.Typer):
+        command.commands = _Commands(command.commands, name)
+    return command
 
 
 class _Hpcsched(PlainGroup):

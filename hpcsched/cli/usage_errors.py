@@ -1,4 +1,4 @@
-"""Usage errors of options in plain words, with the expected and the given value."""
+"""Usage errors in plain words: the expected and the given value, or what is not installed."""
 
 from typing import Any
 
@@ -9,7 +9,18 @@ _PREFIX = "Value error, "
 
 
 class PlainGroup(TyperGroup):
-    """Commands with errors about values of options in plain words."""
+    """Commands with usage errors in plain words."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command that was named; say which package adds one that is not installed."""
+        if args and self.get_command(ctx, args[0]) is None:
+            from hpcsched.plugins.registry import ELSEWHERE
+
+            name = " ".join([*ctx.command_path.split()[1:], args[0]])
+            extra = ELSEWHERE.get(("command", name))
+            if extra is not None:
+                ctx.fail(f"the command {name!r} is not installed; pip install 'hpcsched[{extra}]'")
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command that was given."""

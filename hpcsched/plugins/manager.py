@@ -4,11 +4,12 @@ import difflib
 import importlib.metadata
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import pluggy
 
@@ -17,13 +18,17 @@ from hpcsched.plugin_faults import FAULTS, one_line, prints_to_stderr, remember_
 from hpcsched.plugins import spec
 from hpcsched.plugins.index import built_in
 from hpcsched.plugins.registered_check import check_registered
-from hpcsched.plugins.registry import KINDS, Installed, Plugin, Registry
+from hpcsched.plugins.registry import KINDS, Installed, Registry
+from hpcsched.registration import Command
 from hpcsched.version import __version__
 
 ENTRY_POINT_GROUP = "hpcsched"
 OFF_SWITCH = "HPCSCHED_EXTERNAL_PLUGINS"
-"""Set this environment variable to `0` to leave out plugins of other distributions."""
+"""Set this environment variable to `0` to leave out what other distributions bring, or to names of
+distributions, with commas between them, to leave out all others."""
 
+_COMMAND_NAME = re.compile(r"[a-z][a-z0-9-]*( [a-z][a-z0-9-]*)?")
+_REFERENCE = re.compile(r"[\w.]+:\w+")
 
 # A stack: a fixture within a fixture gives back the outer registry, not the installed one.
 _stand_ins: list[Registry] = []
@@ -50,17 +55,100 @@ def stand_in(other: Registry) -> Iterator[None]:
         _stand_ins.pop()
 
 
+class AddedCommand(NamedTuple):
+    """A command of another distribution.
+
+    Attributes
+    ----------
+    distribution
+        The distribution and its version, as messages name it.
+    """
+
+    command: Command
+    distribution: str
+
+    def load(self) -> Any:
+        """Return the function or the group.
+
+        Raises
+        ------
+        PluginError
+            If it cannot be imported.
+        """
+        module, _, name = self.command.made_by.partition(":")
+        try:
+            with prints_to_stderr:
+                return getattr(import_module(module), name)
+        except FAULTS as error:
+            raise PluginError(
+                f"plugin {self.distribution}: the command {self.command.name!r} cannot be loaded:"
+                f" {self.command.made_by}: {type(error).__name__}: {one_line(error)}"
+            ) from error
+
+
 @cache
 def installed() -> Registry:
     """Return the registry of the installed plugins, built once."""
-    return build_registry(external=os.environ.get(OFF_SWITCH) != "0")
+    return build_registry(external=_chosen())
 
 
-def build_registry(*, external: bool, modules: Iterable[ModuleType] = ()) -> Registry:
+@cache
+def added_commands() -> dict[str, AddedCommand]:
+    """Return the commands of other distributions, by name; none is imported.
+
+    Raises
+    ------
+    PluginError
+        If a plugin is broken, or two distributions add a command of one name.
+    """
+    hooks, origins = _hooks(_chosen(), ())
+    found: dict[str, AddedCommand] = {}
+    for implementation in hooks.hook.hpcsched_commands.get_hookimpls():
+        name, version = origins[implementation.plugin]
+        with prints_to_stderr:
+            given = _call(implementation, "Command", name, version)
+        for command in given:
+            _check_command(command, f"plugin {name} {version}")
+            other = found.get(command.name)
+            if other is not None:
+                raise PluginError(
+                    f"plugin clash: {other.distribution} and {name} {version} both add the command"
+                    f" {command.name!r}; uninstall one of them"
+                )
+            found[command.name] = AddedCommand(command, f"{name} {version}")
+    return found
+
+
+def _check_command(command: object, whose: str) -> None:
+    if not isinstance(command, Command):
+        raise PluginError(
+            f"{whose}: hpcsched_commands must return hpcsched.Command objects,"
+            f" found {type(command).__name__}"
+        )
+    for field, form in (("name", _COMMAND_NAME), ("made_by", _REFERENCE)):
+        value = getattr(command, field)
+        if not isinstance(value, str) or not form.fullmatch(value):
+            expected = "one or two words" if field == "name" else "module:name"
+            raise PluginError(
+                f"{whose}: a command: expected {expected} as {field}, found {value!r}"
+            )
+
+
+def _chosen() -> bool | Collection[str]:
+    """Return the distributions whose plugins take part: all, none, or those with these names."""
+    given = os.environ.get(OFF_SWITCH) or "1"
+    return given != "0" if given in ("0", "1") else given.replace(" ", "").split(",")
+
+
+def build_registry(
+    *, external: bool | Collection[str], modules: Iterable[ModuleType] = ()
+) -> Registry:
     """Build a registry of built-in plugins and, on request, those of other distributions.
 
     Parameters
     ----------
+    external
+        True: include plugins of other distributions; names: those of these distributions alone.
     modules
         Modules with hooks that take part as if installed, under the name of their package.
 
@@ -69,6 +157,26 @@ def build_registry(*, external: bool, modules: Iterable[ModuleType] = ()) -> Reg
     PluginError
         If a plugin is broken.
     """
+    manager, origins = _hooks(external, modules)
+    result = Registry()
+    # Before the others: a plugin that takes a built-in name is told about the clash with hpcsched.
+    result.add_built_in(built_in())
+    for kind in KINDS:
+        for implementation in getattr(manager.hook, f"hpcsched_{kind}s").get_hookimpls():
+            name, version = origins[implementation.plugin]
+            with prints_to_stderr:
+                given = _call(implementation, "Plugin", name, version)
+            for one in given:
+                hook = implementation.function.__name__
+                plugin = check_registered(one, hook, kind, f"plugin {name} {version}")
+                result.add(Installed(kind, plugin, name, version))
+    return result
+
+
+def _hooks(
+    external: bool | Collection[str], modules: Iterable[ModuleType]
+) -> tuple[pluggy.PluginManager, dict[object, tuple[str, str]]]:
+    """Return the hooks of all that takes part, and the distribution and version of each module."""
     manager = pluggy.PluginManager(spec.PROJECT)
     manager.add_hookspecs(spec)
     origins: dict[object, tuple[str, str]] = {}
@@ -92,24 +200,15 @@ def build_registry(*, external: bool, modules: Iterable[ModuleType] = ()) -> Reg
     if external:
         for distribution, entry_point in _entry_points():
             name, version = distribution.name, distribution.version
+            if external is not True and name not in external:
+                continue
             with prints_to_stderr:
                 loaded = _load(entry_point, name, version)
             register(loaded, name, version)
             remember_package(loaded, name, version)
     for module in modules:
         register(module, module.__name__.partition(".")[0], getattr(module, "__version__", "0"))
-
-    result = Registry()
-    # Before the others: a plugin that takes a built-in name is told about the clash with hpcsched.
-    result.add_built_in(built_in())
-    for kind in KINDS:
-        for implementation in getattr(manager.hook, f"hpcsched_{kind}s").get_hookimpls():
-            distribution_name, version = origins[implementation.plugin]
-            with prints_to_stderr:
-                plugins = _call(implementation, kind, distribution_name, version)
-            for plugin in plugins:
-                result.add(Installed(kind, plugin, distribution_name, version))
-    return result
+    return manager, origins
 
 
 def _entry_points() -> Iterator[
@@ -153,7 +252,7 @@ def _unknown_hook(manager: pluggy.PluginManager, module: Any) -> str | None:
     return None
 
 
-def _call(implementation: Any, kind: str, name: str, version: str) -> tuple[Plugin, ...]:
+def _call(implementation: Any, of: str, name: str, version: str) -> tuple[Any, ...]:
     hook = implementation.function.__name__
     try:
         returned = implementation.function()
@@ -165,8 +264,7 @@ def _call(implementation: Any, kind: str, name: str, version: str) -> tuple[Plug
         ) from error
     if not isinstance(plugins, tuple):
         raise PluginError(
-            f"plugin {name} {version}: {hook} must return or yield several hpcsched.Plugin objects,"
+            f"plugin {name} {version}: {hook} must return or yield several hpcsched.{of} objects,"
             f" found one {type(plugins).__name__}"
         )
-    whose = f"plugin {name} {version}"
-    return tuple(check_registered(plugin, hook, kind, whose) for plugin in plugins)
+    return plugins

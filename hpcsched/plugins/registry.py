@@ -47,10 +47,11 @@ HOME = ("hpcsched", __version__)
 ELSEWHERE = MappingProxyType(
     {
         ("workload_manager", "slurm"): "slurm",
+        ("command", "live"): "slurm",
         ("trace_source", "slurm-history"): "slurm",
     }
 )
-"""Extras of hpcsched that install a plugin of a distribution of its own, by kind and name."""
+"""Extras of hpcsched that install plugins and commands of other distributions, by kind and name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,15 +2,15 @@
 
 A distribution takes part by naming a module in the entry-point group `hpcsched`; functions in that
 module, marked with `hookimpl`, are called once and return the plugins that they bring. Every hook
-returns an iterable of `Plugin`; each plugin's factory returns an object that follows the protocol
-named at the hook.
+returns an iterable of `Plugin`, but for that of commands; each plugin's factory returns an object
+that follows the protocol named at the hook.
 """
 
 from collections.abc import Iterable
 
 import pluggy
 
-from hpcsched.plugins.registry import Plugin
+from hpcsched.registration import Command, Plugin
 
 PROJECT = "hpcsched"
 
@@ -150,4 +150,14 @@ def hpcsched_executors() -> Iterable[Plugin]:
 
     A factory returns a `hpcsched.experiment.executors.executor.Executor`. An executor belongs to
     no scenario: the second argument of the factory is the experiment's folder, a `pathlib.Path`.
+    """
+
+
+@hookspec
+def hpcsched_commands() -> Iterable[Command]:
+    """Return commands for the command line: a function or a group of typer, by its name.
+
+    Each is a `hpcsched.registration.Command`. It is imported when somebody names the command or
+    asks for `--help`, so that other commands start as quickly as before. A name of two words is a
+    command of a group that is there already, such as `trace`.
     """

@@ -88,6 +88,8 @@ def test_a_hook_is_described(name: str) -> None:
     part = PAGE.read_text(encoding="utf-8").split(f"### `{name}`\n", 1)[1].split("\n#", 1)[0]
     assert part.startswith("\nRegisters ")
     assert re.search("Selected by|Listed under|None is selected", part)
+    if name == "hpcsched_commands":  # a command is a function
+        return
     (protocol,) = re.findall(r"A factory returns an?\s+(`[\w.]+`)", HOOKS[name].__doc__ or "")
     assert f"- Protocol: {protocol}" in part
 

@@ -24,7 +24,7 @@ class Distributions:
         monkeypatch.setattr(importlib.metadata, "distributions", lambda: found(path=self.path))
         monkeypatch.delenv(manager.OFF_SWITCH, raising=False)
         monkeypatch.syspath_prepend(folder)
-        manager.installed.cache_clear()
+        self._look_again()
 
     def install(self, name: str, version: str, source: str) -> None:
         """Install a distribution with one module, which its entry point names."""
@@ -35,9 +35,14 @@ class Distributions:
 
     def forget(self) -> None:
         """Let later tests see what is really installed."""
-        manager.installed.cache_clear()
+        self._look_again()
         for module in self._modules:
             sys.modules.pop(module, None)
+
+    @staticmethod
+    def _look_again() -> None:
+        manager.installed.cache_clear()
+        manager.added_commands.cache_clear()
 
 
 def describe(folder: Path, name: str, version: str, module: str) -> None:

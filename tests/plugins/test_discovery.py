@@ -62,6 +62,17 @@ def test_off_switch(
     assert ("luck" in capsys.readouterr().out) == there
 
 
+def test_named_distributions_alone(
+    distributions: Distributions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the environment variable set to names, those of other distributions are left out."""
+    for name in ("orders", "choosers", "others"):
+        distributions.install(name, "1", GOOD.format(kind="queue_order", name=name))
+    monkeypatch.setenv(OFF_SWITCH, "orders, others")
+    assert {"orders", "others"} <= set(registry().names("queue_order"))
+    assert "choosers" not in registry().names("queue_order")
+
+
 def test_off_switch_with_a_broken_plugin(
     distributions: Distributions, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -102,6 +102,7 @@ def test_example(tmp_path: Path) -> None:
     scenario.write_text(SCENARIO, encoding="utf-8")
     environment.hpcsched("run", "scenario.yaml", "--out", "run")
     environment.hpcsched("verify", "run")
+    assert "waited" in environment.hpcsched("longest-waits", "run")
     summary = json.loads((tmp_path / "run" / "summary.json").read_text())
     assert summary["jobs"]["completed"] == 60
     manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())

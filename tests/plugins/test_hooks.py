@@ -10,12 +10,18 @@ from hpcsched.plugins import spec
 from hpcsched.plugins.manager import build_registry
 from hpcsched.plugins.registry import KINDS, Installed
 
-HOOKS = {name: hook for name, hook in vars(spec).items() if name.startswith("hpcsched_")}
+COMMANDS = "hpcsched_commands"
+HOOKS = {
+    name: hook
+    for name, hook in vars(spec).items()
+    if name.startswith("hpcsched_") and name != COMMANDS
+}
 BUILT_IN = list(build_registry(external=False))
 
 
 def test_a_hook_for_each_kind() -> None:
-    """There is one hook for each kind of plugin, and no other."""
+    """There is one hook for each kind of plugin; the only other one is that of commands."""
+    assert hasattr(spec, COMMANDS)
     assert set(HOOKS) == {f"hpcsched_{kind}s" for kind in KINDS}
 
 

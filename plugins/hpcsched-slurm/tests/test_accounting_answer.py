@@ -18,7 +18,8 @@ from hpcsched.testing import UsePlugins
 from hpcsched_slurm import accounts_writer, history_writer
 from hpcsched_slurm.accounting_answer import earlier_answer, instant_of, whole_answer
 from hpcsched_slurm.accounting_records import record_of
-from hpcsched_slurm.history import SlurmHistory, SlurmHistoryParams
+from hpcsched_slurm.history import SlurmHistory
+from hpcsched_slurm.params import SlurmHistoryParams
 
 ANSWER = (FOLDER / "slurmdb.json").read_bytes()
 SYSTEM = System((NodeGroup("c", 4, {"core": 16, "mem": 64000 * MIB, "gpu": 4}),))

@@ -12,7 +12,7 @@ from test_versions import RECORDED, answer
 from hpcsched.scenario.slurm.entries import read_entries
 from hpcsched.scenario.slurm.site import read_site
 from hpcsched.scenario.slurm.writing import write_blocks
-from hpcsched_slurm.history import SlurmHistoryParams
+from hpcsched_slurm.params import SlurmHistoryParams
 from hpcsched_slurm.scenario_writer import main, scenario_of
 from hpcsched_slurm.versions import plain_nodes, plain_partitions
 

@@ -1,4 +1,4 @@
-"""An example of a plugin for hpcsched: dispatchers, a predictor, an observer and an allocator."""
+"""An example of a package that adds to hpcsched: plugins of several kinds, and a command."""
 
 from collections.abc import Iterable
 from typing import Annotated, Any, Self
@@ -6,6 +6,7 @@ from typing import Annotated, Any, Self
 from pydantic import Field, model_validator
 
 from hpcsched import (
+    Command,
     Context,
     CpParams,
     Dispatcher,
@@ -95,3 +96,9 @@ def hpcsched_allocators() -> Iterable[Plugin]:
     """Return `coolest`."""
     summary = "the coolest nodes with room, by the observer `temperature`"
     yield Plugin("coolest", summary, lambda _params, _context: Coolest())
+
+
+@hookimpl
+def hpcsched_commands() -> Iterable[Command]:
+    """Return `hpcsched longest-waits`, whose module is imported when somebody names it."""
+    yield Command("longest-waits", "hpcsched_example.longest_waits:longest_waits")

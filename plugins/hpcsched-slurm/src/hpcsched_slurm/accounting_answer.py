@@ -3,78 +3,14 @@
 import json
 import time
 from collections.abc import Mapping, Sequence
-from datetime import datetime
-from typing import Annotated, Any, NamedTuple, Protocol
-
-from pydantic import AfterValidator, Field
+from typing import Any, NamedTuple
 
 from hpcsched import Finding, InputError, Place, TraceAnswer
 from hpcsched.system.cluster import UnavailableError
 from hpcsched_slurm.accounting_records import record_of
-from hpcsched_slurm.params import SlurmParams
-
-DAYS = 30
-"""Days before now that are asked for by default."""
-TIMEOUT = 600
-"""Seconds to wait by default: slurmdbd may take minutes for months of jobs."""
+from hpcsched_slurm.params import DAYS, SlurmHistoryParams, SlurmParams, instant_of
 
 _DAY = 86_400
-
-
-def instant_of(text: str) -> int:
-    """Return an ISO 8601 time in seconds since 1970; without an offset, of this machine's place.
-
-    Raises
-    ------
-    ValueError
-        If the text is no such time.
-    """
-    try:
-        return int(datetime.fromisoformat(text).astimezone().timestamp())
-    except (ValueError, OverflowError, OSError):
-        raise ValueError(
-            f"expected a time such as 2024-03-01 or 2024-03-01T12:00:00, found {text!r}"
-        ) from None
-
-
-def _checked_instant(text: str) -> str:
-    instant_of(text)
-    return text
-
-
-Instant = Annotated[str, AfterValidator(_checked_instant)]
-"""An ISO 8601 time as text."""
-
-PositiveDays = Annotated[float, Field(gt=0, le=36_500)]
-"""A number of days."""
-
-
-class AccountingQuestion(Protocol):
-    """Question to slurmdbd; the parameters of the trace source are one."""
-
-    @property
-    def token_file(self) -> str | None:
-        """File with a token."""
-
-    @property
-    def user(self) -> str | None:
-        """User of the token."""
-
-    @property
-    def days(self) -> float | None:
-        """Days before now."""
-
-    @property
-    def since(self) -> str | None:
-        """Begin of the time."""
-
-    @property
-    def until(self) -> str | None:
-        """End of the time."""
-
-    @property
-    def timeout(self) -> int:
-        """Seconds to wait."""
 
 
 class AccountingAnswer(NamedTuple):
@@ -92,7 +28,7 @@ class AccountingAnswer(NamedTuple):
     hashed: TraceAnswer
 
 
-def ask_accounting(rest: str, question: AccountingQuestion) -> AccountingAnswer:
+def ask_accounting(rest: str, question: SlurmHistoryParams) -> AccountingAnswer:
     """Ask slurmdbd for the jobs of a time.
 
     Parameters
@@ -142,7 +78,7 @@ def _is_record(found: object) -> bool:
     return isinstance(found, dict) and all(isinstance(value, str) for value in found.values())
 
 
-def whole_answer(rest: str, question: AccountingQuestion) -> Mapping[str, Any]:
+def whole_answer(rest: str, question: SlurmHistoryParams) -> Mapping[str, Any]:
     """Ask as `ask_accounting` does, and return the answer as it is.
 
     Raises

@@ -5,9 +5,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hpcsched_slurm.accounting_answer import TIMEOUT
 from hpcsched_slurm.answer_writer import save_answer
-from hpcsched_slurm.params import SlurmParams
+from hpcsched_slurm.params import TIMEOUT, SlurmParams
 from hpcsched_slurm.rest import Rest
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from hpcsched import HpcschedError
-from hpcsched_slurm.accounting_answer import TIMEOUT
+from hpcsched_slurm.params import TIMEOUT
 
 
 def save_answer(

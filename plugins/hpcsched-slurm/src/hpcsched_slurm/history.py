@@ -16,19 +16,13 @@ import logging
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, NamedTuple, Self
-
-from pydantic import Field, model_validator
+from typing import NamedTuple
 
 from hpcsched import (
     Finding,
     InputError,
-    InputPath,
     Job,
-    NotReproducible,
-    Params,
     Place,
-    PositiveDuration,
     Request,
     System,
     TraceAccount,
@@ -41,92 +35,16 @@ from hpcsched.slurm.tres import GRES, counted_in_total, parse_tres
 from hpcsched.slurm.values import NOT_GIVEN, parse_time_limit
 from hpcsched.whole_numbers import parse_count
 from hpcsched_slurm.accounting_answer import (
-    DAYS,
-    TIMEOUT,
     AccountingAnswer,
-    Instant,
-    PositiveDays,
     ask_accounting,
     earlier_answer,
-    instant_of,
 )
 from hpcsched_slurm.accounting_records import NO_RECORD
 from hpcsched_slurm.arrays import first_array_number
 from hpcsched_slurm.history_files import HistoryRecord, read_history
-from hpcsched_slurm.params import RestAddress
+from hpcsched_slurm.params import SlurmHistoryParams
 from hpcsched_slurm.reading_jobs import number_of
 from hpcsched_slurm.reservations import local_instant
-
-
-class SlurmHistoryParams(Params):
-    """Parameters of `slurm-history`: a file, or a question to slurmdbd."""
-
-    path: InputPath | None = Field(
-        default=None,
-        description="File of `jobcomp/filetxt`, output of sacct, or answer of slurmdbd as JSON;"
-        " ${VAR} is filled in.",
-    )
-    rest: Annotated[RestAddress | None, NotReproducible("the trace is what slurmdbd answers")] = (
-        Field(
-            default=None,
-            description="Address of slurmrestd, to ask slurmdbd instead of reading a file:"
-            " unix:/path/to/socket, or http://127.0.0.1:PORT.",
-        )
-    )
-    token_file: str | None = Field(
-        default=None,
-        description="File with a token for slurmrestd, readable by its owner alone; the environment"
-        " variable SLURM_JWT by default.",
-    )
-    user: str | None = Field(
-        default=None,
-        description="User of the token; the user who runs hpcsched by default.",
-    )
-    days: PositiveDays | None = Field(
-        default=None,
-        description=f"Begin of the requested time, in days before now; {DAYS} if neither this nor"
-        " `since` is given.",
-    )
-    since: Instant | None = Field(
-        default=None,
-        description="Begin of the requested time, such as 2024-03-01 or 2024-03-01T12:00:00;"
-        " without an offset it is a local time of this machine.",
-    )
-    until: Instant | None = Field(
-        default=None, description="End of the requested time; now by default."
-    )
-    timeout: PositiveDuration = Field(
-        default=TIMEOUT, description="Time limit of a call of slurmrestd, in seconds."
-    )
-    last: PositiveDuration | None = Field(
-        default=None,
-        description="Longest time before the last submission, in seconds; earlier jobs are left"
-        " out. All jobs by default.",
-    )
-    no_limit: PositiveDuration = Field(
-        default="365d",  # type: ignore[assignment]
-        description="Requested time of a job without a time limit.",
-    )
-
-    @model_validator(mode="after")
-    def _check_origin(self) -> Self:
-        if (self.path is None) == (self.rest is None):
-            found = "neither" if self.path is None else "both"
-            raise ValueError(f"expected 'path', or 'rest' in its place; found {found}")
-        asked = ("token_file", "user", "days", "since", "until", "timeout")
-        # A resolved scenario has all keys, most of them with their defaults.
-        fields = type(self).model_fields
-        unused = [name for name in asked if getattr(self, name) != fields[name].default]
-        if self.rest is None and unused:
-            raise ValueError(f"'{unused[0]}' is for 'rest', which is not given")
-        if self.days is not None and (self.since is not None or self.until is not None):
-            raise ValueError("expected 'days', or 'since' and 'until' in its place; found both")
-        if self.since is not None and self.until is not None:
-            begin, end = instant_of(self.since), instant_of(self.until)
-            if end <= begin:
-                raise ValueError(f"expected 'until' after 'since', found {self.until}")
-        return self
-
 
 # Warnings of all parts of hpcsched are shown.
 _log = logging.getLogger("hpcsched.slurm_history")

@@ -5,9 +5,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hpcsched_slurm.accounting_answer import DAYS, whole_answer
+from hpcsched_slurm.accounting_answer import whole_answer
 from hpcsched_slurm.answer_writer import save_answer
-from hpcsched_slurm.history import SlurmHistoryParams
+from hpcsched_slurm.params import DAYS, SlurmHistoryParams
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

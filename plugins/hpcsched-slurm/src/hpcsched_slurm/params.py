@@ -1,11 +1,12 @@
-"""Parameters of the workload manager `slurm`."""
+"""Parameters of the plugins; nothing here takes long to import."""
 
 import re
+from datetime import datetime
 from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from hpcsched import Params, PositiveDuration
+from hpcsched import InputPath, NotReproducible, Params, PositiveDuration
 
 _UNIX = re.compile(r"unix:(/.+)")
 _LOOPBACK = re.compile(r"http://(127\.0\.0\.1|localhost|\[::1\]):(\d+)")
@@ -79,3 +80,107 @@ class SlurmParams(Params):
         """Host and port of slurmrestd; None if it listens on a socket."""
         match = _LOOPBACK.fullmatch(self.rest or "")
         return (match[1].strip("[]"), int(match[2])) if match else None
+
+
+DAYS = 30
+"""Days before now that are asked for by default."""
+TIMEOUT = 600
+"""Seconds to wait by default: slurmdbd may take minutes for months of jobs."""
+
+
+def instant_of(text: str) -> int:
+    """Return an ISO 8601 time in seconds since 1970; without an offset, of this machine's place.
+
+    Raises
+    ------
+    ValueError
+        If the text is no such time.
+    """
+    try:
+        return int(datetime.fromisoformat(text).astimezone().timestamp())
+    except (ValueError, OverflowError, OSError):
+        raise ValueError(
+            f"expected a time such as 2024-03-01 or 2024-03-01T12:00:00, found {text!r}"
+        ) from None
+
+
+def _checked_instant(text: str) -> str:
+    instant_of(text)
+    return text
+
+
+Instant = Annotated[str, AfterValidator(_checked_instant)]
+"""An ISO 8601 time as text."""
+
+PositiveDays = Annotated[float, Field(gt=0, le=36_500)]
+"""A number of days."""
+
+
+class SlurmHistoryParams(Params):
+    """Parameters of `slurm-history`: a file, or a question to slurmdbd."""
+
+    path: InputPath | None = Field(
+        default=None,
+        description="File of `jobcomp/filetxt`, output of sacct, or answer of slurmdbd as JSON;"
+        " ${VAR} is filled in.",
+    )
+    rest: Annotated[RestAddress | None, NotReproducible("the trace is what slurmdbd answers")] = (
+        Field(
+            default=None,
+            description="Address of slurmrestd, to ask slurmdbd instead of reading a file:"
+            " unix:/path/to/socket, or http://127.0.0.1:PORT.",
+        )
+    )
+    token_file: str | None = Field(
+        default=None,
+        description="File with a token for slurmrestd, readable by its owner alone; the environment"
+        " variable SLURM_JWT by default.",
+    )
+    user: str | None = Field(
+        default=None,
+        description="User of the token; the user who runs hpcsched by default.",
+    )
+    days: PositiveDays | None = Field(
+        default=None,
+        description=f"Begin of the requested time, in days before now; {DAYS} if neither this nor"
+        " `since` is given.",
+    )
+    since: Instant | None = Field(
+        default=None,
+        description="Begin of the requested time, such as 2024-03-01 or 2024-03-01T12:00:00;"
+        " without an offset it is a local time of this machine.",
+    )
+    until: Instant | None = Field(
+        default=None, description="End of the requested time; now by default."
+    )
+    timeout: PositiveDuration = Field(
+        default=TIMEOUT, description="Time limit of a call of slurmrestd, in seconds."
+    )
+    last: PositiveDuration | None = Field(
+        default=None,
+        description="Longest time before the last submission, in seconds; earlier jobs are left"
+        " out. All jobs by default.",
+    )
+    no_limit: PositiveDuration = Field(
+        default="365d",  # type: ignore[assignment]
+        description="Requested time of a job without a time limit.",
+    )
+
+    @model_validator(mode="after")
+    def _check_origin(self) -> Self:
+        if (self.path is None) == (self.rest is None):
+            found = "neither" if self.path is None else "both"
+            raise ValueError(f"expected 'path', or 'rest' in its place; found {found}")
+        asked = ("token_file", "user", "days", "since", "until", "timeout")
+        # A resolved scenario has all keys, most of them with their defaults.
+        fields = type(self).model_fields
+        unused = [name for name in asked if getattr(self, name) != fields[name].default]
+        if self.rest is None and unused:
+            raise ValueError(f"'{unused[0]}' is for 'rest', which is not given")
+        if self.days is not None and (self.since is not None or self.until is not None):
+            raise ValueError("expected 'days', or 'since' and 'until' in its place; found both")
+        if self.since is not None and self.until is not None:
+            begin, end = instant_of(self.since), instant_of(self.until)
+            if end <= begin:
+                raise ValueError(f"expected 'until' after 'since', found {self.until}")
+        return self

@@ -1,11 +1,10 @@
-"""The plugins of this package, as hpcsched finds them."""
+"""The plugins of this package, as hpcsched finds them; what they are made of is imported later."""
 
 from collections.abc import Iterable
 
 import hpcsched
-from hpcsched import Plugin
-from hpcsched_slurm.history import SlurmHistory, SlurmHistoryParams
-from hpcsched_slurm.params import SlurmParams
+from hpcsched import Context, Plugin
+from hpcsched_slurm.params import SlurmHistoryParams, SlurmParams
 
 
 @hpcsched.hookimpl
@@ -19,8 +18,8 @@ def hpcsched_workload_managers() -> Iterable[Plugin]:
     )
 
 
-def _make_slurm(params: SlurmParams, _context: object) -> object:
-    from hpcsched_slurm.manager import make_slurm  # noqa: PLC0415 (only a live run needs it)
+def _make_slurm(params: SlurmParams, _context: Context) -> object:
+    from hpcsched_slurm.manager import make_slurm  # noqa: PLC0415
 
     return make_slurm(params)
 
@@ -31,6 +30,12 @@ def hpcsched_trace_sources() -> Iterable[Plugin]:
     yield Plugin(
         "slurm-history",
         "jobs that Slurm has completed: its job completion file, or what sacct or slurmdbd tell",
-        lambda params, context: SlurmHistory(params, context.system),
+        _make_history,
         SlurmHistoryParams,
     )
+
+
+def _make_history(params: SlurmHistoryParams, context: Context) -> object:
+    from hpcsched_slurm.history import SlurmHistory  # noqa: PLC0415
+
+    return SlurmHistory(params, context.system)
