@@ -11,22 +11,26 @@ Nothing here relies on rewritten `assert` statements, so pytest may leave it as 
 PYTEST_DONT_REWRITE.
 """
 
-from hpcsched.testing.allocator_check import check_allocator
-from hpcsched.testing.audit import audit_replay
-from hpcsched.testing.building import make_jobs, make_problem, make_system
-from hpcsched.testing.correction import check_correction
-from hpcsched.testing.dispatcher import check_dispatcher
-from hpcsched.testing.executor_check import check_executor
-from hpcsched.testing.figure_check import check_metric, check_objective
+from hpcsched.testing.building import (
+    SampleWorkload,
+    make_jobs,
+    make_problem,
+    make_system,
+    sample_workloads,
+)
+from hpcsched.testing.figure_checks import check_metric, check_objective
 from hpcsched.testing.fixtures import RunScenario, UsePlugins, run_scenario, use_plugins
-from hpcsched.testing.observer_check import check_observer
-from hpcsched.testing.predictor import check_predictor
-from hpcsched.testing.queue_order_check import check_queue_order
-from hpcsched.testing.replaying import ReplayConditions, replay, start_times
-from hpcsched.testing.solver_check import check_solver
-from hpcsched.testing.trace_check import check_trace_source, check_transform
-from hpcsched.testing.workload_manager_check import check_workload_manager
-from hpcsched.testing.workloads import SampleWorkload, sample_workloads
+from hpcsched.testing.replay_checks import (
+    check_allocator,
+    check_correction,
+    check_dispatcher,
+    check_observer,
+    check_predictor,
+    check_queue_order,
+)
+from hpcsched.testing.replaying import ReplayConditions, audit_replay, replay, start_times
+from hpcsched.testing.service_checks import check_executor, check_solver, check_workload_manager
+from hpcsched.testing.trace_checks import check_trace_source, check_transform
 
 __all__ = [
     "ReplayConditions",

@@ -12,7 +12,7 @@ from hpcsched.plugins.manager import build_registry, stand_in
 from hpcsched.plugins.registry import Registry
 from hpcsched.runs.runner import RunResult, run
 from hpcsched.scenario import load_scenario
-from hpcsched.testing.workloads import sample_workloads
+from hpcsched.testing.building import sample_workloads
 from hpcsched.workload.job import TracedJob
 
 TRACE = "trace.swf"

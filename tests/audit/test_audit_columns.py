@@ -17,7 +17,7 @@ from hpcsched.runs.files import INTERRUPTIONS, JOBS
 from hpcsched.runs.parquet_schemas import interruptions_schema, jobs_schema
 from hpcsched.system.request import Request
 from hpcsched.system.system import NodeGroup, System
-from hpcsched.testing.audit import run_columns
+from hpcsched.testing.replaying import run_columns
 from hpcsched.workload.job import Job, TracedJob
 from tests.runs.hand_made import JOBS as PLACED
 from tests.runs.hand_made import (

@@ -10,7 +10,7 @@ from hpcsched.audit.loss import allocated_amounts, lost_amounts
 from hpcsched.system.down_time import DownTime, down_time
 from hpcsched.system.node_outages import Outage
 from hpcsched.system.system import NodeGroup, System
-from hpcsched.testing.audit import run_columns
+from hpcsched.testing.replaying import run_columns
 from tests.runs.hand_made import SYSTEM, job, row
 
 # There are 16 cores: four nodes of 4. Node 3 has half of the rest: 64 mem of 112, and both gpus.

@@ -4,7 +4,7 @@ import pytest
 
 from hpcsched.audit.capacity import check_capacity
 from hpcsched.audit.violations import Check
-from hpcsched.testing.audit import run_columns
+from hpcsched.testing.replaying import run_columns
 from tests.runs.hand_made import SYSTEM, Placed, job, record_of
 
 At = tuple[int, int, int, dict[int, int]]

@@ -19,7 +19,7 @@ from hpcsched.simulation.records import JobRecord
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.request import Request
 from hpcsched.system.system import NodeGroup, System
-from hpcsched.testing.audit import run_columns
+from hpcsched.testing.replaying import run_columns
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.site_partitions import Partition, Partitions
 from tests.builders import changed_request

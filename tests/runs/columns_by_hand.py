@@ -15,7 +15,7 @@ from hpcsched.runs.directory import RunDirectory
 from hpcsched.simulation.records import JobRecord
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.system import System
-from hpcsched.testing.audit import run_columns as columns_of
+from hpcsched.testing.replaying import run_columns as columns_of
 from hpcsched.workload.job import TracedJob
 from tests.builders import traced
 

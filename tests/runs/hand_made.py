@@ -32,7 +32,7 @@ from hpcsched.runs.timing import write_timing
 from hpcsched.simulation.records import JobRecord, RoundRecord
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.system import NodeGroup, System
-from hpcsched.testing.audit import run_columns
+from hpcsched.testing.replaying import run_columns
 from hpcsched.whole_files import write_text
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.trace_source import TraceAccount

@@ -11,7 +11,7 @@ from hpcsched.dispatching.rules.reject import Reject
 from hpcsched.errors import DecisionError
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.testing import check_dispatcher
-from hpcsched.testing import dispatcher as check
+from hpcsched.testing import replay_checks as check
 from tests.builders import easy, lists
 
 

@@ -5,7 +5,7 @@ from itertools import count
 import pytest
 
 from hpcsched.prediction.predictors import Actual, RequestedTime
-from hpcsched.testing.predictor import check_predictor
+from hpcsched.testing.replay_checks import check_predictor
 from hpcsched.workload.job import Job
 
 

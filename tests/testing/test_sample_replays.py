@@ -8,7 +8,7 @@ import hpcsched.testing
 from hpcsched.errors import PluginError
 from hpcsched.registration import KINDS
 from hpcsched.testing import make_jobs, make_system, replay
-from hpcsched.testing.sample_replays import backfilling, expect, noted, told
+from hpcsched.testing.replaying import backfilling, expect, noted, told
 
 JOBS = "job_id submit_time run_time\n1 0 5\n2 1 5\n"
 

@@ -13,7 +13,7 @@ from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
 from hpcsched.system.request import Request
 from hpcsched.system.system import NodeGroup, System
-from hpcsched.testing.audit import audit_replay
+from hpcsched.testing.replaying import audit_replay
 from hpcsched.workload.job import Job
 from hpcsched.workload.mapping import processors_per_node, whole_nodes
 from hpcsched.workload.readers.swf_params import SwfParams

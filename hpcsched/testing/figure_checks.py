@@ -20,8 +20,8 @@ from hpcsched.runs.tables import ArrowTable
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.records import JobRecord
 from hpcsched.system.system import IntArray, System
-from hpcsched.testing.sample_replays import SEEDS, backfilling, expect, noted, workloads
-from hpcsched.testing.workloads import SampleWorkload
+from hpcsched.testing.building import SampleWorkload
+from hpcsched.testing.replaying import SEEDS, backfilling, expect, noted, workloads
 
 PAIRS = 40
 """Number of pairs of plans that a cost must order as the objective does."""

@@ -10,7 +10,7 @@ from hpcsched.plugins.product_check import MEMBERS, product_fault
 from hpcsched.registration import KEEPS_REQUESTS, KEEPS_WAITS
 from hpcsched.system.space import units_that_fit
 from hpcsched.system.system import System
-from hpcsched.testing.sample_replays import SEEDS, expect, noted, workloads
+from hpcsched.testing.replaying import SEEDS, expect, noted, workloads
 from hpcsched.workload.checked_source import account_fault, checked_source, job_fault
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.job_batches import GivesColumns, RequestNumbers, records_of
