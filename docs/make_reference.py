@@ -22,7 +22,6 @@ from hook_tables import hook_sections, plugin_fields
 from markdown_tables import table
 from type_tables import type_sections
 
-from hpcsched.experiment.declaration import ExperimentDeclaration
 from hpcsched.parameters import SELECTS_KEYWORD, InputFile, Params
 from hpcsched.plugins.manager import build_registry
 from hpcsched.plugins.registry import Plugin, Registry
@@ -31,6 +30,7 @@ from hpcsched.scenario.choices import tag_of
 from hpcsched.scenario.key_path import mark_of
 from hpcsched.scenario.models import scenario_model
 from hpcsched.scenario.review import RULES
+from hpcsched.studies.experiment.declaration import ExperimentDeclaration
 from hpcsched.workload.job_columns import Column
 from hpcsched.workload.presets.preset_catalogue import read_presets
 

@@ -25,8 +25,8 @@ MODULES = MappingProxyType(
         "restarting": "hpcsched.dispatching.cp.backends.restarting",
         "tables": "hpcsched.metrics.metric_tables",
         "cluster": "hpcsched.system.cluster",
-        "executor": "hpcsched.experiment.executors.executor",
-        "attempt": "hpcsched.experiment.executors.attempt",
+        "executor": "hpcsched.studies.experiment.executors.executor",
+        "attempt": "hpcsched.studies.experiment.executors.attempt",
     }
 )
 """Modules of names that are not imported from `hpcsched` itself."""

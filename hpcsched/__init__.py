@@ -48,9 +48,6 @@ if TYPE_CHECKING:
     from hpcsched.errors import InputError as InputError
     from hpcsched.errors import Place as Place
     from hpcsched.errors import PluginError as PluginError
-    from hpcsched.experiment.executors.executor import Executor as Executor
-    from hpcsched.experiment.running import ExperimentResult as ExperimentResult
-    from hpcsched.experiment.running import run_experiment as run_experiment
     from hpcsched.metrics.metric import Metric as Metric
     from hpcsched.metrics.metric import RunTables as RunTables
     from hpcsched.parameters import Amount as Amount
@@ -93,6 +90,9 @@ if TYPE_CHECKING:
     from hpcsched.simulation.records import Interruption as Interruption
     from hpcsched.simulation.records import JobRecord as JobRecord
     from hpcsched.simulation.records import RoundRecord as RoundRecord
+    from hpcsched.studies.experiment.executors.executor import Executor as Executor
+    from hpcsched.studies.experiment.running import ExperimentResult as ExperimentResult
+    from hpcsched.studies.experiment.running import run_experiment as run_experiment
     from hpcsched.system.allocation import Allocation as Allocation
     from hpcsched.system.allocation import NodeAllocation as NodeAllocation
     from hpcsched.system.cluster import WorkloadManager as WorkloadManager
@@ -124,8 +124,8 @@ _EXPORTS = {
     "Dispatcher": "hpcsched.dispatching.dispatcher_protocol",
     "DispatchingProblem": "hpcsched.dispatching.problem",
     "Duration": "hpcsched.parameters",
-    "Executor": "hpcsched.experiment.executors.executor",
-    "ExperimentResult": "hpcsched.experiment.running",
+    "Executor": "hpcsched.studies.experiment.executors.executor",
+    "ExperimentResult": "hpcsched.studies.experiment.running",
     "Finding": "hpcsched.errors",
     "FirstFit": "hpcsched.dispatching.rules.allocators",
     "Formulation": "hpcsched.dispatching.cp.formulation",
@@ -199,7 +199,7 @@ _EXPORTS = {
     "replay": "hpcsched.runs.replaying",
     "room_for": "hpcsched.system.space",
     "run": "hpcsched.runs.runner",
-    "run_experiment": "hpcsched.experiment.running",
+    "run_experiment": "hpcsched.studies.experiment.running",
     "write_report": "hpcsched.report.studying",
 }
 

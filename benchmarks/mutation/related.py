@@ -56,7 +56,7 @@ RELATED = {
     "hpcsched/metrics": (
         "tests/metrics",
         "tests/runs/test_directory.py",
-        "tests/predictor_evaluation",
+        "tests/studies/predictor_evaluation",
     ),
 }
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hpcsched.cli import main as hpcsched
-from hpcsched.problems.table import SolvedTable
+from hpcsched.studies.problems.table import SolvedTable
 
 
 class FailedError(Exception):

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from hpcsched.first_look.log_assembly import scenario_of_log
-from hpcsched.first_look.log_files import LogSource, format_of, source_of
 from hpcsched.runs.assembly import assemble
 from hpcsched.runs.refused_records import all_refused_told
 from hpcsched.scenario.loading import LoadedScenario
+from hpcsched.studies.first_look.log_assembly import scenario_of_log
+from hpcsched.studies.first_look.log_files import LogSource, format_of, source_of
 from hpcsched.version import __version__
 from hpcsched.workload.trace_source import TraceAccount
 from hpcsched.workload.writers.batsim_writing import write_batsim

@@ -12,9 +12,9 @@ from hpcsched.cli.option_groups import with_option_groups
 from hpcsched.cli.shared_options import Display, Env, Overrides
 
 if TYPE_CHECKING:
-    from hpcsched.experiment.cell import Cell
-    from hpcsched.experiment.folder import ExperimentFolder
-    from hpcsched.experiment.reading import Experiment
+    from hpcsched.studies.experiment.cell import Cell
+    from hpcsched.studies.experiment.folder import ExperimentFolder
+    from hpcsched.studies.experiment.reading import Experiment
 
 
 _MOST_NAMED = 10
@@ -75,9 +75,9 @@ def experiment(
     Labels of the same axis in --only are OR-ed, labels of different axes AND-ed. Exits with 1 if a
     cell fails; the others are run all the same.
     """
-    from hpcsched.experiment.cell_selection import choose_cells
-    from hpcsched.experiment.folder import ExperimentFolder
-    from hpcsched.experiment.reading import read_experiment
+    from hpcsched.studies.experiment.cell_selection import choose_cells
+    from hpcsched.studies.experiment.folder import ExperimentFolder
+    from hpcsched.studies.experiment.reading import read_experiment
 
     read = read_experiment(file, overrides or (), executor)
     chosen = choose_cells(read, choice.only or ())
@@ -107,9 +107,9 @@ def _run(
     again: bool,
 ) -> int:
     """Run the chosen cells; return the number of failures."""
-    from hpcsched.experiment.progress import make_progress
-    from hpcsched.experiment.progress_page import ProgressPage
-    from hpcsched.experiment.running import run_in_folder
+    from hpcsched.studies.experiment.progress import make_progress
+    from hpcsched.studies.experiment.progress_page import ProgressPage
+    from hpcsched.studies.experiment.running import run_in_folder
 
     # Lines into nothing, so that cells are counted alike.
     shown_on = StringIO() if display.quiet else None
@@ -141,8 +141,8 @@ def _solver_warnings(cells: "Sequence[Cell]", folder: "ExperimentFolder") -> "It
 
 def _show(cells: "Sequence[Cell]", folder: "ExperimentFolder") -> None:
     """Print a line for each cell: state, address, name and seed."""
-    from hpcsched.experiment.index import read_index
     from hpcsched.runs.solver_rounds import in_words
+    from hpcsched.studies.experiment.index import read_index
 
     failed = {}
     if folder.index.is_file():

@@ -9,8 +9,8 @@ from hpcsched.cli.output import DataFormat, DataFormatOption, OutFile, emit, fre
 from hpcsched.cli.shared_options import Env, Force, Overrides, ScenarioFile
 
 if TYPE_CHECKING:
-    from hpcsched.forecast.forecasting import Forecast, SupposedJob
-    from hpcsched.forecast.prepared_replay import PreparedReplay
+    from hpcsched.studies.forecast.forecasting import Forecast, SupposedJob
+    from hpcsched.studies.forecast.prepared_replay import PreparedReplay
 
 app = typer.Typer(
     name="forecast", help="Forecast when jobs will start.", no_args_is_help=True
@@ -69,10 +69,10 @@ def starts(
     Run times and later jobs are sampled from the past, with the scenario's seed; the scenario's
     dispatcher replays each sample.
     """
-    from hpcsched.forecast.forecast_progress import ForecastProgress
-    from hpcsched.forecast.forecasting import forecast
-    from hpcsched.forecast.prepared_replay import prepare
     from hpcsched.scenario import load_scenario
+    from hpcsched.studies.forecast.forecast_progress import ForecastProgress
+    from hpcsched.studies.forecast.forecasting import forecast
+    from hpcsched.studies.forecast.prepared_replay import prepare
 
     shares = quantiles_of(quantiles)
     prepared = prepare(load_scenario(scenario, overrides or ()))
@@ -106,11 +106,11 @@ def evaluate(
 
     The jobs are drawn from those that waited, with the scenario's seed.
     """
-    from hpcsched.forecast import evaluation
-    from hpcsched.forecast.forecast_progress import ForecastProgress
-    from hpcsched.forecast.forecast_text import evaluation_content, evaluation_table
-    from hpcsched.forecast.prepared_replay import prepare
     from hpcsched.scenario import load_scenario
+    from hpcsched.studies.forecast import evaluation
+    from hpcsched.studies.forecast.forecast_progress import ForecastProgress
+    from hpcsched.studies.forecast.forecast_text import evaluation_content, evaluation_table
+    from hpcsched.studies.forecast.prepared_replay import prepare
 
     prepared = prepare(load_scenario(scenario, overrides or ()))
     with ForecastProgress() as progress:
@@ -125,12 +125,12 @@ def evaluate(
 
 def show_forecast(found: "Forecast", format_: DataFormat, out: Path | None, *, force: bool) -> None:
     """Print a forecast, or write it to a file: a figure by the ending of its name."""
-    from hpcsched.forecast.forecast_text import forecast_content, forecast_table
     from hpcsched.report.figures.figure_files import FORMATS
+    from hpcsched.studies.forecast.forecast_text import forecast_content, forecast_table
 
     if out is not None and out.suffix.removeprefix(".") in FORMATS:
-        from hpcsched.forecast.forecast_figure import forecast_figure
         from hpcsched.report.figures.figure_files import write_figure
+        from hpcsched.studies.forecast.forecast_figure import forecast_figure
 
         write_figure(forecast_figure(found).chart, out, force=force)
         typer.echo(f"wrote {out}")
@@ -163,7 +163,7 @@ def _second(at: str | None, prepared: "PreparedReplay") -> int:
 
 def _supposed(text: str | None, prepared: "PreparedReplay") -> "SupposedJob | None":
     """Return the job of --if."""
-    from hpcsched.forecast.forecasting import supposed_job
+    from hpcsched.studies.forecast.forecasting import supposed_job
 
     value = mapping_of(text)
     return None if value is None else supposed_job(value, prepared.parts.system)

@@ -38,7 +38,7 @@ def init(
     The schema for editors is written beside it. With a log, the format, the machine and the
     policies are those that `hpcsched try` finds; without, the names in it are examples.
     """
-    from hpcsched.first_look.starter import write_starter
+    from hpcsched.studies.first_look.starter import write_starter
 
     if log is not None and kind is not Kind.LOG:
         raise typer.BadParameter(f"expected no log with the kind {kind}", param_hint="LOG")

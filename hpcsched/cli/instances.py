@@ -47,10 +47,10 @@ def record(
 ) -> None:
     """Replay a scenario and save its dispatching problems."""
     from hpcsched.errors import InputError
-    from hpcsched.problems.header import Selection
-    from hpcsched.problems.recording import record as record_problems
     from hpcsched.scenario import read_scenario
     from hpcsched.scenario.review import missing_inputs
+    from hpcsched.studies.problems.header import Selection
+    from hpcsched.studies.problems.recording import record as record_problems
 
     if max_queued is not None and max_queued < min_queued:
         raise typer.BadParameter(f"--max-queued {max_queued} is below --min-queued {min_queued}")
@@ -100,11 +100,11 @@ def solve(
     Of a scenario the dispatcher, the objective and the seed are used.
     """
     from hpcsched.errors import Finding, InputError
-    from hpcsched.problems.files import InstancesFile
-    from hpcsched.problems.progress import SolvingProgress
-    from hpcsched.problems.solving import solve as solve_problems
     from hpcsched.runs.solver_rounds import in_words, warning
     from hpcsched.scenario import read_scenario
+    from hpcsched.studies.problems.files import InstancesFile
+    from hpcsched.studies.problems.progress import SolvingProgress
+    from hpcsched.studies.problems.solving import solve as solve_problems
 
     instances = InstancesFile(file)
     findings: list[Finding] = []
@@ -167,11 +167,11 @@ def compare(
     Shows ratios of model sizes, decision times and objectives.
     """
     from hpcsched.cli.output import emit, tables_text
-    from hpcsched.problems import rendering
-    from hpcsched.problems.comparison import compare as compare_tables
-    from hpcsched.problems.pairing import Pairing
-    from hpcsched.problems.plots import draw
-    from hpcsched.problems.table import SolvedTable
+    from hpcsched.studies.problems import rendering
+    from hpcsched.studies.problems.comparison import compare as compare_tables
+    from hpcsched.studies.problems.pairing import Pairing
+    from hpcsched.studies.problems.plots import draw
+    from hpcsched.studies.problems.table import SolvedTable
 
     pairing = Pairing(SolvedTable.open(first), SolvedTable.open(second))
     comparison = compare_tables(pairing, same_time)

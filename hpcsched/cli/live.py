@@ -132,9 +132,9 @@ def forecast(
     Run times and later jobs are sampled from the scenario's trace, the cluster's history; the
     scenario's dispatcher replays each sample. Nothing is changed.
     """
-    from hpcsched.forecast.forecast_progress import ForecastProgress
-    from hpcsched.forecast.live_forecast import forecast_cluster
     from hpcsched.scenario import load_scenario
+    from hpcsched.studies.forecast.forecast_progress import ForecastProgress
+    from hpcsched.studies.forecast.live_forecast import forecast_cluster
 
     loaded = load_scenario(scenario, overrides or ())
     job, shares = mapping_of(supposed), quantiles_of(quantiles)

@@ -27,11 +27,11 @@ def schema(
 
     Editors complete and check files by it. It includes the installed plugins.
     """
-    from hpcsched.experiment.declaration import experiment_schema
     from hpcsched.plugins import manager
     from hpcsched.scenario.scenario_schema import scenario_schema
-    from hpcsched.tuning.tuning_space import tuning_schema
-    from hpcsched.whatif.variation import variation_schema
+    from hpcsched.studies.experiment.declaration import experiment_schema
+    from hpcsched.studies.tuning.tuning_space import tuning_schema
+    from hpcsched.studies.whatif.variation import variation_schema
 
     make = {
         Of.SCENARIO: scenario_schema,

@@ -20,7 +20,7 @@ def status(
     as_json = format_ is DataFormat.JSON
     folder = run_folder(directory)
     if (folder / INDEX).is_file():
-        from hpcsched.experiment.experiment_status import (
+        from hpcsched.studies.experiment.experiment_status import (
             experiment_status,
             experiment_status_content,
             experiment_status_text,

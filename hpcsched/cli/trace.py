@@ -11,7 +11,7 @@ from hpcsched.cli.output import OutFile, TableFormat, TableFormatOption
 from hpcsched.cli.presets import presets
 from hpcsched.cli.shared_options import Env, Force, Overrides, ScenarioFile
 from hpcsched.cli.system_from import system_from
-from hpcsched.first_look.log_files import LogSource, is_scenario
+from hpcsched.studies.first_look.log_files import LogSource, is_scenario
 from hpcsched.version import __version__
 from hpcsched.workload.wait_classes import WaitClass
 
@@ -212,9 +212,9 @@ def assembled(path: Path, overrides: list[str] | None, preset: str | None = None
 def _loaded(path: Path, overrides: list[str] | None, preset: str | None = None) -> "LoadedScenario":
     """Return a scenario, or one for a log; raise InputError without its files."""
     from hpcsched.errors import InputError
-    from hpcsched.first_look.first_look import document_of
     from hpcsched.scenario.loading import check_document
     from hpcsched.scenario.review import missing_inputs
+    from hpcsched.studies.first_look.first_look import document_of
 
     document = document_of(path, lambda line: typer.echo(line, err=True), preset)
     loaded = check_document(document, path, overrides or ())

@@ -86,22 +86,22 @@ def try_log(
     is audited. Exits with 1 if an audit finds a violation.
     """
     from hpcsched.errors import flag
-    from hpcsched.first_look.first_look import (
+    from hpcsched.report.tables.audit_lines import check_lines
+    from hpcsched.studies.first_look.first_look import (
         busiest_jobs,
         look_at,
         look_lines,
         try_scenarios,
         write_scenarios,
     )
-    from hpcsched.first_look.first_look_text import (
+    from hpcsched.studies.first_look.first_look_text import (
         account_text,
         busier_text,
         content_of,
         standing_of,
         tried_table,
     )
-    from hpcsched.first_look.log_files import example_log
-    from hpcsched.report.tables.audit_lines import check_lines
+    from hpcsched.studies.first_look.log_files import example_log
     from hpcsched.whole_files import problem
 
     if (log is None) == (not example):

@@ -10,9 +10,9 @@ from hpcsched.cli.output import json_text
 from hpcsched.cli.shared_options import Env, Overrides, ScenarioFile
 
 if TYPE_CHECKING:
-    from hpcsched.tuning.trial_log import Trial
-    from hpcsched.tuning.tuned_scenario import TunedScenario
-    from hpcsched.tuning.tuning_study import TuningStudy
+    from hpcsched.studies.tuning.trial_log import Trial
+    from hpcsched.studies.tuning.tuned_scenario import TunedScenario
+    from hpcsched.studies.tuning.tuning_study import TuningStudy
 
 
 class TuningFormat(StrEnum):
@@ -50,9 +50,9 @@ def tune(
     best.yaml, the scenario with the best values. The format slurm prints lines of slurm.conf.
     """
     from hpcsched.scenario.resolved import resolved_yaml
-    from hpcsched.tuning.slurm_settings import slurm_lines
-    from hpcsched.tuning.tuned_scenario import TunedScenario
-    from hpcsched.tuning.tuning_text import (
+    from hpcsched.studies.tuning.slurm_settings import slurm_lines
+    from hpcsched.studies.tuning.tuned_scenario import TunedScenario
+    from hpcsched.studies.tuning.tuning_text import (
         later_table,
         trials_table,
         tuning_content,
@@ -81,7 +81,7 @@ def tune(
 
 def _search(tuned: "TunedScenario", folder: Path, trials: int | None) -> "TuningStudy":
     from hpcsched.runs.folder_lock import locked_folder
-    from hpcsched.tuning.tuning_study import tune
+    from hpcsched.studies.tuning.tuning_study import tune
 
     wanted = trials or tuned.space.trials
 

@@ -95,10 +95,10 @@ def _findings(
     file: Path, overrides: "Sequence[str]", vary: Path | None, space: Path | None
 ) -> "Sequence[Finding]":
     """Return the findings about a file; raises InputError where they are errors of reading it."""
-    from hpcsched.experiment.reading import is_experiment, read_experiment
     from hpcsched.scenario.loading import read_repaired
-    from hpcsched.tuning.tuned_scenario import TunedScenario
-    from hpcsched.whatif.reading import read_whatif
+    from hpcsched.studies.experiment.reading import is_experiment, read_experiment
+    from hpcsched.studies.tuning.tuned_scenario import TunedScenario
+    from hpcsched.studies.whatif.reading import read_whatif
     from hpcsched.workload.log_recognition import refuse_log
 
     refuse_log(file)
@@ -138,14 +138,14 @@ def _without_scenario(file: Path) -> "Sequence[Finding] | None":
     Only its own keys can be checked: the values are those of a scenario, which it does not name.
     """
     from hpcsched.errors import Finding, Place
-    from hpcsched.experiment.declaration import ExperimentDeclaration
-    from hpcsched.experiment.declared_file import validated
     from hpcsched.plugins import manager
     from hpcsched.scenario.document import parse_document, read_text
     from hpcsched.scenario.models import Scenario
     from hpcsched.scenario.positions import Positions
-    from hpcsched.tuning.tuning_space import TuningSpace
-    from hpcsched.whatif.variation import Variation
+    from hpcsched.studies.experiment.declaration import ExperimentDeclaration
+    from hpcsched.studies.experiment.declared_file import validated
+    from hpcsched.studies.tuning.tuning_space import TuningSpace
+    from hpcsched.studies.whatif.variation import Variation
 
     document = parse_document(read_text(file))
     keys = set(document.value) if isinstance(document.value, dict) else set()

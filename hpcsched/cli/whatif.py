@@ -10,9 +10,9 @@ from hpcsched.cli.shared_options import ByClass, Env, Overrides, ScenarioFile, c
 
 if TYPE_CHECKING:
     from hpcsched.report.tables.report_table import Table
-    from hpcsched.whatif.reading import WhatIf
-    from hpcsched.whatif.variant_replays import WhatIfFolder
-    from hpcsched.whatif.whatif_study import WhatIfStudy
+    from hpcsched.studies.whatif.reading import WhatIf
+    from hpcsched.studies.whatif.variant_replays import WhatIfFolder
+    from hpcsched.studies.whatif.whatif_study import WhatIfStudy
 
 
 def whatif(
@@ -39,11 +39,11 @@ def whatif(
     The folder gets the page whatif.html, the tables as whatif.json, and the outcome of each
     variant; outcomes that are there are kept. Exits with 1 if a variant fails.
     """
-    from hpcsched.whatif.reading import read_whatif
-    from hpcsched.whatif.variant_replays import WhatIfFolder
-    from hpcsched.whatif.whatif_page import whatif_page
-    from hpcsched.whatif.whatif_study import read_study
-    from hpcsched.whatif.whatif_tables import (
+    from hpcsched.studies.whatif.reading import read_whatif
+    from hpcsched.studies.whatif.variant_replays import WhatIfFolder
+    from hpcsched.studies.whatif.whatif_page import whatif_page
+    from hpcsched.studies.whatif.whatif_study import read_study
+    from hpcsched.studies.whatif.whatif_tables import (
         class_table,
         differences_table,
         variants_table,
@@ -72,8 +72,8 @@ def whatif(
 
 def _replay(read: "WhatIf", folder: "WhatIfFolder", jobs: int | None) -> int:
     """Replay the cells without an outcome; return the number of failures."""
-    from hpcsched.experiment.progress import make_progress
-    from hpcsched.whatif.variant_replays import replay_cells
+    from hpcsched.studies.experiment.progress import make_progress
+    from hpcsched.studies.whatif.variant_replays import replay_cells
 
     failed = 0
     progress = make_progress(read.name, len(read.cells))
@@ -91,7 +91,7 @@ def _replay(read: "WhatIf", folder: "WhatIfFolder", jobs: int | None) -> int:
 
 
 def _content(study: "WhatIfStudy", tables: "list[Table]") -> dict[str, Any]:
-    from hpcsched.whatif.whatif_tables import verdict_lines
+    from hpcsched.studies.whatif.whatif_tables import verdict_lines
 
     return {
         "name": study.whatif.name,

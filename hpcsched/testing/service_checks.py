@@ -14,9 +14,9 @@ from hpcsched.dispatching.cp.backends.backend import Backend, Outcome
 from hpcsched.dispatching.cp.formulation import BuiltModel, Variable
 from hpcsched.dispatching.cp.solver_limits import Budget, Limits, StoppingRule
 from hpcsched.dispatching.planning.model_data import Plan
-from hpcsched.experiment.executors.attempt import RUN
-from hpcsched.experiment.executors.executor import Ended, Executor, Task, result_fault
-from hpcsched.experiment.executors.sample_program import TIMES
+from hpcsched.studies.experiment.executors.attempt import RUN
+from hpcsched.studies.experiment.executors.executor import Ended, Executor, Task, result_fault
+from hpcsched.studies.experiment.executors.sample_program import TIMES
 from hpcsched.plugins.product_check import product_fault
 from hpcsched.system.cluster import (
     ClusterJob,
@@ -138,7 +138,7 @@ def _values(backend: Backend, limits: Limits) -> list[int]:
     return [variable.value() for variable in variables]
 
 
-PROGRAM = "hpcsched.experiment.executors.sample_program"
+PROGRAM = "hpcsched.studies.experiment.executors.sample_program"
 FAILURE = "this task fails"
 
 

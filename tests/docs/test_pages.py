@@ -14,9 +14,9 @@ NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 SLOW = {
     "docs/constraint-programming.md": ("tests/dispatching/cp",),
     "docs/cp-portfolio.md": ("tests/dispatching/hyper",),
-    "docs/experiments.md": ("tests/experiment",),
-    "docs/forecast.md": ("tests/forecast",),
-    "docs/instances.md": ("tests/problems", "tests/docs/test_instances_page.py"),
+    "docs/experiments.md": ("tests/studies/experiment",),
+    "docs/forecast.md": ("tests/studies/forecast",),
+    "docs/instances.md": ("tests/studies/problems", "tests/docs/test_instances_page.py"),
     "docs/offline.md": ("tests/dispatching/offline",),
     "docs/order-search.md": ("tests/dispatching/search",),
     "docs/reports.md": ("tests/report",),

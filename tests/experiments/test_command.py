@@ -6,7 +6,6 @@ import debs2024 as command
 from comparisons.debs2024.table import as_markdown
 from hpcsched import cli
 from tests.docs.pages import tables
-from tests.experiment.samples import run_cells_here
 from tests.experiments.samples import (
     SHOWN,
     write_experiment,
@@ -14,6 +13,7 @@ from tests.experiments.samples import (
     written_comparison,
     written_out,
 )
+from tests.studies.experiment.samples import run_cells_here
 
 
 @pytest.fixture

@@ -3,9 +3,9 @@
 import pytest
 
 import postpone
-from hpcsched.problems.comparison import compare
-from hpcsched.problems.pairing import Pairing
-from tests.problems.tables import pair
+from hpcsched.studies.problems.comparison import compare
+from hpcsched.studies.problems.pairing import Pairing
+from tests.studies.problems.tables import pair
 
 
 def test_a_line_of_the_table(tmp_path):

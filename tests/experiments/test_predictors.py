@@ -6,11 +6,11 @@ import predictors as command
 from comparisons.box_charts import Box
 from comparisons.distributions import read_outcomes
 from hpcsched import cli
-from hpcsched.experiment.folder import ExperimentFolder
-from hpcsched.experiment.reading import read_experiment
 from hpcsched.runs.directory import RunDirectory
+from hpcsched.studies.experiment.folder import ExperimentFolder
+from hpcsched.studies.experiment.reading import read_experiment
 from tests.docs.pages import tables
-from tests.experiment.samples import run_cells_here
+from tests.studies.experiment.samples import run_cells_here
 from tests.workload.readers.swf_files import record, write
 
 EXPERIMENT = """\

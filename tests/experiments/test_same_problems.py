@@ -9,9 +9,9 @@ from comparisons.same_problems.papers import PAPERS, PCP4, PCP20
 from comparisons.same_problems.plots import draw
 from comparisons.same_problems.questions import DISPATCHERS, PREDICTORS, Answers
 from comparisons.same_problems.table import counts, groups, ratios
-from hpcsched.problems.pairing import Pairing
+from hpcsched.studies.problems.pairing import Pairing
 from tests.docs.pages import tables
-from tests.problems.tables import pair
+from tests.studies.problems.tables import pair
 
 THESIS = PAPERS["thesis2020"]
 

@@ -11,7 +11,7 @@ from hpcsched.live.learning import Predictions
 from hpcsched.prediction.inflated import ConstantFactor, Inflated
 from hpcsched.prediction.predictor import Predictor, PredictorDriver, corrected_run_time
 from hpcsched.prediction.predictors import Actual
-from hpcsched.predictor_evaluation.predicting import predict_trace
+from hpcsched.studies.predictor_evaluation.predicting import predict_trace
 from hpcsched.workload.job import Job
 from tests.builders import alike, easy, replay, traced
 

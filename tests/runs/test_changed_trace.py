@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from hpcsched.cli import main
-from hpcsched.experiment.cell import Cell
-from hpcsched.experiment.execution import run_cells
-from hpcsched.experiment.folder import ExperimentFolder
-from hpcsched.experiment.reading import read_experiment
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.manifest import sha256
+from hpcsched.studies.experiment.cell import Cell
+from hpcsched.studies.experiment.execution import run_cells
+from hpcsched.studies.experiment.folder import ExperimentFolder
+from hpcsched.studies.experiment.reading import read_experiment
 from hpcsched.workload.readers.swf_lines import SwfLines
-from tests.experiment.samples import HereAndNow, read_sample, write_sample
+from tests.studies.experiment.samples import HereAndNow, read_sample, write_sample
 
 MORE = "13 900 -1 30 1 -1 -1 1 200 -1 1 1 1 1 1 1 -1 -1\n"
 

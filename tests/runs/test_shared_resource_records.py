@@ -8,13 +8,13 @@ import pytest
 from hpcsched.audit.auditing import audit_directory
 from hpcsched.dispatching.decision import Decision, Start
 from hpcsched.errors import InputError
-from hpcsched.problems.files import InstancesFile
-from hpcsched.problems.recording import record as save
 from hpcsched.runs.assembly import assemble
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.runner import parts_of, run
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.check import check_decision
+from hpcsched.studies.problems.files import InstancesFile
+from hpcsched.studies.problems.recording import record as save
 from hpcsched.system.allocation import NodeAllocation
 from tests.runs.hand_made import messages, tamper_jobs, tamper_json
 from tests.workload.readers.swf_files import record, write

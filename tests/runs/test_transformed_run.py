@@ -9,10 +9,10 @@ import pytest
 
 from hpcsched import cli, load_scenario, run
 from hpcsched.audit.auditing import audit_directory
-from hpcsched.experiment.reading import read_experiment
 from hpcsched.runs.assembly import assemble
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.runner import parts_of
+from hpcsched.studies.experiment.reading import read_experiment
 from hpcsched.workload.transformed_source import TransformedSource
 from tests.runs.hand_made import messages, tamper_json
 from tests.workload.readers.swf_files import write

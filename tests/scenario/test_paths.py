@@ -7,11 +7,11 @@ import pytest
 
 from hpcsched.cli import main
 from hpcsched.errors import Finding, InputError
-from hpcsched.experiment.reading import read_experiment
 from hpcsched.paths import path_fault
 from hpcsched.runs.directory import create
 from hpcsched.scenario.loading import read_scenario
 from hpcsched.scenario.review import missing_inputs
+from hpcsched.studies.experiment.reading import read_experiment
 from hpcsched.workload.readers.swf_params import SwfParams
 
 SYSTEM = "{groups: [{name: n, count: 2, resources: {core: 1}}]}"

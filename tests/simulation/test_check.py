@@ -9,8 +9,8 @@ from hpcsched.dispatching.decision_reasons import Reason
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.errors import DecisionError
 from hpcsched.live.guarded_dispatcher import GuardedDispatcher
-from hpcsched.problems.solving import answers
 from hpcsched.simulation.check import check_decision
+from hpcsched.studies.problems.solving import answers
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.shared_resources import Draw, SharedResource
 from hpcsched.system.system import NodeGroup, System

@@ -11,7 +11,7 @@ from hpcsched.simulation.replay_admission import admitted
 from hpcsched.simulation.replay_branches import LaterJobs, branches
 from hpcsched.workload.job_batches import joined_columns
 from tests.builders import easy, one_type, parts
-from tests.forecast.columns import jobs_of
+from tests.studies.forecast.columns import jobs_of
 
 DISPATCHERS = [
     "easy",

@@ -6,8 +6,8 @@ from time import perf_counter
 
 import pytest
 
-from hpcsched.experiment.executors.attempt import RUN, carry_out, new_attempt
-from hpcsched.experiment.executors.executor import Ended
+from hpcsched.studies.experiment.executors.attempt import RUN, carry_out, new_attempt
+from hpcsched.studies.experiment.executors.executor import Ended
 from hpcsched.testing import check_executor
 
 

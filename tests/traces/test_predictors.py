@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from hpcsched.predictor_evaluation.figures import PredictorFigures, predictor_figures
-from hpcsched.predictor_evaluation.predicting import predict_trace
-from hpcsched.predictor_evaluation.predictor_selection import choose
+from hpcsched.studies.predictor_evaluation.figures import PredictorFigures, predictor_figures
+from hpcsched.studies.predictor_evaluation.predicting import predict_trace
+from hpcsched.studies.predictor_evaluation.predictor_selection import choose
 from tests.docs.predictors import LOGS, PREDICTORS, figure_rows, region, rule_rows
 from tests.real_traces import KTH_SP2, trace
 

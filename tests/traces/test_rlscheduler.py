@@ -12,8 +12,8 @@ from comparisons.rlscheduler.table import LOG, SCHEDULER, WINDOW
 from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.dispatching.rules.list_scheduling import ListScheduler
 from hpcsched.dispatching.rules.orders import KeyOrder
-from hpcsched.experiment.reading import read_experiment
 from hpcsched.prediction.predictors import RequestedTime
+from hpcsched.studies.experiment.reading import read_experiment
 from rlscheduler import PAGE
 from tests.builders import alike, parts
 from tests.docs.pages import ROOT, tables

@@ -14,12 +14,12 @@ from hpcsched.dispatching.decision import Decision, Start
 from hpcsched.dispatching.planning.plan_improver import Improved, PlanningRound, Plans
 from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
 from hpcsched.dispatching.problem import DispatchingProblem
-from hpcsched.problems.pairing import SAME_OBJECTIVE
 from hpcsched.runs.assembly import assemble
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.runner import parts_of
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.engine import Simulation
+from hpcsched.studies.problems.pairing import SAME_OBJECTIVE
 from hpcsched.system.allocation import NodeAllocation
 
 WITH_LISTS = ("dispatcher.orders=[fcfs, sjf, saf]",)

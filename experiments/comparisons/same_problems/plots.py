@@ -11,8 +11,6 @@ from comparisons.pictures import Plot, draw_picture
 from comparisons.same_problems.papers import Figure, Pair, Paper
 from comparisons.same_problems.questions import Answers
 from comparisons.same_problems.table import MEASURES, Pairings, ratios_of
-from hpcsched.problems.comparison import SAME_TIME
-from hpcsched.problems.pairing import Floats, Mask, Pairing
 from hpcsched.report.figures.chart_parts import (
     chart_of,
     colours,
@@ -23,6 +21,8 @@ from hpcsched.report.figures.chart_parts import (
 )
 from hpcsched.report.figures.common_charts import distributions
 from hpcsched.report.figures.figure_style import DASHES, PALETTE, Look
+from hpcsched.studies.problems.comparison import SAME_TIME
+from hpcsched.studies.problems.pairing import Floats, Mask, Pairing
 
 BETTER, SAME, WORSE = PALETTE["green"], PALETTE["blue"], PALETTE["vermilion"]
 """The colours of the thesis, of dots: for the pair's first dispatcher, neither, and the other."""

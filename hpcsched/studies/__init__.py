@@ -1,0 +1,1 @@
+"""Questions asked of many runs: experiments, what-if, tuning, problems, predictors, forecasts."""

@@ -1,0 +1,251 @@
+"""Evaluation of forecasts on a trace: at submission, and an hour before the start.
+
+The jobs are ones that waited, since forecasts of the others are trivial: the dispatcher starts them
+at once in every future. Baselines are those of `baselines`. Scores of distributions are the
+continuous ranked probability score and the coverage of central intervals (T. Gneiting and A.
+Raftery, Strictly proper scoring rules, prediction, and estimation, 2007).
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from hpcsched.errors import Finding, InputError
+from hpcsched.metrics.column_sums import FloatColumn
+from hpcsched.runs.replaying import replay
+from hpcsched.simulation.replay_branches import branches
+from hpcsched.studies.forecast.baselines import SimilarWaits, planned_start
+from hpcsched.studies.forecast.calibration import Calibration
+from hpcsched.studies.forecast.prepared_replay import PreparedReplay
+from hpcsched.studies.forecast.start_forecast import SAMPLES, StartForecast, forecast_starts
+from hpcsched.system.system import IntArray
+
+HOUR = 3600
+AT_SUBMISSION, HOUR_BEFORE = "at submission", "an hour before"
+INTERVALS = (0.5, 0.9)
+"""Central intervals whose coverage is measured."""
+JOBS = 400
+"""Number of jobs that are evaluated."""
+_FIRST = 0.1
+"""Share of the jobs at the beginning that are left out, as there is hardly a past."""
+
+
+class Scores(NamedTuple):
+    """Scores of forecasts of one kind.
+
+    Attributes
+    ----------
+    jobs
+        Number of forecasts.
+    within_minute, within_ten_minutes
+        Shares of forecasts that are at most 1 and 10 minutes off.
+    mean_absolute_error, median_absolute_error
+        In seconds. The median does not depend on single jobs, such as those behind hundreds of jobs
+        that all fail at once.
+    crps
+        Mean continuous ranked probability score, in seconds; of a single value it is the absolute
+        error.
+    coverage
+        Share of starts in each of `INTERVALS`; empty for a single value.
+    """
+
+    jobs: int
+    within_minute: float
+    within_ten_minutes: float
+    mean_absolute_error: float
+    median_absolute_error: float
+    crps: float
+    coverage: tuple[float, ...] = ()
+
+
+class Evaluation(NamedTuple):
+    """Scores by instant of the forecast and by its kind.
+
+    Attributes
+    ----------
+    scores
+        By `AT_SUBMISSION` or `HOUR_BEFORE`, then by `forecast`, `requested times` or `similar
+        jobs`.
+    jobs, waited
+        Numbers of jobs of the trace, and of those that waited.
+    """
+
+    scores: Mapping[str, Mapping[str, Scores]]
+    jobs: int
+    waited: int
+
+
+class _Outcome(NamedTuple):
+    """Start of a job and its forecasts, in seconds from the instant."""
+
+    start: int
+    median: int
+    bounds: tuple[tuple[int, int], ...]
+    crps: float
+    planned: int
+    similar: float
+
+
+def evaluate(
+    prepared: PreparedReplay,
+    *,
+    jobs: int = JOBS,
+    samples: int = SAMPLES,
+    seed: int = 0,
+    ended: Callable[[int, int], None] = lambda *_: None,
+) -> Evaluation:
+    """Return the scores of forecasts of some jobs of a trace.
+
+    Parameters
+    ----------
+    prepared
+        The scenario's replay.
+    jobs
+        Number of jobs, drawn from those that waited.
+    samples
+        Number of futures of a forecast.
+    seed
+        Seed of the choice of jobs, and of forecasts.
+    ended
+        Called with the number of futures so far and that of all, after each.
+
+    Raises
+    ------
+    InputError
+        No job waited.
+    """
+    columns = prepared.columns
+    found = replay(prepared.scenario, prepared.workload).start_times
+    starts = np.array([found.get(number, -1) for number in columns.job_id.tolist()])
+    waited = np.flatnonzero(starts > columns.submit_time)
+    if not len(waited):
+        raise InputError(Finding("no-waits", "no job waits in this scenario", key="trace"))
+    later = waited[waited >= _FIRST * len(starts)]
+    draw = np.random.default_rng([seed, len(starts)])
+    chosen = np.sort(draw.permutation(later)[:jobs])
+    instants = _instants(columns.submit_time, starts, chosen)
+    outcomes = _outcomes(prepared, starts, instants, samples, seed=seed, ended=ended)
+    scores = {when: _scores(of_instant) for when, of_instant in outcomes.items()}
+    return Evaluation(scores, len(starts), len(waited))
+
+
+def _instants(
+    submits: IntArray, starts: IntArray, chosen: IntArray
+) -> Mapping[int, Sequence[tuple[int, str]]]:
+    """Return the jobs to forecast after a number of submissions, each with its instant's name."""
+    found: dict[int, list[tuple[int, str]]] = defaultdict(list)
+    for job in chosen.tolist():
+        found[job + 1].append((job, AT_SUBMISSION))
+        # The last submission that is at least an hour before the start.
+        before = int(np.searchsorted(submits, starts[job] - HOUR, side="right"))
+        if before > job:
+            found[before].append((job, HOUR_BEFORE))
+    return found
+
+
+def _outcomes(
+    prepared: PreparedReplay,
+    starts: IntArray,
+    instants: Mapping[int, Sequence[tuple[int, str]]],
+    samples: int,
+    *,
+    seed: int,
+    ended: Callable[[int, int], None],
+) -> Mapping[str, Sequence[_Outcome]]:
+    past, similar = prepared.past(), SimilarWaits(prepared.columns, starts)
+    calibrations = {when: Calibration() for when in (AT_SUBMISSION, HOUR_BEFORE)}
+    # Ranks by the time at which they become known.
+    pending: list[tuple[int, str, float]] = []
+    found: dict[str, list[_Outcome]] = {when: [] for when in calibrations}
+    forecasts = branches(prepared.parts, prepared.columns, sorted(instants))
+    for number, (submitted, branch, left) in enumerate(forecasts):
+
+        def count(futures: int, before: int = number * samples) -> None:
+            ended(before + futures, len(instants) * samples)
+
+        past.run_times.ended(left.tolist())
+        for known in sorted(one for one in pending if one[0] <= branch.now):
+            calibrations[known[1]].add(known[2])
+        pending = [one for one in pending if one[0] > branch.now]
+        wanted = np.array(sorted({job for job, _ in instants[submitted]}))
+        forecast = forecast_starts(branch, past, wanted, samples=samples, seed=seed, ended=count)
+        for job, when in instants[submitted]:
+            place, start = int(np.searchsorted(wanted, job)), int(starts[job])
+            wait = similar.mean_wait(job, branch.now)
+            waited = branch.now - int(prepared.columns.submit_time[job])
+            found[when].append(
+                _Outcome(
+                    start - branch.now,
+                    *_told(forecast, place, start, calibrations[when]),
+                    planned_start(branch, job) - branch.now,
+                    max(wait - waited, 0.0),
+                )
+            )
+            pending.append((start, when, forecast.rank(place, start)))
+    return found
+
+
+def _told(
+    forecast: StartForecast, place: int, start: int, calibration: Calibration
+) -> tuple[int, tuple[tuple[int, int], ...], float]:
+    """Return median, central intervals and CRPS of a forecast, in seconds from its instant."""
+
+    def at(share: float) -> int:
+        return int(forecast.quantile(calibration.level(share))[place]) - forecast.now
+
+    bounds = tuple((at((1 - share) / 2), at((1 + share) / 2)) for share in INTERVALS)
+    return at(0.5), bounds, crps(forecast.samples[:, place], start)
+
+
+def crps(samples: IntArray, outcome: int) -> float:
+    """Return the continuous ranked probability score of samples.
+
+    It is E|X − y| − E|X − X′| / 2 for independent X and X′ of the samples (Gneiting and Raftery
+    2007, equation 21).
+
+    Parameters
+    ----------
+    samples
+        Samples, ascending, `[S]`.
+    outcome
+        The value that came true.
+
+    Examples
+    --------
+    >>> crps(np.array([0, 10]), 10)
+    2.5
+    """
+    count = len(samples)
+    # The sum of all |x − x′| of ascending samples: each has as many before as its place says.
+    weights = 2 * np.arange(count) - count + 1
+    spread = 2 * float((weights * samples).sum()) / count**2
+    return float(np.abs(samples - outcome).mean()) - spread / 2
+
+
+def _scores(outcomes: Sequence[_Outcome]) -> Mapping[str, Scores]:
+    if not outcomes:
+        return {}
+    start = np.array([one.start for one in outcomes], dtype=np.float64)
+    coverage = tuple(
+        float(np.mean([one.bounds[k][0] <= one.start <= one.bounds[k][1] for one in outcomes]))
+        for k in range(len(INTERVALS))
+    )
+    score = float(np.mean([one.crps for one in outcomes]))
+    medians, planned, similar = (
+        np.array([getattr(one, name) for one in outcomes], dtype=np.float64)
+        for name in ("median", "planned", "similar")
+    )
+    return {
+        "forecast": _single(medians - start)._replace(crps=score, coverage=coverage),
+        "requested times": _single(planned - start),
+        "similar jobs": _single(similar - start),
+    }
+
+
+def _single(errors: FloatColumn) -> Scores:
+    off = np.abs(errors)
+    minute, ten_minutes = (float((off <= seconds).mean()) for seconds in (60, 600))
+    mean = float(off.mean())
+    return Scores(len(off), minute, ten_minutes, mean, float(np.median(off)), mean)

@@ -1,0 +1,40 @@
+"""Scenarios of logs have room for every job."""
+
+from pathlib import Path
+
+import pytest
+
+from hpcsched.errors import InputError
+from hpcsched.runs.assembly import assemble
+from hpcsched.studies.first_look.log_assembly import scenario_of_log
+from hpcsched.studies.first_look.log_files import LogSource, example_log
+from tests.studies.first_look import samples
+
+
+def test_every_job_fits(tmp_path: Path) -> None:
+    """Also those that took no time, or longer than they asked for."""
+    text = samples.SWF + "81 900 -1 0 9999 -1 -1 9999 10 -1 1 1 1 1 1 1 -1 -1\n"
+    loaded = scenario_of_log(samples.written(tmp_path, text), LogSource.SWF, ())
+    source = assemble(loaded.scenario).source
+    assert len(list(source.jobs())) == source.account.read == 81
+
+
+def test_resource_types_are_those_of_the_log() -> None:
+    """The example tells of memory and GPUs."""
+    loaded = scenario_of_log(example_log(), LogSource.SWF, ())
+    system = assemble(loaded.scenario).system
+    assert system.resource_types == ("core", "mem", "gpu")
+
+
+def test_a_log_that_is_missing(tmp_path: Path) -> None:
+    """It is named."""
+    with pytest.raises(InputError, match="there is no file"):
+        scenario_of_log(tmp_path / "log.swf", LogSource.SWF, ())
+
+
+def test_a_log_of_alea(tmp_path: Path) -> None:
+    """Its records are not called damaged: the message names the source that reads them."""
+    log = tmp_path / "log.swf"
+    log.write_text(samples.ALEA)
+    with pytest.raises(InputError, match="a scenario with the trace source 'alea'"):
+        scenario_of_log(log, LogSource.SWF, ())
