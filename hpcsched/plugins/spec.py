@@ -148,8 +148,9 @@ def hpcsched_workload_managers() -> Iterable[Plugin]:
 def hpcsched_executors() -> Iterable[Plugin]:
     """Return executors, selected by `executor: {name: NAME}` in an experiment.
 
-    A factory returns a `hpcsched.studies.experiment.executors.executor.Executor`. An executor belongs to
-    no scenario: the second argument of the factory is the experiment's folder, a `pathlib.Path`.
+    A factory returns a `hpcsched.studies.experiment.executors.executor.Executor`. An executor
+    belongs to no scenario: the second argument of the factory is the experiment's folder, a
+    `pathlib.Path`.
     """
 
 
