@@ -27,17 +27,7 @@ _AT_ONCE = 4_000_000
 
 
 class Interval(NamedTuple):
-    """Mean with its confidence interval, in the unit of the values.
-
-    Attributes
-    ----------
-    mean
-        Mean of the sample.
-    lower
-        Lower bound of the interval.
-    upper
-        Upper bound of the interval.
-    """
+    """Mean with its confidence interval, in the unit of the values."""
 
     mean: float
     lower: float
@@ -73,10 +63,6 @@ def mean_interval(
         Number of neighbours drawn together, 1 to n; ⌈√n⌉ if None.
     level
         Level of confidence, between 0 and 1.
-    resamples
-        Number of resamples.
-    seed
-        Seed of the draws; equal seeds give equal intervals.
     resolution
         Error of a mean from the rounding of the values; what is no larger becomes 0.
 
@@ -102,8 +88,6 @@ def paired_interval(
     ----------
     values, others
         Pairs in their original order, `[n]` each.
-    block
-        Number of neighbours drawn together.
     """
     if not len(values):
         return None

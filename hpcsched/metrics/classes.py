@@ -17,8 +17,6 @@ class RunTimeClass:
 
     Attributes
     ----------
-    jobs
-        The table of all jobs.
     least
         Smallest run time, in seconds.
     most
@@ -48,8 +46,6 @@ def class_values(
 
     Parameters
     ----------
-    jobs
-        The jobs that ran.
     bounds
         Ascending run times, in seconds. Jobs below the first are in the first class, jobs above the
         last in the last; any other class includes its upper bound.

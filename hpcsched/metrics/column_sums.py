@@ -63,10 +63,6 @@ def mean_of_integers(table: Table, columns: tuple[str, ...], term: IntTerm) -> f
 
     Parameters
     ----------
-    table
-        The rows.
-    columns
-        Names of the columns passed to `term`.
     term
         Whole numbers of each row; their sum over a batch must stay below 2⁶³, as times in seconds
         do.
@@ -84,10 +80,6 @@ def mean_of_floats(table: Table, columns: tuple[str, ...], term: FloatTerm) -> f
 
     Parameters
     ----------
-    table
-        The rows.
-    columns
-        Names of the columns passed to `term`.
     term
         Values of some of the rows: fewer than it is given restrict the population.
     """

@@ -17,10 +17,6 @@ class RunTables:
 
     Attributes
     ----------
-    jobs
-        Jobs that ran.
-    rounds
-        Dispatching rounds.
     capacity
         Capacity of the whole system by resource type.
     down

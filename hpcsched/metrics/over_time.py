@@ -50,17 +50,7 @@ def over_time(since: Column, until: Column, amounts: Column | None = None) -> Ov
 
 
 def spanning(course: OverTime, begin: int, end: int) -> OverTime:
-    """Return a time series from `begin` to `end`, in s, with 0 outside its own span.
-
-    Parameters
-    ----------
-    course
-        The time series.
-    begin
-        First instant of the result.
-    end
-        Last instant of the result.
-    """
+    """Return a time series from `begin` to `end`, in s, with 0 outside its own span."""
     instants = np.unique(np.clip(np.concatenate((course.instants, [begin, end])), begin, end))
     at = np.searchsorted(course.instants, instants[:-1], side="right") - 1
     # Before the first instant `at` is -1 and from the last on it is K: both are the 0 appended.
@@ -78,8 +68,6 @@ def time_quantile(course: OverTime, percent: int) -> float | None:
 
     Parameters
     ----------
-    course
-        The time series.
     percent
         From 1 to 100; by nearest rank over seconds.
     """
@@ -98,8 +86,6 @@ def binned(course: OverTime, bins: int) -> tuple[FloatColumn, FloatColumn, Float
 
     Parameters
     ----------
-    course
-        The time series.
     bins
         Number of spans; a series of at most this many levels keeps its own spans.
 

@@ -19,8 +19,6 @@ def percentiles(
 
     Parameters
     ----------
-    jobs
-        The jobs that ran.
     percents
         Percentages, from 0 to 100.
     tau
@@ -68,8 +66,6 @@ def nearest_rank(percent: int, count: int) -> int:
 
     Parameters
     ----------
-    percent
-        From 0 to 100.
     count
         Number of values, at least 1.
     """

@@ -61,8 +61,6 @@ def specific_response_time(jobs: Table, alpha: float) -> float | None:
 
     Parameters
     ----------
-    jobs
-        The jobs that ran; those of zero run time weigh nothing.
     alpha
         The exponent α, at least 0.
 
@@ -94,8 +92,6 @@ def power_difference(wait: FloatColumn, run_time: FloatColumn, power: float) -> 
         Wait times in seconds, `[n]`.
     run_time
         Run times in seconds, `[n]`.
-    power
-        Positive exponent.
     """
     response = wait + run_time
     if float(power).is_integer():

@@ -22,8 +22,6 @@ class SharedResourceFigures(NamedTuple):
         Largest draw, in the shared resource's unit.
     over_cap_time
         Seconds with a draw above the capacity.
-    over_cap_energy
-        Integral of the excess over that time.
     over_cap_peak
         Largest excess, in the shared resource's unit.
     """

@@ -46,8 +46,6 @@ def mean_bounded_slowdown(jobs: Table, tau: int) -> float | None:
 
     Parameters
     ----------
-    jobs
-        The jobs that ran.
     tau
         Lower bound of run times, in seconds.
 

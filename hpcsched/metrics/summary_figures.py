@@ -58,8 +58,6 @@ class Figure:
     ----------
     unit
         Unit of the value; empty for a ratio.
-    population
-        The jobs and the window that it covers, in words.
     function
         Computes the value; None where the population is empty.
     """

@@ -66,16 +66,10 @@ class Assembly:
 
     Attributes
     ----------
-    scenario : Scenario
-        The validated scenario.
-    registry : Registry
-        The installed plugins.
     folder : Path
         The run directory, for plugins that write files.
     followers : list
         Built parts that are to be told of starts and ends of jobs.
-    seed_read : bool
-        Whether a part has asked for a seed.
     """
 
     scenario: Scenario
@@ -307,15 +301,7 @@ def _check_declared(installed: Installed, capability: str, method: str, *, has: 
 
 
 def spawn_seed(seed: int, kind: str, name: str) -> int:
-    """Return a seed for one plugin of a scenario, equal on every machine.
-
-    Parameters
-    ----------
-    seed
-        Seed of the scenario.
-    kind, name
-        Kind and name of the plugin.
-    """
+    """Return a seed for one plugin of a scenario, equal on every machine."""
     # Not `hash`, which differs from process to process.
     digest = hashlib.sha256(f"{seed}/{kind}/{name}".encode()).digest()
     return int.from_bytes(digest[:8])
@@ -328,11 +314,7 @@ def assemble(
 
     Parameters
     ----------
-    scenario
-        The scenario.
     registry
         Plugins; the installed ones by default.
-    folder
-        Run directory.
     """
     return Assembly(scenario, registry or installed_plugins(), folder)

@@ -14,11 +14,6 @@ def build_faults(loaded: LoadedScenario) -> Sequence[Finding]:
 
     Nothing is replayed. Of a trace no more is read than its source reads when it is made.
 
-    Parameters
-    ----------
-    loaded
-        The scenario, whose input files are there.
-
     Raises
     ------
     PluginError
@@ -41,8 +36,6 @@ def seed_matters(scenario: Scenario, registry: Registry | None = None) -> bool:
 
     Parameters
     ----------
-    scenario
-        The scenario.
     registry
         Plugins; the installed ones by default.
     """

@@ -28,12 +28,6 @@ class ColumnRun:
 
     Parameters
     ----------
-    assembly
-        The parts of the scenario.
-    parts
-        The parts of its simulation.
-    watching
-        Displays of the run in progress.
     in_python
         Parts that need Python, in words; empty if the core decides.
 

@@ -27,10 +27,6 @@ def job_table(system: System, columns: JobColumns, left: LeftJobs) -> pa.Table:
 
     Parameters
     ----------
-    system
-        The system of the run.
-    columns
-        The jobs that have left, in the order of `left`.
     left
         Times, states and places of these jobs. Jobs without recorded nodes get null lists.
     """
@@ -72,10 +68,6 @@ def round_table(
 
     Parameters
     ----------
-    system
-        The system of the run.
-    rounds
-        The rounds.
     remarks
         What their decisions say; empty where none was made in Python.
     """
@@ -117,15 +109,7 @@ def _nothing_said(count: int, schema: pa.Schema) -> dict[str, pa.Array]:
 
 
 def interruption_table(columns: JobColumns, lost: LostAttempts) -> pa.Table:
-    """Build the table of lost attempts, with the columns of `interruptions.parquet`.
-
-    Parameters
-    ----------
-    columns
-        The jobs of the attempts, in the order of `lost`.
-    lost
-        Attempts that were lost to outages.
-    """
+    """Build the table of lost attempts, with the columns of `interruptions.parquet`."""
     requests = [list(request.unit_request) for request in columns.requests]
     schema = interruptions_schema()
     kind = schema.field("unit_request").type

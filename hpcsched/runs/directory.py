@@ -43,8 +43,6 @@ def create(folder: Path, *, force: bool = False) -> FolderLock:
         The directory; one that holds files is refused, unless they are of a run that was killed,
         failed by a fault of its input, or ended before its first round. A warning tells of such a
         run.
-    force
-        True: remove the files of an earlier run, and nothing else.
 
     Returns
     -------
@@ -160,15 +158,7 @@ def _table(path: Path, *, ran_only: bool = False) -> "ParquetTable":
 
 @dataclass(frozen=True)
 class RunDirectory:
-    """A finished run.
-
-    Attributes
-    ----------
-    path
-        The run directory.
-    manifest
-        Content of `manifest.json`.
-    """
+    """A finished run."""
 
     path: Path
     manifest: Manifest

@@ -34,8 +34,6 @@ class Holder(BaseModel):
 
     Attributes
     ----------
-    process
-        The process.
     since
         Begin of the lock (ISO 8601, UTC).
     """
@@ -52,15 +50,7 @@ class HeldError(Exception):
 
 
 class FolderLock:
-    """A lock on a folder that is there; held from `acquire`, or while its context is open.
-
-    Parameters
-    ----------
-    folder
-        The folder.
-    name
-        The name of the lock's file in it.
-    """
+    """A lock on a folder that is there; held from `acquire`, or while its context is open."""
 
     def __init__(self, folder: Path, name: str = LOCK) -> None:
         self._path = folder / name
@@ -178,13 +168,6 @@ os.register_at_fork(after_in_child=_disown_all)
 def locked_folder(path: Path, *within: str) -> Iterator[None]:
     """Create and lock a folder of a study, with folders within it.
 
-    Parameters
-    ----------
-    path
-        The folder.
-    within
-        Names of folders in it.
-
     Raises
     ------
     InputError
@@ -204,13 +187,7 @@ def locked_folder(path: Path, *within: str) -> Iterator[None]:
 
 
 def holder_of(folder: Path) -> str | None:
-    """Return who holds the lock on a folder, in words; None if nobody does.
-
-    Parameters
-    ----------
-    folder
-        The folder, which nothing is written into.
-    """
+    """Return who holds the lock on a folder, in words; None if nobody does."""
     path = folder / LOCK
     try:
         with path.open(encoding="utf-8") as file:

@@ -15,8 +15,6 @@ def stored_file(folder: Path, name: str) -> Path:
 
     Parameters
     ----------
-    folder
-        The run directory.
     name
         Present name of the file, whether it is there or not.
     """

@@ -17,13 +17,6 @@ _DATE = (1980, 1, 1, 0, 0, 0)
 def keep_answers(folder: Path, answers: Sequence[TraceAnswer]) -> None:
     """Write the answers into a run directory; without any, no file.
 
-    Parameters
-    ----------
-    folder
-        The run directory.
-    answers
-        The answers, in the order of the manifest.
-
     Raises
     ------
     InputError
@@ -47,13 +40,6 @@ def keeps_answers(folder: Path) -> bool:
 
 def kept_answers(folder: Path, manifest: Manifest) -> tuple[TraceAnswer, ...]:
     """Return the answers that a run directory keeps; none if the run asked nobody or kept none.
-
-    Parameters
-    ----------
-    folder
-        The run directory.
-    manifest
-        Its manifest, which names the answers.
 
     Raises
     ------

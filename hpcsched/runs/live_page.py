@@ -28,13 +28,9 @@ class Curve(NamedTuple):
 
     Attributes
     ----------
-    title
-        What is drawn.
     points
         Points of the line, as SVG has them: time from 0 to 1, and 1 less the share of the largest
         value.
-    last, most
-        Last and largest value, in words.
     """
 
     title: str
@@ -59,15 +55,7 @@ def curve_of(title: str, values: Sequence[float], unit: str = "") -> Curve:
 
 
 class PageFile:
-    """Writer of the page of something in progress, which is written anew from time to time.
-
-    Parameters
-    ----------
-    path
-        The HTML file.
-    title
-        Name of the run or experiment.
-    """
+    """Writer of the page of something in progress, which is written anew from time to time."""
 
     def __init__(self, path: Path, title: str) -> None:
         self._path, self._title = path, title
@@ -89,10 +77,6 @@ class PageFile:
         ----------
         progress
             Share that is done, from 0 to 1; None if unknown.
-        rows
-            Pairs of a label and a text.
-        curves
-            Quantities over time.
         ended
             Whether it is over: the page is then not read again.
         """
@@ -130,10 +114,6 @@ class LivePage:
 
     Parameters
     ----------
-    path
-        The HTML file.
-    title
-        Name of the scenario.
     interval
         Real seconds between two pages.
     """

@@ -23,8 +23,6 @@ class LiveScreen:
 
     Parameters
     ----------
-    console
-        Terminal to draw on.
     interval
         Real seconds between two updates.
     """

@@ -73,14 +73,10 @@ class Manifest(BaseModel):
 
     Attributes
     ----------
-    scenario
-        Name of the scenario.
     started, finished
         Wall-clock instants (ISO 8601, UTC).
     plugins
         Versions of the distributions whose plugins the scenario uses.
-    trace_comments
-        Header of the trace, with its acknowledgements.
     reproducible, not_reproducible_because
         False with reasons if the results depend on the machine.
     files
@@ -117,13 +113,7 @@ class Manifest(BaseModel):
 
 
 def package_versions(packages: Sequence[str] = ("numpy", "pyarrow", "pydantic")) -> dict[str, str]:
-    """Return the versions of hpcsched, Python and packages, by default those that every run uses.
-
-    Parameters
-    ----------
-    packages
-        Names of installed distributions.
-    """
+    """Return the versions of hpcsched, Python and packages, by default those of every run."""
     return {
         "hpcsched": __version__,
         "python": platform.python_version(),
@@ -145,20 +135,8 @@ def start_manifest(
 
     Parameters
     ----------
-    folder
-        The run directory.
-    scenario
-        Name of the scenario.
-    seed
-        Seed of the scenario.
-    trace_files
-        Files of the trace, hashed now.
     plugins
         Versions of distributions, by name.
-    trace_answers
-        Answers of programs that the trace is read from.
-    not_reproducible_because
-        Reasons why the results depend on the machine.
 
     Raises
     ------

@@ -36,11 +36,6 @@ def measure_again(run: RunDirectory) -> RunDirectory:
     the plugin is mended. What does not come from the tables stays as it was: the account of jobs,
     the figures of outages, shared resources and an off-line plan.
 
-    Parameters
-    ----------
-    run
-        The run; its summary and manifest are written anew.
-
     Returns
     -------
     RunDirectory

@@ -18,13 +18,6 @@ from hpcsched.workload.job_batches import JobColumns
 class Monitor:
     """Counts and sums of a replay, shown on a board after each part.
 
-    Parameters
-    ----------
-    board
-        Board that shows the state.
-    replay
-        The replay.
-
     Attributes
     ----------
     replay
@@ -66,12 +59,6 @@ class Monitor:
 
         Parameters
         ----------
-        columns
-            Jobs that have left, as read.
-        left
-            Times of these jobs, in the same order.
-        rounds
-            Rounds of the part.
         remarks
             What their decisions say; empty where none was made in Python.
         """

@@ -16,8 +16,6 @@ def offline_figures(plan: OfflinePlan, value: float | None) -> dict[str, Any]:
 
     Parameters
     ----------
-    plan
-        The plan, with its lower bound.
     value
         Objective of the run; None if it has none.
 

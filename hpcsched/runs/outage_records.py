@@ -57,8 +57,6 @@ class OutagesBeside(NamedTuple):
 
     Attributes
     ----------
-    number
-        Number of outages.
     outages
         First start and last end of an outage, in seconds since the origin of the trace.
     jobs
@@ -166,7 +164,6 @@ def _seconds(down: DownTime) -> int:
 
 
 def _outage_columns(outages: Sequence[Outage], _schema: pa.Schema) -> list[pa.Array]:
-    """Return the columns of `outages_schema`."""
     starts, ends, nodes, kinds, names = transposed(outages)
     return [
         whole(starts),

@@ -19,13 +19,6 @@ class ProgressBar(Observer):
     """Progress bar of a replay: share that is done, jobs per second, and estimated end.
 
     Nothing is shown unless standard error is a terminal.
-
-    Parameters
-    ----------
-    title
-        Name of the scenario.
-    progress
-        Progress of the replay.
     """
 
     def __init__(self, title: str, progress: ReplayProgress) -> None:
@@ -53,13 +46,7 @@ class ProgressBar(Observer):
             self._show()
 
     def replayed(self, jobs: int) -> None:
-        """Count jobs that have left, and update the bar where that is due.
-
-        Parameters
-        ----------
-        jobs
-            Number of these jobs.
-        """
+        """Count jobs that have left, and update the bar where that is due."""
         self._jobs += jobs
         if monotonic() >= self._due:
             self._show()

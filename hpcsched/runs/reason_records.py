@@ -36,8 +36,6 @@ class ReasonRow(NamedTuple):
         Number and simulated second of the round.
     kind
         None from the round on in which the dispatcher gives no reason any more.
-    job, time, detail
-        As in `Reason`.
     """
 
     round: int

@@ -12,13 +12,6 @@ from hpcsched.workload.trace_source import answer_again
 def assemble_again(run: RunDirectory, folder: Path = Path()) -> Assembly:
     """Return the parts of a run's scenario; its trace reads the answers that the run kept.
 
-    Parameters
-    ----------
-    run
-        The finished run.
-    folder
-        Run directory of a replay.
-
     Raises
     ------
     InputError

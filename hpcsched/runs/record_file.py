@@ -26,15 +26,6 @@ class TableFile:
 
     Equal rows give equal bytes, however they are appended.
 
-    Parameters
-    ----------
-    path
-        The file.
-    schema
-        Columns of the file.
-    repetitive
-        Columns that are written by their few distinct values.
-
     Raises
     ------
     InputError
@@ -94,15 +85,7 @@ class TableFile:
 
 
 class RecordFile(TableFile, Generic[Record]):
-    """A Parquet file that records are appended to, which become tables.
-
-    Parameters
-    ----------
-    path, schema, repetitive
-        As for `TableFile`.
-    convert
-        Function from records to the columns of `schema`.
-    """
+    """A Parquet file that records are appended to, which become tables."""
 
     def __init__(
         self,

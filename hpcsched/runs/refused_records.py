@@ -22,10 +22,6 @@ class Refused(NamedTuple):
 
     Attributes
     ----------
-    policy
-        Key of the trace.
-    records
-        Number of records.
     choices
         Other values that the policy can have.
     """
@@ -41,11 +37,6 @@ def refused_records(scenario: Scenario) -> list[Refused]:
     The trace is read once, with all such records left out. A record that several policies refuse
     counts for the first that applies.
 
-    Parameters
-    ----------
-    scenario
-        The scenario.
-
     Raises
     ------
     InputError
@@ -59,13 +50,6 @@ def all_refused_told(loaded: LoadedScenario, *, least: int = 2) -> Iterator[None
     """Add a count of all records that policies refuse to an error of reading the trace.
 
     Only an error about a record that a policy decides on, or about a missing time zone, changes.
-
-    Parameters
-    ----------
-    loaded
-        The scenario.
-    least
-        Number of refused records from which on they are counted.
     """
     try:
         yield

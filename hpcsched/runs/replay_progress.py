@@ -30,8 +30,6 @@ class ReplayProgress:
 
     Parameters
     ----------
-    trace
-        The trace.
     most_jobs
         Largest number of jobs; None if unknown.
     """
@@ -41,13 +39,7 @@ class ReplayProgress:
         self._began: tuple[float, float] | None = None
 
     def share(self, ended: int) -> float | None:
-        """Return the share of the replay that is done, from 0 to 1; None if unknown.
-
-        Parameters
-        ----------
-        ended
-            Number of jobs that have left the system.
-        """
+        """Return the share of the replay that is done, from 0 to 1; None if unknown."""
         shares = []
         fraction = self._trace.fraction_read
         if fraction is not None:

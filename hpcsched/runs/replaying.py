@@ -60,14 +60,8 @@ class Workload:
 
     Attributes
     ----------
-    account
-        Counts of the records of the trace.
     batches
         Jobs as columns; None if they were read as records.
-    records
-        Jobs as records.
-    comments
-        Header comments of the trace.
     """
 
     account: TraceAccount
@@ -191,11 +185,6 @@ class Replay:
 def read_workload(scenario: Scenario | Path | str | Mapping[str, Any]) -> Workload:
     """Return the jobs of a scenario's trace, for replays of scenarios that share it.
 
-    Parameters
-    ----------
-    scenario
-        The scenario, given as such, as a file or as a dictionary.
-
     Raises
     ------
     InputError
@@ -224,8 +213,6 @@ def replay(
 
     Parameters
     ----------
-    scenario : Scenario, path or dict
-        What to replay; its `observers` are left out.
     workload : Workload, optional
         The jobs of its trace, where they have been read already.
     places : bool, optional
@@ -320,17 +307,7 @@ class _Written(NamedTuple):
 def replay_in_python(
     parts: Parts, trace: Iterable[TracedJob], *, places: bool
 ) -> tuple[pa.Table, pa.Table]:
-    """Replay jobs under a dispatcher in Python; return the tables of the jobs that ran and rounds.
-
-    Parameters
-    ----------
-    parts
-        Parts of the simulation, whose observers are left out.
-    trace
-        The jobs.
-    places
-        Whether the table of jobs says on which nodes they ran.
-    """
+    """Replay jobs under a dispatcher in Python; return the tables of jobs that ran and rounds."""
     written = _replay_in_python(parts, trace, places=places)
     return written.jobs(), written.rounds()
 

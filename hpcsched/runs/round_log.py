@@ -23,8 +23,6 @@ def log_round(
     ----------
     number, now
         Number and simulated second of the round.
-    queued
-        Number of jobs in the queue before it.
     decision_time
         Real seconds that the dispatcher took.
     solver

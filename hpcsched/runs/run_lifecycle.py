@@ -42,14 +42,6 @@ class LoopEnd(NamedTuple):
 
     Attributes
     ----------
-    left
-        Numbers of jobs in the system.
-    account
-        Counts of the submitted jobs.
-    comments
-        Header of the trace.
-    in_python
-        Parts that need Python, in words.
     down
         Amounts out of service over time, by resource type.
     not_closed
@@ -93,24 +85,6 @@ class Run:
 
     The manifest says `running` until `carry_out` has ended, or until the context or the
     constructor fails.
-
-    Parameters
-    ----------
-    assembly
-        The parts of the scenario, with the run directory.
-    trace_files
-        Files that are hashed at the begin and at the end.
-    trace_answers
-        Answers of programs that the trace is read from; the directory keeps copies.
-    not_reproducible_because
-        Reasons why the results depend on the machine.
-    force
-        True: replace an earlier run.
-
-    Attributes
-    ----------
-    observers
-        Observers that the scenario lists.
 
     Raises
     ------
@@ -195,8 +169,6 @@ class Run:
 
         Parameters
         ----------
-        loop
-            The loop.
         insist
             True: a second signal ends the loop at once, not after the present instant; and so does
             the first one where the instant takes longer than `GRACE`.

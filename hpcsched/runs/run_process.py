@@ -17,8 +17,6 @@ class RunProcess(BaseModel):
     ----------
     pid
         Its number, which the operating system may reuse.
-    host
-        Name of its machine.
     started_ticks
         Its start, in clock ticks since the machine's; None if unknown. It tells reused numbers
         apart.

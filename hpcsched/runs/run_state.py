@@ -23,13 +23,7 @@ Phase = Literal["preparing", "replaying", "summarizing"]
 
 
 class DecisionTimes(BaseModel):
-    """Decision times of rounds, in real seconds; None before the first round.
-
-    Attributes
-    ----------
-    mean, last, longest
-        Mean, latest and largest decision time.
-    """
+    """Decision times of rounds, in real seconds; None before the first round."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -43,8 +37,6 @@ class ResourceState(BaseModel):
 
     Attributes
     ----------
-    capacity
-        Amount of all nodes.
     free
         Amount in service that no running job has.
     utilization_last_day
@@ -64,8 +56,6 @@ class SharedResourceState(BaseModel):
 
     Attributes
     ----------
-    capacity
-        Amount offered now.
     drawn
         Amount in use by running jobs; it may exceed the capacity for a while.
     """
@@ -81,8 +71,6 @@ class NodesState(BaseModel):
 
     Attributes
     ----------
-    count
-        Number of nodes.
     down
         Number of nodes out of service, for any reason.
     """
@@ -98,10 +86,6 @@ class RunState(BaseModel):
 
     Attributes
     ----------
-    format
-        Version of the layout.
-    scenario, phase, process
-        Name of the scenario, what the run is doing, and its process.
     written
         Wall-clock time of writing (ISO 8601, UTC).
     elapsed
@@ -115,14 +99,10 @@ class RunState(BaseModel):
         Estimated real seconds until the end of the replay; None if unknown.
     submitted, waiting, running, ended
         Numbers of jobs; those that have ended include rejected ones.
-    rounds, decision_time
-        Number of rounds, and their decision times.
     resources
         Capacity and use by resource type.
     shared_resources, nodes
         Shared resources, and nodes out of service, if the scenario has any.
-    solver
-        Number of rounds that asked a solver, by status.
     date
         Date and time of `now` by the clock of the log; None where the log has none.
     """

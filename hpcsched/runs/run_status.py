@@ -38,20 +38,12 @@ class RunStatus:
 
     Attributes
     ----------
-    verdict
-        Status in a word.
-    directory, manifest
-        The run directory and its manifest.
     state
         Last state of a run that has not ended; None if it has, or wrote none.
     age
         Real seconds since the state was written.
     process_alive
         Whether the process exists; None on another machine, or without a state.
-    jobs
-        Account of the jobs of a run that has ended.
-    solver
-        Counts of the rounds that asked a solver.
     """
 
     verdict: Verdict

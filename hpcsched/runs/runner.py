@@ -178,17 +178,7 @@ def replay_into_folder(assembly: Assembly, watching: Watching, *, force: bool) -
 
 
 class ReplayLoop:
-    """Replay in compiled code where that can be, and else in Python.
-
-    Parameters
-    ----------
-    assembly
-        The parts of the scenario.
-    observers
-        Observers that the scenario lists.
-    watching
-        Displays of the run in progress.
-    """
+    """Replay in compiled code where that can be, and else in Python."""
 
     def __init__(
         self, assembly: Assembly, observers: Sequence[Observer], watching: Watching

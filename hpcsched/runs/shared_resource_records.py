@@ -111,13 +111,6 @@ def shared_levels(
 ) -> tuple[Column, Sequence[Column], Sequence[Column]]:
     """Read the time series of shared resources.
 
-    Parameters
-    ----------
-    folder
-        The run directory.
-    names
-        Names of the shared resources.
-
     Returns
     -------
     time

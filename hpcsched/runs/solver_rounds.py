@@ -31,8 +31,6 @@ class SolverRounds:
 
     Attributes
     ----------
-    asked
-        Number of these rounds.
     without_plan
         Number of them without a plan, by status of the solver, the most frequent first.
     """
@@ -85,13 +83,6 @@ def solver_rounds(statuses: Mapping[str, int]) -> SolverRounds:
 
 def in_words(rounds: SolverRounds, noun: str = "rounds") -> str:
     """Return the counts as a sentence; empty if no solver was asked.
-
-    Parameters
-    ----------
-    rounds
-        The counts.
-    noun
-        Name of the counted thing.
 
     Examples
     --------

@@ -48,21 +48,6 @@ class StateBoard:
     """The state of a run in progress, shown on views, each at its own interval.
 
     The first state is shown at once, the last at the end of the replay.
-
-    Parameters
-    ----------
-    scenario
-        Name of the scenario.
-    system
-        The system.
-    progress
-        Progress of the replay.
-    views
-        Views to show states on.
-    outages
-        Outages of the run.
-    comments
-        Returns the header comments of the trace, for dates.
     """
 
     def __init__(

@@ -20,8 +20,6 @@ class StateFile:
 
     Parameters
     ----------
-    folder
-        The run directory.
     interval
         Real seconds between two states.
     """

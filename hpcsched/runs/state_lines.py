@@ -14,8 +14,6 @@ class StateLines:
 
     Parameters
     ----------
-    out
-        File to write to.
     interval
         Real seconds between two lines.
     """

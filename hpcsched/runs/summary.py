@@ -68,14 +68,8 @@ def summarize(
 
     Parameters
     ----------
-    folder
-        The run directory.
     capacity
         Capacity of the system, by resource type.
-    account
-        Counts of the trace.
-    metrics, objective, breakdown, down
-        As in `measure_tables`.
     left
         Jobs in the system when the run was interrupted; None for a complete run.
 
@@ -109,14 +103,10 @@ def measure_tables(
 
     Parameters
     ----------
-    folder
-        The run directory.
     capacity
         Capacity of the system, by resource type.
     metrics
         Metrics by name.
-    objective
-        The objective.
     breakdown
         Percentiles and run-time classes; both use the `tau` of the metric `mean_bounded_slowdown`.
     down
@@ -189,14 +179,8 @@ def job_account(
 
     Parameters
     ----------
-    account
-        Counts of the trace.
-    ended
-        Number of jobs that have left, by state.
     left
         Jobs in the system when the run was interrupted; None for a complete run.
-    rejected_by
-        Number of rejected jobs, by rule.
     """
     # States without jobs are listed with 0, so that readers need not guess.
     by_state = {state: ended.get(state, 0) for state in STATES}
@@ -242,19 +226,6 @@ def measured(
     kind: str, name: str, measure: Any, subject: RunTables | Table, failed: dict[str, str]
 ) -> float | None:
     """Return the value of a metric or objective as a finite number, or None.
-
-    Parameters
-    ----------
-    kind
-        `metric` or `objective`.
-    name
-        Its name.
-    measure
-        The metric or objective.
-    subject
-        The tables that it measures.
-    failed
-        Reasons why metrics failed, by kind and name, to which that of this one is added.
 
     Raises
     ------

@@ -29,8 +29,6 @@ class ParquetTable:
 
     Parameters
     ----------
-    path
-        The file.
     ran_only
         True: leave out rows without a start time, which are rejected jobs.
     """
@@ -173,8 +171,6 @@ class KeptTable:
 
     Parameters
     ----------
-    table
-        The file.
     room
         Largest size of the kept columns, in bytes.
     """
@@ -233,8 +229,6 @@ def run_tables(
 
     Parameters
     ----------
-    folder
-        The run directory.
     capacity
         Capacity of the system, by resource type.
     down
@@ -306,13 +300,7 @@ def _told(field: pa.Field | None) -> str:
 
 
 def _valid(table: pa.Table) -> pa.Table:
-    """Return the table with present names, after a check that its strings are valid UTF-8.
-
-    Raises
-    ------
-    pyarrow.ArrowInvalid
-        If a string is not.
-    """
+    """Return the table with present names, after a check that its strings are valid UTF-8."""
     for name, column in zip(table.column_names, table.columns, strict=True):
         try:
             column.validate(full=True)

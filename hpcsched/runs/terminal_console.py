@@ -13,13 +13,7 @@ from hpcsched.terminal import PlainStream, for_drawing, visible
 
 
 class TerminalConsole(Console):
-    """Console that draws on a terminal, and shows control characters of what it is to draw.
-
-    Parameters
-    ----------
-    stream
-        The terminal.
-    """
+    """Console that draws on a terminal, and shows control characters of what it is to draw."""
 
     def __init__(self, stream: TextIO) -> None:
         # A name in square brackets is no markup.

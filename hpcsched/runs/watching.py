@@ -25,12 +25,8 @@ class Watching:
 
     Parameters
     ----------
-    assembly
-        The run.
     progress
         Whether to show a bar on standard error, if that is a terminal.
-    watch
-        Whether to show the state there instead.
     page
         HTML file that shows the state in a browser; None for none.
     """
