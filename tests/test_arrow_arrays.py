@@ -17,7 +17,7 @@ from hpcsched.arrow_arrays import (
     python_array,
     text_array,
 )
-from hpcsched.runs.parquet_schemas import SOLVER
+from hpcsched.runs.columns import SOLVER
 
 SMALL = Path(__file__).parents[1] / "scenarios" / "small-easy.yaml"
 

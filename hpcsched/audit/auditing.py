@@ -10,10 +10,9 @@ from hpcsched.audit.violations import AuditReport
 from hpcsched.dispatching.hyper.cp_portfolio import CpPortfolio
 from hpcsched.dispatching.hyper.hyper_dispatcher import Hyper
 from hpcsched.dispatching.rules.rule_params import SlurmBackfillParams
+from hpcsched.runs.assembly import assemble_again
 from hpcsched.runs.directory import RunDirectory
-from hpcsched.runs.kept_answers import keeps_answers
-from hpcsched.runs.manifest import ON_A_CLUSTER
-from hpcsched.runs.reassembly import assemble_again
+from hpcsched.runs.manifest import ON_A_CLUSTER, keeps_answers
 from hpcsched.runs.runner import replay_into_folder
 from hpcsched.runs.watching import Watching
 from hpcsched.scenario import Scenario

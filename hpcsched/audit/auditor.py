@@ -34,7 +34,7 @@ from hpcsched.audit.tables import expect_columns
 from hpcsched.audit.violations import AuditReport
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.files import OUTAGES
-from hpcsched.runs.kept_answers import keeps_answers
+from hpcsched.runs.manifest import keeps_answers
 from hpcsched.system.down_time import down_time
 from hpcsched.system.node_outages import NO_OUTAGES, Outages
 from hpcsched.system.system import System

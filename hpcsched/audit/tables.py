@@ -1,8 +1,6 @@
 """Check of the columns of a run's tables, before anything reads them."""
 
-from hpcsched.runs.directory import RunDirectory
-from hpcsched.runs.files import INTERRUPTIONS, JOBS, OUTAGES, REASONS, ROUNDS, USAGE
-from hpcsched.runs.parquet_schemas import (
+from hpcsched.runs.columns import (
     interruptions_schema,
     jobs_schema,
     outages_schema,
@@ -10,6 +8,8 @@ from hpcsched.runs.parquet_schemas import (
     rounds_schema,
     usage_schema,
 )
+from hpcsched.runs.directory import RunDirectory
+from hpcsched.runs.files import INTERRUPTIONS, JOBS, OUTAGES, REASONS, ROUNDS, USAGE
 from hpcsched.runs.tables import ParquetTable
 from hpcsched.system.system import System
 

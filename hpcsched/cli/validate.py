@@ -121,7 +121,7 @@ def _findings(
 
 def _of_scenario(loaded: "LoadedScenario") -> "list[Finding]":
     """Return all findings about a scenario; its parts are built where nothing else is wrong."""
-    from hpcsched.runs.build_checks import build_faults
+    from hpcsched.runs.assembly import build_faults
     from hpcsched.scenario.review import missing_inputs, other_format, review
 
     found = [*review(loaded), *other_format(loaded)]

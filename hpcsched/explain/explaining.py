@@ -4,8 +4,8 @@ from collections.abc import Collection, Mapping
 
 from hpcsched.errors import HpcschedError
 from hpcsched.explain.explanation import Explanation, JobFacts, explain_job, traced_facts
+from hpcsched.runs.assembly import assemble_again
 from hpcsched.runs.directory import RunDirectory
-from hpcsched.runs.reassembly import assemble_again
 
 
 def explain_run(run: RunDirectory, job_id: int) -> Explanation:

@@ -14,12 +14,11 @@ from hpcsched.plugins.manager import registry
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.job_breakdown import Schedule, read_schedule
 from hpcsched.report.tables.log_column import LogColumn, LogFigures
-from hpcsched.runs.assembly import Assembly
+from hpcsched.runs.assembly import Assembly, assemble_again
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.manifest import ON_A_CLUSTER
 from hpcsched.runs.measuring import capacity_of
 from hpcsched.runs.outage_records import down_amounts
-from hpcsched.runs.reassembly import assemble_again
 from hpcsched.runs.summary import measured
 from hpcsched.runs.tables import ArrowTable
 from hpcsched.scenario.models import RULE, without_waits

@@ -29,17 +29,20 @@ from hpcsched.plugins.registry import (
 )
 from hpcsched.prediction.corrections import Correction
 from hpcsched.prediction.predictor import Oracle, Predictor
-from hpcsched.scenario import Scenario
+from hpcsched.runs.directory import RunDirectory
+from hpcsched.runs.manifest import kept_answers
+from hpcsched.scenario import LoadedScenario, Scenario, load_scenario
 from hpcsched.scenario.choices import Choice, Transformed
 from hpcsched.scenario.key_path import blocks, marks_of
 from hpcsched.scenario.partitions import build_partitions
+from hpcsched.scenario.review import not_reproducible
 from hpcsched.simulation.observer import Observer
 from hpcsched.system.group_limits import LimitedJob
 from hpcsched.system.node_outages import NO_OUTAGES, Outages
 from hpcsched.system.system import System
 from hpcsched.workload.checked_source import checked_source
 from hpcsched.workload.site_partitions import Partitions
-from hpcsched.workload.trace_source import TraceSource, limits_of_jobs, recorded_waits
+from hpcsched.workload.trace_source import TraceSource, answer_again, limits_of_jobs, recorded_waits
 from hpcsched.workload.transformed_source import TransformedSource
 
 _PARTS = (
@@ -318,3 +321,56 @@ def assemble(
         Plugins; the installed ones by default.
     """
     return Assembly(scenario, registry or installed_plugins(), folder)
+
+
+def assemble_again(run: RunDirectory, folder: Path = Path()) -> Assembly:
+    """Return the parts of a run's scenario; its trace reads the answers that the run kept.
+
+    Raises
+    ------
+    InputError
+        The scenario is not valid here, or the kept answers are damaged.
+    """
+    assembly = assemble(load_scenario(run.scenario_path), folder=folder)
+    answers = kept_answers(run.path, run.manifest)
+    if answers:
+        answer_again(assembly.source, answers)
+    return assembly
+
+
+def build_faults(loaded: LoadedScenario) -> Sequence[Finding]:
+    """Return the errors of building the parts of a scenario, as at the begin of a run.
+
+    Nothing is replayed. Of a trace no more is read than its source reads when it is made.
+
+    Raises
+    ------
+    PluginError
+        If a plugin fails.
+    """
+    try:
+        # A run begins with its metrics; observers write into its directory, so they are left out.
+        assemble(loaded.scenario, loaded.registry).build_all().metrics()
+    except InputError as error:
+        return loaded.located(error.findings)
+    return ()
+
+
+def seed_matters(scenario: Scenario, registry: Registry | None = None) -> bool:
+    """Return whether runs of a scenario with several seeds may differ.
+
+    False is certain, for plugins that take their random numbers from the seed: no part has asked
+    for it, and none depends on the machine. True is a possibility. Where a part cannot be built,
+    its own message says more, and the answer is True.
+
+    Parameters
+    ----------
+    registry
+        Plugins; the installed ones by default.
+    """
+    if next(not_reproducible(scenario), None) is not None:
+        return True
+    try:
+        return assemble(scenario, registry).build_all().seed_read
+    except HpcschedError:
+        return True

@@ -6,9 +6,8 @@ from contextlib import closing
 from hpcsched.dispatching.offline.offline_problem import OfflinePlan
 from hpcsched.runs.assembly import Assembly
 from hpcsched.runs.column_tables import interruption_table, job_table, round_table
+from hpcsched.runs.columns import interruptions_schema
 from hpcsched.runs.files import INTERRUPTIONS
-from hpcsched.runs.monitor import Monitor
-from hpcsched.runs.parquet_schemas import interruptions_schema
 from hpcsched.runs.process_usage import ProcessUsage
 from hpcsched.runs.record_file import TableFile
 from hpcsched.runs.recorder import RunRecorder
@@ -57,8 +56,7 @@ class ColumnRun:
         self._shared_resources = (
             SharedResourceRecorder(folder, system) if system.shared_resources else None
         )
-        self._monitor = Monitor(watching.board(), self._replay)
-        self._bar = watching.bar() if watching.with_bar else None
+        self._monitor = watching.monitor(self._replay)
         self._planning = False
         self.not_closed: Mapping[str, str] = {}
         self.plan: OfflinePlan | None = None
@@ -143,8 +141,6 @@ class ColumnRun:
         columns, system = self._opened.take(left.sequence), self._parts.system
         jobs = job_table(system, columns, left)
         self._recorder.replayed(jobs, round_table(system, rounds, remarks))
-        if self._bar is not None:
-            self._bar.replayed(len(left.sequence))
         self._monitor.replayed(columns, left, rounds, remarks)
 
     def close(self) -> None:
@@ -156,8 +152,6 @@ class ColumnRun:
         if self._shared_resources is not None:
             self._shared_resources.close()
         self._monitor.close()
-        if self._bar is not None:
-            self._bar.close()
 
     def _read(self, batches: Iterable[JobColumns]) -> Generator[JobColumns]:
         """Yield batches as partitions and shared resources admit them, and keep their jobs."""

@@ -9,9 +9,9 @@ import pyarrow as pa
 
 from hpcsched.arrow_arrays import computed, numpy_array, python_array
 from hpcsched.metrics.metric_tables import DownAmounts
+from hpcsched.runs.columns import outages_schema
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.files import INTERRUPTIONS, OUTAGES
-from hpcsched.runs.parquet_schemas import outages_schema
 from hpcsched.runs.record_file import RecordFile, transposed, whole
 from hpcsched.runs.tables import ParquetTable
 from hpcsched.system.down_time import DownTime, down_time

@@ -18,8 +18,8 @@ from hpcsched.parameters import Params
 from hpcsched.plugin_faults import origin_of, remember
 from hpcsched.process_memory import resident_memory
 from hpcsched.registration import builtin
+from hpcsched.runs.columns import usage_schema
 from hpcsched.runs.files import USAGE
-from hpcsched.runs.parquet_schemas import usage_schema
 from hpcsched.runs.record_file import RecordFile, transposed, whole
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import RoundRecord

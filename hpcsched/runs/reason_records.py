@@ -12,8 +12,8 @@ from hpcsched.dispatching.decision_reasons import STARTS, Reason, ReasonKind
 from hpcsched.dispatching.problem import RunningJob
 from hpcsched.parameters import Params
 from hpcsched.registration import builtin
+from hpcsched.runs.columns import reasons_schema
 from hpcsched.runs.files import REASONS
-from hpcsched.runs.parquet_schemas import reasons_schema
 from hpcsched.runs.record_file import RecordFile, transposed, whole
 from hpcsched.runs.tables import ParquetTable
 from hpcsched.simulation.observer import Observer

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from hpcsched.runs.column_tables import table_of_jobs, table_of_rounds
+from hpcsched.runs.columns import jobs_schema, rounds_schema
 from hpcsched.runs.files import JOBS, ROUNDS
-from hpcsched.runs.parquet_schemas import jobs_schema, rounds_schema
 from hpcsched.runs.record_file import RecordFile
-from hpcsched.runs.record_tables import table_of_jobs, table_of_rounds
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import JobRecord, RoundRecord
 from hpcsched.system.system import System

@@ -15,12 +15,12 @@ from hpcsched.plugin_faults import plugin_faults_named, prints_to_stderr
 from hpcsched.runs.assembly import Assembly
 from hpcsched.runs.directory import RunDirectory, create
 from hpcsched.runs.files import ROUNDS, SCENARIO
-from hpcsched.runs.kept_answers import keep_answers
 from hpcsched.runs.manifest import (
     Failure,
     Status,
     failure_of,
     finish_manifest,
+    keep_answers,
     start_manifest,
 )
 from hpcsched.runs.measuring import breakdown_of, capacity_of, chosen_objective

@@ -12,7 +12,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from hpcsched.errors import InputError
 from hpcsched.runs.files import STATE, read_json
-from hpcsched.runs.run_process import RunProcess
+from hpcsched.runs.folder_lock import RunProcess
 from hpcsched.whole_files import problem, write_text
 
 STATE_FORMAT = 1

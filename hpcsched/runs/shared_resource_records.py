@@ -9,9 +9,9 @@ import pyarrow as pa
 
 from hpcsched.metrics.metric_tables import Column
 from hpcsched.metrics.shared_resource_figures import shared_resource_figures
+from hpcsched.runs.columns import shared_resources_schema
 from hpcsched.runs.files import SHARED_RESOURCES
 from hpcsched.runs.former_names import stored_file
-from hpcsched.runs.parquet_schemas import shared_resources_schema
 from hpcsched.runs.record_file import RecordFile, transposed, whole
 from hpcsched.runs.tables import ParquetTable
 from hpcsched.system.shared_draws import Amounts

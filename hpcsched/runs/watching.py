@@ -1,32 +1,94 @@
-"""Views of a run in progress: state file, terminal, progress bar."""
+"""Views of a run in progress: state file, log lines, terminal, progress bar, page."""
 
 import logging
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TextIO
 
+from hpcsched.errors import InputError
 from hpcsched.runs.assembly import Assembly
-from hpcsched.runs.replay_progress import ReplayProgress
-from hpcsched.runs.state_board import StateBoard, View
-from hpcsched.runs.state_file import StateFile
-from hpcsched.runs.state_lines import StateLines
+from hpcsched.runs.monitor import Monitor, ReplayProgress, View
+from hpcsched.runs.run_state import RunState, write_state
+from hpcsched.runs.run_status import state_line
 from hpcsched.scenario.choices import Transformed
+from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.terminal import can_draw
 
-if TYPE_CHECKING:
-    from hpcsched.runs.progress_bar import ProgressBar
+STATE_INTERVAL = 1.0
+"""Real seconds between two state files."""
+
+LINE_INTERVAL = 10.0
+"""Real seconds between two lines of a log."""
 
 _log = logging.getLogger(__name__)
 
 
+class StateFile:
+    """Writer of `state.json` in a run directory.
+
+    The file stays when the replay is over, as the metrics are computed then; the simulation's
+    caller removes it.
+
+    Parameters
+    ----------
+    interval
+        Real seconds between two states.
+    """
+
+    def __init__(self, folder: Path, interval: float = STATE_INTERVAL) -> None:
+        self.interval = interval
+        self._folder = folder
+        self._failed = False
+
+    def show(self, state: RunState) -> None:
+        """Write a state.
+
+        A run does not end because its state cannot be written: it is warned of once, and tried
+        again less often.
+        """
+        try:
+            write_state(self._folder, state)
+        except InputError as error:
+            self.interval = max(self.interval, 60 * STATE_INTERVAL)
+            if not self._failed:
+                _log.warning("%s; `hpcsched status` shows an old state", error)
+            self._failed = True
+
+    def close(self) -> None:
+        """Leave the last state in place."""
+
+
+class StateLines:
+    """Writer of a state as a line of a log.
+
+    Parameters
+    ----------
+    interval
+        Real seconds between two lines.
+    """
+
+    def __init__(self, out: TextIO, interval: float = LINE_INTERVAL) -> None:
+        self.interval = interval
+        self._out = out
+
+    def show(self, state: RunState) -> None:
+        """Write a line."""
+        print(state_line(state), file=self._out, flush=True)
+
+    def close(self) -> None:
+        """Do nothing: lines are written at once."""
+
+
 class Watching:
-    """Views of a run in progress.
+    """Displays of a run in progress, as the user asks for them.
 
     Parameters
     ----------
     progress
         Whether to show a bar on standard error, if that is a terminal.
+    watch
+        Whether to show the state there instead.
     page
         HTML file that shows the state in a browser; None for none.
     """
@@ -39,46 +101,45 @@ class Watching:
         watch: bool = False,
         page: Path | None = None,
     ) -> None:
-        self._assembly, self._watch, self._page = assembly, watch, page
-        self.with_bar = progress and not watch and can_draw(sys.stderr)
+        self._assembly, self._page = assembly, page
+        self._progress, self._watch = progress, watch
 
-    def board(self) -> StateBoard:
-        """Return the board that writes the state file and shows the state."""
+    def monitor(self, replay: EventLoop) -> Monitor:
+        """Return a monitor of a replay, which writes the state file and shows the state."""
         assembly = self._assembly
-        views: list[View] = [StateFile(assembly.folder)]
-        if self._page is not None:
-            from hpcsched.runs.live_page import LivePage  # noqa: PLC0415 (jinja2 takes its time)
-
-            views.append(LivePage(self._page, assembly.scenario.name))
-        if self._watch and can_draw(sys.stderr):
-            from hpcsched.runs.live_screen import LiveScreen  # noqa: PLC0415 (rich takes its time)
-            from hpcsched.runs.terminal_console import TerminalConsole  # noqa: PLC0415
-
-            views.append(LiveScreen(TerminalConsole(sys.stderr)))
-        elif self._watch:
-            views.append(StateLines(sys.stderr))
-        return StateBoard(
+        return Monitor(
             assembly.scenario.name,
             assembly.system,
-            self._progress(),
-            views,
+            replay,
+            ReplayProgress(assembly.source, self._most_jobs()),
+            self._views(),
             outages=assembly.outages,
             comments=lambda: assembly.source.comments,
         )
-
-    def bar(self) -> "ProgressBar":
-        """Return a progress bar, if one is wanted."""
-        from hpcsched.runs.progress_bar import ProgressBar  # noqa: PLC0415 (rich takes its time)
-
-        return ProgressBar(self._assembly.scenario.name, self._progress())
 
     def tell_loop(self, in_python: Sequence[str]) -> None:
         """Log if jobs are replayed by the core alone, or the parts that need Python."""
         how = f"event by event in Python: {', '.join(in_python)}" if in_python else ""
         _log.info("jobs are replayed %s", how or "by the core")
 
-    def _progress(self) -> ReplayProgress:
-        return ReplayProgress(self._assembly.source, self._most_jobs())
+    def _views(self) -> list[View]:
+        assembly = self._assembly
+        views: list[View] = [StateFile(assembly.folder)]
+        if self._page is not None:
+            from hpcsched.runs.live_page import LivePage  # noqa: PLC0415 (jinja2 takes its time)
+
+            views.append(LivePage(self._page, assembly.scenario.name))
+        if self._watch and not can_draw(sys.stderr):
+            views.append(StateLines(sys.stderr))
+        elif (self._watch or self._progress) and can_draw(sys.stderr):
+            from hpcsched.runs import terminal_views  # noqa: PLC0415 (rich takes its time)
+
+            views.append(
+                terminal_views.LiveScreen(terminal_views.TerminalConsole(sys.stderr))
+                if self._watch
+                else terminal_views.ReplayBar(assembly.scenario.name)
+            )
+        return views
 
     def _most_jobs(self) -> int | None:
         """Return the largest number of jobs, if the scenario states one."""

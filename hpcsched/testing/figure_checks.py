@@ -14,7 +14,7 @@ from hpcsched.metrics.metric import Metric, RunTables, figure_fault
 from hpcsched.metrics.metric_tables import Column
 from hpcsched.plugins.product_check import product_fault
 from hpcsched.prediction.predictors import RequestedTime
-from hpcsched.runs.record_tables import table_of_jobs
+from hpcsched.runs.column_tables import table_of_jobs
 from hpcsched.runs.replaying import replay_in_python
 from hpcsched.runs.tables import ArrowTable
 from hpcsched.simulation.parts import Parts

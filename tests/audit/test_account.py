@@ -11,9 +11,9 @@ import pytest
 
 from hpcsched.audit.account import check_account, check_rounds
 from hpcsched.audit.violations import Check
+from hpcsched.runs.columns import rounds_schema
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.files import ROUNDS, SUMMARY, TIMING
-from hpcsched.runs.parquet_schemas import rounds_schema
 from hpcsched.testing.replaying import run_columns
 from hpcsched.workload.trace_source import TraceAccount
 from tests.runs.hand_made import JOBS, REJECTED, SYSTEM, record_of, tamper_json, write_run

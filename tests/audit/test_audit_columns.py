@@ -12,9 +12,9 @@ import pytest
 from hpcsched.audit.attempts import LostColumns, lost_columns, read_lost, with_lost
 from hpcsched.audit.columns import match, places_in, read_run, read_trace
 from hpcsched.errors import InputError
+from hpcsched.runs.columns import interruptions_schema, jobs_schema
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.files import INTERRUPTIONS, JOBS
-from hpcsched.runs.parquet_schemas import interruptions_schema, jobs_schema
 from hpcsched.system.request import Request
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing.replaying import run_columns

@@ -11,9 +11,9 @@ from hpcsched.audit.attempts import read_lost
 from hpcsched.audit.columns import match, read_trace
 from hpcsched.audit.descriptions import check_descriptions, check_lost_requests
 from hpcsched.audit.violations import Check
+from hpcsched.runs.columns import interruptions_schema
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.files import INTERRUPTIONS
-from hpcsched.runs.parquet_schemas import interruptions_schema
 from hpcsched.runs.recorder import RunRecorder
 from hpcsched.simulation.records import JobRecord
 from hpcsched.system.allocation import NodeAllocation

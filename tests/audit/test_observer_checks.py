@@ -11,8 +11,8 @@ from hpcsched.audit.auditing import audit_directory
 from hpcsched.audit.columns import read_run, read_trace
 from hpcsched.audit.observer_checks import EVENTS
 from hpcsched.audit.reason_details import ReasonDetails, ReasonRow
+from hpcsched.runs.assembly import assemble_again
 from hpcsched.runs.directory import RunDirectory
-from hpcsched.runs.reassembly import assemble_again
 from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
 from tests.audit.test_every_rule import FAILURES, JOBS, PLAIN, SITE, swf_lines

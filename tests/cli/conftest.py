@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from hpcsched.plugins import manager
-from hpcsched.runs import build_checks
+from hpcsched.runs import assembly
 from tests.fake_plugins import fake_registry
 
 
@@ -14,5 +14,5 @@ def _fake_plugins(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     registry = fake_registry()
     monkeypatch.setattr(manager, "registry", lambda: registry)
     # The fakes have parameters and no parts to build.
-    monkeypatch.setattr(build_checks, "build_faults", lambda _: ())
+    monkeypatch.setattr(assembly, "build_faults", lambda _: ())
     monkeypatch.chdir(tmp_path)

@@ -9,10 +9,7 @@ import pytest
 from hpcsched.dispatching.recorded_due_times import RecordedFigures
 from hpcsched.metrics.shared_resource_figures import SharedResourceFigures
 from hpcsched.runs.assembly import assemble
-from hpcsched.runs.files import KNOWN, STATES
-from hpcsched.runs.manifest import Manifest
-from hpcsched.runs.outage_records import outage_figures
-from hpcsched.runs.parquet_schemas import (
+from hpcsched.runs.columns import (
     interruptions_schema,
     jobs_schema,
     outages_schema,
@@ -21,6 +18,9 @@ from hpcsched.runs.parquet_schemas import (
     shared_resources_schema,
     usage_schema,
 )
+from hpcsched.runs.files import KNOWN, STATES
+from hpcsched.runs.manifest import Manifest
+from hpcsched.runs.outage_records import outage_figures
 from hpcsched.runs.record_file import TableFile
 from hpcsched.runs.runner import run
 from hpcsched.runs.summary import Left, job_account

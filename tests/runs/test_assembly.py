@@ -6,8 +6,7 @@ import pytest
 
 from hpcsched import Scenario, load_scenario
 from hpcsched.errors import InputError
-from hpcsched.runs.assembly import assemble
-from hpcsched.runs.build_checks import seed_matters
+from hpcsched.runs.assembly import assemble, seed_matters
 
 TEXT = """\
 name: lazy

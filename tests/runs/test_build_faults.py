@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hpcsched import cli
-from hpcsched.runs.build_checks import build_faults
+from hpcsched.runs.assembly import build_faults
 from hpcsched.scenario import read_scenario
 from tests.runs.small_scenario import write_scenario
 

@@ -13,7 +13,7 @@ from hpcsched.runs.column_tables import (
     round_table,
     without_rejected,
 )
-from hpcsched.runs.parquet_schemas import interruptions_schema, jobs_schema, rounds_schema
+from hpcsched.runs.columns import interruptions_schema, jobs_schema, rounds_schema
 from hpcsched.simulation.records import REFUSALS
 from hpcsched.simulation.replay_output import LeftJobs, LostAttempts, ReplayedRounds
 from hpcsched.workload.job import TracedJob

@@ -8,8 +8,7 @@ from typing import IO
 
 import pytest
 
-from hpcsched.runs.folder_lock import LOCK, FolderLock, HeldError, Holder
-from hpcsched.runs.run_process import this_process
+from hpcsched.runs.folder_lock import LOCK, FolderLock, HeldError, Holder, this_process
 
 
 def test_one_holder_at_a_time(tmp_path: Path) -> None:

@@ -7,8 +7,13 @@ import pytest
 
 from hpcsched.errors import InputError
 from hpcsched.runs.files import TRACE_ANSWERS
-from hpcsched.runs.kept_answers import keep_answers, keeps_answers, kept_answers
-from hpcsched.runs.manifest import Manifest, start_manifest
+from hpcsched.runs.manifest import (
+    Manifest,
+    keep_answers,
+    keeps_answers,
+    kept_answers,
+    start_manifest,
+)
 from hpcsched.workload.trace_source import TraceAnswer
 
 ANSWERS = [TraceAnswer("unix:/s/jobs", b"[1]" * 1000), TraceAnswer("unix:/s/users", b"")]

@@ -9,11 +9,9 @@ import pytest
 
 from hpcsched.dispatching.decision import Decision, SolverCall
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
-from hpcsched.runs.monitor import Monitor
-from hpcsched.runs.replay_progress import ReplayProgress
+from hpcsched.runs.monitor import DAY, Monitor, ReplayProgress
 from hpcsched.runs.run_state import RunState
-from hpcsched.runs.state_board import DAY, StateBoard
-from hpcsched.runs.state_rendering import state_line, state_rows
+from hpcsched.runs.run_status import state_line, state_rows
 from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.system.node_outages import Outage, Outages
 from hpcsched.system.shared_resources import Change, Draw, SharedResource
@@ -68,10 +66,12 @@ def follow(
     view = Shown(interval)
     outages = {name: more[name] for name in ("outages",) if name in more}
     trace = progress(0.5, most_jobs, len(jobs))
-    board = StateBoard("followed", system, trace, [view], comments=lambda: comments, **outages)
     of_replay = parts(system, lists() if dispatcher is None else dispatcher, **more)
     replaying = EventLoop(of_replay, seconds=0, in_python=in_python)
-    monitor, opened = Monitor(board, replaying), OpenJobs()
+    monitor = Monitor(
+        "followed", system, replaying, trace, [view], comments=lambda: comments, **outages
+    )
+    opened = OpenJobs()
 
     def read(columns: JobColumns) -> JobColumns:
         opened.add(columns)

@@ -12,7 +12,7 @@ import hpcsched
 from hpcsched import Plugin, Request, System, TraceAccount, TraceAnswer, cli
 from hpcsched.parameters import NotReproducible, Params
 from hpcsched.plugins.manager import build_registry, stand_in
-from hpcsched.runs.reassembly import assemble_again
+from hpcsched.runs.assembly import assemble_again
 from hpcsched.workload.job import Job, TracedJob
 
 ANSWERS: list[bytes] = []

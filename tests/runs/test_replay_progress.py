@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from hpcsched.runs import replay_progress
-from hpcsched.runs.replay_progress import ReplayProgress
+from hpcsched.runs import monitor
+from hpcsched.runs.monitor import ReplayProgress
 from hpcsched.workload.trace_source import TraceAccount
 
 
@@ -46,7 +46,7 @@ def test_what_is_not_known() -> None:
 def test_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     """From 10 % to 30 % it took 4 s, so the other 70 % take 14 s."""
     clock = SimpleNamespace(now=100.0)
-    monkeypatch.setattr(replay_progress, "monotonic", lambda: clock.now)
+    monkeypatch.setattr(monitor, "monotonic", lambda: clock.now)
     seen = progress(1.0, 100)
     assert seen.remaining(0.1) is None
     clock.now += 0.5

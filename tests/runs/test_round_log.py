@@ -7,8 +7,8 @@ import pytest
 
 from hpcsched.dispatching.decision import SolverCall
 from hpcsched.errors import InputError
-from hpcsched.runs import state_file
-from hpcsched.runs.round_log import SLOW, log_round
+from hpcsched.runs import watching
+from hpcsched.runs.monitor import SLOW, log_round
 from tests.builders import alike, traced
 from tests.runs.test_monitor import follow
 
@@ -34,7 +34,7 @@ def test_the_monitor_logs_rounds(
 ) -> None:
     """Each round of a replay goes through the log."""
     caplog.set_level(logging.INFO, "hpcsched")
-    monkeypatch.setattr("hpcsched.runs.round_log.SLOW", 0.0)
+    monkeypatch.setattr("hpcsched.runs.monitor.SLOW", 0.0)
     follow(alike(2, core=2), [traced(1, 0, 2, 100), traced(2, 10, 3, 50)])
     assert [message.split(" was slow")[0] for message in caplog.messages] == [
         "round 1 at 0 s",
@@ -51,8 +51,8 @@ def test_a_state_that_cannot_be_written_is_warned_of_once(
     def fail(*_: object) -> None:
         raise InputError([])
 
-    monkeypatch.setattr(state_file, "write_state", fail)
-    view = state_file.StateFile(tmp_path)
+    monkeypatch.setattr(watching, "write_state", fail)
+    view = watching.StateFile(tmp_path)
     (state, *_) = follow(alike(1, core=1), [traced(1, 0, 1, 5)])
     view.show(state)
     view.show(state)

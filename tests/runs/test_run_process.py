@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hpcsched.runs.run_process import RunProcess, is_alive, this_process
+from hpcsched.runs.folder_lock import RunProcess, is_alive, this_process
 
 
 def test_this_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -18,7 +18,7 @@ def test_this_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # The start is the 22nd field, the 20th after the name.
     after = " ".join(["S", *(str(k) for k in range(4, 22)), "4711", "23"])
     stat.write_text(f"{os.getpid()} (a) b (c 1 2) {after}\n")
-    monkeypatch.setattr("hpcsched.runs.run_process.PROC", tmp_path)
+    monkeypatch.setattr("hpcsched.runs.folder_lock.PROC", tmp_path)
     mine = RunProcess(pid=os.getpid(), host=socket.gethostname(), started_ticks=4711)
     assert this_process() == mine
     assert is_alive(mine) is True

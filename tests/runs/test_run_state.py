@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hpcsched.errors import InputError
-from hpcsched.runs.run_process import this_process
+from hpcsched.runs.folder_lock import this_process
 from hpcsched.runs.run_state import read_state, remove_state
 
 

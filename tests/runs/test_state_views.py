@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from hpcsched.runs.live_screen import PATIENCE, LiveScreen, drawn
-from hpcsched.runs.run_process import this_process
+from hpcsched.runs.folder_lock import this_process
 from hpcsched.runs.run_state import (
     STATE_FORMAT,
     DecisionTimes,
@@ -18,9 +17,9 @@ from hpcsched.runs.run_state import (
     instant,
     read_state,
 )
-from hpcsched.runs.state_file import StateFile
-from hpcsched.runs.state_lines import StateLines
-from hpcsched.runs.state_rendering import amount, duration, real, simulated, state_line
+from hpcsched.runs.run_status import amount, duration, real, simulated, state_line
+from hpcsched.runs.terminal_views import PATIENCE, LiveScreen, drawn
+from hpcsched.runs.watching import StateFile, StateLines
 
 STATE = RunState(
     format=STATE_FORMAT,

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
+from hpcsched.runs.columns import jobs_schema
 from hpcsched.runs.files import JOBS
-from hpcsched.runs.parquet_schemas import jobs_schema
 from hpcsched.runs.tables import ParquetTable
 from tests.runs.hand_made import JOBS as PLACED
 from tests.runs.hand_made import REJECTED, SYSTEM, write_run

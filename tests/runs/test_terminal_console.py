@@ -7,7 +7,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from hpcsched.runs.terminal_console import TerminalConsole
+from hpcsched.runs.terminal_views import TerminalConsole
 from tests.terminal import error_terminal
 
 HOSTILE = "a\x1b]0;owned\x07\x9b2J\u202e[bold]"

@@ -84,7 +84,7 @@ class LiveTable:
     def __init__(self, title: str, cells: int, stream: TextIO) -> None:
         from rich.live import Live  # noqa: PLC0415 (takes its time)
 
-        from hpcsched.runs.terminal_console import TerminalConsole  # noqa: PLC0415
+        from hpcsched.runs.terminal_views import TerminalConsole  # noqa: PLC0415
 
         self._title = title
         self._cells = cells

@@ -13,7 +13,7 @@ from hpcsched.errors import Finding, InputError, PluginError
 from hpcsched.plugin_faults import raised
 from hpcsched.plugins import manager
 from hpcsched.plugins.registry import Registry
-from hpcsched.runs.build_checks import seed_matters
+from hpcsched.runs.assembly import seed_matters
 from hpcsched.scenario.document import Document, parse_document, read_text
 from hpcsched.scenario.key_path import KeyPath, parse_key_path, show_key_path
 from hpcsched.scenario.loading import LoadedScenario, check_document

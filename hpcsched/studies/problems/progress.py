@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from hpcsched.dispatching.problem import DispatchingProblem
-from hpcsched.runs.terminal_console import TerminalConsole
+from hpcsched.runs.terminal_views import TerminalConsole
 from hpcsched.studies.problems.files import InstancesFile
 from hpcsched.studies.problems.solving import Problems
 from hpcsched.terminal import can_draw

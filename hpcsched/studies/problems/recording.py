@@ -3,13 +3,14 @@
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.errors import Finding, InputError
 from hpcsched.runs.assembly import Assembly, assemble
-from hpcsched.runs.replay_progress import ReplayProgress
+from hpcsched.runs.monitor import ReplayProgress
 from hpcsched.runs.runner import parts_of
 from hpcsched.scenario import Scenario
 from hpcsched.simulation.engine import Simulation
@@ -116,7 +117,7 @@ def record(
     # With `--force` the trace would be replaced while it is read.
     if any(out.resolve() == file.resolve() for file in assembly.source.files):
         raise fault("cannot-write", out, "it is the trace that is to be read")
-    plain = parts_of(assembly, _followers(assembly, progress=progress))
+    plain = parts_of(assembly, [_Bar(assembly)] if progress and can_draw(sys.stderr) else [])
     with write_instances(
         out, header_of(scenario, plain.uniform_request, selection), force=force
     ) as writer:
@@ -149,9 +150,25 @@ class _Stopper(Observer):
             self.simulation.stop()
 
 
-def _followers(assembly: Assembly, *, progress: bool) -> list[Observer]:
-    if not (progress and can_draw(sys.stderr)):
-        return []
-    from hpcsched.runs.progress_bar import ProgressBar  # noqa: PLC0415 (rich takes its time)
+class _Bar(Observer):
+    """Observer that shows the progress of a replay on a terminal."""
 
-    return [ProgressBar(assembly.scenario.name, ReplayProgress(assembly.source))]
+    def __init__(self, assembly: Assembly) -> None:
+        from hpcsched.runs.terminal_views import ReplayBar  # noqa: PLC0415 (rich takes its time)
+
+        self._progress = ReplayProgress(assembly.source)
+        self._bar = ReplayBar(assembly.scenario.name)
+        self._ended = 0
+        self._due = monotonic()
+
+    def job_ended(self, record: object) -> None:
+        """Count a job that has left, and update the bar where that is due."""
+        self._ended += 1
+        now = monotonic()
+        if now >= self._due:
+            self._due = now + self._bar.interval
+            self._bar.update(self._progress.share(self._ended), self._ended)
+
+    def close(self) -> None:
+        """Remove the bar."""
+        self._bar.close()

@@ -12,7 +12,7 @@ from hpcsched.report.figures.process_usage import cpu_memory
 from hpcsched.report.figures.process_usage_figures import cpu_over_time_figure, cpu_time_figure
 from hpcsched.report.studied_runs import open_study
 from hpcsched.runs import process_usage
-from hpcsched.runs.parquet_schemas import usage_schema
+from hpcsched.runs.columns import usage_schema
 from hpcsched.runs.process_usage import UsageRow
 from hpcsched.runs.record_file import RecordFile
 from hpcsched.runs.runner import run
