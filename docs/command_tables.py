@@ -1,14 +1,15 @@
 """The commands, with their arguments and options, as the reference of commands has them."""
 
 import inspect
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Container, Iterator, Mapping
 from enum import Enum
 from pathlib import Path
 from types import MappingProxyType, NoneType
 from typing import Any, get_args, get_type_hints
 
 import typer
-from markdown_tables import paragraphs, table
+from markdown_tables import paragraphs
 
 from hpcsched import cli
 
@@ -16,9 +17,20 @@ WORDS = MappingProxyType({Path: "path", str: "text", int: "whole number", float:
 """What an option takes, by its type."""
 
 
+MANY = 4
+"""Number of commands from which on an option is described once for all of them."""
+
+
 def command_sections() -> str:
-    """Return a section for every command."""
-    return "\n\n".join(section(name, command) for name, command in commands())
+    """Return a section for every command, and first one for the options of many commands."""
+    found = dict(commands())
+    lines = {name: _options(command) for name, command in found.items()}
+    counts = Counter(line for of in lines.values() for line in of.values())
+    usual = {line.split("`")[1]: line for line, _ in reversed(counts.most_common())}
+    common = [line for line in usual.values() if counts[line] >= MANY]
+    parts = ["## Options of many commands", "\n".join(sorted(common))]
+    parts += [section(name, found[name], lines[name], common) for name in found]
+    return "\n\n".join(parts)
 
 
 def commands() -> Iterator[tuple[str, Any]]:
@@ -31,30 +43,36 @@ def commands() -> Iterator[tuple[str, Any]]:
             yield from ((f"hpcsched {name} {inner}", within) for inner, within in below.items())
 
 
-def section(name: str, command: Any) -> str:
-    """Return what there is to say of a command: its usage, what it does, and its parameters."""
+def section(name: str, command: Any, options: Mapping[str, str], common: Container[str]) -> str:
+    """Return a command's usage, what it does, its arguments, and its options but common ones."""
     arguments = [p for p in command.params if p.param_type_name == "argument"]
-    options = [
-        p
-        for p in command.params
-        if p.param_type_name == "option" and not (p.name == "help" or p.hidden)
-    ]
-    words = [
-        name,
-        *(_shown(argument) for argument in arguments),
-        *(["[OPTION]…"] if options else []),
-    ]
-    parts = [f"## {name}", f"`{' '.join(words)}`", paragraphs(command.help or "")]
-    if arguments:
-        rows = ((f"`{_metavar(a)}`", a.help or "") for a in arguments)
-        parts.append(table(("argument", "is"), rows))
-    if options:
-        # A command with groups of options has a signature of its own, which tells each of them.
-        flat = inspect.unwrap(command.callback, stop=lambda f: hasattr(f, "__signature__"))
-        hints = get_type_hints(flat)
-        rows = ((_names(o), _value(o, hints[o.name]), _default(o), o.help or "") for o in options)
-        parts.append(table(("option", "value", "default", "meaning"), rows))
-    return "\n\n".join(parts)
+    shared = [f"`{option}`" for option, line in options.items() if line in common]
+    usage = " ".join([name, *map(_shown, arguments), *(["[OPTION]…"] if options else [])])
+    parts = [f"## {name}", f"`{usage}`", paragraphs(command.help or "")]
+    lines = [f"- `{_metavar(a)}`: {a.help or ''}" for a in arguments]
+    lines += [line for line in options.values() if line not in common]
+    if shared:
+        lines.append(f"- Also {', '.join(shared)}.")
+    return "\n\n".join([*parts, "\n".join(lines)]).rstrip()
+
+
+def _options(command: Any) -> dict[str, str]:
+    """Return a line for each option by its name."""
+    # A command with groups of options has a signature of its own, which tells each of them.
+    flat = inspect.unwrap(command.callback, stop=lambda f: hasattr(f, "__signature__"))
+    hints = get_type_hints(flat)
+    return {
+        option.opts[0]: _line(option, hints[option.name])
+        for option in command.params
+        if option.param_type_name == "option" and not (option.name == "help" or option.hidden)
+    }
+
+
+def _line(option: Any, hint: Any) -> str:
+    names, value, default = _names(option), _value(option, hint), _default(option)
+    told = ", ".join(text for text in (value, default and f"default {default}") if text)
+    told = told.replace("default required", "required")
+    return f"- {names}{f' ({told})' if told else ''}: {option.help or ''}"
 
 
 def _metavar(argument: Any) -> str:
@@ -82,7 +100,7 @@ def _value(option: Any, hint: Any) -> str:
         text = ", ".join(f"`{choice.value}`" for choice in kind)
     else:
         text = f"`{option.metavar}`" if option.metavar else WORDS[kind]
-    return f"{text}; can be repeated" if option.multiple else text
+    return text
 
 
 def _default(option: Any) -> str:

@@ -3,12 +3,12 @@
 import inspect
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from types import NoneType
 from typing import Any, Union, get_args, get_origin
 
-from markdown_tables import paragraphs, table
+from markdown_tables import paragraphs
 
 import hpcsched.testing
 from hpcsched.plugins import spec
@@ -33,10 +33,11 @@ def hook_sections() -> str:
 
 
 def plugin_fields() -> str:
-    """Return a table of what a plugin is made of."""
+    """Return the fields of a plugin."""
     fields = inspect.signature(Plugin).parameters
-    rows = ((f"`{name}`", _annotation(field.annotation)) for name, field in fields.items())
-    return table(("field", "type"), rows)
+    return "\n".join(
+        field_line([name], [plain(field.annotation)], "") for name, field in fields.items()
+    )
 
 
 def hooks() -> Iterator[Any]:
@@ -53,11 +54,10 @@ def section(hook: Any) -> str:
     kind = hook.__name__.removeprefix("hpcsched_").removesuffix("s")
     check = getattr(hpcsched.testing, f"check_{kind}", None)
     if check is not None:  # a command is run, not checked
-        parts.append(f"Check in a test: `hpcsched.testing.{check.__name__}{signature(check)}`.")
+        parts.append(f"Check: `{check.__name__}{signature(check)}`.")
     for dotted in dict.fromkeys(DOTTED.findall(text)):
-        parts.append(f"### {dotted.rpartition('.')[2]}")
-        parts.append(f"`{dotted}`. {_first_line(_load(dotted))}")
-        parts += _members(_load(dotted))
+        parts.append(f"**{dotted.rpartition('.')[2]}**: {_first_line(_load(dotted))}")
+        parts.append("\n".join(_members(_load(dotted))))
     return "\n\n".join(parts)
 
 
@@ -67,7 +67,7 @@ def _load(dotted: str) -> Any:
 
 
 def _members(protocol: Any) -> Iterator[str]:
-    """Yield the public methods and properties of a protocol, those it inherits included."""
+    """Yield a line for each public method and property of a protocol, inherited ones included."""
     for owner in reversed(protocol.__mro__[:-1]):
         if not owner.__module__.startswith("hpcsched."):
             continue
@@ -76,27 +76,29 @@ def _members(protocol: Any) -> Iterator[str]:
                 continue
             if isinstance(value, property):
                 returned = inspect.signature(value.fget).return_annotation
-                yield f"**`{name}: {plain(returned)}`**"
-                yield _first_line(value.fget)
+                yield field_line([name], [plain(returned)], _first_line(value.fget))
             elif inspect.isfunction(value):
-                yield f"**`{name}{signature(value)}`**"
-                yield from member_sections(value)
+                yield f"- `{name}{signature(value)}`: {member_text(value)}"
 
 
-def member_sections(function: Any) -> Iterator[str]:
-    """Yield a method's docstring: its text, and a table of values with their units and errors."""
+def field_line(names: Iterable[str], types: Iterable[str], text: str) -> str:
+    """Return the line of a field or property."""
+    shown = f"- `{', '.join(names)}: {', '.join(filter(None, types))}`"
+    return f"{shown}: {text}" if text else shown
+
+
+def member_text(function: Any) -> str:
+    """Return a method's docstring in one line, with its values, their units and its errors."""
     head, sections = documented(inspect.getdoc(function) or "")
-    yield paragraphs(head)
-    types = {
-        name: plain(parameter.annotation)
-        for name, parameter in inspect.signature(function).parameters.items()
-    }
-    rows = [(f"`{name}`", f"`{types[name]}`", text) for name, text in sections["Parameters"]]
-    returned = plain(inspect.signature(function).return_annotation)
-    rows += [("returns", f"`{returned}`", text) for _, text in sections["Returns"]]
-    rows += [("raises", f"`{name}`", text) for name, text in sections["Raises"]]
-    if rows:
-        yield table(("value", "type", "meaning"), rows)
+    parts = [" ".join(head.split())]
+    parts += [f"`{name}`: {_sentence(text)}" for name, text in sections["Parameters"]]
+    parts += [f"Returns: {_sentence(text)}" for _, text in sections["Returns"]]
+    parts += [f"Raises `{name}`: {_sentence(text)}" for name, text in sections["Raises"]]
+    return " ".join(parts)
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith(".") else f"{text}."
 
 
 def documented(text: str) -> tuple[str, dict[str, list[tuple[str, str]]]]:
@@ -144,8 +146,3 @@ def plain(annotation: Any) -> str:
 
 def _first_line(documented: Any) -> str:
     return paragraphs(inspect.getdoc(documented) or "").partition("\n")[0]
-
-
-def _annotation(annotation: Any) -> str:
-    """Return a type as code."""
-    return f"`{plain(annotation)}`"

@@ -10,7 +10,7 @@ Usage: `python docs/make_reference.py`
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
@@ -35,8 +35,8 @@ from hpcsched.workload.job_columns import Column
 from hpcsched.workload.presets.preset_catalogue import read_presets
 
 NAMES = (
-    *("scenario.md", "experiments.md", "cli.md", "hooks.md", "plugin-types.md"),
-    *("results.md", "known-data.md"),
+    *("scenario.md", "plugin-parameters.md", "experiments.md", "cli.md", "hooks.md"),
+    *("plugin-types.md", "results.md", "known-data.md"),
 )
 PAGES = [Path(__file__).parent / name for name in NAMES]
 REGION = re.compile(r"(<!-- begin ([\w-]+) -->\n).*?(<!-- end \2 -->)", re.DOTALL)
@@ -70,11 +70,11 @@ def make_tables(registry: Registry) -> dict[str, str]:
     (partition, _) = get_args(scenario.model_fields["partitions"].annotation)
     (outages, _) = get_args(scenario.model_fields["outages"].annotation)
     return {
-        "scenario": key_table(scenario, deep=False),
-        "experiment": key_table(ExperimentDeclaration, deep=False),
-        **{name: key_table(model, f"{name}.") for name, model in blocks.items()},
-        "partitions": key_table(partition, "partitions[]."),
-        "outages": key_table(outages, "outages."),
+        "scenario": keys_of(scenario, deep=False),
+        "experiment": keys_of(ExperimentDeclaration, deep=False),
+        **{name: keys_of(model, f"{name}.") for name, model in blocks.items()},
+        "partitions": keys_of(partition, "partitions[]."),
+        "outages": keys_of(outages, "outages."),
         **{kind: plugin_tables(registry, kind) for kind in PLUGIN_KINDS},
         "commands": command_sections(),
         "plugin-fields": plugin_fields(),
@@ -84,7 +84,7 @@ def make_tables(registry: Registry) -> dict[str, str]:
         "round-columns": column_table(ROUND_COLUMNS),
         "presets": preset_table(),
         "preset-units": preset_units(),
-        "rules": table(("rule", "about"), ((f"`{r}`", text) for r, text in sorted(RULES.items()))),
+        "rules": "\n".join(f"- `{rule}`: {text}" for rule, text in sorted(RULES.items())),
     }
 
 
@@ -124,13 +124,32 @@ def column_table(columns: Sequence[Column]) -> str:
 
 
 def plugin_tables(registry: Registry, kind: str) -> str:
-    """Return what plugins there are of a kind, and a table for each that has parameters."""
+    """Return what plugins there are of a kind, and their parameters."""
     plugins = [installed.plugin for installed in registry.of_kind(kind)]
     parts = [table((tag_of(kind), "is"), ((_names(p), p.summary) for p in plugins))]
-    for plugin in plugins:
-        if plugin.params.model_fields:
-            parts += [f"Parameters of `{plugin.name}`:", key_table(plugin.params)]
+    for owners, rows in _shared_rows(plugins).items():
+        parts += [f"Parameters of {_listed(owners)}:", key_list(rows)]
     return "\n\n".join(parts)
+
+
+def _shared_rows(plugins: Sequence[Plugin]) -> dict[tuple[str, ...], list[Sequence[str]]]:
+    """Return parameters by the plugins that have them; those of most plugins come first."""
+    defaults: dict[Sequence[str], dict[str, list[str]]] = {}
+    for plugin in plugins:
+        for key, value, default, meaning in _rows(plugin.params, "", deep=True):
+            of = defaults.setdefault((key, value, meaning), {})
+            of.setdefault(default, []).append(plugin.name)
+    found: dict[tuple[str, ...], list[Sequence[str]]] = {}
+    for (key, value, meaning), by_default in defaults.items():
+        owners = tuple(sorted(name for names in by_default.values() for name in names))
+        (usual, _), *others = sorted(by_default.items(), key=lambda item: -len(item[1]))
+        shown = "; ".join([usual, *(f"{_listed(names)}: {value}" for value, names in others)])
+        found.setdefault(owners, []).append((key, value, shown, meaning))
+    return dict(sorted(found.items(), key=lambda item: (-len(item[0]), item[0])))
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def _names(plugin: Plugin) -> str:
@@ -138,29 +157,51 @@ def _names(plugin: Plugin) -> str:
     return ", ".join(f"`{name}`" for name in (plugin.name, *plugin.aliases))
 
 
-def key_table(model: type[Params], prefix: str = "", *, deep: bool = True) -> str:
-    """Return a table of the keys of a model and, if `deep`, of the models within it."""
-    return table(("key", "value", "default", "meaning"), _rows(model, prefix, deep=deep))
+def keys_of(model: type[Params], prefix: str = "", *, deep: bool = True) -> str:
+    """Return a list of the keys of a model and, if `deep`, of the models within it."""
+    return key_list(_rows(model, prefix, deep=deep))
+
+
+def key_list(rows: Iterable[Sequence[str]]) -> str:
+    """Return a line for each key: its value, its default and its meaning."""
+    shown = []
+    for key, value, default, meaning in rows:
+        told = [value, *({"required": ["required"], "": []}.get(default, [f"default {default}"]))]
+        shown.append(f"- {key} ({', '.join(told)}): {meaning}")
+    return "\n".join(shown)
 
 
 def _rows(model: type[Params], prefix: str, *, deep: bool) -> Iterator[Sequence[str]]:
     schema = model.model_json_schema()
-    yield from _rows_of(schema, schema, prefix, deep=deep, files=_files(model))
+    yield from _rows_of(schema, schema, prefix, deep=deep, files=_files(model), told={})
 
 
 def _rows_of(
-    block: dict[str, Any], root: dict[str, Any], prefix: str, *, deep: bool, files: set[str]
+    block: dict[str, Any],
+    root: dict[str, Any],
+    prefix: str,
+    *,
+    deep: bool,
+    files: set[str],
+    told: dict[str, str],
 ) -> Iterator[Sequence[str]]:
+    """Yield the rows of a block; a model that `told` has is shown at that key already."""
     for key, field in block["properties"].items():
         value = "file" if key in files else _value(field)
         default = _default(key, field, block)
-        yield f"`{prefix}{key}`", value, default, field.get("description", "")
         optional = next((part for part in field.get("anyOf", ()) if "$ref" in part), {})
         within = {**optional, **field.get("items", {}), **field}.get("$ref")
-        if deep and within:
+        meaning = field.get("description", "")
+        if deep and within in told:
+            meaning += f" Its keys are those of `{told[within]}`."
+        yield f"`{prefix}{key}`", value, default, meaning
+        if deep and within and within not in told:
+            told[within] = f"{prefix}{key}"
             below = root["$defs"][within.rpartition("/")[2]]
             dots = "[]." if "items" in field else "."
-            yield from _rows_of(below, root, f"{prefix}{key}{dots}", deep=True, files=set())
+            yield from _rows_of(
+                below, root, f"{prefix}{key}{dots}", deep=True, files=set(), told=told
+            )
 
 
 def _files(model: type[Params]) -> set[str]:
@@ -171,10 +212,10 @@ def _default(key: str, field: dict[str, Any], block: dict[str, Any]) -> str:
     if key in block.get("required", ()):
         return "required"
     if "default" not in field or isinstance(field["default"], dict):
-        return "see its own keys"
+        return ""
     default = field["default"]
     if default is None:
-        return "none"
+        return ""
     return f"`{default}`" if isinstance(default, str) else f"`{json.dumps(default)}`"
 
 
@@ -182,7 +223,8 @@ def _value(schema: dict[str, Any]) -> str:
     """Say in words what a value may be."""
     if SELECTS_KEYWORD in schema:
         kind = schema[SELECTS_KEYWORD]
-        return f"[{kind.replace('_', ' ')}](#{kind.replace('_', '-')}s)"
+        page = "experiments.md" if kind == "executor" else "plugin-parameters.md"
+        return f"[{kind.replace('_', ' ')}]({page}#{kind.replace('_', '-')}s)"
     if "anyOf" in schema:
         return _one_of(schema["anyOf"])
     if "enum" in schema:

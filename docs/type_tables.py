@@ -1,14 +1,14 @@
 """The types that plugins are given and return, as the reference of types has them."""
 
 import inspect
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
-from hook_tables import documented, member_sections, plain, signature
-from markdown_tables import paragraphs, table
+from hook_tables import documented, field_line, member_text, plain, signature
+from markdown_tables import paragraphs
 
 import hpcsched
 
@@ -83,19 +83,17 @@ def _section(name: str) -> Iterator[str]:
     found = getattr(import_module(module), name) if key else getattr(hpcsched, name)
     yield f"### {name}"
     if inspect.isfunction(found):
-        yield f"`{module}.{name}{signature(found)}`"
-        yield from member_sections(found)
+        yield f"`{module}.{name}{signature(found)}`: {member_text(found)}"
         return
     head, sections = documented(inspect.getdoc(found) or "")
     yield f"`{module}.{name}`. {paragraphs(head)}"
-    rows = list(_fields(found, sections["Attributes"] + sections["Parameters"]))
-    if rows:
-        yield table(("field", "type", "meaning"), rows)
-    yield from _methods(found)
+    lines = [*_fields(found, sections["Attributes"] + sections["Parameters"]), *_methods(found)]
+    if lines:
+        yield "\n".join(lines)
 
 
-def _fields(owner: Any, entries: list[tuple[str, str]]) -> Iterator[tuple[str, str, str]]:
-    """Yield the fields of a class and its properties: name, type and meaning."""
+def _fields(owner: Any, entries: list[tuple[str, str]]) -> Iterator[str]:
+    """Yield a line for each field of a class and each property: name, type and meaning."""
     types: dict[str, str] = {}
     for base in reversed(owner.__mro__[:-1]):
         annotations = inspect.get_annotations(base)
@@ -114,7 +112,7 @@ def _fields(owner: Any, entries: list[tuple[str, str]]) -> Iterator[tuple[str, s
         known, text = told.get(name, ([name], ""))
         if name not in shown and name[0] != "_":
             kinds = dict.fromkeys(types[one] for one in known)
-            yield _code(known), _code(kinds), text
+            yield field_line(known, kinds, text)
             shown.update(known)
     for name, value in _own(owner):
         read = value.fget if isinstance(value, property) else value.func if _cached(value) else None
@@ -123,18 +121,13 @@ def _fields(owner: Any, entries: list[tuple[str, str]]) -> Iterator[tuple[str, s
             head, _ = documented(inspect.getdoc(read) or "")
             if head.startswith("Cache"):
                 continue
-            yield f"`{name}`", f"`{returned}`", " ".join(head.split())
-
-
-def _code(names: Iterable[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names if name)
+            yield field_line([name], [returned], " ".join(head.split()))
 
 
 def _methods(owner: Any) -> Iterator[str]:
     for name, value in _own(owner):
         if inspect.isfunction(value):
-            yield f"**`{name}{signature(value)}`**"
-            yield from member_sections(value)
+            yield f"- `{name}{signature(value)}`: {member_text(value)}"
 
 
 def _own(owner: Any) -> Iterator[tuple[str, Any]]:
