@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from hpcsched.workload.archive.catalogue import Log
+    from hpcsched.workload.archive.download import Log
     from hpcsched.workload.presets.preset_catalogue import Preset, PresetFile
 
 FOLDER = "HPCSCHED_TRACES"
@@ -31,10 +31,10 @@ def fetch(
     The archive is the Parallel Workloads Archive; data sets are those of `hpcsched trace presets`.
     Checks that it is complete, and shows the work to cite. An interrupted transfer is resumed.
     """
-    from hpcsched.workload.archive import catalogue
+    from hpcsched.workload.archive import download
     from hpcsched.workload.presets.preset_catalogue import read_presets
 
-    logs = catalogue.read_catalogue()
+    logs = download.read_catalogue()
     files = [(preset, file) for preset in read_presets().values() for file in preset.files]
     if listed:
         about = [(log.name, log.about) for log in logs]
@@ -53,7 +53,7 @@ def fetch(
         _fetch_file(*chosen[0], _folder(out))
         return
     others = [*dict.fromkeys(preset.name for preset, _ in files)]
-    log = catalogue.find_log(name, logs, others)
+    log = download.find_log(name, logs, others)
     _fetch(log, _folder(out))
 
 

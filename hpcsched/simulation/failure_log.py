@@ -11,7 +11,7 @@ from hpcsched.parameters import LARGEST
 from hpcsched.paths import open_file
 from hpcsched.system.node_outages import Outage, node_numbers
 from hpcsched.system.system import System
-from hpcsched.workload.readers.text_lines import LONGEST
+from hpcsched.workload.readers.text_files import LONGEST
 
 COLUMNS = ("node", "from", "until")
 

@@ -14,11 +14,11 @@ from hpcsched.paths import open_file
 from hpcsched.slurm.sacct_header import find_header, what_it_is
 from hpcsched.workload.presets.preset_catalogue import Preset, find_preset, preset_for
 from hpcsched.workload.readers import alea_lines
-from hpcsched.workload.readers.compressed_files import DAMAGE, unpacked
+from hpcsched.workload.readers.text_files import DAMAGE, unpacked
 from hpcsched.workload.readers.eurora_rows import LIMIT, USED
 from hpcsched.workload.readers.table_files import table_files
 from hpcsched.workload.readers.table_rows import open_rows
-from hpcsched.workload.readers.text_lines import TextLines
+from hpcsched.workload.readers.text_files import TextLines
 
 SCENARIOS = (".yaml", ".yml")
 """Endings of the names of scenarios, which are taken for scenarios whatever is in them."""

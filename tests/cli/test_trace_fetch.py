@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hpcsched import cli
-from hpcsched.workload.archive import catalogue
+from hpcsched.workload.archive import download
 from hpcsched.workload.presets import preset_catalogue
 from hpcsched.workload.presets.preset_catalogue import PresetFile, find_preset, read_presets
 from tests.workload.archive.test_fetching import DATA, HASH, Server, log_at, serving
@@ -19,7 +19,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     """A server on this machine with the only log of the catalogue."""
     monkeypatch.setenv("no_proxy", "*")
     with serving() as running:
-        monkeypatch.setattr(catalogue, "read_catalogue", lambda: [log_at(running)])
+        monkeypatch.setattr(download, "read_catalogue", lambda: [log_at(running)])
         yield running
 
 
@@ -67,7 +67,7 @@ def test_list_and_names(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["trace", "fetch", "--list"]) == 0
     out = capsys.readouterr().out.splitlines()
     files = [file for preset in read_presets().values() for file in preset.files]
-    assert len(out) == len(catalogue.read_catalogue()) + len(files)
+    assert len(out) == len(download.read_catalogue()) + len(files)
     assert out[0].startswith("KTH-SP2-1996-2  ")
     assert cli.main(["trace", "fetch", "KTH"]) == 1
     assert "the catalogue has no log 'KTH'" in capsys.readouterr().err

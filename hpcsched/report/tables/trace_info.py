@@ -6,9 +6,14 @@ from typing import Any
 
 from hpcsched.metrics.classes import NAMES
 from hpcsched.report.tables.report_table import MISSING, Table
-from hpcsched.workload.statistics.histogram import BINS_PER_DECADE, Distribution
-from hpcsched.workload.statistics.request_statistics import RunTimeClass
-from hpcsched.workload.statistics.trace_statistics import Distance, TraceStatistics, distance
+from hpcsched.workload.statistics.trace_statistics import (
+    BINS_PER_DECADE,
+    Distance,
+    Distribution,
+    RunTimeClass,
+    TraceStatistics,
+    distance,
+)
 from hpcsched.workload.trace_source import TraceAccount
 
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")

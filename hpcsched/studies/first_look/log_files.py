@@ -5,7 +5,7 @@ from pathlib import Path
 
 import hpcsched
 from hpcsched.errors import Finding, InputError, Place
-from hpcsched.workload.readers.compressed_files import ENDINGS
+from hpcsched.workload.readers.text_files import ENDINGS
 
 
 class LogSource(StrEnum):

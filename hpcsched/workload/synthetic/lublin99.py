@@ -22,9 +22,8 @@ from hpcsched.portable_math import exp, log, plain_sum
 from hpcsched.registration import builtin
 from hpcsched.system.request import Request
 from hpcsched.workload.job import Job, TracedJob
-from hpcsched.workload.synthetic.draws import Draws
-from hpcsched.workload.synthetic.incomplete_gamma import lower_gamma
-from hpcsched.workload.synthetic.slot_weights import SLOT, SLOTS, SlotWalk
+from hpcsched.workload.synthetic.draws import Draws, lower_gamma
+from hpcsched.workload.synthetic.submission_cycle import SLOT, SLOTS, SlotWalk
 from hpcsched.workload.synthetic.synthetic_source import SyntheticSource, checked_request
 
 LARGEST_LOG_RUN_TIME = 12.0

@@ -33,10 +33,10 @@ from hpcsched.workload.synthetic.fitted_jobs import (
     FittedJobs,
     JobCounter,
     Performance,
+    RequestedTimes,
     Submitter,
     in_seconds,
 )
-from hpcsched.workload.synthetic.requested_times import RequestedTimes
 from hpcsched.workload.synthetic.submission_cycle import (
     Cycle,
     CycleCounter,

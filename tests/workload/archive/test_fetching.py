@@ -14,8 +14,7 @@ from pathlib import Path
 import pytest
 
 from hpcsched.errors import InputError
-from hpcsched.workload.archive.catalogue import Log, find_log, read_catalogue
-from hpcsched.workload.archive.download import Fetched, fetch
+from hpcsched.workload.archive.download import Fetched, Log, fetch, find_log, read_catalogue
 
 DATA = gzip.compress(random.Random(0).randbytes(300_000), mtime=0)
 HASH = hashlib.sha256(DATA).hexdigest()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hpcsched.workload.statistics.request_statistics import (
+from hpcsched.workload.statistics.trace_statistics import (
     AccuracyCounter,
     LoadCounter,
     OfferedLoad,

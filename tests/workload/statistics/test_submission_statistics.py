@@ -2,7 +2,7 @@
 
 from datetime import UTC
 
-from hpcsched.workload.statistics.submission_statistics import (
+from hpcsched.workload.statistics.trace_statistics import (
     ArrivalCounter,
     CycleCounter,
     SubmitterCounter,

@@ -13,17 +13,15 @@ from hypothesis import strategies as st
 
 from hpcsched.parameters import LARGEST
 from hpcsched.workload.job import TracedJob
-from hpcsched.workload.statistics.histogram import (
+from hpcsched.workload.statistics.trace_statistics import (
     LOGARITHMIC,
     RATIOS,
     Histogram,
-    kolmogorov_smirnov,
-    total_variation,
-)
-from hpcsched.workload.statistics.trace_statistics import (
     StatisticsCounter,
     TraceStatistics,
     distance,
+    kolmogorov_smirnov,
+    total_variation,
     trace_statistics,
 )
 from hpcsched.workload.synthetic.synthetic_source import SyntheticSource

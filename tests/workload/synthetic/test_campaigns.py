@@ -3,10 +3,15 @@
 from collections.abc import Sequence
 
 from hpcsched.system.request import Request
-from hpcsched.workload.synthetic.campaigns import Asked, Campaign, Interleaving
-from hpcsched.workload.synthetic.cycles import Hour
-from hpcsched.workload.synthetic.quantiles import Levels, Stratum
-from hpcsched.workload.synthetic.regimes import Regime
+from hpcsched.workload.synthetic.campaigns import (
+    Asked,
+    Campaign,
+    Hour,
+    Interleaving,
+    Levels,
+    Regime,
+    Stratum,
+)
 from tests.workload.synthetic.scripted import Scripted
 
 ASKED = Asked(Request(1, (1,)), 3600, 1, 1, None, 0)

@@ -1,6 +1,6 @@
 """Submissions by the hour, without deviation from the cycle."""
 
-from hpcsched.workload.synthetic.cycles import DAY, HOUR, Hour, Month, hours
+from hpcsched.workload.synthetic.campaigns import DAY, HOUR, Hour, Month, hours
 from tests.workload.synthetic.scripted import Scripted
 
 

@@ -8,9 +8,8 @@ import pytest
 
 from hpcsched.errors import InputError
 from hpcsched.system.system import NodeGroup, System
-from hpcsched.workload.synthetic.eurora_figures import KINDS
-from hpcsched.workload.synthetic.eurora_like import EuroraLikeParams, make_eurora_like
-from hpcsched.workload.synthetic.quantiles import mean_of
+from hpcsched.workload.synthetic.campaigns import mean_of
+from hpcsched.workload.synthetic.eurora_like import KINDS, EuroraLikeParams, make_eurora_like
 from tests.workload.synthetic import sequences
 from tests.workload.synthetic.measuring import (
     DAY,

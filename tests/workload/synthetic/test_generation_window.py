@@ -1,10 +1,15 @@
 """Parts of synthetic workloads, by hand."""
 
 from hpcsched.system.request import Request
-from hpcsched.workload.synthetic.campaigns import Asked, Campaign
-from hpcsched.workload.synthetic.generation_window import WindowParams, jobs_within
-from hpcsched.workload.synthetic.quantiles import Levels, Stratum
-from hpcsched.workload.synthetic.regimes import Regime
+from hpcsched.workload.synthetic.campaigns import (
+    Asked,
+    Campaign,
+    Levels,
+    Regime,
+    Stratum,
+    WindowParams,
+    jobs_within,
+)
 from tests.workload.synthetic.scripted import Scripted
 
 ASKED = Asked(Request(2, (1,)), 3600, 7, 1, None, 3)

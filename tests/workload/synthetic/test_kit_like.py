@@ -2,8 +2,8 @@
 
 import pytest
 
-from hpcsched.workload.synthetic.kit_figures import RUN_TIMES
-from hpcsched.workload.synthetic.quantiles import mean_of
+from hpcsched.workload.synthetic.campaigns import mean_of
+from hpcsched.workload.synthetic.kit_like import RUN_TIMES
 from tests.workload.synthetic import sequences
 from tests.workload.synthetic.measuring import (
     DAY,

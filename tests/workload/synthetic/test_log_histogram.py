@@ -5,8 +5,7 @@ from collections import Counter
 
 import pytest
 
-from hpcsched.workload.synthetic.draws import Draws
-from hpcsched.workload.synthetic.log_histogram import PER_DECADE, LogHistogram, bin_of
+from hpcsched.workload.synthetic.draws import PER_DECADE, Draws, LogHistogram, bin_of
 
 
 def test_bins():

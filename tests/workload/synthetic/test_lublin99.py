@@ -20,7 +20,7 @@ from hpcsched.workload.synthetic.lublin99 import (
     Lublin99Params,
     make_lublin99,
 )
-from hpcsched.workload.synthetic.slot_weights import SLOTS
+from hpcsched.workload.synthetic.submission_cycle import SLOTS
 from tests.builders import alike
 from tests.workload.synthetic import sequences
 from tests.workload.synthetic.memory import peak

@@ -16,7 +16,7 @@ from hpcsched.scenario.review import review
 from hpcsched.scenario.scenario_schema import scenario_schema
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.statistics.trace_statistics import distance, trace_statistics
-from hpcsched.workload.synthetic import counts
+from hpcsched.workload.synthetic import draws
 from hpcsched.workload.synthetic.lublin99 import Lublin99Params, make_lublin99
 from hpcsched.workload.synthetic.mimic import CORE_FLOPS, MimicParams, make_mimic
 from hpcsched.workload.synthetic.synthetic_source import SyntheticSource
@@ -285,7 +285,7 @@ def test_jobs_that_compute_nothing():
 @pytest.mark.parametrize("uniform", [False, True])
 def test_more_kinds_of_requests_than_there_is_room_for(uniform, monkeypatch):
     """Those after the first ones are rounded; what a unit asks for is not, where all ask alike."""
-    monkeypatch.setattr(counts, "MOST", 5)
+    monkeypatch.setattr(draws, "MOST", 5)
     system = alike(1, core=100, mem=1000)
     nodes = frozenset({0})
     jobs = [

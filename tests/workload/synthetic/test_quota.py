@@ -1,7 +1,6 @@
 """Drawing without replacement, with given draws."""
 
-from hpcsched.workload.synthetic.quantiles import Stratum
-from hpcsched.workload.synthetic.quota import Quota
+from hpcsched.workload.synthetic.campaigns import Quota, Stratum
 from tests.workload.synthetic.scripted import Scripted
 
 STRATA = (Stratum(10, 1, 10, length=5), Stratum(4, 10, 100, length=1))

@@ -1,8 +1,6 @@
 """Run times near a level, with given draws."""
 
-from hpcsched.workload.synthetic.quantiles import Levels, Stratum
-from hpcsched.workload.synthetic.quota import Quota
-from hpcsched.workload.synthetic.regimes import Regime, take_regime
+from hpcsched.workload.synthetic.campaigns import Levels, Quota, Regime, Stratum, take_regime
 from tests.workload.synthetic.scripted import Scripted
 
 

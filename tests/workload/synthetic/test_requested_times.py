@@ -4,9 +4,8 @@ from collections import Counter
 
 import pytest
 
-from hpcsched.workload.synthetic.counts import MOST, Ascending, Counts
-from hpcsched.workload.synthetic.draws import Draws
-from hpcsched.workload.synthetic.requested_times import RequestedTimeCounter, RequestedTimes
+from hpcsched.workload.synthetic.draws import MOST, Ascending, Counts, Draws
+from hpcsched.workload.synthetic.fitted_jobs import RequestedTimeCounter, RequestedTimes
 
 
 def times(*jobs):

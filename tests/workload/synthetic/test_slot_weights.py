@@ -2,7 +2,7 @@
 
 import pytest
 
-from hpcsched.workload.synthetic.slot_weights import SlotWalk
+from hpcsched.workload.synthetic.submission_cycle import SlotWalk
 
 WEIGHTS = [1.0, 0.5, 0.0, 2.0]
 

@@ -7,9 +7,9 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from hpcsched.workload.synthetic.draws import Draws
-from hpcsched.workload.synthetic.slot_weights import SLOT
 from hpcsched.workload.synthetic.submission_cycle import (
     HEAD_START,
+    SLOT,
     Cycle,
     CycleCounter,
     Pace,

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from hpcsched.workload.synthetic.users import Roster, User, draw_users
+from hpcsched.workload.synthetic.campaigns import Roster, User, draw_users
 from tests.workload.synthetic.scripted import Scripted
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from hpcsched.workload.job import TracedJob
-from hpcsched.workload.transforms.flurries import WithoutFlurriesParams
+from hpcsched.workload.transforms.job_selection import WithoutFlurriesParams
 from tests.strategies import tries
 from tests.workload.transforms.chains import Given, chain, numbers, read, submitted
 

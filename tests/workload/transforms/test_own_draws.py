@@ -1,6 +1,6 @@
 """Random numbers of a user or a job alone."""
 
-from hpcsched.workload.transforms.own_draws import own_seed, own_share
+from hpcsched.workload.transform import own_seed, own_share
 
 
 def test_a_seed_is_the_begin_of_a_hash() -> None:

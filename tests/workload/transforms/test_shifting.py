@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from hpcsched.workload.transforms.shifting import ShiftParams
+from hpcsched.workload.transforms.submission_changes import ShiftParams
 from tests.builders import traced
 from tests.strategies import tries
 from tests.workload.transforms.chains import Given, chain, numbers, read, submitted, times

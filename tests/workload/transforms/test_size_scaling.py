@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 from hpcsched.workload.transform import TransformAccount
-from hpcsched.workload.transforms.size_scaling import ScaleSizes, ScaleSizesParams
+from hpcsched.workload.transforms.request_changes import ScaleSizes, ScaleSizesParams
 from tests.builders import alike, traced
 
 CONTEXT = SimpleNamespace(system=alike(4, core=1), seed=7)

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from hpcsched.workload.transform import TransformAccount
-from hpcsched.workload.transforms.user_sampling import SampleUsers, SampleUsersParams
+from hpcsched.workload.transforms.job_selection import SampleUsers, SampleUsersParams
 from tests.workload.transforms.chains import Given, chain, read, submitted
 
 USERS = range(1, 401)
