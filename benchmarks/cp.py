@@ -26,9 +26,8 @@ from hpcsched.runs.assembly import assemble
 from hpcsched.runs.runner import parts_of
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.engine import Simulation
-from hpcsched.system.allocation import NodeAllocation
-from hpcsched.system.request import Request
-from hpcsched.system.system import NodeGroup, System
+from hpcsched.system.space import NodeAllocation
+from hpcsched.system.system import NodeGroup, Request, System
 
 SCENARIOS = Path(__file__).parents[1] / "scenarios"
 WORKLOADS = {

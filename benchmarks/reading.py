@@ -7,8 +7,7 @@ from benchmarks.measure import report, run_functions
 from benchmarks.scenarios import kth
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job_batches import JobColumns, RequestNumbers, batches_of, columns_of
-from hpcsched.workload.readers.swf import SwfSource
-from hpcsched.workload.readers.swf_params import SwfParams
+from hpcsched.workload.readers.swf import SwfParams, SwfSource
 from hpcsched.workload.trace_source import TraceSource
 
 RUNS = 5

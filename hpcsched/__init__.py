@@ -93,10 +93,10 @@ if TYPE_CHECKING:
     from hpcsched.studies.experiment.executors.executor import Executor as Executor
     from hpcsched.studies.experiment.running import ExperimentResult as ExperimentResult
     from hpcsched.studies.experiment.running import run_experiment as run_experiment
-    from hpcsched.system.allocation import Allocation as Allocation
-    from hpcsched.system.allocation import NodeAllocation as NodeAllocation
+    from hpcsched.system.space import Allocation as Allocation
+    from hpcsched.system.space import NodeAllocation as NodeAllocation
     from hpcsched.system.cluster import WorkloadManager as WorkloadManager
-    from hpcsched.system.request import Request as Request
+    from hpcsched.system.system import Request as Request
     from hpcsched.system.space import room_for as room_for
     from hpcsched.system.system import NodeGroup as NodeGroup
     from hpcsched.system.system import System as System
@@ -110,7 +110,7 @@ if TYPE_CHECKING:
 
 _EXPORTS = {
     "AdditionalData": "hpcsched.dispatching.additional",
-    "Allocation": "hpcsched.system.allocation",
+    "Allocation": "hpcsched.system.space",
     "Allocator": "hpcsched.dispatching.allocator",
     "Amount": "hpcsched.parameters",
     "BestFit": "hpcsched.dispatching.rules.allocators",
@@ -142,7 +142,7 @@ _EXPORTS = {
     "Listed": "hpcsched.parameters",
     "Metric": "hpcsched.metrics.metric",
     "ModelParts": "hpcsched.dispatching.cp.formulation",
-    "NodeAllocation": "hpcsched.system.allocation",
+    "NodeAllocation": "hpcsched.system.space",
     "NodeGroup": "hpcsched.system.system",
     "NotReproducible": "hpcsched.parameters",
     "Objective": "hpcsched.dispatching.problem",
@@ -160,7 +160,7 @@ _EXPORTS = {
     "RECORDS_WAITS": "hpcsched.registration",
     "Reason": "hpcsched.dispatching.decision_reasons",
     "Replay": "hpcsched.runs.replaying",
-    "Request": "hpcsched.system.request",
+    "Request": "hpcsched.system.system",
     "ResourceType": "hpcsched.parameters",
     "Room": "hpcsched.dispatching.allocator",
     "RoundRecord": "hpcsched.simulation.records",

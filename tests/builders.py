@@ -24,8 +24,7 @@ from hpcsched.simulation.engine import Simulation
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.records import JobRecord, RoundRecord
-from hpcsched.system.request import Request
-from hpcsched.system.system import NodeGroup, System
+from hpcsched.system.system import NodeGroup, Request, System
 from hpcsched.workload.job import Job, TracedJob
 
 ORDERS: Mapping[str, QueueOrder] = {

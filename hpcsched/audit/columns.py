@@ -11,8 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from hpcsched.runs.directory import RunDirectory
-from hpcsched.system.request import Request
-from hpcsched.system.system import IntArray, System
+from hpcsched.system.system import IntArray, Request, System
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.job_columns import BOUNDS, FLAGS, NUMBERED
 

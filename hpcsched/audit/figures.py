@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from hpcsched.audit.columns import RunColumns
 from hpcsched.audit.loss import lost_amounts
-from hpcsched.system.down_time import DownTime
+from hpcsched.system.outages import DownTime
 from hpcsched.system.system import IntArray, System
 
 Values = npt.NDArray[Any]

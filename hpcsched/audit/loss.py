@@ -3,7 +3,7 @@
 import numpy as np
 
 from hpcsched.audit.columns import RunColumns
-from hpcsched.system.down_time import DownTime
+from hpcsched.system.outages import DownTime
 from hpcsched.system.system import IntArray, System
 
 

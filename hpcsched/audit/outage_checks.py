@@ -14,8 +14,7 @@ from hpcsched.audit.violations import Check
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.files import OUTAGES
 from hpcsched.runs.tables import ParquetTable
-from hpcsched.system.down_time import down_time
-from hpcsched.system.node_outages import Outages
+from hpcsched.system.outages import Outages, down_time
 from hpcsched.system.system import IntArray, System
 
 Times = dict[int, IntArray]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hpcsched.audit.columns import RunColumns, TraceColumns
-from hpcsched.system.node_outages import Outage, Outages
+from hpcsched.system.outages import Outage, Outages
 from hpcsched.system.system import System
 from hpcsched.workload.site_partitions import Partitions
 

@@ -10,7 +10,7 @@ from hpcsched.audit.loss import allocated_amounts
 from hpcsched.audit.rounds import RoundColumns
 from hpcsched.audit.violations import TOLERANCE, Check
 from hpcsched.runs.directory import RunDirectory
-from hpcsched.system.down_time import DownTime
+from hpcsched.system.outages import DownTime
 from hpcsched.system.system import IntArray, System
 
 LARGEST = 2**63 - 1

@@ -14,7 +14,7 @@ from hpcsched.audit.declared import Charge
 from hpcsched.audit.recorded_starts import DueTimes
 from hpcsched.audit.violations import Check
 from hpcsched.runs.directory import RunDirectory
-from hpcsched.system.node_outages import Outages
+from hpcsched.system.outages import Outages
 from hpcsched.system.system import IntArray, System
 from hpcsched.workload.site_partitions import Partitions
 

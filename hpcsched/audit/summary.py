@@ -8,8 +8,7 @@ from hpcsched.audit.columns import RunColumns
 from hpcsched.audit.declared import Declared
 from hpcsched.audit.figures import Figures
 from hpcsched.audit.violations import TOLERANCE, Check, compare
-from hpcsched.system.down_time import down_time
-from hpcsched.system.node_outages import Outages
+from hpcsched.system.outages import Outages, down_time
 from hpcsched.system.system import System
 
 

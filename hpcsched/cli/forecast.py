@@ -154,7 +154,7 @@ def quantiles_of(text: str) -> tuple[float, ...]:
 
 def _second(at: str | None, prepared: "PreparedReplay") -> int:
     """Return the second of --at; the last submission without it."""
-    from hpcsched.workload.trace_times import simulated_second
+    from hpcsched.workload.trace_calendar import simulated_second
 
     if at is None:
         return int(prepared.columns.submit_time[-1])

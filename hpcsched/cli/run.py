@@ -73,7 +73,7 @@ def run(
     from hpcsched.errors import Place
     from hpcsched.scenario.positions import Addition
     from hpcsched.scenario.review import trace_cautions
-    from hpcsched.workload.readers.header_machine import OTHER_MACHINE
+    from hpcsched.workload.readers.swf_lines import OTHER_MACHINE
 
     if verbose:
         show_logs(verbose=True)

@@ -13,7 +13,7 @@ from hpcsched.cli.shared_options import Env, Force, Overrides, ScenarioFile
 from hpcsched.cli.system_from import system_from
 from hpcsched.studies.first_look.log_files import LogSource, is_scenario
 from hpcsched.version import __version__
-from hpcsched.workload.wait_classes import WaitClass
+from hpcsched.workload.job import WaitClass
 
 if TYPE_CHECKING:
     from hpcsched.runs.assembly import Assembly

@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.errors import PluginError
 from hpcsched.plugin_faults import is_third_party, named
-from hpcsched.system.allocation import Interval, NodeAllocation
+from hpcsched.system.space import Interval, NodeAllocation
 from hpcsched.system.system import IntArray, System
 
 

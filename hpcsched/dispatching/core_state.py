@@ -8,12 +8,10 @@ import numpy as np
 
 from hpcsched._core import Choices, State
 from hpcsched.dispatching.shapes import shape_of
-from hpcsched.system.allocation import SlotMap
-from hpcsched.system.node_outages import Outage, Outages
-from hpcsched.system.request import Request, ShapeKey, shape_key
-from hpcsched.system.shared_draws import Amounts, node_draw, own_draw
+from hpcsched.system.outages import Outage, Outages
 from hpcsched.system.shared_resources import NEVER, period_of, settled_from
-from hpcsched.system.system import IntArray, System
+from hpcsched.system.space import Amounts, SlotMap, node_draw, own_draw
+from hpcsched.system.system import IntArray, Request, ShapeKey, System, shape_key
 
 _MOST_DRAWS = 4096
 """Number of draws that are cached."""

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 from hpcsched.dispatching.decision_reasons import Reason
 
 if TYPE_CHECKING:
-    from hpcsched.system.allocation import Allocation
+    from hpcsched.system.space import Allocation
 
 
 class Start(NamedTuple):

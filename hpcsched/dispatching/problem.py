@@ -11,11 +11,9 @@ from hpcsched.dispatching.problem_shared_resources import (
     shared_resources_of,
 )
 from hpcsched.metrics.metric_tables import Table
-from hpcsched.system.allocation import Allocation, Interval, SlotMap
-from hpcsched.system.node_outages import Outage
-from hpcsched.system.request import Request
-from hpcsched.system.space import NodeSpace
-from hpcsched.system.system import IntArray, System
+from hpcsched.system.outages import Outage
+from hpcsched.system.space import Allocation, Interval, NodeSpace, SlotMap
+from hpcsched.system.system import IntArray, Request, System
 from hpcsched.workload.job import Job
 
 

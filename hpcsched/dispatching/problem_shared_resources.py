@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from hpcsched.system.shared_draws import Amounts, drawn_by_all, most_draw, total
 from hpcsched.system.shared_resources import SharedResource, steps_from
+from hpcsched.system.space import Amounts, drawn_by_all, most_draw, total
 from hpcsched.system.system import IntArray
 
 # `problem` imports this module, so its types are imported for type checkers only.

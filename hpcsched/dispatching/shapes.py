@@ -4,9 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hpcsched.system.request import Request
 from hpcsched.system.space import units_that_fit
-from hpcsched.system.system import IntArray, System
+from hpcsched.system.system import IntArray, Request, System
 
 
 class Shape(NamedTuple):

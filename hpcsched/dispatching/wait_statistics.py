@@ -4,8 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from hpcsched.workload.job import Job, TracedJob
-from hpcsched.workload.wait_classes import WaitClass
+from hpcsched.workload.job import Job, TracedJob, WaitClass
 
 
 @dataclass(slots=True)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.live.site import Site
 from hpcsched.system.cluster import ClusterOutage
-from hpcsched.system.node_outages import Outage
+from hpcsched.system.outages import Outage
 from hpcsched.system.space import units_that_fit
 
 

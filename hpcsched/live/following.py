@@ -10,8 +10,8 @@ from hpcsched.live.site import Site
 from hpcsched.live.snapshot import NoPlaceError, job_of
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import JobRecord
-from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.cluster import ClusterJob, ClusterState
+from hpcsched.system.space import NodeAllocation
 from hpcsched.workload.trace_source import TraceAccount
 
 

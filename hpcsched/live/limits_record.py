@@ -5,9 +5,8 @@ from pathlib import Path
 from hpcsched.live.site import Site
 from hpcsched.runs.files import LIMITS
 from hpcsched.system.cluster import ClusterState
-from hpcsched.system.group_limits import LimitedJob
+from hpcsched.system.group_limits import LimitedJob, SeenLimits, limits_line
 from hpcsched.whole_files import write_text
-from hpcsched.workload.limits_file import SeenLimits, limits_line
 
 
 class LimitsRecord:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from hpcsched.dispatching.decision_reasons import Reason
 from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.system.cluster import ClusterJob
-from hpcsched.system.shared_draws import most_draw
+from hpcsched.system.space import most_draw
 from hpcsched.system.system import System
 
 

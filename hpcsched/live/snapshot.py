@@ -24,12 +24,10 @@ from hpcsched.live.shared_capacity import beyond_capacity, shared_requests, with
 from hpcsched.live.site import DAY, Site, shares
 from hpcsched.prediction.corrections import Correction
 from hpcsched.prediction.predictor import corrected_run_time
-from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.cluster import ClusterJob, ClusterState
 from hpcsched.system.group_limits import GroupUsage
-from hpcsched.system.request import Request
-from hpcsched.system.space import units_that_fit
-from hpcsched.system.system import IntArray, System
+from hpcsched.system.space import NodeAllocation, units_that_fit
+from hpcsched.system.system import IntArray, Request, System
 from hpcsched.workload.job import Job
 
 ALWAYS_THERE = frozenset({"core", "mem"})

@@ -11,7 +11,7 @@ from hpcsched.errors import PluginError
 from hpcsched.plugin_faults import FAULTS, named, raised
 from hpcsched.prediction.corrections import Correction
 from hpcsched.workload.job import Job
-from hpcsched.workload.time_bounds import LONGEST
+from hpcsched.workload.job_checks import LONGEST
 
 
 class Predictor(Protocol):

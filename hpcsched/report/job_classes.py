@@ -7,11 +7,10 @@ import numpy as np
 
 from hpcsched.errors import Finding, InputError
 from hpcsched.metrics.metric_tables import Column
-from hpcsched.system.request import Request
+from hpcsched.system.system import Request
 from hpcsched.workload.job import Job
 from hpcsched.workload.site_partitions import Partitions
-from hpcsched.workload.trace_calendar import calendar_of
-from hpcsched.workload.trace_names import trace_names
+from hpcsched.workload.trace_calendar import calendar_of, trace_names
 
 UNKNOWN = "unknown"
 """Name of the class of jobs of which nothing is recorded."""

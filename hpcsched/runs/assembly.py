@@ -38,12 +38,12 @@ from hpcsched.scenario.partitions import build_partitions
 from hpcsched.scenario.review import not_reproducible
 from hpcsched.simulation.observer import Observer
 from hpcsched.system.group_limits import LimitedJob
-from hpcsched.system.node_outages import NO_OUTAGES, Outages
+from hpcsched.system.outages import NO_OUTAGES, Outages
 from hpcsched.system.system import System
-from hpcsched.workload.checked_source import checked_source
+from hpcsched.workload.job_checks import checked_source
 from hpcsched.workload.site_partitions import Partitions
 from hpcsched.workload.trace_source import TraceSource, answer_again, limits_of_jobs, recorded_waits
-from hpcsched.workload.transformed_source import TransformedSource
+from hpcsched.workload.transform import TransformedSource
 
 _PARTS = (
     "system",

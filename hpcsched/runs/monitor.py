@@ -23,7 +23,7 @@ from hpcsched.runs.run_state import (
 from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.simulation.records import RoundRemarks
 from hpcsched.simulation.replay_output import LeftJobs, ReplayedRounds
-from hpcsched.system.node_outages import NO_OUTAGES, Outages
+from hpcsched.system.outages import NO_OUTAGES, Outages
 from hpcsched.system.system import IntArray, System
 from hpcsched.workload.job_batches import JobColumns
 from hpcsched.workload.trace_calendar import calendar_of

@@ -14,8 +14,7 @@ from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.files import INTERRUPTIONS, OUTAGES
 from hpcsched.runs.record_file import RecordFile, transposed, whole
 from hpcsched.runs.tables import ParquetTable
-from hpcsched.system.down_time import DownTime, down_time
-from hpcsched.system.node_outages import Outage, Outages
+from hpcsched.system.outages import DownTime, Outage, Outages, down_time
 from hpcsched.system.system import System
 
 

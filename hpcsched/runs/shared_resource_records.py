@@ -14,8 +14,8 @@ from hpcsched.runs.files import SHARED_RESOURCES
 from hpcsched.runs.former_names import stored_file
 from hpcsched.runs.record_file import RecordFile, transposed, whole
 from hpcsched.runs.tables import ParquetTable
-from hpcsched.system.shared_draws import Amounts
 from hpcsched.system.shared_resources import next_change
+from hpcsched.system.space import Amounts
 from hpcsched.system.system import IntArray, System
 
 

@@ -46,7 +46,7 @@ from hpcsched.scenario.outage_declarations import OutagesDeclaration, unknown_no
 from hpcsched.scenario.partitions import PartitionDeclaration, partition_clashes, unknown_groups
 from hpcsched.scenario.system import Includable, Name, SystemDeclaration
 from hpcsched.simulation.latency import Latency
-from hpcsched.system.node_outages import node_numbers
+from hpcsched.system.outages import node_numbers
 
 _SECONDS_PATTERN = r"^\s*(\d+\s*ms|(\d+\s*(s|min|h|d|w)\s*)+)\s*$"
 

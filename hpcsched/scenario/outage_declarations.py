@@ -16,12 +16,11 @@ from hpcsched.scenario.key_path import KeyPath
 from hpcsched.simulation.failure_log import read_failures
 from hpcsched.simulation.failure_model import FailureModel, draw_failures
 from hpcsched.slurm.host_lists import expand
-from hpcsched.system.node_outages import Outage, OutageKind, Outages, node_numbers
+from hpcsched.system.outages import Outage, OutageKind, Outages, node_numbers
 from hpcsched.system.system import System
 from hpcsched.workload.readers.accounting_logs.local_clock import time_zone
 from hpcsched.workload.readers.policies import TextEncodingName
-from hpcsched.workload.trace_calendar import Calendar
-from hpcsched.workload.trace_times import Moment, second_of
+from hpcsched.workload.trace_calendar import Calendar, Moment, second_of
 
 if TYPE_CHECKING:
     from hpcsched.workload.readers.accounting_logs.node_failures import FailuresFound

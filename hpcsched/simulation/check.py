@@ -14,10 +14,16 @@ from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.errors import DecisionError, HpcschedError, PluginError
 from hpcsched.plugin_faults import culprit, raised
 from hpcsched.simulation.shared_resource_accounts import OverdrawError, SharedResourceAccounts
-from hpcsched.system.allocation import Allocation, NodeAllocation, SlotAllocation, SlotMap
-from hpcsched.system.request import Request
-from hpcsched.system.space import NodeSpace, OvercommitError, SlotSpace
-from hpcsched.system.system import System
+from hpcsched.system.space import (
+    Allocation,
+    NodeAllocation,
+    NodeSpace,
+    OvercommitError,
+    SlotAllocation,
+    SlotMap,
+    SlotSpace,
+)
+from hpcsched.system.system import Request, System
 
 
 def dispatcher_raised(name: str, number: int | None, error: BaseException) -> HpcschedError:

@@ -24,8 +24,7 @@ from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.replay_eligibility import ReplayEligibility
 from hpcsched.simulation.replay_events import ReplayEvents
 from hpcsched.simulation.stranded import why_stranded
-from hpcsched.system.allocation import Allocation, Interval, SlotMap
-from hpcsched.system.space import SlotSpace
+from hpcsched.system.space import Allocation, Interval, SlotMap, SlotSpace
 from hpcsched.system.system import IntArray
 
 _predicted_end = attrgetter("predicted_end_time")

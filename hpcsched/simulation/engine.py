@@ -37,7 +37,7 @@ from hpcsched.workload.job_batches import (
     RequestNumbers,
     columns_of,
 )
-from hpcsched.workload.time_bounds import within_bounds
+from hpcsched.workload.job_checks import within_bounds
 
 AHEAD = 512
 """Number of jobs that are read at a time."""
@@ -93,7 +93,7 @@ class Simulation:
         PluginError
             If a predictor fails, or the jobs are out of order.
         InputError
-            If times exceed `hpcsched.workload.time_bounds`, or amounts are too large.
+            If times exceed `hpcsched.workload.job_checks`, or amounts are too large.
         """
         with as_input_error():
             for _ in self._replay.run(admitted(batches_in_order(jobs), self._parts)):
@@ -124,7 +124,7 @@ def batches_in_order(jobs: Iterable[TracedJob]) -> Iterator[JobColumns]:
     PluginError
         If the jobs are out of order.
     InputError
-        If times exceed `hpcsched.workload.time_bounds`.
+        If times exceed `hpcsched.workload.job_checks`.
     """
     return columns_of(_in_order(within_bounds(iter(jobs))), RequestNumbers(), AHEAD)
 

@@ -24,12 +24,11 @@ from hpcsched.simulation.replay_events import ReplayEvents
 from hpcsched.simulation.replay_output import RunningJobs, Written, take_written
 from hpcsched.simulation.replay_predictions import ReplayPredictions
 from hpcsched.simulation.shared_resource_admission import SharedResourceAdmission
-from hpcsched.system.allocation import SlotMap
-from hpcsched.system.space import slots_per_node
+from hpcsched.system.space import SlotMap, slots_per_node
 from hpcsched.system.system import IntArray
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.job_batches import NO_JOBS, JobColumns, NeedsPythonError, records_of
-from hpcsched.workload.time_bounds import LONGEST
+from hpcsched.workload.job_checks import LONGEST
 
 _LARGEST_LOSS = 1 << 61
 """Largest loss of capacity while one decision is awaited, in amount × seconds."""

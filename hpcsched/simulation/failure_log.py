@@ -9,7 +9,7 @@ from pathlib import Path
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import LARGEST
 from hpcsched.paths import open_file
-from hpcsched.system.node_outages import Outage, node_numbers
+from hpcsched.system.outages import Outage, node_numbers
 from hpcsched.system.system import System
 from hpcsched.workload.readers.text_files import LONGEST
 

@@ -12,7 +12,7 @@ from math import gamma
 from random import Random
 
 from hpcsched.portable_math import log, power
-from hpcsched.system.node_outages import Outage
+from hpcsched.system.outages import Outage
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from hpcsched.dispatching.problem import RunningJob, WaitingJob
 from hpcsched.simulation.outage_reasons import OutageReasons
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.shared_resource_accounts import OverdrawError, SharedResourceAccounts
-from hpcsched.system.allocation import Allocation
+from hpcsched.system.space import Allocation
 
 
 class LateStarts:

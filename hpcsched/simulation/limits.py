@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 from hpcsched.dispatching.problem import RunningJob, WaitingJob
 from hpcsched.simulation.records import RejectedBy
-from hpcsched.system.request import Request, ShapeKey, shape_key
 from hpcsched.system.space import units_that_fit
-from hpcsched.system.system import System
+from hpcsched.system.system import Request, ShapeKey, System, shape_key
 from hpcsched.workload.job import Job
 from hpcsched.workload.site_partitions import Partition, Partitions
 

@@ -2,10 +2,15 @@
 
 from typing import Protocol
 
-from hpcsched.system.allocation import Allocation, Interval, SlotMap
-from hpcsched.system.request import Request
-from hpcsched.system.space import NodeSpace, SlotSpace, slots_per_node
-from hpcsched.system.system import IntArray, System
+from hpcsched.system.space import (
+    Allocation,
+    Interval,
+    NodeSpace,
+    SlotMap,
+    SlotSpace,
+    slots_per_node,
+)
+from hpcsched.system.system import IntArray, Request, System
 
 Snapshot = tuple[tuple[Interval, ...] | None, SlotMap | None, IntArray | None]
 """Free slots, their map, and free amounts `[R, N]`, as in a dispatching problem."""

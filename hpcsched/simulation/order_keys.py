@@ -9,8 +9,8 @@ from hpcsched.dispatching.rules.expected_wait import ExpectedWaitOrder
 from hpcsched.dispatching.rules.multifactor import MultifactorOrder
 from hpcsched.dispatching.rules.orders import KeyOrder, QueueOrder, WaitOver, smallest_area
 from hpcsched.system.system import IntArray, System
+from hpcsched.workload.job import WaitClass
 from hpcsched.workload.job_batches import JobColumns
-from hpcsched.workload.wait_classes import WaitClass
 
 _WIDE = 62
 """Bits of the lower of the two numbers that hold a sort key."""

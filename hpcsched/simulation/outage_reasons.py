@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from hpcsched._core import NEVER, State
 from hpcsched.dispatching.problem import WaitingJob
-from hpcsched.system.node_outages import Outage, Outages
+from hpcsched.system.outages import Outage, Outages
 from hpcsched.system.system import System
 
 _MOST_NAMES = 3

@@ -14,7 +14,7 @@ from hpcsched.prediction.predictor import Oracle, Predictor
 from hpcsched.simulation.latency import Latency
 from hpcsched.simulation.observer import Observer
 from hpcsched.system.group_limits import LimitedJob
-from hpcsched.system.node_outages import NO_OUTAGES, Outages
+from hpcsched.system.outages import NO_OUTAGES, Outages
 from hpcsched.system.system import System
 from hpcsched.workload.site_partitions import NO_PARTITIONS, Partitions
 

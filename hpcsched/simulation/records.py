@@ -3,7 +3,7 @@
 from typing import Literal, NamedTuple, get_args
 
 from hpcsched.dispatching.decision import Decision, SolverCall
-from hpcsched.system.allocation import Allocation
+from hpcsched.system.space import Allocation
 from hpcsched.workload.job import Job
 
 JobState = Literal["completed", "killed", "rejected", "failed"]

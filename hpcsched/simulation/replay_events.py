@@ -27,7 +27,7 @@ from hpcsched.simulation.records import (
 )
 from hpcsched.simulation.replay_eligibility import ReplayEligibility
 from hpcsched.simulation.stranded import Stranded
-from hpcsched.system.allocation import Allocation, NodeAllocation
+from hpcsched.system.space import Allocation, NodeAllocation
 from hpcsched.workload.job import TracedJob
 
 

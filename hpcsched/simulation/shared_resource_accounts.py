@@ -2,11 +2,9 @@
 
 from collections import Counter
 
-from hpcsched.system.allocation import Allocation
-from hpcsched.system.request import Request
-from hpcsched.system.shared_draws import Amounts, node_draw, own_draw
 from hpcsched.system.shared_resources import next_change
-from hpcsched.system.system import System
+from hpcsched.system.space import Allocation, Amounts, node_draw, own_draw
+from hpcsched.system.system import Request, System
 
 
 class OverdrawError(Exception):

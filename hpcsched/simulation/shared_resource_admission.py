@@ -7,10 +7,9 @@ import numpy as np
 
 from hpcsched.simulation.column_checks import LARGEST_AMOUNT
 from hpcsched.simulation.records import REFUSALS
-from hpcsched.system.request import Request
-from hpcsched.system.shared_draws import Amounts, most_draw, own_draw
 from hpcsched.system.shared_resources import longest_stay
-from hpcsched.system.system import IntArray, System
+from hpcsched.system.space import Amounts, most_draw, own_draw
+from hpcsched.system.system import IntArray, Request, System
 from hpcsched.workload.job_batches import JobColumns, NeedsPythonError
 
 _OVER_SHARED_RESOURCE = REFUSALS.index("over_shared_resource")

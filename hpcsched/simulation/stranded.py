@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from hpcsched.dispatching.decision_reasons import Reason
 from hpcsched.dispatching.problem import WaitingJob
-from hpcsched.system.shared_draws import most_draw
-from hpcsched.system.space import units_that_fit
+from hpcsched.system.space import most_draw, units_that_fit
 from hpcsched.system.system import System
 
 _MOST_JOBS = 3

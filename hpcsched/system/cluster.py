@@ -1,4 +1,4 @@
-"""State of a real cluster, and the protocol of workload managers.
+"""State of a real cluster, the protocol of workload managers, and the manager `state-file`.
 
 Instants are seconds since 1970 (UTC) here, as clusters have them. Amounts are per resource type, as
 a scenario declares them: cores as a number, memory in bytes.
@@ -6,10 +6,17 @@ a scenario declares them: cores as a number, memory in bytes.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Literal, NamedTuple, Protocol, get_args
 
-from hpcsched.errors import HpcschedError, PluginError
+from pydantic import Field, TypeAdapter, ValidationError
+
+from hpcsched.errors import Finding, HpcschedError, InputError, Place, PluginError
+from hpcsched.parameters import InputPath, Params
+from hpcsched.paths import read_file
 from hpcsched.plugin_faults import named
+from hpcsched.registration import builtin
 
 Phase = Literal["waiting", "blocked", "running", "ended"]
 """State of a job: eligible, not yet eligible, running, or finished."""
@@ -321,3 +328,58 @@ class WorkloadManager(Protocol):
         UnavailableError
             If the manager does not answer.
         """
+
+
+@cache
+def _validator() -> TypeAdapter[ClusterState]:
+    """Return the validator of states, whose nested tuples are expensive to make."""
+    return TypeAdapter(ClusterState)
+
+
+class StateFileParams(Params):
+    """Parameters of `state-file`: the path of the file."""
+
+    path: InputPath = Field(
+        description="A JSON file with `nodes` and `jobs`, lists of objects whose keys are the"
+        " fields of hpcsched.system.cluster; ${VAR} is filled in."
+    )
+
+
+@builtin(
+    "workload_manager",
+    "state-file",
+    StateFileParams,
+    summary="the state of a cluster in a JSON file; for advice only",
+)
+class StateFile:
+    """Read-only cluster in a file, which is read again on each call."""
+
+    def __init__(self, params: StateFileParams) -> None:
+        self._path = Path(params.path)
+
+    def read(self) -> ClusterState:
+        """Return the state in the file.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be read or is damaged.
+        """
+        try:
+            return _validator().validate_json(read_file(self._path))
+        except OSError as error:
+            message = f"it cannot be read: {error.strerror}"
+            raise InputError(Finding("missing-file", message, Place(str(self._path)))) from error
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(map(str, first["loc"]))
+            message = f"it is damaged: {where}: {first['msg']}"
+            raise InputError(Finding("damaged-file", message, Place(str(self._path)))) from error
+
+    def start(self, job: ClusterJob, nodes: Sequence[str]) -> None:
+        """Raise RefusedError: a file runs no jobs."""
+        raise RefusedError(f"job {job.key}: a state in a file cannot be changed")
+
+    def hold(self, job: ClusterJob) -> None:
+        """Raise RefusedError: a file runs no jobs."""
+        raise RefusedError(f"job {job.key}: a state in a file cannot be changed")

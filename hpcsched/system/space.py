@@ -1,19 +1,132 @@
-"""Free resources of a system, in two representations that give the same answers.
+"""Allocations of nodes to jobs, and free resources in two representations with equal answers.
 
 `NodeSpace` keeps availability per node and resource type, and is always right. `SlotSpace` keeps
 intervals of free slots, and is right where all unit requests are equal: then the number of free
 slots alone decides whether a job fits.
+
+A job's own draw does not depend on its placement. Beside it, a node that is switched on may draw,
+once for all jobs on it. The nodes that a job switches on are known when it has been placed; before,
+it is charged for the largest possible number, so that no start draws more than was planned for.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
-from typing import cast
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import NamedTuple, Protocol, cast
 
 import numpy as np
 
-from hpcsched.system.allocation import Allocation, Interval, SlotAllocation, SlotMap
-from hpcsched.system.request import Request
-from hpcsched.system.system import IntArray, System
+from hpcsched.system.system import IntArray, Request, System
+
+
+class Allocation(Protocol):
+    """Node numbers, ascending and without repetition, and the units of a job on each."""
+
+    @property
+    def nodes(self) -> tuple[int, ...]:
+        """The node numbers."""
+
+    @property
+    def units(self) -> tuple[int, ...]:
+        """Number of units on each of `nodes`, at least 1."""
+
+
+class _Listed(NamedTuple):
+    nodes: tuple[int, ...]
+    units: tuple[int, ...]
+
+
+class NodeAllocation(_Listed):
+    """Allocation as a list of nodes, with cached arrays of nodes and units.
+
+    Attributes
+    ----------
+    nodes
+        Node numbers, ascending, `[K]`.
+    units
+        Number of units on each of them, at least 1, `[K]`.
+    """
+
+    @cached_property
+    def node_array(self) -> IntArray:
+        """`nodes` as an array, read-only."""
+        return _frozen(self.nodes)
+
+    @cached_property
+    def unit_array(self) -> IntArray:
+        """`units` as an array, read-only."""
+        return _frozen(self.units)
+
+
+def _frozen(numbers: tuple[int, ...]) -> IntArray:
+    array = np.array(numbers, dtype=np.int64)
+    # Allocations are shared by results and observers: writing into one would change another.
+    array.flags.writeable = False
+    return array
+
+
+Interval = tuple[int, int]
+"""First slot, and the slot after the last one."""
+
+
+class SlotMap:
+    """Numbering of the slots of a system on which all unit requests are equal.
+
+    Where all unit requests are equal, a node is worth a whole number of *slots*, the units that it
+    can hold at once, and a unit may take any of them. Slots are numbered node by node.
+
+    Attributes
+    ----------
+    per_node
+        Slots of each node, `[N]`.
+    first
+        First slot of each node, and the number of slots, `[N + 1]`.
+    """
+
+    def __init__(self, slots_per_node: IntArray) -> None:
+        self.per_node = slots_per_node.copy()
+        self.first = np.concatenate(([0], np.cumsum(slots_per_node)))
+        self.per_node.flags.writeable = self.first.flags.writeable = False
+        self.total = int(self.first[-1])
+        self._one_each = bool((slots_per_node == 1).all())
+
+    def numbers_like(self, other: "SlotMap") -> bool:
+        """Return whether another map numbers its slots in the same way."""
+        return np.array_equal(self.per_node, other.per_node)
+
+    def spread(self, intervals: tuple[Interval, ...]) -> NodeAllocation:
+        """Return the nodes of slots, with the number of slots on each.
+
+        Parameters
+        ----------
+        intervals
+            Disjoint intervals of slots, ascending.
+        """
+        # One slot a node, as on exclusive nodes: slots are nodes, and no search is needed.
+        if self._one_each:
+            nodes = tuple(node for low, high in intervals for node in range(low, high))
+            return NodeAllocation(nodes, (1,) * len(nodes))
+        slots = np.concatenate([np.arange(low, high) for low, high in intervals])
+        owners = np.searchsorted(self.first, slots, side="right") - 1
+        node_numbers, units = np.unique(owners, return_counts=True)
+        return NodeAllocation(tuple(node_numbers.tolist()), tuple(units.tolist()))
+
+
+class SlotAllocation(NamedTuple):
+    """Allocation as ascending intervals of slots; nodes are computed on demand."""
+
+    intervals: tuple[Interval, ...]
+    slot_map: SlotMap
+
+    @property
+    def nodes(self) -> tuple[int, ...]:
+        """Node numbers."""
+        return self.slot_map.spread(self.intervals).nodes
+
+    @property
+    def units(self) -> tuple[int, ...]:
+        """The units on each of `nodes`."""
+        return self.slot_map.spread(self.intervals).units
 
 
 class OvercommitError(Exception):
@@ -267,3 +380,100 @@ class SlotSpace:
         k = np.searchsorted(low, self.slot_map.first)
         beyond = np.where(k > 0, np.append(high, 0)[k - 1] - self.slot_map.first, 0)
         return np.diff(before[k] - np.maximum(beyond, 0))
+
+
+Amounts = tuple[int, ...]
+"""Amount of each shared resource of a system, `[P]`."""
+
+
+def own_draw(system: System, request: Request) -> Amounts:
+    """Return a job's draw from shared resources, apart from the draw of its nodes, `[P]`.
+
+    It does not depend on the placement. Beside it, a node that is switched on may draw, once for
+    all jobs on it. The nodes that a job switches on are known when it has been placed; before, it
+    is charged for the largest possible number (`most_draw`), so that no start draws more than was
+    planned for.
+    """
+    draws = []
+    for resource in system.shared_resources:
+        draw = resource.draw
+        if draw.traced:
+            draws.append(
+                sum(amount for name, amount in request.shared_requests if name == resource.name)
+            )
+            continue
+        per_unit = sum(
+            amount * draw.per.get(name, 0)
+            for name, amount in zip(system.resource_types, request.unit_request, strict=True)
+        )
+        draws.append(draw.per_job + request.units * per_unit)
+    return tuple(draws)
+
+
+def node_draw(system: System) -> Amounts:
+    """Return the draw of a node from each shared resource while any job runs on it, `[P]`."""
+    return tuple(
+        0 if resource.draw.traced else resource.draw.per_node
+        for resource in system.shared_resources
+    )
+
+
+def most_draw(system: System, request: Request) -> Amounts:
+    """Return the largest possible draw of a job, `[P]`: alone on each of its nodes."""
+    own, per_node = own_draw(system, request), node_draw(system)
+    if not any(per_node):
+        return own
+    nodes = min(request.units, _nodes_for(system, request))
+    return tuple(amount + each * nodes for amount, each in zip(own, per_node, strict=True))
+
+
+def drawn_by_all(system: System, running: Sequence[tuple[Allocation, Request]]) -> list[Amounts]:
+    """Return the draw of each of the jobs that run together, `[K, P]`; the sum is exact.
+
+    Parameters
+    ----------
+    running
+        Allocation and request of each job. A node's draw is charged to the last job on it, so that,
+        in order of predicted ends, each draw is the amount released at that job's end.
+    """
+    draws = [own_draw(system, request) for _, request in running]
+    per_node = node_draw(system)
+    if not any(per_node):
+        return draws
+    # Later jobs overwrite earlier ones: the last job on a node switches it off.
+    last = {node: k for k, (where, _) in enumerate(running) for node in where.nodes}
+    switched_on = [0] * len(draws)
+    for k in last.values():
+        switched_on[k] += 1
+    return [
+        tuple(amount + each * nodes for amount, each in zip(own, per_node, strict=True))
+        for own, nodes in zip(draws, switched_on, strict=True)
+    ]
+
+
+def total(draws: Iterable[Amounts], count: int) -> Amounts:
+    """Return the sum of draws, `[P]`.
+
+    Parameters
+    ----------
+    draws
+        Draws of any number of jobs, each `[P]`.
+    """
+    sums = [0] * count
+    for draw in draws:
+        for p, amount in enumerate(draw):
+            sums[p] += amount
+    return tuple(sums)
+
+
+def _nodes_for(system: System, request: Request) -> int:
+    """Return the number of idle nodes that can hold a unit of a request."""
+    known = system.nodes_by_shape
+    key = request.unit_request, request.node_groups
+    # Sets of allowed nodes may be large and many, so what is known of them is not kept.
+    if request.allowed_nodes is None and key in known:
+        return known[key]
+    nodes = int((units_that_fit(system, system.capacity.T, request) > 0).sum())
+    if request.allowed_nodes is None:
+        known[key] = nodes
+    return nodes

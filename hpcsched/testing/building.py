@@ -17,7 +17,7 @@ from hpcsched.dispatching.objectives import BoundedSlowdown
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob, waiting_job
 from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.simulation.occupancy import NodeOccupancy, Occupancy, SlotOccupancy
-from hpcsched.system.request import Request, is_constrained
+from hpcsched.system.system import Request, is_constrained
 from hpcsched.system.space import NodeSpace, units_that_fit
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job import Job, TracedJob

@@ -22,7 +22,7 @@ from hpcsched.prediction.corrections import Correction
 from hpcsched.prediction.predictor import Oracle, Predictor
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import JobRecord, RoundRecord
-from hpcsched.system.allocation import Interval, NodeAllocation
+from hpcsched.system.space import Interval, NodeAllocation
 from hpcsched.system.system import System
 from hpcsched.testing.building import SampleWorkload
 from hpcsched.testing.replaying import (
@@ -36,7 +36,7 @@ from hpcsched.testing.replaying import (
     workloads,
 )
 from hpcsched.workload.job import Job, TracedJob
-from hpcsched.workload.time_bounds import LONGEST
+from hpcsched.workload.job_checks import LONGEST
 
 
 def check_dispatcher(

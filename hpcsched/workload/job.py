@@ -1,8 +1,9 @@
 """Jobs as submitted by users and as recorded by traces."""
 
+from enum import StrEnum
 from typing import NamedTuple
 
-from hpcsched.system.request import Request
+from hpcsched.system.system import Request
 
 
 class Job(NamedTuple):
@@ -90,3 +91,16 @@ class TracedJob(NamedTuple):
 
     job: Job
     run_time: int
+
+
+class WaitClass(StrEnum):
+    """Criterion of the classes."""
+
+    QUEUE = "queue"
+    PARTITION = "partition"
+    UNITS = "units"
+
+    def number(self, job: "Job") -> int:
+        """Return the class of a job: its queue or partition, 0 if it has none, or its units."""
+        number: int | None = getattr(job, self)
+        return number or 0

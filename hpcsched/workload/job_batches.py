@@ -8,8 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from hpcsched.arrow_arrays import arrow_array, computed, python_array, text_array
-from hpcsched.system.request import Request, ShapeKey, shape_key
-from hpcsched.system.system import IntArray
+from hpcsched.system.system import IntArray, Request, ShapeKey, shape_key
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.job_columns import NUMBERED
 from hpcsched.workload.trace_source import TraceSource

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, Literal, NamedTuple
 
-from hpcsched.system.request import Request
+from hpcsched.system.system import Request
 
 Kind = Literal[
     "whole", "real", "text", "flag", "names", "numbers", "amounts", "real_amounts", "demand",

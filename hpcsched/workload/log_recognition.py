@@ -13,12 +13,8 @@ from hpcsched.errors import Finding, InputError, Place
 from hpcsched.paths import open_file
 from hpcsched.slurm.sacct_header import find_header, what_it_is
 from hpcsched.workload.presets.preset_catalogue import Preset, find_preset, preset_for
-from hpcsched.workload.readers import alea_lines
-from hpcsched.workload.readers.text_files import DAMAGE, unpacked
-from hpcsched.workload.readers.eurora_rows import LIMIT, USED
-from hpcsched.workload.readers.table_files import table_files
-from hpcsched.workload.readers.table_rows import open_rows
-from hpcsched.workload.readers.text_files import TextLines
+from hpcsched.workload.readers.table_rows import LIMIT, USED, open_rows, table_files
+from hpcsched.workload.readers.text_files import DAMAGE, TextLines, unpacked
 
 SCENARIOS = (".yaml", ".yml")
 """Endings of the names of scenarios, which are taken for scenarios whatever is in them."""
@@ -30,6 +26,8 @@ UTF_8 = "utf-8"
 _PBS = re.compile(r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;[A-Za-z];")
 _NUMBER = re.compile(r"[-+]?\d+(\.\d*)?([eE][-+]?\d+)?")
 _SWF_FIELDS = 18
+_ALEA_FIELDS, _ALEA_NODES = 21, 18
+"""Number of fields of a record of Alea, and the field of its nodes, from 0."""
 _JOB_NAMES = ["JobNames:", "last"]
 _SEPARATORS = ",", ";", "\t"
 _SWF_HEADER = re.compile(r";\s*(Version|Computer|Max(Jobs|Records|Nodes|Procs)|UnixStartTime):")
@@ -308,9 +306,9 @@ def _is_alea(lines: Sequence[str]) -> bool:
     def fits(line: str) -> bool:
         fields = line.split()
         return (
-            len(fields) == alea_lines.FIELDS
+            len(fields) == _ALEA_FIELDS
             and all(map(_NUMBER.fullmatch, fields[:_SWF_FIELDS]))
-            and alea_lines.is_list_of_nodes(fields[alea_lines.NODES].encode())
+            and fields[_ALEA_NODES][0] + fields[_ALEA_NODES][-1] == "{}"
         )
 
     return _most(lines, fits)

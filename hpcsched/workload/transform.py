@@ -1,14 +1,32 @@
-"""Protocol of transforms, which change a trace between the source and the simulator.
+"""Transforms, which change a trace between the source and the simulator; the source behind them."""
 
-Random numbers that depend on a user or a job alone, not on the trace before it.
-"""
-
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from hashlib import sha256
+from pathlib import Path
 from typing import Protocol
 
+from hpcsched._core import NumbersSeen
+from hpcsched.errors import PluginError
+from hpcsched.plugin_faults import is_third_party, named
+from hpcsched.system.group_limits import LimitedJob
+from hpcsched.system.system import System
 from hpcsched.workload.job import TracedJob
-from hpcsched.workload.trace_source import TraceAccount
+from hpcsched.workload.job_checks import job_fault, out_of_order
+from hpcsched.workload.trace_calendar import moved_comments
+from hpcsched.workload.trace_source import (
+    UNKNOWN_PRECEDING,
+    TraceAccount,
+    TraceAnswer,
+    TraceSource,
+    answer_again,
+    answers_of,
+    has_dependencies,
+    limits_of_jobs,
+    recorded_waits,
+    without_unknown,
+)
 
 
 class TransformAccount:
@@ -118,3 +136,221 @@ def own_share(*labels: int | str) -> float:
     0.208
     """
     return (own_seed(*labels) >> (64 - _BITS)) / (1 << _BITS)
+
+
+@dataclass(slots=True)
+class _Stage:
+    """Transform in use: its name, its account, and its state."""
+
+    name: str
+    transform: Transform
+    account: TransformAccount
+    first_submit_time: int | None = None
+    exhausted: bool = False
+
+    @property
+    def on_its_way(self) -> int:
+        """Number of jobs that it has taken and neither passed on nor counted as skipped."""
+        counts = self.account.counts
+        return counts.read - counts.submitted - counts.skipped.total()
+
+    def comments(self, before: Sequence[str]) -> Sequence[str]:
+        """Return the header comments after the transform, from those before it."""
+        return moved_comments(before, self.account.origin, self.first_submit_time or 0)
+
+
+@dataclass(slots=True)
+class TransformedSource:
+    """Trace source with transforms, which its jobs pass one after the other, on demand.
+
+    Attributes
+    ----------
+    keeps_requests
+        Whether no transform changes requests or restrictions of units.
+    system
+        The system, for the check of jobs that a third party's transform changes; None: unknown.
+    """
+
+    source: TraceSource
+    transforms: Sequence[tuple[str, Transform]]
+    keeps_requests: bool
+    system: System | None = None
+    _stages: list[_Stage] = field(init=False, default_factory=list)
+    _left_out: Counter[str] = field(init=False, default_factory=Counter)
+
+    @property
+    def dependencies(self) -> bool:
+        """True if jobs may wait for others to end, as those of the source may."""
+        return has_dependencies(self.source)
+
+    @property
+    def job_limits(self) -> Mapping[int, LimitedJob]:
+        """Limits of a cluster by number of the job."""
+        return limits_of_jobs(self.source)
+
+    def keep_waits(self) -> dict[int, int] | None:
+        """Return the wait times that the source records, if any; see `RecordsWaits`."""
+        return recorded_waits(self.source)
+
+    @property
+    def account(self) -> TraceAccount:
+        """Account of the records read so far, in the source and in the transforms.
+
+        Jobs between them count as submitted.
+        """
+        account = self.source.account
+        parts = [account, *(stage.account.counts for stage in self._stages)]
+        skipped = _sum([part.skipped for part in parts])
+        return TraceAccount(
+            account.read,
+            account.read - skipped.total(),
+            skipped,
+            _sum([*(part.clipped for part in parts), self._left_out]),
+            _sum([part.changed for part in parts]),
+            account.faults,
+        )
+
+    @property
+    def comments(self) -> Sequence[str]:
+        """Header of the source, with second 0 in its new place, and the transforms' names."""
+        names = ", ".join(name for name, _ in self.transforms)
+        note = f"Note: transformed by hpcsched: {names}"
+        return [*self._comments(len(self._stages)), note]
+
+    @property
+    def files(self) -> Sequence[Path]:
+        """Input files of the source."""
+        return self.source.files
+
+    def read_answers(self) -> Sequence[TraceAnswer]:
+        """Return the answers that the source reads in place of files."""
+        return answers_of(self.source)
+
+    def take_answers(self, answers: Sequence[TraceAnswer]) -> None:
+        """Have the source read the answers of an earlier run."""
+        answer_again(self.source, answers)
+
+    @property
+    def uniform_request(self) -> tuple[int, ...] | None:
+        """Unit request of all jobs of the source, unless a transform may change requests."""
+        return self.source.uniform_request if self.keeps_requests else None
+
+    @property
+    def fraction_read(self) -> float | None:
+        """Fraction of the source that has been read; 1 if no more is needed, None if unknown."""
+        if any(stage.account.ended is not None for stage in self._stages):
+            return 1.0
+        return self.source.fraction_read
+
+    def jobs(self) -> Iterator[TracedJob]:
+        """Yield the transformed jobs by ascending submit time.
+
+        Raises
+        ------
+        InputError
+            If the trace cannot be used.
+        PluginError
+            If a transform loses jobs without account, or changes their order.
+        """
+        stages: list[_Stage] = []
+        read = jobs = self.source.jobs()
+        self._stages, self._left_out = stages, Counter()
+        for k, (name, transform) in enumerate(self.transforms):
+            account = TransformAccount(lambda k=k: self._comments(k))  # type: ignore[misc]
+            stages.append(_Stage(name, transform, account))
+            jobs = self._through(k, jobs)
+        try:
+            yield from self._without_unknown(jobs) if self.dependencies else jobs
+        finally:
+            # Where a transform raises, the file of the source would stay open.
+            if isinstance(read, Generator):
+                read.close()
+
+    def _without_unknown(self, jobs: Iterator[TracedJob]) -> Iterator[TracedJob]:
+        """Yield jobs without dependencies on jobs that do not come before them; count those."""
+        seen = NumbersSeen()
+        for traced in jobs:
+            job = without_unknown(traced.job, seen)
+            if job is not traced.job:
+                self._left_out[UNKNOWN_PRECEDING] += 1
+            yield traced._replace(job=job)
+
+    def _comments(self, count: int) -> Sequence[str]:
+        """Return the header after the first `count` transforms."""
+        comments = self.source.comments
+        for stage in self._stages[:count]:
+            comments = stage.comments(comments)
+        return comments
+
+    def _through(self, k: int, jobs: Iterator[TracedJob]) -> Iterator[TracedJob]:
+        """Yield the jobs behind a transform, with checks of their order and of the account."""
+        stage = self._stages[k]
+        counts, latest = stage.account.counts, 0
+        told = named("transform", stage.transform, stage.name)
+        checks = is_third_party(stage.transform)
+        # Only for third parties: numbers cost memory.
+        taken = NumbersSeen() if checks else None
+        passed = NumbersSeen()
+        remaining = stage.transform.apply(_taken(stage, jobs, taken), stage.account)
+        if not isinstance(remaining, Iterable):
+            raise PluginError(f"{told}: expected apply() to yield jobs, found {remaining!r}")
+        for traced in remaining:
+            fault = job_fault(traced, latest, self.system) if checks else None
+            if fault is None and taken is not None:
+                fault = _number_fault(traced.job.job_id, taken, passed)
+            if fault is None and traced.job.submit_time < latest:
+                fault = out_of_order(traced, latest)
+            if fault is not None:
+                raise PluginError(f"{told}: {fault}")
+            latest = traced.job.submit_time
+            counts.submitted += 1
+            yield traced
+        if stage.account.ended is not None:
+            left = self._on_the_way_to(k)
+            # Without this test a Counter would gain a reason with the count 0.
+            if left:
+                counts.skipped[stage.account.ended] += left
+        elif stage.on_its_way or not stage.exhausted:
+            raise PluginError(
+                f"{told}: expected every job passed on or counted as taken away, found"
+                f" {stage.on_its_way} that were neither, and"
+                f" {'all' if stage.exhausted else 'not all'} jobs read"
+            )
+
+    def _on_the_way_to(self, k: int) -> int:
+        """Return the number of records read that neither passed a transform nor were skipped."""
+        account, stages = self.source.account, self._stages[: k + 1]
+        skipped = account.skipped.total()
+        skipped += sum(stage.account.counts.skipped.total() for stage in stages)
+        return account.read - skipped - stages[-1].account.counts.submitted
+
+
+def _number_fault(number: int, taken: NumbersSeen, passed: NumbersSeen) -> str | None:
+    """Return why a job is not one that a transform was given, passed on once; None if it is."""
+    if number not in taken:
+        return f"expected the jobs that it was given, found one with the number {number}"
+    if not passed.add(number):
+        return f"expected each job once, found job {number} twice"
+    return None
+
+
+def _taken(
+    stage: _Stage, jobs: Iterator[TracedJob], numbers: NumbersSeen | None
+) -> Iterator[TracedJob]:
+    """Yield the jobs that a transform asks for, counting them, and note their numbers."""
+    counts = stage.account.counts
+    for traced in jobs:
+        if stage.first_submit_time is None:
+            stage.first_submit_time = traced.job.submit_time
+        counts.read += 1
+        if numbers is not None:
+            numbers.add(traced.job.job_id)
+        yield traced
+    stage.exhausted = True
+
+
+def _sum(counters: Sequence[Counter[str]]) -> Counter[str]:
+    total: Counter[str] = Counter()
+    for counter in counters:
+        total.update(counter)
+    return total

@@ -7,8 +7,7 @@ import pytest
 
 from hpcsched.audit.figures import Figures, mean
 from hpcsched.audit.loss import allocated_amounts, lost_amounts
-from hpcsched.system.down_time import DownTime, down_time
-from hpcsched.system.node_outages import Outage
+from hpcsched.system.outages import DownTime, Outage, down_time
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing.replaying import run_columns
 from tests.runs.hand_made import SYSTEM, job, row

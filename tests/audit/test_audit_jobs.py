@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from hpcsched.audit.jobs import check_presence, check_requests, check_times
-from hpcsched.system.allocation import NodeAllocation
-from hpcsched.system.request import Request
+from hpcsched.system.space import NodeAllocation
+from hpcsched.system.system import Request
 from hpcsched.workload.job import TracedJob
 from tests.builders import changed_request
 from tests.runs.hand_made import SYSTEM, job, row, trace_and_run

@@ -8,7 +8,7 @@ from hpcsched.audit.columns import read_trace
 from hpcsched.audit.partitions import check_partitions, partition_of
 from hpcsched.audit.violations import Check
 from hpcsched.simulation.records import JobRecord
-from hpcsched.system.allocation import NodeAllocation
+from hpcsched.system.space import NodeAllocation
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.site_partitions import NO_PARTITIONS, Partition, Partitions
 from tests.runs.hand_made import SYSTEM, job, row, trace_and_run

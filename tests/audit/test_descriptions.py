@@ -16,8 +16,8 @@ from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.files import INTERRUPTIONS
 from hpcsched.runs.recorder import RunRecorder
 from hpcsched.simulation.records import JobRecord
-from hpcsched.system.allocation import NodeAllocation
-from hpcsched.system.request import Request
+from hpcsched.system.space import NodeAllocation
+from hpcsched.system.system import Request
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing.replaying import run_columns
 from hpcsched.workload.job import Job, TracedJob

@@ -10,7 +10,7 @@ from hpcsched.audit.columns import RunColumns, read_run
 from hpcsched.audit.declared import Declared, Definition
 from hpcsched.audit.summary import check_figures
 from hpcsched.audit.violations import TOLERANCE, Check, compare
-from hpcsched.system.node_outages import NO_OUTAGES, Outage, Outages
+from hpcsched.system.outages import NO_OUTAGES, Outage, Outages
 from tests.runs.hand_made import DECLARED, JOBS, REJECTED, SYSTEM, write_run
 
 

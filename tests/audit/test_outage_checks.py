@@ -16,7 +16,7 @@ from hpcsched.audit.outage_checks import (
 )
 from hpcsched.audit.violations import Check
 from hpcsched.simulation.records import JobRecord
-from hpcsched.system.node_outages import NO_OUTAGES, Outage, Outages
+from hpcsched.system.outages import NO_OUTAGES, Outage, Outages
 from hpcsched.workload.job import TracedJob
 from tests.runs.hand_made import SYSTEM, job, row, trace_and_run, write_run
 

@@ -10,8 +10,7 @@ import pytest
 from hpcsched.audit.room import check_room
 from hpcsched.audit.violations import Check
 from hpcsched.runs.tables import ArrowTable
-from hpcsched.system.down_time import down_time
-from hpcsched.system.node_outages import Outage
+from hpcsched.system.outages import Outage, down_time
 from tests.builders import alike
 from tests.runs.columns_by_hand import Held, Row, round_columns, run_columns
 

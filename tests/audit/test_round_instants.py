@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hpcsched.audit.rounds import Conditions, Happenings, check_round_rows, conditions_of
-from hpcsched.system.node_outages import NO_OUTAGES, Outage, Outages
+from hpcsched.system.outages import NO_OUTAGES, Outage, Outages
 from hpcsched.system.shared_resources import Change, SharedResource
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.site_partitions import NO_PARTITIONS, Partition, Partitions

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hpcsched.dispatching.allocator import Allocator, Room
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob, waiting_job
 from hpcsched.dispatching.rules.allocators import BestFit, FirstFit, KeepScarce
-from hpcsched.system.allocation import Allocation, NodeAllocation
+from hpcsched.system.space import Allocation, NodeAllocation
 from hpcsched.system.system import IntArray, System
 from hpcsched.workload.job import Job, TracedJob
 from tests.builders import NoObjective

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hpcsched.dispatching.allocator import Room
 from hpcsched.dispatching.rules.allocators import BestFit, FirstFit, KeepScarce
-from hpcsched.system.allocation import SlotAllocation, SlotMap
+from hpcsched.system.space import SlotAllocation, SlotMap
 from hpcsched.system.system import NodeGroup, System
 from tests.builders import ALLOCATORS, alike
 from tests.strategies import mixed_systems, tries

@@ -1,7 +1,7 @@
 """Shapes of requests on nodes of 4 and 6 cores."""
 
 from hpcsched.dispatching.shapes import shape_of
-from hpcsched.system.request import Request
+from hpcsched.system.system import Request
 from tests.builders import one_type
 
 SYSTEM = one_type(4, 6)

@@ -5,7 +5,7 @@ from hpcsched.dispatching.wait_statistics import (
     collect_wait_statistics,
     expected_waits,
 )
-from hpcsched.workload.wait_classes import WaitClass
+from hpcsched.workload.job import WaitClass
 from tests.builders import traced
 
 

@@ -25,7 +25,7 @@ from hpcsched.runs.record_file import TableFile
 from hpcsched.runs.runner import run
 from hpcsched.runs.summary import Left, job_account
 from hpcsched.scenario import load_scenario
-from hpcsched.system.node_outages import Outage, Outages
+from hpcsched.system.outages import Outage, Outages
 from hpcsched.system.shared_resources import SharedResource
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.trace_source import TraceAccount

@@ -13,7 +13,7 @@ from hpcsched import Decision, DispatchingProblem, Plugin, hookimpl
 from hpcsched.cli import main
 from hpcsched.dispatching.decision_reasons import Reason
 from hpcsched.explain.explanation import traced_facts
-from hpcsched.system.request import Request
+from hpcsched.system.system import Request
 from hpcsched.testing import UsePlugins
 from hpcsched.workload.job import Job
 from tests.builders import easy

@@ -7,21 +7,18 @@ from pathlib import Path
 
 from hpcsched.errors import InputError
 from hpcsched.system.system import NodeGroup, System
-from hpcsched.workload.checked_source import CheckedSource, account_fault
 from hpcsched.workload.job_batches import batches_of
+from hpcsched.workload.job_checks import CheckedSource, account_fault
 from hpcsched.workload.readers.accounting_logs.pbs_accounting import (
     PbsAccountingParams,
     PbsAccountingSource,
 )
 from hpcsched.workload.readers.accounting_logs.slurm_sacct import SlurmSacctParams, SlurmSacctSource
-from hpcsched.workload.readers.alea import AleaSource
-from hpcsched.workload.readers.alea_params import AleaParams
-from hpcsched.workload.readers.batsim_source import BatsimParams, BatsimSource
+from hpcsched.workload.readers.alea import AleaParams, AleaSource
+from hpcsched.workload.readers.batsim import BatsimParams, BatsimSource
 from hpcsched.workload.readers.record_source import RecordSource
-from hpcsched.workload.readers.swf import SwfSource
-from hpcsched.workload.readers.swf_params import SwfParams
-from hpcsched.workload.readers.table_source import TableSource
-from hpcsched.workload.readers.table_source_params import TableParams
+from hpcsched.workload.readers.swf import SwfParams, SwfSource
+from hpcsched.workload.readers.table import TableParams, TableSource
 
 SYSTEM = System((NodeGroup("node", 4, {"core": 8, "mem": 2**33, "gpu": 1}),))
 CORPUS = Path(__file__).parent / "corpus"

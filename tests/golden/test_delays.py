@@ -3,7 +3,7 @@
 import pytest
 
 from hpcsched.prediction.predictors import RequestedTime
-from hpcsched.system.node_outages import Outage, Outages
+from hpcsched.system.outages import Outage, Outages
 from hpcsched.system.shared_resources import Draw, SharedResource
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing import make_problem

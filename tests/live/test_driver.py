@@ -11,8 +11,8 @@ from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.live.driver import Clock, Limits
 from hpcsched.live.journal import NAME
-from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.cluster import ClusterJob, UnavailableError
+from hpcsched.system.space import NodeAllocation
 from tests.live.fake_cluster import FakeCluster
 from tests.live.sessions import OPEN, ORIGIN, session
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from hpcsched.live.driver import Limits
 from hpcsched.live.limits_record import LimitsRecord
 from hpcsched.system.cluster import ClusterLimit, Phase
-from hpcsched.workload.limits_file import read_limits
+from hpcsched.system.group_limits import read_limits
 from tests.live.fake_cluster import FakeCluster
 from tests.live.sessions import session, site_of
 

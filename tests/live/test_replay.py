@@ -12,8 +12,7 @@ from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
 from hpcsched.system.cluster import ClusterLimit
-from hpcsched.system.group_limits import LimitedJob
-from hpcsched.workload.limits_file import SeenLimits, limits_line
+from hpcsched.system.group_limits import LimitedJob, SeenLimits, limits_line
 
 SCENARIO = """name: live
 system: {groups: [{name: a, count: 2, resources: {core: 4}}]}

@@ -12,8 +12,7 @@ from hpcsched.cli import main
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
-from hpcsched.system.cluster import ClusterState, UnavailableError
-from hpcsched.system.system_state_file import StateFile
+from hpcsched.system.cluster import ClusterState, StateFile, UnavailableError
 from tests.solver_plugins import hopeless_solver
 
 SCENARIO = """name: live

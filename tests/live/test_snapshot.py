@@ -9,8 +9,8 @@ from hpcsched.live.site import check_site
 from hpcsched.live.snapshot import Asked, Snapshot, snapshot
 from hpcsched.prediction.corrections import OneSecond
 from hpcsched.simulation.check import BadDecisionError, check_decision
-from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.cluster import ClusterNode
+from hpcsched.system.space import NodeAllocation
 from tests.builders import NoObjective
 from tests.live.fake_cluster import FakeCluster
 from tests.live.sessions import ORIGIN, site_of

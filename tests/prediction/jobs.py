@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hpcsched.system.request import Request
+from hpcsched.system.system import Request
 from hpcsched.workload.job import Job
 
 _FATE = ("run_time", "start_time", "end_time", "wait_time", "response_time", "time_limit")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched.prediction.predictors import RequestedTime
-from hpcsched.system.node_outages import Outage, Outages
+from hpcsched.system.outages import Outage, Outages
 from hpcsched.system.system import NodeGroup, System
 from tests.builders import traced
 from tests.properties.reference_cases import (

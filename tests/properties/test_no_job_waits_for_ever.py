@@ -13,7 +13,7 @@ from hpcsched.errors import DecisionError
 from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.latency import Latency
-from hpcsched.system.node_outages import NO_OUTAGES
+from hpcsched.system.outages import NO_OUTAGES
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.site_partitions import NO_PARTITIONS, Partition, Partitions
 from tests.builders import Told, replay

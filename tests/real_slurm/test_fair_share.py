@@ -21,8 +21,7 @@ from hpcsched.dispatching.rules.multifactor import Factors, MultifactorOrder
 from hpcsched.dispatching.rules.multifactor_params import MultifactorParams
 from hpcsched.runs.assembly import assemble
 from hpcsched.scenario.loading import load_scenario
-from hpcsched.system.request import Request
-from hpcsched.system.system import NodeGroup, System
+from hpcsched.system.system import NodeGroup, Request, System
 from hpcsched.workload.job import Job
 from tests.real_slurm import accounting
 from tests.real_slurm.cluster import NodeKind, SlurmCluster, plugin_module

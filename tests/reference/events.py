@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from hpcsched.system.node_outages import NO_OUTAGES, Outage, Outages
+from hpcsched.system.outages import NO_OUTAGES, Outage, Outages
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job, TracedJob
 from tests.reference.promises import Memory, PromiseRound

@@ -13,7 +13,7 @@ from hpcsched.audit.columns import RunColumns, TraceColumns, read_trace
 from hpcsched.audit.rounds import RoundColumns
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.simulation.records import JobRecord
-from hpcsched.system.allocation import NodeAllocation
+from hpcsched.system.space import NodeAllocation
 from hpcsched.system.system import System
 from hpcsched.testing.replaying import run_columns as columns_of
 from hpcsched.workload.job import TracedJob

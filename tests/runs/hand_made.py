@@ -30,7 +30,7 @@ from hpcsched.runs.summary import (
 )
 from hpcsched.runs.timing import write_timing
 from hpcsched.simulation.records import JobRecord, RoundRecord
-from hpcsched.system.allocation import NodeAllocation
+from hpcsched.system.space import NodeAllocation
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing.replaying import run_columns
 from hpcsched.whole_files import write_text

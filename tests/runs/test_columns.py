@@ -9,7 +9,7 @@ from hpcsched.runs.columns import JOB_COLUMNS, ROUND_COLUMNS
 from hpcsched.runs.files import JOBS, ROUNDS
 from hpcsched.simulation.records import RoundRecord
 from hpcsched.studies.problems.lines import JobLine
-from hpcsched.system.request import Request
+from hpcsched.system.system import Request
 from hpcsched.workload.job_columns import BOUNDS, FLAGS, Column, bounded_request
 from tests.builders import traced
 from tests.runs.hand_made import JOBS as PLACED

@@ -15,9 +15,8 @@ from hpcsched.runs.record_file import ROW_GROUP
 from hpcsched.runs.recorder import RunRecorder
 from hpcsched.runs.summary import Breakdown, ChosenMetric, ChosenObjective, summarize
 from hpcsched.simulation.records import JobRecord, RoundRecord
-from hpcsched.system.allocation import NodeAllocation
-from hpcsched.system.request import Request
-from hpcsched.system.system import NodeGroup, System
+from hpcsched.system.space import NodeAllocation
+from hpcsched.system.system import NodeGroup, Request, System
 from hpcsched.workload.job import Job
 from hpcsched.workload.trace_source import TraceAccount, TraceAnswer
 from tests.runs.hand_made import (

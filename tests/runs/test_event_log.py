@@ -5,7 +5,7 @@ from pathlib import Path
 
 from hpcsched.dispatching.rules.reject import Reject
 from hpcsched.runs.event_log import EventLog
-from hpcsched.system.node_outages import Outage, Outages
+from hpcsched.system.outages import Outage, Outages
 from tests.builders import alike, easy, replay, traced
 
 SYSTEM = alike(2, core=1)

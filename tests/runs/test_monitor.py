@@ -13,7 +13,7 @@ from hpcsched.runs.monitor import DAY, Monitor, ReplayProgress
 from hpcsched.runs.run_state import RunState
 from hpcsched.runs.run_status import state_line, state_rows
 from hpcsched.simulation.event_loop import EventLoop
-from hpcsched.system.node_outages import Outage, Outages
+from hpcsched.system.outages import Outage, Outages
 from hpcsched.system.shared_resources import Change, Draw, SharedResource
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job import TracedJob

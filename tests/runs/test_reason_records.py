@@ -19,7 +19,7 @@ from hpcsched.runs.reason_records import (
 from hpcsched.runs.record_file import ROW_GROUP
 from hpcsched.runs.tables import ParquetTable
 from hpcsched.simulation.records import RoundRecord
-from hpcsched.system.allocation import NodeAllocation
+from hpcsched.system.space import NodeAllocation
 from tests.builders import alike, replay, traced
 from tests.runs.hand_made import write_run
 

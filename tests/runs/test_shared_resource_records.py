@@ -15,7 +15,7 @@ from hpcsched.scenario import load_scenario
 from hpcsched.simulation.check import check_decision
 from hpcsched.studies.problems.files import InstancesFile
 from hpcsched.studies.problems.recording import record as save
-from hpcsched.system.allocation import NodeAllocation
+from hpcsched.system.space import NodeAllocation
 from tests.runs.hand_made import messages, tamper_jobs, tamper_json
 from tests.workload.readers.swf_files import record, write
 

@@ -7,7 +7,7 @@ import pytest
 import hpcsched
 from hpcsched import cli
 from hpcsched.scenario.outage_declarations import NodeFailuresDeclaration
-from hpcsched.system.node_outages import Outage
+from hpcsched.system.outages import Outage
 from hpcsched.system.system import NodeGroup, System
 
 LOG = """\

@@ -6,7 +6,7 @@ import pytest
 
 from hpcsched.errors import Finding, InputError
 from hpcsched.scenario import Scenario, load_scenario, resolved_yaml
-from hpcsched.system.node_outages import Outage, Outages
+from hpcsched.system.outages import Outage, Outages
 
 START = """\
 name: site

@@ -10,7 +10,7 @@ from hpcsched.scenario.outage_declarations import (
     WindowDeclaration,
     unknown_nodes,
 )
-from hpcsched.system.node_outages import Outage
+from hpcsched.system.outages import Outage
 from hpcsched.system.system import NodeGroup, System
 from tests.scenario.samples import faults
 

@@ -5,7 +5,7 @@ import pytest
 
 from hpcsched.dispatching.decision import Decision, Start
 from hpcsched.errors import DecisionError
-from hpcsched.system.allocation import NodeAllocation, SlotAllocation, SlotMap
+from hpcsched.system.space import NodeAllocation, SlotAllocation, SlotMap
 from hpcsched.system.system import NodeGroup, System
 from tests.builders import alike, replay, traced
 

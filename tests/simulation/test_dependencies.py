@@ -8,8 +8,8 @@ from hpcsched.dispatching.decision import Decision, Start
 from hpcsched.dispatching.rules.reject import Reject
 from hpcsched.errors import DecisionError, PluginError
 from hpcsched.simulation.observer import Observer
-from hpcsched.system.allocation import NodeAllocation
-from hpcsched.system.node_outages import Outage, Outages
+from hpcsched.system.outages import Outage, Outages
+from hpcsched.system.space import NodeAllocation
 from hpcsched.testing import audit_replay
 from hpcsched.workload.site_partitions import Partition, Partitions
 from tests.builders import Spy, alike, easy, lists, replay, traced

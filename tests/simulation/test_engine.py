@@ -10,7 +10,7 @@ from hpcsched.prediction.predictors import RequestedTime
 from hpcsched.simulation.engine import AHEAD, Simulation
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import JobRecord
-from hpcsched.system.node_outages import Outage, Outages
+from hpcsched.system.outages import Outage, Outages
 from hpcsched.workload.job import Job, TracedJob
 from tests.builders import alike, easy, lists, parts, replay, traced
 

@@ -10,8 +10,7 @@ import pytest
 from hpcsched.errors import InputError
 from hpcsched.simulation.failure_log import read_failures
 from hpcsched.simulation.failure_model import FailureModel, _exponential, draw_failures
-from hpcsched.system.down_time import down_time
-from hpcsched.system.node_outages import Outage
+from hpcsched.system.outages import Outage, down_time
 from hpcsched.system.system import NodeGroup, System
 
 SYSTEM = System((NodeGroup("thin", 2, {"core": 1}), NodeGroup("fat", 1, {"core": 4})))

@@ -18,7 +18,7 @@ from hpcsched.dispatching.rules.relaxed import Relaxed
 from hpcsched.dispatching.rules.scarce_resources import Balanced, Hybrid, Weighted
 from hpcsched.dispatching.rules.slack import SlackBased
 from hpcsched.prediction.predictors import RequestedTime
-from hpcsched.system.node_outages import Outage, Outages
+from hpcsched.system.outages import Outage, Outages
 from hpcsched.workload.job import TracedJob
 from tests.builders import ALLOCATORS, ORDERS, alike, parts, traced
 from tests.simulation.replays import by_the_core, event_by_event

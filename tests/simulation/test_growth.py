@@ -14,7 +14,7 @@ from hpcsched.prediction.predictors import RequestedTime
 from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.simulation.order_keys import keys_of
 from hpcsched.simulation.parts import Parts
-from hpcsched.system.node_outages import Outage, Outages
+from hpcsched.system.outages import Outage, Outages
 from hpcsched.system.shared_resources import Change, Draw, SharedResource
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job import Job, TracedJob

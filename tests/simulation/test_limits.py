@@ -11,7 +11,7 @@ from hpcsched.dispatching.rules.reject import Reject
 from hpcsched.errors import DecisionError
 from hpcsched.simulation.latency import Latency
 from hpcsched.simulation.observer import Observer
-from hpcsched.system.allocation import NodeAllocation
+from hpcsched.system.space import NodeAllocation
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing import audit_replay
 from hpcsched.workload.site_partitions import Partition, Partitions

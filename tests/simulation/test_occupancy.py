@@ -3,9 +3,8 @@
 import pytest
 
 from hpcsched.simulation.occupancy import NodeOccupancy, SlotOccupancy, idle_system
-from hpcsched.system.allocation import NodeAllocation, SlotAllocation
-from hpcsched.system.request import Request
-from hpcsched.system.space import OvercommitError
+from hpcsched.system.space import NodeAllocation, OvercommitError, SlotAllocation
+from hpcsched.system.system import Request
 from tests.builders import alike
 
 ONE = Request(1, (1,))

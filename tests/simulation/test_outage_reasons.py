@@ -9,8 +9,8 @@ import pytest
 from hpcsched.dispatching.problem import waiting_job
 from hpcsched.simulation.late_starts import LateStarts
 from hpcsched.simulation.outage_reasons import OutageReasons
-from hpcsched.system.allocation import NodeAllocation
-from hpcsched.system.node_outages import Outage, Outages
+from hpcsched.system.outages import Outage, Outages
+from hpcsched.system.space import NodeAllocation
 from tests.builders import alike, easy, parts, traced
 
 SYSTEM = alike(3, core=1)

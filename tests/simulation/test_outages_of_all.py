@@ -16,7 +16,7 @@ from hpcsched.scenario import load_scenario
 from hpcsched.simulation.latency import Latency
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import Interruption
-from hpcsched.system.node_outages import Outage, Outages
+from hpcsched.system.outages import Outage, Outages
 from hpcsched.system.system import System
 from hpcsched.testing import ReplayConditions, audit_replay
 from tests.builders import Told, replay

@@ -2,9 +2,9 @@
 
 from hpcsched.dispatching.problem import RunningJob
 from hpcsched.simulation.recorded_limits import RecordedLimits
-from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.cluster import ClusterLimit
 from hpcsched.system.group_limits import LimitedJob
+from hpcsched.system.space import NodeAllocation
 from hpcsched.testing import make_problem, make_system
 
 ANN = ClusterLimit("ann", "cpu", 4, "QOS small: MaxTRESPerUser cpu=4")

@@ -21,7 +21,7 @@ from hpcsched.simulation.replay_choices import (
     obstacles,
     orders_of,
 )
-from hpcsched.system.node_outages import Outage, Outages
+from hpcsched.system.outages import Outage, Outages
 from tests.builders import ORDERS, Spy, alike, easy, lists, parts
 
 SYSTEM = alike(2, core=2)

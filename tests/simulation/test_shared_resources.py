@@ -14,8 +14,8 @@ from hpcsched.simulation.latency import Latency
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.observer_data import givers_among
 from hpcsched.simulation.shared_resource_accounts import SharedResourceAccounts
-from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.shared_resources import Change, Draw, SharedResource
+from hpcsched.system.space import NodeAllocation
 from hpcsched.system.system import NodeGroup, System
 from tests.builders import Spy, Told, easy, lists, replay, traced
 from tests.shared_resource_workloads import audited, shared_resource_workloads

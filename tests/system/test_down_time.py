@@ -1,7 +1,6 @@
 """The time in which each node is out of service, by hand."""
 
-from hpcsched.system.down_time import DownTime, down_time
-from hpcsched.system.node_outages import Outage
+from hpcsched.system.outages import DownTime, Outage, down_time
 
 
 def intervals(down: DownTime) -> list[tuple[int, int, int]]:

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from hpcsched.system.request import Request
 from hpcsched.system.space import NodeSpace, units_that_fit
-from hpcsched.system.system import NodeGroup, System
+from hpcsched.system.system import NodeGroup, Request, System
 from hpcsched.workload.job import Job
 
 

@@ -1,6 +1,6 @@
 """Outages of nodes, by hand."""
 
-from hpcsched.system.node_outages import Outage, node_numbers
+from hpcsched.system.outages import Outage, node_numbers
 from hpcsched.system.system import NodeGroup, System
 
 

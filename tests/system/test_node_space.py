@@ -5,8 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hpcsched.system.allocation import NodeAllocation
-from hpcsched.system.space import NodeSpace, OvercommitError, room_for, units_that_fit
+from hpcsched.system.space import (
+    NodeAllocation,
+    NodeSpace,
+    OvercommitError,
+    room_for,
+    units_that_fit,
+)
 from hpcsched.system.system import NodeGroup, System
 from tests.builders import alike, traced
 from tests.properties.brute_force import conflicts, node_capacities

@@ -6,8 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hpcsched.system.allocation import NodeAllocation
-from hpcsched.system.shared_draws import drawn_by_all, most_draw, own_draw, total
 from hpcsched.system.shared_resources import (
     NEVER,
     Change,
@@ -17,6 +15,7 @@ from hpcsched.system.shared_resources import (
     next_change,
     steps_from,
 )
+from hpcsched.system.space import NodeAllocation, drawn_by_all, most_draw, own_draw, total
 from hpcsched.system.system import NodeGroup, System
 from tests.builders import traced
 from tests.strategies import tries

@@ -5,9 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hpcsched.system.allocation import NodeAllocation, SlotAllocation, SlotMap
-from hpcsched.system.request import Request
-from hpcsched.system.space import OvercommitError, SlotSpace
+from hpcsched.system.space import (
+    NodeAllocation,
+    OvercommitError,
+    SlotAllocation,
+    SlotMap,
+    SlotSpace,
+)
+from hpcsched.system.system import Request
 from hpcsched.workload.job import Job
 from tests.strategies import tries
 

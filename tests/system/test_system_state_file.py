@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from hpcsched.errors import InputError
-from hpcsched.system.cluster import ClusterNode, RefusedError
-from hpcsched.system.system_state_file import StateFile, StateFileParams
+from hpcsched.system.cluster import ClusterNode, RefusedError, StateFile, StateFileParams
 
 JOB: dict[str, Any] = {
     "key": "11.batch",

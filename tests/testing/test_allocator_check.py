@@ -5,7 +5,7 @@ import pytest
 
 from hpcsched.dispatching.allocator import Room, fill
 from hpcsched.dispatching.rules.allocators import BestFit, FirstFit
-from hpcsched.system.allocation import NodeAllocation
+from hpcsched.system.space import NodeAllocation
 from hpcsched.testing import check_allocator
 
 

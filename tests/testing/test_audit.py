@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from hpcsched.simulation.records import JobRecord
-from hpcsched.system.allocation import NodeAllocation
+from hpcsched.system.space import NodeAllocation
 from hpcsched.testing import (
     ReplayConditions,
     audit_replay,

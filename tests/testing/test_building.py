@@ -2,8 +2,7 @@
 
 import pytest
 
-from hpcsched.system.request import Request
-from hpcsched.system.system import NodeGroup, System
+from hpcsched.system.system import NodeGroup, Request, System
 from hpcsched.testing import make_jobs, make_problem, make_system
 from hpcsched.workload.job import Job, TracedJob
 

@@ -9,7 +9,7 @@ from hpcsched.dispatching.decision_reasons import Reason, ReasonKind
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.rules.reject import Reject
 from hpcsched.errors import DecisionError
-from hpcsched.system.allocation import NodeAllocation
+from hpcsched.system.space import NodeAllocation
 from hpcsched.testing import check_dispatcher
 from hpcsched.testing import replay_checks as check
 from tests.builders import easy, lists

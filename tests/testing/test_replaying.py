@@ -4,7 +4,7 @@ from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.rules.reject import Reject
 from hpcsched.prediction.corrections import ToRequestedTime
-from hpcsched.system.node_outages import Outage, Outages
+from hpcsched.system.outages import Outage, Outages
 from hpcsched.testing import make_jobs, make_system
 from hpcsched.testing.replaying import ReplayConditions, replay, start_times
 from tests.builders import Recorder, Spy, Told, easy

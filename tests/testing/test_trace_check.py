@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hpcsched.registration import KEEPS_REQUESTS, KEEPS_WAITS
-from hpcsched.system.request import Request
+from hpcsched.system.system import Request
 from hpcsched.testing import check_trace_source, check_transform, make_system
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.trace_source import TraceAccount

@@ -17,8 +17,7 @@ from hpcsched.cli import main
 from hpcsched.scenario import load_scenario
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job import Job, TracedJob
-from hpcsched.workload.readers.alea import AleaSource
-from hpcsched.workload.readers.alea_params import AleaParams
+from hpcsched.workload.readers.alea import AleaParams, AleaSource
 from tests.real_traces import trace
 
 CERIT_SC = "CERIT-SC-2013.swf.gz"

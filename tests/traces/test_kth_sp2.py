@@ -14,8 +14,7 @@ from hpcsched.dispatching.rules.orders import slowdown_order
 from hpcsched.prediction.predictors import RequestedTime
 from hpcsched.simulation.engine import Simulation
 from hpcsched.simulation.observer import Observer
-from hpcsched.workload.readers.swf import SwfSource
-from hpcsched.workload.readers.swf_params import SwfParams
+from hpcsched.workload.readers.swf import SwfParams, SwfSource
 from tests.builders import ORDERS, alike, easy, lists, parts, replay
 from tests.dispatching.cp.making import Scripted, cp_dispatcher, improving
 from tests.real_traces import KTH_SP2, trace

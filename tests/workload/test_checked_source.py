@@ -6,11 +6,10 @@ import pytest
 
 from hpcsched.errors import PluginError
 from hpcsched.plugin_faults import PluginOrigin, remember
-from hpcsched.system.request import Request
-from hpcsched.system.system import NodeGroup, System
-from hpcsched.workload.checked_source import CheckedColumnSource, checked_source, job_fault
+from hpcsched.system.system import NodeGroup, Request, System
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.job_batches import GivesColumns
+from hpcsched.workload.job_checks import CheckedColumnSource, checked_source, job_fault
 from hpcsched.workload.trace_source import (
     TraceAccount,
     TraceAnswer,

@@ -1,6 +1,6 @@
 """Columns of job records in files, by hand."""
 
-from hpcsched.system.request import Request
+from hpcsched.system.system import Request
 from hpcsched.workload.job_columns import (
     BOUNDS,
     FLAGS,

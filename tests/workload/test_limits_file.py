@@ -6,8 +6,7 @@ import pytest
 
 from hpcsched.errors import InputError
 from hpcsched.system.cluster import ClusterLimit
-from hpcsched.system.group_limits import LimitedJob
-from hpcsched.workload.limits_file import SeenLimits, limits_line, read_limits
+from hpcsched.system.group_limits import LimitedJob, SeenLimits, limits_line, read_limits
 
 LIMIT = ClusterLimit("QOS small", "cpu", 8, "QOS small: GrpTRES cpu=8")
 SEEN = SeenLimits(LimitedJob("7", ("QOS small",), (LIMIT,), {"cpu": 2}), {"license_a": 1})

@@ -11,12 +11,12 @@ from hpcsched.cli import main
 from hpcsched.errors import InputError
 from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
-from hpcsched.system.request import Request
+from hpcsched.system.system import Request
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing.replaying import audit_replay
 from hpcsched.workload.job import Job
-from hpcsched.workload.mapping import processors_per_node, whole_nodes
-from hpcsched.workload.readers.swf_params import SwfParams
+from hpcsched.workload.readers.equal_units import processors_per_node, whole_nodes
+from hpcsched.workload.readers.swf import SwfParams
 from tests.builders import alike, easy, lists, replay
 from tests.strategies import tries
 from tests.workload.readers.swf_files import read, record, source_of, write

@@ -13,12 +13,9 @@ from hpcsched.workload.readers.accounting_logs.pbs_accounting import (
     PbsAccountingSource,
 )
 from hpcsched.workload.readers.accounting_logs.slurm_sacct import SlurmSacctParams, SlurmSacctSource
-from hpcsched.workload.readers.alea import AleaSource
-from hpcsched.workload.readers.alea_params import AleaParams
-from hpcsched.workload.readers.swf import SwfSource
-from hpcsched.workload.readers.swf_params import SwfParams
-from hpcsched.workload.readers.table_source import TableSource
-from hpcsched.workload.readers.table_source_params import TableParams
+from hpcsched.workload.readers.alea import AleaParams, AleaSource
+from hpcsched.workload.readers.swf import SwfParams, SwfSource
+from hpcsched.workload.readers.table import TableParams, TableSource
 from hpcsched.workload.trace_source import TraceSource, recorded_waits
 
 SYSTEM = System((NodeGroup("node", 4, {"core": 16, "mem": 2**40}),))

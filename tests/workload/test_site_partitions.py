@@ -2,8 +2,7 @@
 
 import pytest
 
-from hpcsched.system.request import Request
-from hpcsched.system.system import NodeGroup, System
+from hpcsched.system.system import NodeGroup, Request, System
 from hpcsched.workload.job import Job
 from hpcsched.workload.site_partitions import NO_PARTITIONS, Partition, Partitions
 

@@ -14,9 +14,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from hpcsched.cli import main
-from hpcsched.system.request import Request
+from hpcsched.system.system import Request
 from hpcsched.workload.job import Job, TracedJob
-from hpcsched.workload.time_bounds import LARGEST_SUM, LONGEST, TimeBounds
+from hpcsched.workload.job_checks import LARGEST_SUM, LONGEST, TimeBounds
 
 SYSTEM = "{groups: [{name: node, count: 4, resources: {core: 1}}]}"
 

@@ -1,6 +1,6 @@
 """Names for numbers in header comments."""
 
-from hpcsched.workload.trace_names import trace_names
+from hpcsched.workload.trace_calendar import trace_names
 
 
 def test_names_as_logs_write_them() -> None:

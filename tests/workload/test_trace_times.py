@@ -6,8 +6,14 @@ import pytest
 from pydantic import ValidationError
 
 from hpcsched.errors import InputError
-from hpcsched.workload.trace_calendar import Calendar, calendar_of
-from hpcsched.workload.trace_times import Span, read_moment, second_of, simulated_second
+from hpcsched.workload.trace_calendar import (
+    Calendar,
+    Span,
+    calendar_of,
+    read_moment,
+    second_of,
+    simulated_second,
+)
 
 MIDNIGHT = 1_000_080_000
 """2001-09-10T00:00:00Z."""

@@ -1,6 +1,6 @@
 """Classes of jobs with similar wait times."""
 
-from hpcsched.workload.wait_classes import WaitClass
+from hpcsched.workload.job import WaitClass
 from tests.builders import traced
 
 

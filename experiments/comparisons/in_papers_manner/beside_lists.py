@@ -20,7 +20,7 @@ from hpcsched.runs.runner import parts_of
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.engine import Simulation
 from hpcsched.studies.problems.pairing import SAME_OBJECTIVE
-from hpcsched.system.allocation import NodeAllocation
+from hpcsched.system.space import NodeAllocation
 
 WITH_LISTS = ("dispatcher.orders=[fcfs, sjf, saf]",)
 """What makes of the run's scenario one whose dispatcher makes list plans."""

@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.problem import DispatchingProblem, Objective, WaitingJob, waiting_job
-from hpcsched.system.allocation import Interval, NodeAllocation, SlotMap
+from hpcsched.system.space import Interval, NodeAllocation, SlotMap
 from hpcsched.system.system import IntArray, System
 from hpcsched.workload.job import TracedJob
 

@@ -31,8 +31,7 @@ from hpcsched.dispatching.offline.trace_schedules import (
 )
 from hpcsched.dispatching.planned_cost import FloatArray
 from hpcsched.dispatching.problem import WaitingJob
-from hpcsched.system.allocation import NodeAllocation
-from hpcsched.system.space import NodeSpace, units_that_fit
+from hpcsched.system.space import NodeAllocation, NodeSpace, units_that_fit
 
 
 def plan_offline(

@@ -11,9 +11,8 @@ import numpy as np
 from hpcsched.dispatching.planning.outage_data import MOST
 from hpcsched.dispatching.planning.releases import Releases
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
-from hpcsched.system.request import Request, ShapeKey, shape_key
 from hpcsched.system.space import units_that_fit
-from hpcsched.system.system import IntArray
+from hpcsched.system.system import IntArray, Request, ShapeKey, shape_key
 
 _NEVER = np.iinfo(np.int64).max
 

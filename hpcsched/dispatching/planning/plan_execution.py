@@ -18,7 +18,7 @@ from hpcsched.dispatching.planning.selection import Selection
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.rules.core_calls import CoreCalls, starts_of
 from hpcsched.dispatching.rules.workspace import Workspace, open_workspace
-from hpcsched.system.allocation import Allocation, NodeAllocation
+from hpcsched.system.space import Allocation, NodeAllocation
 
 NO_NODES = "it was to start now, and no nodes were found for it"
 """Reason of a job that a plan starts now and that found no nodes: the plan only counted units."""

@@ -7,10 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob
-from hpcsched.system.allocation import Allocation, NodeAllocation
-from hpcsched.system.request import Request, shape_key
-from hpcsched.system.space import units_that_fit
-from hpcsched.system.system import IntArray, System
+from hpcsched.system.space import Allocation, NodeAllocation, units_that_fit
+from hpcsched.system.system import IntArray, Request, System, shape_key
 
 End = tuple[int, Allocation, Request]
 """Predicted end of an allocation in seconds, the allocation, and the request it serves."""

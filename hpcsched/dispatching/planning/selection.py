@@ -17,7 +17,7 @@ from hpcsched.dispatching.planning.outage_data import (
 )
 from hpcsched.dispatching.planning.start_time_costs import Shape, SpecificCostFunctions
 from hpcsched.dispatching.problem import WaitingJob
-from hpcsched.system.allocation import NodeAllocation
+from hpcsched.system.space import NodeAllocation
 from hpcsched.system.system import IntArray
 
 LARGEST = 1 << 62

@@ -6,7 +6,7 @@ import numpy.typing as npt
 from hpcsched.dispatching.allocator import Room, fill
 from hpcsched.dispatching.rules.pressure import Pressure
 from hpcsched.registration import OtherNames, builtin
-from hpcsched.system.allocation import Interval, NodeAllocation
+from hpcsched.system.space import Interval, NodeAllocation
 
 
 @builtin(

@@ -7,7 +7,7 @@ import numpy as np
 
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.rules.problem_state import ProblemState
-from hpcsched.system.allocation import Allocation
+from hpcsched.system.space import Allocation
 
 
 class CarriedState(Protocol):

@@ -11,7 +11,7 @@ from hpcsched.dispatching.allocator import Allocator, Room, placed_by, slots_tak
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.rules.allocators import BestFit, FirstFit, KeepScarce
 from hpcsched.dispatching.rules.scarce_resources import Balanced, Hybrid, Weighted, scarce_types
-from hpcsched.system.allocation import Interval
+from hpcsched.system.space import Interval
 from hpcsched.system.system import IntArray, System
 
 ALLOCATORS = {

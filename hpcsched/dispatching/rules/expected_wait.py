@@ -11,7 +11,7 @@ from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.rules.rule_params import ExpectedWaitParams
 from hpcsched.registration import OtherNames, builtin
 from hpcsched.system.system import IntArray
-from hpcsched.workload.wait_classes import WaitClass
+from hpcsched.workload.job import WaitClass
 
 
 @builtin(

@@ -7,8 +7,8 @@ import numpy.typing as npt
 
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.portable_math import log1p
-from hpcsched.system.request import Request
 from hpcsched.system.space import units_that_fit
+from hpcsched.system.system import Request
 
 FeatureRows = npt.NDArray[np.float32]
 

@@ -21,8 +21,7 @@ from hpcsched.dispatching.rules.multifactor_params import (
     review_accounts,
 )
 from hpcsched.registration import builtin
-from hpcsched.system.request import Request
-from hpcsched.system.system import IntArray, System
+from hpcsched.system.system import IntArray, Request, System
 from hpcsched.workload.job import Job
 from hpcsched.workload.job_batches import JobColumns
 from hpcsched.workload.site_partitions import Partitions

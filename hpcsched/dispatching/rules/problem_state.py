@@ -19,10 +19,9 @@ from hpcsched.dispatching.core_state import (
     numbers,
 )
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
-from hpcsched.system.allocation import Allocation, NodeAllocation, SlotAllocation, SlotMap
-from hpcsched.system.node_outages import Outage
-from hpcsched.system.request import Request, ShapeKey, shape_key
-from hpcsched.system.system import IntArray, System
+from hpcsched.system.outages import Outage
+from hpcsched.system.space import Allocation, NodeAllocation, SlotAllocation, SlotMap
+from hpcsched.system.system import IntArray, Request, ShapeKey, System, shape_key
 
 _of_waiting = itemgetter(*map(WaitingJob._fields.index, ("predicted_run_time", "units")))
 _of_running = itemgetter(*map(RunningJob._fields.index, ("predicted_end_time", "units")))

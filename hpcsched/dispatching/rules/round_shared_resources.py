@@ -5,7 +5,7 @@ import numpy as np
 from hpcsched._core import Choices, Rule
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.rules.problem_state import ProblemState
-from hpcsched.system.allocation import Allocation
+from hpcsched.system.space import Allocation
 
 
 class RoundSharedResources:

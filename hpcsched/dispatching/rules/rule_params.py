@@ -17,7 +17,7 @@ from hpcsched.parameters import (
 )
 from hpcsched.registration import Caution
 from hpcsched.system.system import System
-from hpcsched.workload.wait_classes import WaitClass
+from hpcsched.workload.job import WaitClass
 
 ClassNumber = Annotated[int, Field(strict=False)]
 """Number of a queue or partition, or number of units, as a key; keys of a scenario are texts."""

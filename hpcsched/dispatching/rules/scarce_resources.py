@@ -19,7 +19,7 @@ from hpcsched.dispatching.rules.pressure import Pressure
 from hpcsched.dispatching.rules.rule_params import ScarceResourceParams, review_scarce_types
 from hpcsched.errors import Finding, InputError
 from hpcsched.registration import builtin
-from hpcsched.system.allocation import NodeAllocation
+from hpcsched.system.space import NodeAllocation
 from hpcsched.system.system import IntArray, System
 
 Ranks = npt.NDArray[np.float64]

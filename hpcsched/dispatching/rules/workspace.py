@@ -7,10 +7,8 @@ import numpy as np
 from hpcsched.dispatching.allocator import Allocator, Room, placed_by, slots_taken_by
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.rules.round_shared_resources import RoundSharedResources
-from hpcsched.system.allocation import Allocation, SlotAllocation
-from hpcsched.system.request import ShapeKey, shape_key
-from hpcsched.system.space import NodeSpace, SlotSpace, units_that_fit
-from hpcsched.system.system import IntArray
+from hpcsched.system.space import Allocation, NodeSpace, SlotAllocation, SlotSpace, units_that_fit
+from hpcsched.system.system import IntArray, ShapeKey, shape_key
 
 
 class Workspace:

@@ -13,9 +13,9 @@ from hpcsched.report.studied_runs import StudiedRun
 from hpcsched.report.tables.job_tables import run_time_classes
 from hpcsched.runs.outage_records import recorded_outages
 from hpcsched.scenario.resolved import read_system
-from hpcsched.system.down_time import down_time
+from hpcsched.system.outages import down_time
 from hpcsched.system.system import System
-from hpcsched.workload.trace_times import simulated_second
+from hpcsched.workload.trace_calendar import simulated_second
 
 _NONE = -2
 """Number of no node, and of no neighbour of one."""

@@ -15,7 +15,7 @@ from hpcsched.runs.manifest import ON_A_CLUSTER
 from hpcsched.runs.outage_records import recorded_outages
 from hpcsched.runs.shared_resource_records import shared_levels
 from hpcsched.scenario.resolved import read_system
-from hpcsched.system.down_time import down_time
+from hpcsched.system.outages import down_time
 
 Case = tuple[str, str]
 """A configuration and a trace."""

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 
 from hpcsched.dispatching.wait_statistics import WaitStatistics, expected_waits
-from hpcsched.workload.wait_classes import WaitClass
+from hpcsched.workload.job import WaitClass
 
 
 def waits_as_json(tally: WaitStatistics) -> str:

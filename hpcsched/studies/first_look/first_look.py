@@ -44,7 +44,7 @@ from hpcsched.workload.log_recognition import (
     recognised,
 )
 from hpcsched.workload.presets.preset_catalogue import find_preset
-from hpcsched.workload.readers.batsim_source import ids_are_numbers
+from hpcsched.workload.readers.batsim import ids_are_numbers
 from hpcsched.workload.trace_source import TraceAccount, recorded_waits
 
 

@@ -10,10 +10,10 @@ from hpcsched.scenario.loading import LoadedScenario, check_document
 from hpcsched.studies.first_look.log_files import LogSource
 from hpcsched.workload.log_recognition import ALEA, encoding_of, format_of_log, recognised
 from hpcsched.workload.presets.preset_catalogue import find_preset
-from hpcsched.workload.readers.swf_params import types_in_records
-from hpcsched.workload.readers.table_amounts import REQUEST_PREFIX
+from hpcsched.workload.readers.swf import types_in_records
+from hpcsched.workload.readers.table import REQUEST_PREFIX
 from hpcsched.workload.readers.table_rows import open_rows
-from hpcsched.workload.readers.text_encoding import TextEncoding
+from hpcsched.workload.readers.text_files import TextEncoding
 
 _NODES = 1000
 """Number of nodes, each with 2⁵³ of everything: the largest system possible."""

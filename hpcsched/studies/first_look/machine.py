@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from hpcsched.workload.job import TracedJob
-from hpcsched.workload.readers.header_machine import header_machine
+from hpcsched.workload.readers.swf_lines import header_machine
 
 
 class Machine(NamedTuple):

@@ -42,9 +42,8 @@ from hpcsched.studies.forecast.start_forecast import (
     sampled_lags,
 )
 from hpcsched.system.cluster import WorkloadManager, read_cluster
-from hpcsched.system.node_outages import Outages
-from hpcsched.system.request import Request
-from hpcsched.system.system import IntArray
+from hpcsched.system.outages import Outages
+from hpcsched.system.system import IntArray, Request
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.job_batches import (
     NO_JOBS,

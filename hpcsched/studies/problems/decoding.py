@@ -15,9 +15,9 @@ from hpcsched.dispatching.problem import (
 from hpcsched.simulation.check import check_allocation
 from hpcsched.simulation.occupancy import idle_system
 from hpcsched.studies.problems.lines import JobLine, PlacedLine, ProblemLine, in_words
-from hpcsched.system.allocation import Allocation, NodeAllocation, SlotAllocation
-from hpcsched.system.request import Request, is_constrained
-from hpcsched.system.shared_draws import most_draw
+from hpcsched.system.space import Allocation, NodeAllocation, SlotAllocation
+from hpcsched.system.system import Request, is_constrained
+from hpcsched.system.space import most_draw
 from hpcsched.system.shared_resources import longest_stay
 from hpcsched.system.space import OvercommitError, units_that_fit
 from hpcsched.system.system import System

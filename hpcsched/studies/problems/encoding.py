@@ -6,7 +6,7 @@ from operator import index
 from typing import Any
 
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
-from hpcsched.system.allocation import Allocation, SlotAllocation
+from hpcsched.system.space import Allocation, SlotAllocation
 from hpcsched.workload.job_columns import BOUNDS, NUMBERED
 
 _OPTIONAL = (*NUMBERED, "name", "queue_name", "partition_name")

@@ -1,9 +1,7 @@
-"""Catalogue of logs that comes with hpcsched.
+"""Catalogue of logs, and download of files: resumes interrupted transfers, refuses damaged files.
 
-Source: the pages of the Parallel Workloads Archive,
+The logs are those of the Parallel Workloads Archive,
 https://www.cs.huji.ac.il/labs/parallel/workload/.
-
-Download of files: resumes interrupted transfers, refuses damaged files.
 
 An unfinished transfer is in a hidden file beside the target, with the server's identifier of that
 version of the file; the transfer resumes only if the server still has that version. A complete file

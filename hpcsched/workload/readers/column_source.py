@@ -17,15 +17,15 @@ from hpcsched._core import RecordChecks, Verdict, scan_lines
 from hpcsched.errors import InputError
 from hpcsched.parameters import LARGEST
 from hpcsched.system.system import IntArray, System
-from hpcsched.workload import time_bounds
+from hpcsched.workload import job_checks
 from hpcsched.workload.job import TracedJob
+from hpcsched.workload.job_checks import LONGEST, time_fault
 from hpcsched.workload.readers.log_source import REASONS, LogSource, unusable
 from hpcsched.workload.readers.policies import RecordPolicies, UnusableError
 from hpcsched.workload.readers.scanned_lines import Lines, ScannedLines, VerdictArray
 from hpcsched.workload.readers.sorted_account import Place
 from hpcsched.workload.readers.swf_lines import SwfLines, wait_time
-from hpcsched.workload.readers.text_encoding import TextEncoding
-from hpcsched.workload.time_bounds import LONGEST, time_fault
+from hpcsched.workload.readers.text_files import TextEncoding
 
 if TYPE_CHECKING:
     from hpcsched.workload.job_batches import JobColumns, RequestNumbers
@@ -169,7 +169,7 @@ class ColumnSource(LogSource, ABC):
                 stand_in if isinstance(stand_in, int) else 0 if stand_in == "run_time" else None
             ),
             longest=LONGEST,
-            largest_sum=time_bounds.LARGEST_SUM,
+            largest_sum=job_checks.LARGEST_SUM,
         )
         # Few of the others are found in a log, and a message is made of each.
         self._without_message = [

@@ -11,7 +11,7 @@ from hpcsched.workload.readers.policies import RecordPolicies, SetAsideError, Un
 from hpcsched.workload.readers.quantities import WholeSeconds
 from hpcsched.workload.readers.sorted_account import Place as RecordPlace
 from hpcsched.workload.readers.sorted_account import SortedAccount
-from hpcsched.workload.readers.text_encoding import TextEncoding
+from hpcsched.workload.readers.text_files import TextEncoding
 from hpcsched.workload.trace_source import TraceAccount
 
 REASONS: Mapping[Verdict, tuple[str, str]] = {

@@ -8,8 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hpcsched.errors import Finding, InputError, Place
-from hpcsched.workload.readers.iso_times import InSeconds, WallTime
-from hpcsched.workload.readers.quantities import exact_seconds
+from hpcsched.workload.readers.quantities import InSeconds, WallTime, exact_seconds
 
 COMMENTS_KEY = b"hpcsched.comments"
 """Key in the metadata of a Parquet file for the trace's header comments, one a line."""

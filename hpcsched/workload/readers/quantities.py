@@ -1,8 +1,10 @@
-"""Conversion of numbers in other tools' logs to the whole numbers of jobs."""
+"""Conversion of numbers and calendar times in logs to whole numbers of jobs and Unix times."""
 
 import math
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta, tzinfo
 from fractions import Fraction
+from typing import NamedTuple
 
 from hpcsched.parameters import LARGEST
 from hpcsched.workload.readers.policies import FractionalSeconds, UnusableError
@@ -215,3 +217,80 @@ def _shown(value: object) -> str:
     except ValueError:  # a whole number of thousands of digits
         return "a huge number"
     return text if len(text) <= 40 else f"{text[:40]}…"
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_NAIVE_EPOCH = datetime(1970, 1, 1)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+class WallTime(NamedTuple):
+    """Local time of a clock, without a zone.
+
+    Attributes
+    ----------
+    seconds
+        Seconds since the clock showed the beginning of 1970.
+    """
+
+    seconds: int | Fraction
+
+
+class InSeconds(Fraction):
+    """Seconds of an instant or a duration with a type that has a unit of its own."""
+
+
+def iso_instant(text: str, zone: tzinfo | None) -> int | Fraction:
+    """Return the Unix time, in seconds, of a text such as `2024-05-01T12:30:00+02:00`.
+
+    Parts of a microsecond are cut off. Of a time that clocks show twice, the first is meant; a time
+    that they skip counts as if they had not been put forward yet.
+
+    Parameters
+    ----------
+    text
+        An ISO 8601 time.
+    zone
+        Zone of times without an offset; None: there must be an offset.
+
+    Raises
+    ------
+    ValueError
+        If the text is no such time.
+    """
+    try:
+        moment = datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise ValueError(f"expected an ISO 8601 time, found {text[:40]!r}") from None
+    return _instant(moment, zone)
+
+
+def wall_instant(wall: WallTime, zone: tzinfo | None) -> int | Fraction:
+    """Return the Unix time at which clocks in a zone show a local time; otherwise as `iso_instant`.
+
+    Raises
+    ------
+    ValueError
+        If the zone is None, or the year is not from 1 to 9999.
+    """
+    try:
+        moment = _NAIVE_EPOCH + timedelta(seconds=wall.seconds // 1)
+    except OverflowError:
+        raise ValueError("expected a time from year 1 to 9999") from None
+    return _instant(moment, zone) + wall.seconds % 1
+
+
+def unix_time(moment: datetime) -> int | Fraction:
+    """Return the Unix time, in seconds, of a time with a zone."""
+    return exact_seconds((moment - _EPOCH) // _MICROSECOND, 10**6)
+
+
+def _instant(moment: datetime, zone: tzinfo | None) -> int | Fraction:
+    if moment.tzinfo is None:
+        if zone is None:
+            raise ValueError("the time has no offset from UTC, and no 'time_zone' is given")
+        moment = moment.replace(tzinfo=zone)
+    try:
+        return unix_time(moment)
+    except OverflowError:
+        raise ValueError("expected a time from year 1 to 9999") from None

@@ -9,11 +9,11 @@ from typing import Any, Protocol
 from hpcsched._core import NumbersSeen, Verdict
 from hpcsched.system.system import System
 from hpcsched.workload.job import TracedJob
+from hpcsched.workload.job_checks import TimeBounds
 from hpcsched.workload.readers.log_source import LogReader, LogSource, unusable
 from hpcsched.workload.readers.policies import RecordPolicies, UnusableError
 from hpcsched.workload.readers.sorted_account import ReadJob
-from hpcsched.workload.readers.text_encoding import TextEncoding
-from hpcsched.workload.time_bounds import TimeBounds
+from hpcsched.workload.readers.text_files import TextEncoding
 
 
 class Records(LogReader, Protocol):

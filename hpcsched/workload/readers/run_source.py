@@ -17,12 +17,11 @@ from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import Duration, OneInputFile, Params
 from hpcsched.paths import open_file
 from hpcsched.registration import RECORDS_WAITS, builtin
-from hpcsched.system.group_limits import LimitedJob
+from hpcsched.system.group_limits import LimitedJob, SeenLimits, read_limits
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job, TracedJob
+from hpcsched.workload.job_checks import TimeBounds
 from hpcsched.workload.job_columns import BOUNDS, bounded_request, present_names
-from hpcsched.workload.limits_file import SeenLimits, read_limits
-from hpcsched.workload.time_bounds import TimeBounds
 from hpcsched.workload.trace_source import TraceAccount
 
 _PARQUET = b"PAR1"

@@ -8,8 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hpcsched._core import Verdict
-from hpcsched.system.request import Request
-from hpcsched.system.system import IntArray
+from hpcsched.system.system import IntArray, Request
 from hpcsched.workload.readers.policies import UnusableError
 
 if TYPE_CHECKING:

@@ -1,11 +1,4 @@
-"""Histograms with a fixed number of bins, for values that are too many to keep.
-
-Statistics of submissions: times, intervals and submitters.
-
-Statistics of requests and run times of a trace's jobs.
-
-Statistics of a trace, from one pass that keeps no jobs.
-"""
+"""Statistics of a trace, from one pass that keeps no jobs."""
 
 import math
 from bisect import bisect_left, bisect_right

@@ -1,23 +1,11 @@
-"""Number of submissions in each hour: months, working days, hours of the day.
+"""Workloads of campaigns: months and hours, run times by strata, users, and bursts of their jobs.
 
 The weekly and daily cycle is assumed, in the shape that logs of production systems commonly have:
 few jobs at night, a morning rise, a dip at noon, a long afternoon, weekends at less than half.
 
-Tabulated distributions of run times: numbers of jobs in several narrow strata.
-
-Between the bounds of a stratum the quantile function is log-linear, so the whole table is a
-piecewise log-linear quantile function with knots at the bounds. Its mean is known in closed form,
-so it is easy to fit to published means and shares.
-
-Quotas: drawing without replacement, so that totals come out exact.
-
-Regimes: run times that stay near one level for a while.
-
-Campaigns: bursts of many similar jobs that a user submits within a while.
-
-Users of a synthetic workload: time of entry, activity, and projects.
-
-Part of a synthetic workload, and its density.
+Run times are in narrow strata, within which the quantile function is log-linear. Its mean is known
+in closed form, so a table of strata is easy to fit to published means and shares. Jobs of a stratum
+are drawn without replacement, so that totals come out exact.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -28,7 +16,7 @@ from pydantic import Field
 
 from hpcsched.parameters import Duration, Params, PositiveDuration
 from hpcsched.portable_math import exp, log, plain_sum
-from hpcsched.system.request import Request
+from hpcsched.system.system import Request
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.synthetic.draws import Draws, Weighted
 

@@ -1,13 +1,7 @@
-"""Random numbers of several distributions, the same for a seed on every machine.
+"""Random numbers, frequency tables and histograms, the same for a seed on every machine.
 
 Only `random.Random.random` of the standard library is used: its sequence is guaranteed, while those
 of the other methods are not. Logarithms and exponentials are `portable`.
-
-Frequency tables of bounded size.
-
-Histograms of numbers over many orders of magnitude, and sampling from them.
-
-Lower incomplete gamma function, the same on every machine.
 """
 
 import math
@@ -117,8 +111,6 @@ class Weighted(Generic[T]):
 
 MOST = 10_000
 """Maximum number of different values in a table."""
-
-T = TypeVar("T")
 
 
 class Counts(Generic[T]):

@@ -1,15 +1,13 @@
-"""Figures of the Eurora workload: published ones, and assumptions.
+"""Trace source `eurora-like`: a stand-in for the log of Eurora, which is not public.
+
+Users take up projects and submit them in campaigns: bursts of similar jobs with run times near one
+level for long, and then at another. The numbers of jobs by class and run time are handed out
+without replacement from tables fitted to published figures. All else is assumed;
+`docs/workloads.md` has the list.
 
 Sources: Galleguillos, *Job Dispatching in HPC Systems*, PhD thesis, 2020 ("thesis"), sections
 2.1.4, 4.1, 4.2 and 5.3; Galleguillos, Sîrbu, Kiziltan, Babaoglu, Borghesi, Bridi, *Data-driven job
 dispatching in HPC systems*, MOD 2017 ("MOD"), sections 2 and 5.1.
-
-Trace source `eurora-like`: a stand-in for the log of Eurora, which is not public.
-
-Users take up projects and submit them in campaigns: bursts of similar jobs with run times near one
-level for long, and then at another. The numbers of jobs by class and run time are handed out
-without replacement from tables fitted to published figures, see `eurora_figures`. All else is
-assumed; `docs/workloads.md` has the list.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,8 +17,7 @@ from pydantic import Field
 
 from hpcsched.context import Context
 from hpcsched.registration import builtin
-from hpcsched.system.request import Request
-from hpcsched.system.system import System
+from hpcsched.system.system import Request, System
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.synthetic.campaigns import (
     Asked,

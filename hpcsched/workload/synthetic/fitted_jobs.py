@@ -1,20 +1,19 @@
-"""Model of the requested times of a log's jobs, given their run times.
-
-Run times are classed as in `log_histogram`. A job is near its requested time, far below it, or
-above it, with the frequencies in the log. Near it are jobs that ended at it or were about to: many
-of them share few run times, so for them the requested time is drawn, and the run time follows.
-
-Model of the requests and work of a log's jobs: counted once, and sampled.
+"""Model of the requests and work of a log's jobs: counted once, and sampled.
 
 Everything is kept in tables of bounded size for logs of any length. Samples:
 
 - a shape, which is a job's request without shared resources, with its frequency in the log;
 - its FLOPs, which are run time × units × the sum, over resource types, of amount × performance:
 from a histogram of 24 bins a decade for each class of shapes, log-uniformly within a bin;
-- its requested time, given the run time: see `requested_times`;
+- its requested time, given the run time, see below;
 - a submitter, with the frequency in the log, and more often than by chance the previous one.
 
 These are independent of each other but for the classes. Names are not kept.
+
+For requested times, run times are classed by the bins of `LogHistogram`. A job is near its
+requested time, far below it, or above it, with the frequencies in the log. Near it are jobs that
+ended at it or were about to: many of them share few run times, so for them the requested time is
+drawn, and the run time follows.
 """
 
 from bisect import bisect_left
@@ -22,8 +21,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from hpcsched.parameters import LARGEST
-from hpcsched.system.request import Request
-from hpcsched.system.system import System
+from hpcsched.system.system import Request, System
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.synthetic.draws import (
     MOST,

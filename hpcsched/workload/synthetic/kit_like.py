@@ -1,12 +1,10 @@
-"""Figures of the workload of KIT's ForHLR II: published ones, and assumptions.
+"""Trace source `kit-like`: a stand-in for the log of KIT's ForHLR II where it is not at hand.
+
+As `eurora-like`, with other figures: one class of jobs, most of them on whole nodes,
+without names. All else is assumed; `docs/workloads.md` has the list.
 
 Sources: Galleguillos, *Job Dispatching in HPC Systems*, PhD thesis, 2020 ("thesis"), section 2.1.4;
 the header of the log KIT-FH2-2016-1 in the Parallel Workloads Archive ("header").
-
-Trace source `kit-like`: a stand-in for the log of KIT's ForHLR II where it is not at hand.
-
-As `eurora-like`, with the figures of `kit_figures`: one class of jobs, most of them on whole nodes,
-without names. All else is assumed; `docs/workloads.md` has the list.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,7 +14,7 @@ from pydantic import Field
 
 from hpcsched.context import Context
 from hpcsched.registration import builtin
-from hpcsched.system.request import Request
+from hpcsched.system.system import Request
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.synthetic.campaigns import (
     Asked,

@@ -20,7 +20,7 @@ from hpcsched.context import Context
 from hpcsched.parameters import Params, UnitAmounts
 from hpcsched.portable_math import exp, log, plain_sum
 from hpcsched.registration import builtin
-from hpcsched.system.request import Request
+from hpcsched.system.system import Request
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.synthetic.draws import Draws, lower_gamma
 from hpcsched.workload.synthetic.submission_cycle import SLOT, SLOTS, SlotWalk

@@ -24,9 +24,8 @@ from hpcsched.context import Context
 from hpcsched.errors import Finding, InputError
 from hpcsched.parameters import Amount, Params, PositiveAmount, Selects
 from hpcsched.registration import builtin
-from hpcsched.system.request import Request, is_constrained
 from hpcsched.system.space import room_for
-from hpcsched.system.system import System
+from hpcsched.system.system import Request, System, is_constrained
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.synthetic.draws import Draws
 from hpcsched.workload.synthetic.fitted_jobs import (

@@ -1,17 +1,8 @@
-"""Slot weight method: a clock that runs fast in slots of the day with many submissions.
-
-A day has 48 slots of half an hour. Each has a weight, and time passes by paying: the interval from
-one submission to the next is a number of points, which is spent slot after slot, and a slot's
-weight is the price of the whole slot. With weights of mean 1, a point is half an hour on average.
-
-Source: Lublin and Feitelson, *The Workload on Parallel Supercomputers*, 2003, on arrivals. They
-draw points independently of each other; jobs then come in proportion to the weights.
-
-Model of the submit times of a log: hours, weekdays and months.
+"""Model of the submit times of a log: hours, weekdays and months.
 
 Source: Galleguillos, *Job Dispatching in HPC Systems*, PhD thesis, 2020, section 3.5.3. Points, the
-random value v there, are drawn from the log's own interarrival times and paid as in `slot_weights`;
-the bound of v follows the progress of the generation, see `Pace`. Three variants:
+random value v there, are drawn from the log's own interarrival times and paid by the slot weight
+method; the bound of v follows the progress of the generation, see `Pace`. Three variants:
 
 - `slots`: weights of the 48 slots of a day, and a fixed bound;
 - `progress`: the same weights, and a bound that follows the progress;
@@ -23,6 +14,14 @@ that v is drawn by resampling; that a smaller bound makes all of v smaller in pr
 for evenly distributed ones; the requirement so far, see `Pace`. `calendar` is an addition: a bound
 that follows the errors so far corrects about half of them, and the log's own interarrival times
 include its nights and weekends once more.
+
+Slot weight method: a day has 48 slots of half an hour. Each has a weight, and time passes by
+paying: the interval from one submission to the next is a number of points, which is spent slot
+after slot, and a slot's weight is the price of the whole slot. With weights of mean 1, a point is
+half an hour on average.
+
+Source: Lublin and Feitelson, *The Workload on Parallel Supercomputers*, 2003, on arrivals. They
+draw points independently of each other; jobs then come in proportion to the weights.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

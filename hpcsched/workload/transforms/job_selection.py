@@ -1,17 +1,4 @@
-"""Transform `first`: a number of jobs from the beginning of a trace, or from a later job.
-
-Transform `window`: part of a trace, by time.
-
-Transform `sample-users`: the jobs of a share of the users.
-
-Transform `without-flurries`: removes bursts of activity of a single user.
-
-Tsafrir and Feitelson, *Instability in parallel job scheduling simulation: the role of workload
-flurries* (IPDPS 2006), show that a burst of many similar jobs of one user, which is unlikely to
-happen again, can decide the result of a simulation. The cleaned logs of the Parallel Workloads
-Archive leave out such bursts, found by inspection. The list serves for these. The rule is a
-definition of this project, for logs that nobody has inspected.
-"""
+"""Transforms that select jobs: `first`, `window`, `sample-users` and `without-flurries`."""
 
 from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
@@ -25,7 +12,7 @@ from hpcsched.context import Context
 from hpcsched.parameters import Listed, Params, PositiveDuration
 from hpcsched.registration import KEEPS_REQUESTS, KEEPS_WAITS, builtin
 from hpcsched.workload.job import TracedJob
-from hpcsched.workload.trace_times import Span
+from hpcsched.workload.trace_calendar import Span
 from hpcsched.workload.transform import TransformAccount, own_share
 
 
@@ -219,6 +206,12 @@ class WithoutFlurriesParams(Params):
 )
 class WithoutFlurries:
     """Transform that removes the jobs of flurries, which count as `flurry`.
+
+    Tsafrir and Feitelson, *Instability in parallel job scheduling simulation: the role of workload
+    flurries* (IPDPS 2006), show that a burst of many similar jobs of one user, which is unlikely
+    to happen again, can decide the result of a simulation. The cleaned logs of the Parallel
+    Workloads Archive leave out such bursts, found by inspection. The list serves for these. The
+    rule is a definition of this project, for logs that nobody has inspected.
 
     By the rule, a job belongs to a flurry if it is one of n + 1 consecutive jobs of its user of
     which the last is submitted less than T seconds after the first; n is `more_than` and T is

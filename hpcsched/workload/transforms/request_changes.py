@@ -1,9 +1,4 @@
-"""Number of units of a job that fit on the idle system, with a cache.
-
-Transform `scale-sizes`: the same jobs with more or fewer units.
-
-Transform `attach`: adds a resource type that is missing in the trace to the jobs' requests.
-"""
+"""Transforms of requests: `scale-sizes` and `attach`."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal, Self
@@ -20,9 +15,8 @@ from hpcsched.parameters import (
     parse_amount,
 )
 from hpcsched.registration import KEEPS_REQUESTS, builtin
-from hpcsched.system.request import Request, ShapeKey, shape_key
 from hpcsched.system.space import units_that_fit
-from hpcsched.system.system import System
+from hpcsched.system.system import Request, ShapeKey, System, shape_key
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.synthetic.draws import Draws, Weighted
 from hpcsched.workload.transform import TransformAccount, own_seed, own_share

@@ -1,9 +1,4 @@
-"""Transform `shift`: moves submissions of all or some users by a constant time.
-
-Transform `jitter`: delays each submission by a small random time.
-
-Transform `scale-load`: the same jobs at a higher or lower rate of submissions.
-"""
+"""Transforms of submit times: `shift`, `jitter` and `scale-load`."""
 
 from collections.abc import Iterator
 from heapq import heappop, heappush

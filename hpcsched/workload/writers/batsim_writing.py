@@ -6,7 +6,7 @@ from pathlib import Path
 
 from hpcsched.system.system import System
 from hpcsched.workload.job import TracedJob
-from hpcsched.workload.readers.batsim_source import DELAY
+from hpcsched.workload.readers.batsim import DELAY
 from hpcsched.workload.trace_source import TraceSource
 from hpcsched.workload.writers.trace_writing import (
     WAITS,

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job, TracedJob
-from hpcsched.workload.readers.swf import JOB_NAMES
-from hpcsched.workload.readers.swf_params import UNIT_RESOURCES
+from hpcsched.workload.readers.swf import JOB_NAMES, UNIT_RESOURCES
 from hpcsched.workload.trace_calendar import time_comments
 from hpcsched.workload.trace_source import TraceSource
 from hpcsched.workload.writers.trace_writing import (

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, cast
 
-from hpcsched.system.request import is_constrained
+from hpcsched.system.system import is_constrained
 from hpcsched.whole_files import check_target, problem, replacing
 from hpcsched.workload.job import Job
 from hpcsched.workload.trace_source import TraceSource, recorded_waits

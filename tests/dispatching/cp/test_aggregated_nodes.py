@@ -15,7 +15,7 @@ from hpcsched.dispatching.objectives import AF, Slowdown
 from hpcsched.dispatching.planning.model_building import select
 from hpcsched.dispatching.planning.selection import Selection, SelectionOptions
 from hpcsched.dispatching.problem import DispatchingProblem
-from hpcsched.system.node_outages import Outage
+from hpcsched.system.outages import Outage
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing import make_problem, make_system
 from tests.dispatching.cp.formulations.test_as_in_the_papers import dispatcher_of

@@ -26,7 +26,7 @@ from hpcsched.dispatching.planning.search_objective import ModelCost
 from hpcsched.dispatching.planning.selection import SelectionOptions
 from hpcsched.dispatching.rules.orders import ArrivalOrder
 from hpcsched.simulation.check import check_decision
-from hpcsched.system.allocation import NodeAllocation
+from hpcsched.system.space import NodeAllocation
 from tests.dispatching.cp.backends.solver_processes import SolverProcesses
 from tests.dispatching.cp.backends.test_backends import is_installed
 from tests.dispatching.cp.making import ARRIVAL_AND_SHORTEST, FORMULATIONS, asking

@@ -5,7 +5,7 @@ import pytest
 
 from hpcsched.dispatching.cp.cp_dispatchers import ExpectedWaits
 from hpcsched.testing import make_problem
-from hpcsched.workload.wait_classes import WaitClass
+from hpcsched.workload.job import WaitClass
 from tests.builders import alike
 
 NODE = alike(1, core=8)

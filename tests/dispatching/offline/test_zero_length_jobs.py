@@ -2,7 +2,7 @@
 
 from hpcsched.dispatching.objectives import AF
 from hpcsched.dispatching.offline.planner import zero_length_starts
-from hpcsched.system.allocation import NodeAllocation
+from hpcsched.system.space import NodeAllocation
 from hpcsched.system.system import System
 from tests.builders import alike, traced
 from tests.dispatching.offline.off_line import problem

@@ -5,7 +5,7 @@ from hpcsched.dispatching.planning.model_building import select
 from hpcsched.dispatching.planning.selection import SelectionOptions
 from hpcsched.dispatching.planning.shared_resource_data import SharedResourceData
 from hpcsched.dispatching.problem import DispatchingProblem
-from hpcsched.system.node_outages import Outage
+from hpcsched.system.outages import Outage
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing import make_problem
 

@@ -19,7 +19,7 @@ from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.dispatching.rules.workspace import open_workspace
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import RoundRecord
-from hpcsched.system.allocation import NodeAllocation
+from hpcsched.system.space import NodeAllocation
 from hpcsched.testing import make_problem, make_system, sample_workloads
 from tests.builders import Spy, Told, replay, traced
 from tests.dispatching.cp.making import FORMULATIONS, Scripted, cp_dispatcher, improving

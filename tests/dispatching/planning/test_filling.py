@@ -15,9 +15,8 @@ from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
 from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.dispatching.rules.allocators import KeepScarce
 from hpcsched.dispatching.rules.core_calls import CoreCalls, starts_of
-from hpcsched.system.allocation import NodeAllocation
-from hpcsched.system.request import shape_key
-from hpcsched.system.system import NodeGroup, System
+from hpcsched.system.space import NodeAllocation
+from hpcsched.system.system import NodeGroup, System, shape_key
 from hpcsched.testing import make_problem, make_system, sample_workloads
 from tests.builders import ORDERS
 from tests.dispatching.cp.making import Scripted, cp_dispatcher

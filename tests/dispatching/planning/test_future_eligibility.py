@@ -13,7 +13,7 @@ from hpcsched.dispatching.planning.model_building import select
 from hpcsched.dispatching.planning.node_choice import FutureEligibility
 from hpcsched.dispatching.planning.selection import SelectionOptions
 from hpcsched.dispatching.problem import DispatchingProblem
-from hpcsched.system.node_outages import Outage
+from hpcsched.system.outages import Outage
 from hpcsched.testing import make_problem, make_system
 from tests.builders import changed_request
 

@@ -10,7 +10,7 @@ from hpcsched.dispatching.planning.plan_improver import Improved, PlanningRound
 from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
 from hpcsched.dispatching.planning.search_objective import search_objective
 from hpcsched.dispatching.planning.selection import SelectionOptions
-from hpcsched.system.node_outages import Outage, Outages
+from hpcsched.system.outages import Outage, Outages
 from hpcsched.system.shared_resources import Draw, SharedResource
 from hpcsched.system.system import System
 from hpcsched.testing import audit_replay

@@ -6,7 +6,7 @@ import pytest
 from hpcsched.dispatching.planning.node_choice import FitCounts, chosen_nodes
 from hpcsched.dispatching.planning.releases import releases_of
 from hpcsched.dispatching.problem import DispatchingProblem
-from hpcsched.system.node_outages import Outage
+from hpcsched.system.outages import Outage
 from hpcsched.testing import make_problem, make_system
 from tests.builders import changed_request, one_type
 

@@ -19,7 +19,7 @@ from hpcsched.dispatching.planning.outage_data import (
 )
 from hpcsched.dispatching.planning.selection import Selection, SelectionOptions
 from hpcsched.dispatching.problem import DispatchingProblem
-from hpcsched.system.node_outages import Outage, Outages
+from hpcsched.system.outages import Outage, Outages
 from hpcsched.testing import make_problem, make_system
 from tests.builders import Spy, Told, alike, easy, replay, traced
 from tests.dispatching.cp.making import FORMULATIONS, cp_dispatcher

@@ -14,7 +14,7 @@ from hpcsched.dispatching.planning.plan_execution import (
 from hpcsched.dispatching.planning.selection import SelectionOptions
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.rules.allocators import FirstFit
-from hpcsched.system.allocation import NodeAllocation
+from hpcsched.system.space import NodeAllocation
 from hpcsched.testing import make_problem, make_system
 
 TABLE = """

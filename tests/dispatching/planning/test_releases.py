@@ -1,8 +1,8 @@
 """Releases by hand, on nodes of 4 and 6 cores."""
 
 from hpcsched.dispatching.planning.releases import releases_of
-from hpcsched.system.allocation import NodeAllocation
-from hpcsched.system.request import Request
+from hpcsched.system.space import NodeAllocation
+from hpcsched.system.system import Request
 from tests.builders import one_type
 
 SYSTEM = one_type(4, 6)

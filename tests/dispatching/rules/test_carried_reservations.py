@@ -6,7 +6,7 @@ from hpcsched._core import Choices, Rule
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.rules.carried_reservations import CarriedPromises, CarriedReservations
 from hpcsched.dispatching.rules.problem_state import ProblemState
-from hpcsched.system.allocation import NodeAllocation
+from hpcsched.system.space import NodeAllocation
 from hpcsched.testing import make_problem, make_system
 
 CHOICES = Choices(Rule.GREEDY)

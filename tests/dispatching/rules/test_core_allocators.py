@@ -14,7 +14,7 @@ from hpcsched.dispatching.rules.core_allocators import (
     scarce_resource_mask,
 )
 from hpcsched.dispatching.rules.scarce_resources import Balanced, Weighted
-from hpcsched.system.allocation import NodeAllocation
+from hpcsched.system.space import NodeAllocation
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing import make_problem, make_system
 

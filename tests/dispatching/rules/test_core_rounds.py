@@ -14,7 +14,7 @@ from hpcsched.dispatching.rules.easy import Easy
 from hpcsched.dispatching.rules.list_scheduling import OPTIONS, ListScheduler
 from hpcsched.dispatching.rules.orders import ArrivalOrder
 from hpcsched.simulation.observer import Observer
-from hpcsched.system.allocation import Interval, NodeAllocation
+from hpcsched.system.space import Interval, NodeAllocation
 from hpcsched.testing import make_problem, make_system
 from tests.builders import ALLOCATORS, Told, alike, replay
 from tests.strategies import mixed_workloads, tries, uniform_workloads

@@ -17,8 +17,8 @@ from hpcsched.runs.assembly import assemble
 from hpcsched.runs.runner import parts_of
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.engine import Simulation
-from hpcsched.system.allocation import NodeAllocation
-from hpcsched.system.request import Request
+from hpcsched.system.space import NodeAllocation
+from hpcsched.system.system import Request
 from hpcsched.workload.job import Job
 from hpcsched.workload.site_partitions import NO_PARTITIONS, Partition, Partitions
 from tests.builders import NoObjective, alike, lists, replay, traced

@@ -7,7 +7,7 @@ import pytest
 from hpcsched.dispatching.problem import WaitingJob, waiting_job
 from hpcsched.dispatching.rules.multifactor import AccountTree, Association, MultifactorOrder
 from hpcsched.dispatching.rules.multifactor_params import MultifactorParams
-from hpcsched.system.request import Request
+from hpcsched.system.system import Request
 from hpcsched.workload.job import Job
 from hpcsched.workload.site_partitions import NO_PARTITIONS
 from tests.builders import alike

@@ -10,7 +10,7 @@ from hpcsched.dispatching.rules.multifactor import MultifactorOrder
 from hpcsched.dispatching.rules.multifactor_params import MultifactorParams
 from hpcsched.scenario.slurm.accounts import TraceNames, accounts_block
 from hpcsched.slurm.associations import parse_associations
-from hpcsched.system.request import Request
+from hpcsched.system.system import Request
 from hpcsched.workload.job import Job
 from hpcsched.workload.site_partitions import Partition, Partitions
 from tests.builders import alike

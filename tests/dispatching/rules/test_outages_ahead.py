@@ -9,7 +9,7 @@ from hpcsched.dispatching.rules.conservative import Conservative
 from hpcsched.dispatching.rules.orders import ArrivalOrder
 from hpcsched.dispatching.rules.relaxed import Relaxed
 from hpcsched.dispatching.rules.slack import SlackBased
-from hpcsched.system.node_outages import Outage, Outages
+from hpcsched.system.outages import Outage, Outages
 from hpcsched.testing import make_problem, make_system
 from tests.builders import alike, easy, lists, replay, traced
 

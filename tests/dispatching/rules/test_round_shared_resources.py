@@ -1,8 +1,8 @@
 """Free amounts of shared resources during a round, by hand."""
 
 from hpcsched.dispatching.rules.round_shared_resources import RoundSharedResources
-from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.shared_resources import Change, Draw, SharedResource
+from hpcsched.system.space import NodeAllocation
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing import make_problem
 

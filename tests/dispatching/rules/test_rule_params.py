@@ -11,7 +11,7 @@ from hpcsched.dispatching.rules.rule_params import (
     ScarceResourceParams,
     review_scarce_types,
 )
-from hpcsched.workload.wait_classes import WaitClass
+from hpcsched.workload.job import WaitClass
 from tests.builders import alike
 
 

@@ -8,8 +8,7 @@ from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob, waiting
 from hpcsched.dispatching.rules.list_scheduling import ListScheduler
 from hpcsched.dispatching.rules.orders import QueueOrder
 from hpcsched.dispatching.rules.sized_orders import f1, f2, f3, f4, unicef, wfp3
-from hpcsched.system.request import Request
-from hpcsched.system.system import NodeGroup, System
+from hpcsched.system.system import NodeGroup, Request, System
 from hpcsched.workload.job import Job
 from tests.builders import ALLOCATORS, NoObjective, alike, parts, traced
 from tests.simulation.replays import by_the_core, event_by_event

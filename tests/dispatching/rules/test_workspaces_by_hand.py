@@ -14,9 +14,9 @@ from hpcsched.dispatching.rules.easy import Easy
 from hpcsched.dispatching.rules.orders import ArrivalOrder
 from hpcsched.dispatching.rules.relaxed import Relaxed
 from hpcsched.dispatching.rules.workspace import open_workspace
-from hpcsched.system.allocation import NodeAllocation
-from hpcsched.system.node_outages import Outage
+from hpcsched.system.outages import Outage
 from hpcsched.system.shared_resources import Change, Draw, SharedResource
+from hpcsched.system.space import NodeAllocation
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing import make_problem
 from tests.builders import alike

@@ -16,7 +16,7 @@ from hpcsched.dispatching.rules.orders import ArrivalOrder, KeyOrder, shortest_j
 from hpcsched.dispatching.search.order_search import Effort, OrderSearch, random_state
 from hpcsched.dispatching.search.params import SurrogateParams
 from hpcsched.dispatching.search.surrogate_objective import SurrogateObjective
-from hpcsched.system.node_outages import NO_OUTAGES, Outage, Outages
+from hpcsched.system.outages import NO_OUTAGES, Outage, Outages
 from hpcsched.system.shared_resources import Change, Draw, SharedResource
 from hpcsched.system.system import System
 from hpcsched.testing import audit_replay, make_problem, make_system, sample_workloads

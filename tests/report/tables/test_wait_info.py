@@ -6,7 +6,7 @@ import yaml
 
 from hpcsched.dispatching.wait_statistics import WaitClassStatistics, WaitStatistics
 from hpcsched.report.tables.wait_info import waits_as_json, waits_as_yaml
-from hpcsched.workload.wait_classes import WaitClass
+from hpcsched.workload.job import WaitClass
 
 # Queue 2: 90 s / 3 jobs = 30 s; queue 10: 20 s / 2 jobs = 10 s; all: 110 s / 5 jobs = 22 s.
 QUEUES = WaitStatistics(

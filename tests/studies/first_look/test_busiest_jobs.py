@@ -1,7 +1,7 @@
 """The busiest jobs of a log, by hand."""
 
 from hpcsched.studies.first_look.busiest_jobs import BusyPart, busiest_part
-from hpcsched.system.request import Request
+from hpcsched.system.system import Request
 from hpcsched.workload.job import Job, TracedJob
 
 

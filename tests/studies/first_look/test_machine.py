@@ -11,7 +11,7 @@ from hpcsched.studies.first_look.machine import (
     machine_from_header,
     need_of,
 )
-from hpcsched.system.request import Request
+from hpcsched.system.system import Request
 from hpcsched.workload.job import Job, TracedJob
 
 

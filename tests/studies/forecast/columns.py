@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from hpcsched.system.request import Request
+from hpcsched.system.system import Request
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.job_batches import JobColumns, RequestNumbers, columns_of
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.scenario import Scenario, load_scenario
-from hpcsched.system.allocation import Allocation, SlotAllocation
+from hpcsched.system.space import Allocation, SlotAllocation
 from tests.workload.readers.swf_files import record, write
 
 ROOT = Path(__file__).parents[3]

@@ -19,7 +19,7 @@ from hpcsched.studies.problems.parts import answering_parts
 from hpcsched.studies.problems.recording import record
 from hpcsched.studies.problems.solving import answers, solve
 from hpcsched.studies.problems.table import SCHEMA
-from hpcsched.system.allocation import NodeAllocation, SlotAllocation, SlotMap
+from hpcsched.system.space import NodeAllocation, SlotAllocation, SlotMap
 from hpcsched.testing import make_problem, make_system
 from tests.studies.problems.samples import SMALL, small, tiny
 

@@ -5,8 +5,7 @@ from typing import Any
 
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job import TracedJob
-from hpcsched.workload.readers.alea import AleaSource
-from hpcsched.workload.readers.alea_params import AleaParams
+from hpcsched.workload.readers.alea import AleaParams, AleaSource
 from tests.workload.readers.swf_files import write
 
 GIB = 2**30

@@ -4,13 +4,17 @@ from pathlib import Path
 
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job, TracedJob
-from hpcsched.workload.readers.alea import AleaSource
-from hpcsched.workload.readers.alea_lines import NO_NODES, is_list_of_nodes, numbers_of
-from hpcsched.workload.readers.alea_params import AleaParams
+from hpcsched.workload.readers.alea import (
+    NO_NODES,
+    AleaParams,
+    AleaSource,
+    is_list_of_nodes,
+    numbers_of,
+)
 from hpcsched.workload.readers.policies import UnusableError
 from hpcsched.workload.readers.record_source import RecordSource
 from hpcsched.workload.readers.swf_lines import SwfLines, wait_time
-from hpcsched.workload.readers.text_encoding import TextEncoding
+from hpcsched.workload.readers.text_files import TextEncoding
 
 
 class AleaRecords(RecordSource):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from hpcsched.errors import InputError
-from hpcsched.system.request import shape_key
+from hpcsched.system.system import shape_key
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.job_batches import (
     JobColumns,

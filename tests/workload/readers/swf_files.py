@@ -7,8 +7,7 @@ from typing import Any
 
 from hpcsched.system.system import System
 from hpcsched.workload.job import TracedJob
-from hpcsched.workload.readers.swf import SwfSource
-from hpcsched.workload.readers.swf_params import SwfParams
+from hpcsched.workload.readers.swf import SwfParams, SwfSource
 from tests.builders import alike
 
 SYSTEM = alike(4, core=2)

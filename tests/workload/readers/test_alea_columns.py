@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job_batches import RequestNumbers
 from hpcsched.workload.readers import swf_lines
-from hpcsched.workload.readers.alea import AleaSource
-from hpcsched.workload.readers.alea_params import AleaParams
+from hpcsched.workload.readers.alea import AleaParams, AleaSource
 from tests.real_traces import trace
 from tests.strategies import tries
 from tests.workload.readers.alea_files import GIB, SYSTEM, record, source_of

@@ -14,14 +14,15 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from hpcsched.errors import Finding, InputError, Place
-from hpcsched.system.request import Request
-from hpcsched.system.system import NodeGroup, System
+from hpcsched.system.system import NodeGroup, Request, System
 from hpcsched.workload.job import Job, TracedJob
-from hpcsched.workload.node_properties import NodeProperties
 from hpcsched.workload.readers import swf_lines
-from hpcsched.workload.readers.alea import AleaSource
-from hpcsched.workload.readers.alea_params import AleaParams
-from hpcsched.workload.readers.pbs_nodes import parse_node_request
+from hpcsched.workload.readers.alea import (
+    AleaParams,
+    AleaSource,
+    NodeProperties,
+    parse_node_request,
+)
 from tests.strategies import tries
 from tests.workload.readers.alea_files import GIB, SYSTEM, read, record, source_of
 from tests.workload.readers.swf_files import write

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hpcsched.workload.readers.alea_lines import is_list_of_nodes, numbers_of
+from hpcsched.workload.readers.alea import is_list_of_nodes, numbers_of
 from hpcsched.workload.readers.policies import UnusableError
 from hpcsched.workload.readers.quantities import WholeSeconds
 

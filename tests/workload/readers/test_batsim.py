@@ -11,7 +11,7 @@ from hpcsched.errors import InputError
 from hpcsched.system.shared_resources import Draw, SharedResource
 from hpcsched.system.system import System
 from hpcsched.workload.job import TracedJob
-from hpcsched.workload.readers.batsim_source import BatsimParams, BatsimSource
+from hpcsched.workload.readers.batsim import BatsimParams, BatsimSource
 from tests.builders import alike, traced
 
 SYSTEM = alike(4, core=2, gpu=1)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hpcsched.errors import InputError
-from hpcsched.workload.readers.batsim_file import BatsimFile
+from hpcsched.workload.readers.batsim import BatsimFile
 
 
 def written(tmp_path: Path, text: str) -> Path:

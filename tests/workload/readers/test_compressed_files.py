@@ -12,8 +12,8 @@ import pyarrow as pa
 import pytest
 
 from hpcsched.errors import InputError
-from hpcsched.workload.readers.compressed_files import DAMAGE, unpacked
 from hpcsched.workload.readers.swf_lines import SwfLines
+from hpcsched.workload.readers.text_files import DAMAGE, unpacked
 
 TEXT = b"".join(b"%d 0 1 2\n" % n for n in range(20_000))
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from hpcsched.errors import InputError
-from hpcsched.workload.readers.eurora_rows import LIMIT, USED, EuroraRows
 from hpcsched.workload.readers.policies import UnusableError
+from hpcsched.workload.readers.table_rows import LIMIT, USED, EuroraRows
 
 DERIVED = [
     "core",

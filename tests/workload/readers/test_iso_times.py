@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from hpcsched.workload.readers.iso_times import WallTime, iso_instant, wall_instant
+from hpcsched.workload.readers.quantities import WallTime, iso_instant, wall_instant
 
 BERLIN = ZoneInfo("Europe/Berlin")
 

@@ -2,7 +2,7 @@
 
 from hpcsched._core import Verdict
 from hpcsched.workload.readers.log_source import REASONS, unusable
-from hpcsched.workload.readers.swf_params import SwfParams
+from hpcsched.workload.readers.swf import SwfParams
 
 
 def test_each_reason_is_a_policy() -> None:

@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from hpcsched.errors import InputError
-from hpcsched.workload.readers.iso_times import WallTime
 from hpcsched.workload.readers.parquet_rows import COMMENTS_KEY, ParquetRows
+from hpcsched.workload.readers.quantities import WallTime
 from hpcsched.workload.readers.table_rows import open_rows
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from hpcsched.errors import InputError
-from hpcsched.workload.readers.philly_rows import NAMES, PhillyRows
 from hpcsched.workload.readers.policies import UnusableError
+from hpcsched.workload.readers.table_rows import NAMES, PhillyRows
 
 
 def job(*attempts: Any, **more: Any) -> dict[str, Any]:

@@ -4,8 +4,8 @@ import pytest
 from pydantic import ValidationError
 
 from hpcsched.errors import InputError
-from hpcsched.system.request import Request
-from hpcsched.workload.readers.swf_params import SwfParams
+from hpcsched.system.system import Request
+from hpcsched.workload.readers.swf import SwfParams
 from tests.workload.readers.swf_files import SYSTEM, read, record, source_of, write
 
 

@@ -4,10 +4,9 @@ from typing import Any
 
 import pytest
 
-from hpcsched.workload.readers.accounting_logs.equal_units import EqualUnits
+from hpcsched.workload.readers.equal_units import EqualUnits
 from hpcsched.workload.readers.policies import UnusableError
-from hpcsched.workload.readers.table_amounts import TableAmounts
-from hpcsched.workload.readers.table_source_params import TableParams
+from hpcsched.workload.readers.table import TableAmounts, TableParams
 
 GIB = 2**30
 

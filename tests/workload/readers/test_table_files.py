@@ -8,11 +8,17 @@ import pyarrow.parquet as pq
 import pytest
 
 from hpcsched.errors import InputError
-from hpcsched.workload.readers.eurora_rows import LIMIT, USED, EuroraRows
-from hpcsched.workload.readers.philly_rows import PhillyRows
-from hpcsched.workload.readers.table_files import FolderRows, rows_of, table_files
-from hpcsched.workload.readers.table_source_params import TableParams
-from hpcsched.workload.readers.text_encoding import TextEncoding
+from hpcsched.workload.readers.table import TableParams
+from hpcsched.workload.readers.table_rows import (
+    LIMIT,
+    USED,
+    EuroraRows,
+    FolderRows,
+    PhillyRows,
+    rows_of,
+    table_files,
+)
+from hpcsched.workload.readers.text_files import TextEncoding
 
 
 def rows(path: Path, **params: Any) -> Any:

@@ -15,7 +15,7 @@ import hpcsched
 from hpcsched import cli
 from hpcsched.workload.readers.policies import RecordPolicies, UnusableError
 from hpcsched.workload.readers.swf_lines import SwfLines
-from hpcsched.workload.readers.text_encoding import MARK, TextEncoding
+from hpcsched.workload.readers.text_files import MARK, TextEncoding
 from tests.workload.readers.accounting_logs.accounting_log_files import pbs_record
 
 SWF = (

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hpcsched.errors import InputError
-from hpcsched.workload.readers.text_lines import LONGEST, TextLines
+from hpcsched.workload.readers.text_files import LONGEST, TextLines
 
 
 def finding_of(path: Path):

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Callable
 from itertools import islice
 
-from hpcsched.system.request import Request
+from hpcsched.system.system import Request
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.synthetic.synthetic_source import SyntheticSource
 from tests.workload.synthetic.memory import peak

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from hpcsched.system.request import Request
+from hpcsched.system.system import Request
 from hpcsched.workload.synthetic.campaigns import (
     Asked,
     Campaign,

@@ -1,6 +1,6 @@
 """Parts of synthetic workloads, by hand."""
 
-from hpcsched.system.request import Request
+from hpcsched.system.system import Request
 from hpcsched.workload.synthetic.campaigns import (
     Asked,
     Campaign,

@@ -9,7 +9,7 @@ from hpcsched.plugins.registry import KEEPS_REQUESTS
 from hpcsched.system.system import System
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.trace_source import TraceAccount
-from hpcsched.workload.transformed_source import TransformedSource
+from hpcsched.workload.transform import TransformedSource
 from tests.builders import alike, traced
 
 SYSTEM = alike(8, core=2, mem=16, gpu=1)

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from hpcsched.errors import PluginError
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.trace_source import TraceAnswer, answer_again, answers_of
-from hpcsched.workload.transform import TransformAccount
-from hpcsched.workload.transformed_source import TransformedSource
+from hpcsched.workload.transform import TransformAccount, TransformedSource
 from tests.builders import traced
 from tests.strategies import tries
 from tests.workload.transforms.chains import Given, chain, numbers, read, submitted, times

@@ -1,6 +1,6 @@
 """How many units fit on the idle system, by hand."""
 
-from hpcsched.system.request import Request
+from hpcsched.system.system import Request
 from hpcsched.workload.transforms.request_changes import Rooms, asking
 from tests.builders import one_type
 

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched.errors import InputError
-from hpcsched.system.request import Request
-from hpcsched.system.system import NodeGroup, System
+from hpcsched.system.system import NodeGroup, Request, System
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.synthetic.synthetic_source import SyntheticSource
 from hpcsched.workload.writers.swf_writing import Written, write_swf

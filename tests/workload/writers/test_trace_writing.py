@@ -14,11 +14,9 @@ from hypothesis import strategies as st
 from hpcsched.errors import InputError
 from hpcsched.system.system import System
 from hpcsched.workload.job import TracedJob
-from hpcsched.workload.readers.batsim_source import BatsimParams, BatsimSource
-from hpcsched.workload.readers.swf import SwfSource
-from hpcsched.workload.readers.swf_params import SwfParams
-from hpcsched.workload.readers.table_source import TableSource
-from hpcsched.workload.readers.table_source_params import TableParams
+from hpcsched.workload.readers.batsim import BatsimParams, BatsimSource
+from hpcsched.workload.readers.swf import SwfParams, SwfSource
+from hpcsched.workload.readers.table import TableParams, TableSource
 from hpcsched.workload.synthetic.synthetic_source import SyntheticSource
 from hpcsched.workload.writers.batsim_writing import write_batsim
 from hpcsched.workload.writers.swf_writing import write_swf

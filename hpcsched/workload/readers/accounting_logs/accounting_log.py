@@ -14,23 +14,23 @@ from hpcsched.parameters import InputPath
 from hpcsched.system.space import room_for
 from hpcsched.system.system import System
 from hpcsched.workload.job import TracedJob
-from hpcsched.workload.readers.accounting_logs.equal_units import (
-    EqualUnits,
-    UnitMapping,
-    largest_on_a_node,
-    on_nodes,
-    smallest,
-)
+from hpcsched.workload.job_checks import TimeBounds
 from hpcsched.workload.readers.accounting_logs.local_clock import NoZoneError
 from hpcsched.workload.readers.accounting_logs.part_numbers import (
     JOBS,
     RecycledNumbers,
     repeat_number,
 )
+from hpcsched.workload.readers.equal_units import (
+    EqualUnits,
+    UnitMapping,
+    largest_on_a_node,
+    on_nodes,
+    smallest,
+)
 from hpcsched.workload.readers.policies import RecordPolicies, UnusableError
 from hpcsched.workload.readers.record_source import RecordSource
-from hpcsched.workload.readers.text_lines import TextLines
-from hpcsched.workload.time_bounds import TimeBounds
+from hpcsched.workload.readers.text_files import TextLines
 
 
 class NamesSeen:

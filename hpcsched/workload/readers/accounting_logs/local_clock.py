@@ -5,8 +5,7 @@ from datetime import datetime, tzinfo
 from zoneinfo import ZoneInfo
 
 from hpcsched.parameters import LARGEST
-from hpcsched.workload.readers.iso_times import unix_time
-from hpcsched.workload.readers.quantities import WholeSeconds
+from hpcsched.workload.readers.quantities import WholeSeconds, unix_time
 
 _UNIX = re.compile(r"[0-9]{1,16}(\.[0-9]{1,9})?")
 _ISO = re.compile(

@@ -25,7 +25,7 @@ from hpcsched.workload.readers.accounting_logs.sacct_rows import Row, SacctRows
 from hpcsched.workload.readers.accounting_logs.slurm_job_ids import parse_job_id
 from hpcsched.workload.readers.policies import UnusableError
 from hpcsched.workload.readers.quantities import WholeSeconds
-from hpcsched.workload.readers.text_encoding import TextEncoding
+from hpcsched.workload.readers.text_files import TextEncoding
 
 _NEEDED = ("JobID", "Start", "End", "State", "NodeList")
 _LISTS_KEPT = 4096

@@ -5,14 +5,16 @@ and what the job asked for: `Resource_List.select`, `Resource_List.nodes` or `Re
 Used where they are there: `Resource_List.walltime`, `Resource_List.mem`, `Resource_List.nodect`,
 `Resource_List.place`, `user`, `group`, `account`, `queue`, `jobname`.
 
-Source: the reference guide of PBS Professional (Altair), chapter on accounting; times in it are
+Source: the reference guide of PBS Professional (Altair), chapters on accounting
+and resources, and the administrator's guide of TORQUE (Adaptive Computing); times in it are
 Unix times, so that the zone of a site does not matter.
 """
 
 import re
 from contextlib import suppress
+from fractions import Fraction
 from pathlib import Path
-from typing import Literal, Self
+from typing import Literal, NamedTuple, Self
 
 from pydantic import Field, field_validator
 
@@ -20,30 +22,243 @@ from hpcsched.context import Context
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import LARGEST
 from hpcsched.registration import RECORDS_WAITS, builtin
-from hpcsched.system.request import Request
-from hpcsched.system.system import System
-from hpcsched.whole_numbers import parse_count
+from hpcsched.system.system import Request, System
+from hpcsched.whole_numbers import is_count, parse_count
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.readers.accounting_logs.accounting_log import (
     AccountingLogParams,
     AccountingLogSource,
 )
-from hpcsched.workload.readers.accounting_logs.pbs_chunks import (
-    Chunk,
-    parse_nodes,
-    parse_select,
-    parse_size,
-    parse_time,
-)
-from hpcsched.workload.readers.accounting_logs.pbs_records import parse_end
+from hpcsched.workload.readers.accounting_logs.part_numbers import task_number
 from hpcsched.workload.readers.policies import (
     FRACTIONS,
     FractionalSeconds,
     SetAsideError,
     UnusableError,
 )
-from hpcsched.workload.readers.text_encoding import TextEncoding
-from hpcsched.workload.readers.text_lines import TextLines
+from hpcsched.workload.readers.quantities import exact_seconds
+from hpcsched.workload.readers.text_files import TextEncoding, TextLines
+
+_SIZE = re.compile(r"([0-9]{1,15})([kmgtp]?)([bw]?)", re.IGNORECASE)
+_POWERS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "p": 2**50}
+_WORD = 8
+_TIME = re.compile(r"[0-9]{1,10}(:[0-9]{1,4}){0,3}(\.[0-9]{1,9})?")
+_TIME_PARTS = 1, 60, 3600, 86_400
+"""Seconds of each part of a time, from the last."""
+SIZES = frozenset({"mem"})
+"""Resources of chunks that are amounts of memory."""
+
+
+class Chunk(NamedTuple):
+    """Identical parts of a job.
+
+    Attributes
+    ----------
+    number
+        Number of parts.
+    amounts
+        Amounts of each part, by the names of PBS.
+    """
+
+    number: int
+    amounts: dict[str, int]
+
+
+def parse_select(text: str, resources: frozenset[str]) -> list[Chunk]:
+    """Return the chunks of a request such as `2:ncpus=8:mem=16gb:ngpus=1+1:ncpus=4`.
+
+    A chunk without `ncpus` requests 1 core.
+
+    Parameters
+    ----------
+    text
+        The request.
+    resources
+        Resources to read; other entries, such as `mpiprocs` or `host`, are ignored.
+
+    Raises
+    ------
+    ValueError
+        If the text is no request.
+    """
+    return [_chunk(part, resources, cores="ncpus", names=False) for part in text.split("+")]
+
+
+def parse_nodes(text: str, resources: frozenset[str]) -> list[Chunk]:
+    """Return the chunks of a request such as `2:ppn=8:gpus=1+node07`.
+
+    `ppn` becomes `ncpus`, and `gpus` and `mics` become `ngpus` and `nmics`. Properties of nodes,
+    and names in place of their number, are ignored.
+
+    Parameters
+    ----------
+    text
+        The request.
+    resources
+        Resources to read, by the names of PBS Professional.
+
+    Raises
+    ------
+    ValueError
+        If the text is no request.
+    """
+    # What follows '#' is about the whole request, such as '#excl'.
+    body = text.partition("#")[0]
+    return [_chunk(part, resources, cores="ppn", names=True) for part in body.split("+")]
+
+
+_TORQUE = {"ppn": "ncpus", "gpus": "ngpus", "mics": "nmics"}
+
+
+def _chunk(text: str, resources: frozenset[str], *, cores: str, names: bool) -> Chunk:
+    first, *words = text.split(":")
+    count = 1
+    if is_count(first):
+        count = int(first)
+    elif "=" in first or (names and first):
+        words = [first, *words]
+    else:
+        raise ValueError(f"expected chunks such as 2:{cores}=8, found {text!r}")
+    if count < 1:
+        raise ValueError(f"expected chunks from 1 on, found {text!r}")
+    amounts = {"ncpus": 1}
+    for word in words:
+        key, equals, value = word.partition("=")
+        name = _TORQUE.get(key, key) if names else key
+        if not equals:
+            if not names:
+                raise ValueError(f"expected resources such as {cores}=8, found {word!r}")
+            continue
+        if name == "ncpus" or name in resources:
+            amounts[name] = parse_size(value) if name in SIZES else parse_count(value, key)
+    return Chunk(count, amounts)
+
+
+def parse_size(text: str) -> int:
+    """Return a size such as `16gb`, `4000kb` or `512` (bytes) in bytes; `w` is for words.
+
+    Raises
+    ------
+    ValueError
+        If the text is not a size, or the size is over 2⁵³ bytes.
+
+    Examples
+    --------
+    >>> parse_size("16gb"), parse_size("1kw")
+    (17179869184, 8192)
+    """
+    match = _SIZE.fullmatch(text)
+    if match is None:
+        raise ValueError(f"expected an amount of memory such as 16gb, found {text!r}")
+    size = int(match[1]) * _POWERS[match[2].lower()] * (_WORD if match[3].lower() == "w" else 1)
+    if size > LARGEST:
+        raise ValueError(f"expected at most {LARGEST} bytes, found {text!r}")
+    return size
+
+
+def parse_time(text: str) -> int | Fraction:
+    """Return a time such as `12:00:00`, `1:00:00:00` (a day), `3600` or `0.5` in seconds.
+
+    Raises
+    ------
+    ValueError
+        If the text is not a time.
+    """
+    if not _TIME.fullmatch(text):
+        raise ValueError(f"expected a time such as 12:00:00, found {text!r}")
+    whole, _, rest = text.partition(".")
+    parts = zip(reversed(whole.split(":")), _TIME_PARTS, strict=False)
+    return sum(int(part) * of for part, of in parts) + exact_seconds(
+        int(rest or 0), 10 ** len(rest)
+    )
+
+
+_DATE = re.compile(r"[0-9]{1,2}/[0-9]{1,2}/[0-9]{4} [0-9]{1,2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?")
+_TYPE = re.compile(r"[A-Za-z]")
+_JOB_ID = re.compile(r"([0-9]{1,9})(?:\[([0-9]{0,7})\]|-([0-9]{1,7}))?(?:\.[^\s;]+)?")
+_ITEM = re.compile(r'([^\s="]+)=("[^"]*"|[^\s]*)|(\S+)')
+ENDED = "E"
+"""Type of the record of a job's end."""
+
+
+class EndRecord(NamedTuple):
+    """Record of the end of a job.
+
+    Attributes
+    ----------
+    number
+        Number of the job or array task.
+    attributes
+        Values by attribute, as texts.
+    """
+
+    number: int
+    attributes: dict[str, str]
+
+
+def parse_end(line: bytes) -> EndRecord:
+    """Return the record of the end of a job.
+
+    Parameters
+    ----------
+    line
+        The line, in UTF-8.
+
+    Raises
+    ------
+    SetAsideError
+        If the record has another type (`record_Q`, …), or is of a whole array (`whole_array`).
+    UnusableError
+        If the line is no record.
+    """
+    # At most three splits: attributes may contain semicolons.
+    fields = _text(line).split(";", 3)
+    if len(fields) < 4 or not _DATE.fullmatch(fields[0]) or not _TYPE.fullmatch(fields[1]):
+        raise UnusableError(
+            "malformed", "expected a record such as 03/01/2024 12:00:00;E;123.server;user=…"
+        )
+    _, kind, job_id, said = fields
+    if kind != ENDED:
+        raise SetAsideError(f"record_{kind}", f"a record of the type {kind}")
+    return EndRecord(_number(job_id), _attributes(said))
+
+
+def _number(text: str) -> int:
+    match = _JOB_ID.fullmatch(text)
+    if match is None:
+        raise UnusableError("malformed", f"expected a job id such as 123.server, found {text!r}")
+    job = int(match[1])
+    task = match[2] if match[2] is not None else match[3]
+    if task is None:
+        return job
+    if not task:
+        raise SetAsideError("whole_array", "the end of an array, whose tasks have records")
+    try:
+        return task_number(job, int(task))
+    except ValueError as error:
+        raise UnusableError("malformed", str(error)) from None
+
+
+def _attributes(text: str) -> dict[str, str]:
+    """Return attributes by name; words without `=` belong to the value before them."""
+    found: dict[str, str] = {}
+    last = ""
+    for key, value, word in _ITEM.findall(text):
+        if key:
+            last = key
+            found[key] = value.strip('"')
+        elif last:
+            found[last] += f" {word}"
+        else:
+            raise UnusableError("malformed", f"expected attributes such as user=…, found {word!r}")
+    return found
+
+
+def _text(line: bytes) -> str:
+    if b"\0" in line:
+        raise UnusableError("malformed", "expected text, found a NUL byte")
+    return line.decode().strip()
+
 
 _TAKEN_FOR = {"ncpus": "core", "mem": "mem", "ngpus": "gpu", "nmics": "mic"}
 _RESOURCE_TYPE = re.compile(r"[a-z][a-z0-9_]*")

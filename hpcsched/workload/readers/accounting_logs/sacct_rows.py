@@ -8,8 +8,7 @@ from pathlib import Path
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.slurm.sacct_header import REMARKS, find_header, parse_header, what_it_is
 from hpcsched.workload.readers.policies import UnusableError
-from hpcsched.workload.readers.text_encoding import TextEncoding
-from hpcsched.workload.readers.text_lines import LONGEST, TextLines
+from hpcsched.workload.readers.text_files import LONGEST, TextEncoding, TextLines
 
 _JOB = re.compile(rb"[0-9]+[0-9_+.\[\]%,-]*[a-z]*")
 """First column of a row that begins with the job id."""

@@ -30,8 +30,7 @@ from hpcsched.slurm.values import (
     parse_scaled_count,
     parse_time_limit,
 )
-from hpcsched.system.request import Request
-from hpcsched.system.system import System
+from hpcsched.system.system import Request, System
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.readers.accounting_logs.accounting_log import (
     AccountingLogParams,
@@ -41,7 +40,7 @@ from hpcsched.workload.readers.accounting_logs.local_clock import LocalClock, ti
 from hpcsched.workload.readers.accounting_logs.sacct_rows import Row, SacctRows
 from hpcsched.workload.readers.accounting_logs.slurm_job_ids import parse_job_id
 from hpcsched.workload.readers.policies import SetAsideError, UnusableError
-from hpcsched.workload.readers.text_encoding import TextEncoding
+from hpcsched.workload.readers.text_files import TextEncoding
 from hpcsched.workload.trace_calendar import ZONE_NAME
 
 _TRES = re.compile(r"cpu|mem|gres/[^\s,=|]+")

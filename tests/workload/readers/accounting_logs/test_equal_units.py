@@ -2,7 +2,7 @@
 
 import pytest
 
-from hpcsched.workload.readers.accounting_logs.equal_units import (
+from hpcsched.workload.readers.equal_units import (
     EqualUnits,
     largest_on_a_node,
     on_nodes,
