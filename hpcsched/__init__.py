@@ -93,12 +93,12 @@ if TYPE_CHECKING:
     from hpcsched.studies.experiment.executors.executor import Executor as Executor
     from hpcsched.studies.experiment.running import ExperimentResult as ExperimentResult
     from hpcsched.studies.experiment.running import run_experiment as run_experiment
+    from hpcsched.system.cluster import WorkloadManager as WorkloadManager
     from hpcsched.system.space import Allocation as Allocation
     from hpcsched.system.space import NodeAllocation as NodeAllocation
-    from hpcsched.system.cluster import WorkloadManager as WorkloadManager
-    from hpcsched.system.system import Request as Request
     from hpcsched.system.space import room_for as room_for
     from hpcsched.system.system import NodeGroup as NodeGroup
+    from hpcsched.system.system import Request as Request
     from hpcsched.system.system import System as System
     from hpcsched.workload.job import Job as Job
     from hpcsched.workload.job import TracedJob as TracedJob

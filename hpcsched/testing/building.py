@@ -17,9 +17,8 @@ from hpcsched.dispatching.objectives import BoundedSlowdown
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob, waiting_job
 from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.simulation.occupancy import NodeOccupancy, Occupancy, SlotOccupancy
-from hpcsched.system.system import Request, is_constrained
 from hpcsched.system.space import NodeSpace, units_that_fit
-from hpcsched.system.system import NodeGroup, System
+from hpcsched.system.system import NodeGroup, Request, System, is_constrained
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.job_columns import BOUNDS, NUMBERED, Column, bounded_request
 

@@ -31,8 +31,8 @@ from hpcsched.simulation.engine import Simulation
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.records import Interruption, JobRecord
-from hpcsched.system.space import NodeAllocation
 from hpcsched.system.outages import NO_OUTAGES, Outages
+from hpcsched.system.space import NodeAllocation
 from hpcsched.system.system import System
 from hpcsched.testing.building import SampleWorkload, sample_workloads, uniform_request
 from hpcsched.workload.job import TracedJob

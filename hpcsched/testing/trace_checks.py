@@ -11,17 +11,16 @@ from hpcsched.registration import KEEPS_REQUESTS, KEEPS_WAITS
 from hpcsched.system.space import units_that_fit
 from hpcsched.system.system import System
 from hpcsched.testing.replaying import SEEDS, expect, noted, workloads
-from hpcsched.workload.job_checks import account_fault, checked_source, job_fault
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.job_batches import GivesColumns, RequestNumbers, records_of
+from hpcsched.workload.job_checks import account_fault, checked_source, job_fault
 from hpcsched.workload.trace_source import (
     RecordsWaits,
     TraceAccount,
     TraceSource,
     has_dependencies,
 )
-from hpcsched.workload.transform import Transform, TransformAccount
-from hpcsched.workload.transform import TransformedSource
+from hpcsched.workload.transform import Transform, TransformAccount, TransformedSource
 
 
 def check_trace_source(make: Callable[[System], TraceSource], system: System) -> None:

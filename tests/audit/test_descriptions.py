@@ -17,8 +17,7 @@ from hpcsched.runs.files import INTERRUPTIONS
 from hpcsched.runs.recorder import RunRecorder
 from hpcsched.simulation.records import JobRecord
 from hpcsched.system.space import NodeAllocation
-from hpcsched.system.system import Request
-from hpcsched.system.system import NodeGroup, System
+from hpcsched.system.system import NodeGroup, Request, System
 from hpcsched.testing.replaying import run_columns
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.site_partitions import Partition, Partitions

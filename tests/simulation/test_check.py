@@ -11,8 +11,8 @@ from hpcsched.errors import DecisionError
 from hpcsched.live.guarded_dispatcher import GuardedDispatcher
 from hpcsched.simulation.check import check_decision
 from hpcsched.studies.problems.solving import answers
-from hpcsched.system.space import NodeAllocation
 from hpcsched.system.shared_resources import Draw, SharedResource
+from hpcsched.system.space import NodeAllocation
 from hpcsched.system.system import NodeGroup, System
 from tests.builders import replay, traced
 

@@ -11,8 +11,7 @@ from hpcsched.cli import main
 from hpcsched.errors import InputError
 from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
-from hpcsched.system.system import Request
-from hpcsched.system.system import NodeGroup, System
+from hpcsched.system.system import NodeGroup, Request, System
 from hpcsched.testing.replaying import audit_replay
 from hpcsched.workload.job import Job
 from hpcsched.workload.readers.equal_units import processors_per_node, whole_nodes

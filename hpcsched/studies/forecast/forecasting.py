@@ -13,9 +13,8 @@ from hpcsched.simulation.limits import Limits
 from hpcsched.simulation.replay_branches import branches
 from hpcsched.studies.forecast.prepared_replay import PreparedReplay, submitted_until
 from hpcsched.studies.forecast.start_forecast import SAMPLES, Ended, StartForecast, forecast_starts
-from hpcsched.system.system import Request
 from hpcsched.system.space import units_that_fit
-from hpcsched.system.system import System
+from hpcsched.system.system import Request, System
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.job_batches import JobColumns, RequestNumbers, columns_of
 from hpcsched.workload.site_partitions import Partitions

@@ -15,12 +15,16 @@ from hpcsched.dispatching.problem import (
 from hpcsched.simulation.check import check_allocation
 from hpcsched.simulation.occupancy import idle_system
 from hpcsched.studies.problems.lines import JobLine, PlacedLine, ProblemLine, in_words
-from hpcsched.system.space import Allocation, NodeAllocation, SlotAllocation
-from hpcsched.system.system import Request, is_constrained
-from hpcsched.system.space import most_draw
 from hpcsched.system.shared_resources import longest_stay
-from hpcsched.system.space import OvercommitError, units_that_fit
-from hpcsched.system.system import System
+from hpcsched.system.space import (
+    Allocation,
+    NodeAllocation,
+    OvercommitError,
+    SlotAllocation,
+    most_draw,
+    units_that_fit,
+)
+from hpcsched.system.system import Request, System, is_constrained
 from hpcsched.workload.job import Job
 from hpcsched.workload.job_columns import bounded_request
 
