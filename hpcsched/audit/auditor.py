@@ -35,8 +35,7 @@ from hpcsched.audit.violations import AuditReport
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.files import OUTAGES
 from hpcsched.runs.manifest import keeps_answers
-from hpcsched.system.outages import down_time
-from hpcsched.system.outages import NO_OUTAGES, Outages
+from hpcsched.system.outages import NO_OUTAGES, Outages, down_time
 from hpcsched.system.system import System
 from hpcsched.workload.site_partitions import NO_PARTITIONS, Partitions
 from hpcsched.workload.trace_source import TraceSource, limits_of_jobs, recorded_waits

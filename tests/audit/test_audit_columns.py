@@ -15,8 +15,7 @@ from hpcsched.errors import InputError
 from hpcsched.runs.columns import interruptions_schema, jobs_schema
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.files import INTERRUPTIONS, JOBS
-from hpcsched.system.system import Request
-from hpcsched.system.system import NodeGroup, System
+from hpcsched.system.system import NodeGroup, Request, System
 from hpcsched.testing.replaying import run_columns
 from hpcsched.workload.job import Job, TracedJob
 from tests.runs.hand_made import JOBS as PLACED
