@@ -10,8 +10,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 from hpcsched.errors import PluginError
 from hpcsched.plugin_faults import FAULTS, named, raised
 from hpcsched.prediction.corrections import Correction
-from hpcsched.workload.job import Job
-from hpcsched.workload.job_checks import LONGEST
+from hpcsched.workload.job import LONGEST, Job
 
 
 class Predictor(Protocol):

@@ -5,8 +5,8 @@ import numpy as np
 from hpcsched._core import NumbersSeen
 from hpcsched.arrow_arrays import numpy_array
 from hpcsched.system.system import IntArray
+from hpcsched.workload.job import LARGEST_SUM, LONGEST
 from hpcsched.workload.job_batches import JobColumns, NeedsPythonError
-from hpcsched.workload.job_checks import LARGEST_SUM, LONGEST
 
 LARGEST_AMOUNT = 1 << 61
 """Largest sum of requests of all jobs in the system, of any resource type."""

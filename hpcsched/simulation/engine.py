@@ -30,14 +30,13 @@ from hpcsched.errors import Finding, InputError, PluginError
 from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.replay_admission import admitted
-from hpcsched.workload.job import TracedJob
+from hpcsched.workload.job import TracedJob, within_bounds
 from hpcsched.workload.job_batches import (
     JobColumns,
     NeedsPythonError,
     RequestNumbers,
     columns_of,
 )
-from hpcsched.workload.job_checks import within_bounds
 
 AHEAD = 512
 """Number of jobs that are read at a time."""

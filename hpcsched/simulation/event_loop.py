@@ -26,9 +26,8 @@ from hpcsched.simulation.replay_predictions import ReplayPredictions
 from hpcsched.simulation.shared_resource_admission import SharedResourceAdmission
 from hpcsched.system.space import SlotMap, slots_per_node
 from hpcsched.system.system import IntArray
-from hpcsched.workload.job import TracedJob
+from hpcsched.workload.job import LONGEST, TracedJob
 from hpcsched.workload.job_batches import NO_JOBS, JobColumns, NeedsPythonError, records_of
-from hpcsched.workload.job_checks import LONGEST
 
 _LARGEST_LOSS = 1 << 61
 """Largest loss of capacity while one decision is awaited, in amount × seconds."""

@@ -35,8 +35,7 @@ from hpcsched.testing.replaying import (
     told,
     workloads,
 )
-from hpcsched.workload.job import Job, TracedJob
-from hpcsched.workload.job_checks import LONGEST
+from hpcsched.workload.job import LONGEST, Job, TracedJob
 
 
 def check_dispatcher(

@@ -15,8 +15,7 @@ import pytest
 
 from hpcsched.cli import main
 from hpcsched.system.system import Request
-from hpcsched.workload.job import Job, TracedJob
-from hpcsched.workload.job_checks import LARGEST_SUM, LONGEST, TimeBounds
+from hpcsched.workload.job import LARGEST_SUM, LONGEST, Job, TimeBounds, TracedJob
 
 SYSTEM = "{groups: [{name: node, count: 4, resources: {core: 1}}]}"
 

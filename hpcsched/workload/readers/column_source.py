@@ -17,9 +17,8 @@ from hpcsched._core import RecordChecks, Verdict, scan_lines
 from hpcsched.errors import InputError
 from hpcsched.parameters import LARGEST
 from hpcsched.system.system import IntArray, System
-from hpcsched.workload import job_checks
-from hpcsched.workload.job import TracedJob
-from hpcsched.workload.job_checks import LONGEST, time_fault
+from hpcsched.workload import job as jobs_read
+from hpcsched.workload.job import LONGEST, TracedJob, time_fault
 from hpcsched.workload.readers.log_source import REASONS, LogSource, unusable
 from hpcsched.workload.readers.policies import RecordPolicies, UnusableError
 from hpcsched.workload.readers.scanned_lines import Lines, ScannedLines, VerdictArray
@@ -169,7 +168,7 @@ class ColumnSource(LogSource, ABC):
                 stand_in if isinstance(stand_in, int) else 0 if stand_in == "run_time" else None
             ),
             longest=LONGEST,
-            largest_sum=job_checks.LARGEST_SUM,
+            largest_sum=jobs_read.LARGEST_SUM,
         )
         # Few of the others are found in a log, and a message is made of each.
         self._without_message = [

@@ -8,8 +8,7 @@ from typing import Any, Protocol
 
 from hpcsched._core import NumbersSeen, Verdict
 from hpcsched.system.system import System
-from hpcsched.workload.job import TracedJob
-from hpcsched.workload.job_checks import TimeBounds
+from hpcsched.workload.job import TimeBounds, TracedJob
 from hpcsched.workload.readers.log_source import LogReader, LogSource, unusable
 from hpcsched.workload.readers.policies import RecordPolicies, UnusableError
 from hpcsched.workload.readers.sorted_account import ReadJob

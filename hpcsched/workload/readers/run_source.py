@@ -19,8 +19,7 @@ from hpcsched.paths import open_file
 from hpcsched.registration import RECORDS_WAITS, builtin
 from hpcsched.system.group_limits import LimitedJob, SeenLimits, read_limits
 from hpcsched.system.system import System
-from hpcsched.workload.job import Job, TracedJob
-from hpcsched.workload.job_checks import TimeBounds
+from hpcsched.workload.job import Job, TimeBounds, TracedJob
 from hpcsched.workload.job_columns import BOUNDS, bounded_request, present_names
 from hpcsched.workload.trace_source import TraceAccount
 

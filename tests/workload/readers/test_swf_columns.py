@@ -154,7 +154,7 @@ def test_times_that_are_too_large_in_all(tmp_path: Path, unsorted: str) -> None:
     lines = [record(k, longest, longest, requested=longest) for k in range(1, 7)]
     lines.append(record(8, longest, 1, requested=1))
     path = write(tmp_path, lines)
-    with mock.patch("hpcsched.workload.job_checks.LARGEST_SUM", 5 * longest):
+    with mock.patch("hpcsched.workload.job.LARGEST_SUM", 5 * longest):
         source = check(path, malformed="skip", unsorted=unsorted)
         assert source.account.submitted == 4
         check(path, unsorted=unsorted)

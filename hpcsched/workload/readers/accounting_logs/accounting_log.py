@@ -13,8 +13,7 @@ from hpcsched._core import NumbersSeen
 from hpcsched.parameters import InputPath
 from hpcsched.system.space import room_for
 from hpcsched.system.system import System
-from hpcsched.workload.job import TracedJob
-from hpcsched.workload.job_checks import TimeBounds
+from hpcsched.workload.job import TimeBounds, TracedJob
 from hpcsched.workload.readers.accounting_logs.local_clock import NoZoneError
 from hpcsched.workload.readers.accounting_logs.part_numbers import (
     JOBS,
