@@ -174,7 +174,9 @@ class Rule(enum.Enum):
 
     SLACK = 9
 
-    BESIDE_PLAN = 10
+    SLURM_BACKFILL = 10
+
+    BESIDE_PLAN = 11
 
 class Compression(enum.Enum):
     """Order in which reservations are moved up."""
@@ -233,6 +235,8 @@ class WaitReason(enum.IntEnum):
 
     SHORT_OF_SHARED = 4
 
+    BEYOND_QUEUE_DEPTH = 5
+
 class Choices:
     """
     Rule, allocator and options.
@@ -255,9 +259,11 @@ class Choices:
         Slack of a promise with `SLACK` as a share of the promised wait, and more in seconds.
     window
         Seconds from now up to which `BACKFILL` makes reservations; None: no limit.
+    default_queue_depth, bf_interval, bf_max_job_test, bf_max_job_user, bf_resolution
+        Settings of `SLURM_BACKFILL`, in seconds and jobs.
     """
 
-    def __init__(self, rule: Rule, *, depth: int = -1, own_backfill_order: bool = False, allocator: Allocator = Allocator.FIRST_FIT, correction: Correction = Correction.ONE_SECOND, writes_places: bool = False, relaxation: float = 0.0, order: OrderKind = OrderKind.BY_KEYS, behind_order: OrderKind = OrderKind.BY_KEYS, scarce: Sequence[bool] = [], compression: Compression | None = None, slack_share: float = 0.0, least_slack: int = 0, window: int | None = None) -> None: ...
+    def __init__(self, rule: Rule, *, depth: int = -1, own_backfill_order: bool = False, allocator: Allocator = Allocator.FIRST_FIT, correction: Correction = Correction.ONE_SECOND, writes_places: bool = False, relaxation: float = 0.0, order: OrderKind = OrderKind.BY_KEYS, behind_order: OrderKind = OrderKind.BY_KEYS, scarce: Sequence[bool] = [], compression: Compression | None = None, slack_share: float = 0.0, least_slack: int = 0, window: int | None = None, default_queue_depth: int = 0, bf_interval: int = 0, bf_max_job_test: int = 0, bf_max_job_user: int = 0, bf_resolution: int = 1) -> None: ...
 
     def __deepcopy__(self, memo: object) -> Choices: ...
 
@@ -522,6 +528,20 @@ class State:
     @freed_until.setter
     def freed_until(self, arg: int, /) -> None: ...
 
+    @property
+    def last_backfill(self) -> int:
+        """Time of the last round of Slurm's backfill scheduler; -1: none yet."""
+
+    @last_backfill.setter
+    def last_backfill(self, arg: int, /) -> None: ...
+
+    @property
+    def call_again(self) -> int:
+        """Time of the next round that the rule asked for; `NEVER` without one."""
+
+    def fill_owners(self, owners: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None:
+        """Set user and partition of waiting jobs, -1 if unknown, `[Q, 2]`."""
+
     def open_shared(self) -> None:
         """Find the free amounts of shared resources from now on."""
 
@@ -570,7 +590,7 @@ class State:
         -------
         tuple
             Jobs that have left, `[J, 8]`; nodes and units of their places; lost attempts, `[I, 8]`; nodes
-            and units of theirs; rounds, `[K, 7]`; their waiting, free and idle amounts, `[K, 3R]`; decision
+            and units of theirs; rounds, `[K, 8]`; their waiting, free and idle amounts, `[K, 3R]`; decision
             times, `[K]`; levels of shared resources with their times, `[L, 1 + P]`.
         """
 
@@ -585,7 +605,7 @@ class State:
     def left_since(self, first: int) -> NDArray[numpy.int64]:
         """Return the jobs that have left from one on, `[J, 8]`."""
 
-    def round_record(self, k: int) -> tuple[int, int, int, int, int, int, int, list[int], float]:
+    def round_record(self, k: int) -> tuple[int, int, int, int, int, int, int, int, list[int], float]:
         """Return the numbers of a round, its amounts, and its decision time."""
 
     @property
@@ -683,13 +703,15 @@ class Batch:
         Cause of a refusal at submission, -1 without one; empty if none is.
     draws
         Draws on shared resources that do not depend on nodes, `[B, P]`.
+    owners
+        User and partition, -1 if unknown, `[B, 2]`, for `SLURM_BACKFILL`.
     is_predicted
         Whether predictions are known; otherwise they are asked for at submission.
     last
         Whether no other batch follows.
     """
 
-    def __init__(self, *, number: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], submit_time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], run_time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], predicted: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], requested_time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], units: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], shape: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], keys: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], behind_keys: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], watched: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], refused: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], draws: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], is_predicted: bool, last: bool) -> None: ...
+    def __init__(self, *, number: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], submit_time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], run_time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], predicted: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], requested_time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], units: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], shape: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], keys: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], behind_keys: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], watched: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], refused: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], draws: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], owners: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], is_predicted: bool, last: bool) -> None: ...
 
 class Hooks:
     """

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from hpcsched._core import NEVER
 from hpcsched.arrow_arrays import arrow_array, computed, null_structs, python_array, text_array
 from hpcsched.runs.columns import (
     amounts_type,
@@ -89,6 +90,7 @@ def round_table(
                 *("latency", "decision_time"),
             )
         },
+        "call_again_at": arrow_array(rounds.call_again, rounds.call_again == NEVER),
         "waiting_amounts": _amounts(system, rounds.waiting_amounts),
         "free_amounts": _amounts(system, rounds.free_amounts),
         "lost_amounts": _amounts(system, rounds.lost_amounts.astype(np.float64), pa.float64()),
@@ -112,7 +114,6 @@ def _nothing_said(count: int, schema: pa.Schema) -> dict[str, pa.Array]:
         "solver": null_structs(schema.field("solver").type, count),
         "chosen": pa.nulls(count, pa.string()),
         "because": pa.nulls(count, pa.string()),
-        "call_again_at": pa.nulls(count, pa.int64()),
     }
 
 
@@ -268,9 +269,11 @@ def table_of_rounds(system: System, records: Sequence[RoundRecord]) -> pa.Table:
     whole = ("round", "now", "queued", "running", "started", "waiting", "latency")
     # Only Python turns whole numbers of more than 53 bits into floats.
     lost = np.array([list(map(float, one.lost_amounts)) for one in records], dtype=np.float64)
+    asked = [one.call_again_at for one in records]
     rounds = ReplayedRounds._make(
         [
             *(_numbers([getattr(one, name) for one in records]) for name in whole),
+            _numbers([NEVER if again is None else again for again in asked]),
             _cut_amounts(system, [one.waiting_amounts for one in records]),
             _cut_amounts(system, [one.free_amounts for one in records]),
             lost.reshape(len(records), len(system.resource_types)),

@@ -61,6 +61,7 @@ class EventLoop:
             # The core keeps the usage of users by itself.
             followers = [f for f in parts.followers if not isinstance(f, MultifactorOrder)]
             parts = parts._replace(followers=followers)
+        self._choices = choices
         self._predictions = ReplayPredictions(parts, self._orders, in_python=in_python)
         slot_map: SlotMap | None = None
         if counts_slots(parts, choices):
@@ -284,9 +285,17 @@ class EventLoop:
             watched=watched,
             refused=refused,
             draws=draws,
+            owners=self._owners(columns),
             is_predicted=not self._predictions.asks,
             last=last,
         )
+
+    def _owners(self, columns: JobColumns) -> IntArray:
+        """Return user and partition of each job, -1 if unknown, where the rule looks at them."""
+        if self._choices.rule is not Rule.SLURM_BACKFILL:
+            return np.empty((0, 0), dtype=np.int64)
+        known = (columns.details.column(name).fill_null(-1) for name in ("user", "partition"))
+        return np.stack([column.to_numpy() for column in known], axis=1)
 
     def _records(
         self, columns: JobColumns

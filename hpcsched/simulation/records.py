@@ -132,7 +132,6 @@ class RoundRemarks(NamedTuple):
     solver: SolverCall | None
     chosen: str | None
     because: str | None
-    call_again_at: int | None
 
 
 def remarks_of(decision: Decision) -> RoundRemarks:
@@ -143,5 +142,4 @@ def remarks_of(decision: Decision) -> RoundRemarks:
         decision.solver,
         decision.chosen,
         decision.because,
-        decision.call_again_at,
     )

@@ -10,13 +10,14 @@ from hpcsched.dispatching.rules.multifactor import MultifactorOrder
 from hpcsched.dispatching.rules.orders import ArrivalOrder, KeyOrder, QueueOrder
 from hpcsched.dispatching.rules.relaxed import Relaxed
 from hpcsched.dispatching.rules.slack import SlackBased
+from hpcsched.dispatching.rules.slurm_backfill import SlurmBackfill
 from hpcsched.prediction.corrections import Doubling, OneSecond, ToRequestedTime
 from hpcsched.simulation.listeners import listeners
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.order_keys import BY_WAIT
 from hpcsched.simulation.parts import Parts
 
-_RULES = (Easy, ListScheduler, Relaxed, Conservative, SlackBased)
+_RULES = (Easy, ListScheduler, Relaxed, Conservative, SlackBased, SlurmBackfill)
 KNOWN_CORRECTIONS = {
     OneSecond: Correction.ONE_SECOND,
     Doubling: Correction.DOUBLING,
@@ -32,7 +33,7 @@ def obstacles(parts: Parts) -> list[str]:
     dispatcher = parts.dispatcher
     if type(dispatcher) not in _RULES:
         return [f"the dispatcher {parts.dispatcher_name}"]
-    assert isinstance(dispatcher, Easy | ListScheduler | Conservative)
+    assert isinstance(dispatcher, Easy | ListScheduler | Conservative | SlurmBackfill)
     found = []
     if type(dispatcher.allocator) not in ALLOCATORS:
         found.append(f"the allocator {type(dispatcher.allocator).__name__}")
@@ -50,14 +51,15 @@ def needs_reasons(observer: Observer) -> bool:
 def orders_of(dispatcher: Dispatcher) -> tuple[QueueOrder, QueueOrder]:
     """Return the order of a queue, and the order behind the head job."""
     behind = dispatcher.backfill_order if isinstance(dispatcher, Easy | ListScheduler) else None
-    order = dispatcher.order if isinstance(dispatcher, Easy | ListScheduler) else ArrivalOrder()
+    own: QueueOrder | None = getattr(dispatcher, "order", None)
+    order = ArrivalOrder() if own is None else own
     return order, ArrivalOrder() if behind is None else behind
 
 
 def choices_of(parts: Parts, *, places: bool) -> Choices:
     """Return the choices of a replay; with `places` it records the nodes of jobs."""
     dispatcher = parts.dispatcher
-    assert isinstance(dispatcher, Easy | ListScheduler | Conservative)
+    assert isinstance(dispatcher, Easy | ListScheduler | Conservative | SlurmBackfill)
     order, behind = orders_of(dispatcher)
     return Choices(
         dispatcher.rounds.rule,

@@ -6,7 +6,7 @@ The loop writes its events down in order. They are read whenever it returns.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from hpcsched._core import EventKind, State
+from hpcsched._core import NEVER, EventKind, State
 from hpcsched.dispatching.decision import NOTHING, Decision
 from hpcsched.dispatching.decision_reasons import Reason
 from hpcsched.dispatching.problem import RunningJob, WaitingJob, waiting_job
@@ -295,7 +295,7 @@ class ReplayEvents:
         if not self._tell.rounds and not self.explains:
             return
         types = len(self._parts.system.resource_types)
-        number, asked, queued, running, started, waiting, latency, amounts, seconds = (
+        number, asked, queued, running, started, waiting, latency, again, amounts, seconds = (
             state.round_record(k)
         )
         record = RoundRecord(
@@ -315,7 +315,7 @@ class ReplayEvents:
             remarks.solver,
             remarks.chosen,
             remarks.because,
-            remarks.call_again_at,
+            None if again == NEVER else again,
         )
         for tell in self._tell.rounds:
             tell(record)

@@ -62,7 +62,13 @@ class LostAttempts(NamedTuple):
 
 
 class ReplayedRounds(NamedTuple):
-    """Dispatching rounds, in order, `[K]`; the fields are those of `RoundRecord`."""
+    """Dispatching rounds, in order, `[K]`; the fields are those of `RoundRecord`.
+
+    Attributes
+    ----------
+    call_again
+        Requested time of the next round, in seconds; `NEVER` without one.
+    """
 
     round: IntArray
     now: IntArray
@@ -71,6 +77,7 @@ class ReplayedRounds(NamedTuple):
     started: IntArray
     waiting: IntArray
     latency: IntArray
+    call_again: IntArray
     waiting_amounts: IntArray
     free_amounts: IntArray
     lost_amounts: IntArray

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from hpcsched._core import NEVER
 from hpcsched.runs.column_tables import (
     interruption_table,
     job_table,
@@ -156,6 +157,7 @@ def rounds(*numbers: int) -> ReplayedRounds:
         nothing + 2,
         k + 3,
         nothing + 4,
+        nothing + NEVER,
         np.stack([k, nothing], axis=1),
         np.stack([9 - k, nothing + 16], axis=1),
         np.stack([3 * k, nothing], axis=1),

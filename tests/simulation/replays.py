@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hpcsched._core import NEVER
 from hpcsched.dispatching.problem import RunningJob, WaitingJob
 from hpcsched.simulation.engine import Simulation
 from hpcsched.simulation.event_loop import EventLoop
@@ -26,9 +27,10 @@ class Told(NamedTuple):
     A job is its number, start, end, predicted run time, nodes and units on them; its fate is
     whether it failed, how often it was requeued, the time that was lost with that, and what
     rejected it; a rejected one has no nodes, and starts and ends when it is submitted. A round is
-    the first fields of a `RoundRecord` without the number of rejected jobs, its latency, and the
-    amounts that wait, that are free and that are lost. An attempt is a job's number, its start and
-    end, whether the job was requeued, nodes and units on them. An observer has `heard` of all this.
+    the first fields of a `RoundRecord` without the number of rejected jobs, its latency, when it
+    asks for the next one, and the amounts that wait, that are free and that are lost. An attempt is
+    a job's number, its start and end, whether the job was requeued, nodes and units on them. An
+    observer has `heard` of all this.
     """
 
     jobs: list[tuple[object, ...]]
@@ -153,5 +155,6 @@ def event_by_event(parts: Parts, jobs: Sequence[TracedJob], *, hears: bool = Fal
         told.lost.append((attempt.job.job_id, *times, attempt.requeued, *where))
     for r in recorder.rounds:
         counts = (r.round, r.now, r.queued, r.running, r.started, r.waiting, r.latency)
-        told.rounds.append((*counts, r.waiting_amounts, r.free_amounts, r.lost_amounts))
+        again = NEVER if r.call_again_at is None else r.call_again_at
+        told.rounds.append((*counts, again, r.waiting_amounts, r.free_amounts, r.lost_amounts))
     return told

@@ -15,8 +15,10 @@ from hpcsched.dispatching.rules.expected_wait import ExpectedWaitOrder
 from hpcsched.dispatching.rules.list_scheduling import OPTIONS, ListScheduler
 from hpcsched.dispatching.rules.orders import slowdown_order
 from hpcsched.dispatching.rules.relaxed import Relaxed
+from hpcsched.dispatching.rules.rule_params import SlurmBackfillParams
 from hpcsched.dispatching.rules.scarce_resources import Balanced, Hybrid, Weighted
 from hpcsched.dispatching.rules.slack import SlackBased
+from hpcsched.dispatching.rules.slurm_backfill import SlurmBackfill
 from hpcsched.prediction.predictors import RequestedTime
 from hpcsched.system.outages import Outage, Outages
 from hpcsched.workload.job import TracedJob
@@ -46,6 +48,16 @@ options = st.sampled_from(sorted(OPTIONS))
 compressions: st.SearchStrategy[Compression] = st.sampled_from(["arrival", "reservation"])
 shares = st.sampled_from([0.0, 0.3, 1.0, 2.7, 1e300])
 
+slurm_settings = st.builds(
+    SlurmBackfillParams,
+    default_queue_depth=st.sampled_from([0, 1, 2, 100]),
+    bf_interval=st.sampled_from([1, 2, 5, 30]),
+    bf_max_job_test=st.sampled_from([1, 2, 500]),
+    bf_max_job_user=st.sampled_from([0, 1, 2]),
+    bf_window=st.sampled_from([1, 3, 86_400]),
+    bf_resolution=st.sampled_from([1, 2, 5]),
+)
+
 RULES: dict[str, st.SearchStrategy[Callable[[], Dispatcher]]] = {
     "lists": st.builds(lambda *chosen: lambda: ListScheduler(*chosen), orders, options, allocators),
     "easy": st.builds(
@@ -64,6 +76,9 @@ RULES: dict[str, st.SearchStrategy[Callable[[], Dispatcher]]] = {
         st.integers(0, 5),
         compressions,
     ),
+    "slurm-backfill": st.builds(
+        lambda *chosen: lambda: SlurmBackfill(*chosen), orders, allocators, slurm_settings
+    ),
 }
 """What makes dispatchers, by rule; those that remember something are made for each replay."""
 
@@ -71,10 +86,11 @@ rules = pytest.mark.parametrize("rule", sorted(RULES))
 
 
 def in_queues(data: st.DataObject, workload: Uniform | Workload) -> list[TracedJob]:
-    """Return jobs that request what is predicted of them, each in one of three queues or none."""
-    queues = st.sampled_from([None, 0, 1, 2])
+    """Return jobs that request what is predicted of them, each with a queue, user and partition."""
+    numbers = st.sampled_from([None, 0, 1, 2])
+    kinds = st.fixed_dictionaries({"queue": numbers, "user": numbers, "partition": numbers})
     return [
-        TracedJob(job._replace(queue=data.draw(queues)), run_time)
+        TracedJob(job._replace(**data.draw(kinds)), run_time)
         for job, run_time in requesting(workload)
     ]
 

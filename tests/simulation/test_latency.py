@@ -104,7 +104,7 @@ def test_by_hand() -> None:
     )
     told = by_the_core(late, jobs)
     assert [(number, start, end) for number, start, end, *_ in told.jobs] == [(1, 3, 5), (2, 9, 14)]
-    assert [(held[1], held[6], held[9]) for held in told.rounds] == [
+    assert [(held[1], held[6], held[10]) for held in told.rounds] == [
         (0, 3, (6,)),
         (3, 3, (1,)),
         (6, 3, (3,)),

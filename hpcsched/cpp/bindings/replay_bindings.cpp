@@ -26,8 +26,8 @@ void make_batch(Batch* self, const Row& number, const Row& submit_time, const Ro
                 const Row& predicted, const Row& requested_time, const Row& units,
                 const Row& shape, const Array2<const int64_t>& keys,
                 const Array2<const int64_t>& behind_keys, const Array<const bool>& watched,
-                const Row& refused, const Array2<const int64_t>& draws, bool is_predicted,
-                bool last)
+                const Row& refused, const Array2<const int64_t>& draws,
+                const Array2<const int64_t>& owners, bool is_predicted, bool last)
 {
     new (self) Batch{
         .number = Column<int64_t>(view_of(number)),
@@ -44,6 +44,7 @@ void make_batch(Batch* self, const Row& number, const Row& submit_time, const Ro
         .last = last,
         .refused = Column<int64_t>(view_of(refused)),
         .draws = Table<int64_t>(matrix_of(draws)),
+        .owners = Table<int64_t>(matrix_of(owners)),
     };
 }
 
@@ -145,6 +146,8 @@ refused
     Cause of a refusal at submission, -1 without one; empty if none is.
 draws
     Draws on shared resources that do not depend on nodes, `[B, P]`.
+owners
+    User and partition, -1 if unknown, `[B, 2]`, for `SLURM_BACKFILL`.
 is_predicted
     Whether predictions are known; otherwise they are asked for at submission.
 last
@@ -152,7 +155,7 @@ last
 )")
         .def("__init__", &make_batch, nb::kw_only(), "number"_a, "submit_time"_a, "run_time"_a,
              "predicted"_a, "requested_time"_a, "units"_a, "shape"_a, "keys"_a, "behind_keys"_a,
-             "watched"_a, "refused"_a, "draws"_a, "is_predicted"_a, "last"_a);
+             "watched"_a, "refused"_a, "draws"_a, "owners"_a, "is_predicted"_a, "last"_a);
     nb::class_<Hooks>(core, "Hooks", R"(What a replay asks of Python where it is needed.
 
 Parameters
@@ -217,7 +220,7 @@ Returns
 -------
 tuple
     Jobs that have left, `[J, 8]`; nodes and units of their places; lost attempts, `[I, 8]`; nodes
-    and units of theirs; rounds, `[K, 7]`; their waiting, free and idle amounts, `[K, 3R]`; decision
+    and units of theirs; rounds, `[K, 8]`; their waiting, free and idle amounts, `[K, 3R]`; decision
     times, `[K]`; levels of shared resources with their times, `[L, 1 + P]`.
 )")
         .def("take_events", &take_events,
@@ -238,7 +241,7 @@ tuple
                 const RoundRecord& round = self.output.rounds[k];
                 const View<const int64_t> amounts = self.output.amounts.row(k);
                 return std::tuple(round.number, round.now, round.queued, round.running,
-                                  round.started, round.waiting, round.latency,
+                                  round.started, round.waiting, round.latency, round.call_again,
                                   Numbers(amounts.begin(), amounts.end()),
                                   double{self.output.decision_times[k]});
             },

@@ -216,6 +216,20 @@ starting, planned
             "freed_until", [](const State& self) { return self.counters.freed_until; },
             [](State& self, int64_t time) { self.counters.freed_until = time; },
             "Latest predicted end of jobs that have ended since the last round.")
+        .def_prop_rw(
+            "last_backfill", [](const State& self) { return self.counters.last_backfill; },
+            [](State& self, int64_t time) { self.counters.last_backfill = time; },
+            "Time of the last round of Slurm's backfill scheduler; -1: none yet.")
+        .def_prop_ro(
+            "call_again", [](const State& self) { return self.counters.call_again; },
+            "Time of the next round that the rule asked for; `NEVER` without one.")
+        .def(
+            "fill_owners",
+            [](State& self, const Rows& owners) {
+                for (int64_t row = 0; row < matrix_of(owners).rows(); ++row)
+                    std::ranges::copy(matrix_of(owners).row(row), self.owners.row(row).begin());
+            },
+            "owners"_a, "Set user and partition of waiting jobs, -1 if unknown, `[Q, 2]`.")
         .def("open_shared", &open_shared, "Find the free amounts of shared resources from now on.")
         .def("short_resource", &short_resource, "row"_a, "begin"_a,
              "Return a shared resource that is short for a job from a start on; -1 if none is.")

@@ -28,6 +28,7 @@ void bind_choices(nb::module_& core)
         .value("COMMITTED_BACKFILL", Rule::committed_backfill)
         .value("CONSERVATIVE", Rule::conservative)
         .value("SLACK", Rule::slack)
+        .value("SLURM_BACKFILL", Rule::slurm_backfill)
         .value("BESIDE_PLAN", Rule::beside_plan);
     nb::enum_<Compression>(core, "Compression", "Order in which reservations are moved up.")
         .value("BY_ARRIVAL", Compression::by_arrival)
@@ -54,7 +55,8 @@ void bind_choices(nb::module_& core)
         .value("RESERVED_FOR", Reason::reserved_for)
         .value("BEHIND", Reason::behind)
         .value("BEYOND_DEPTH", Reason::beyond_depth)
-        .value("SHORT_OF_SHARED", Reason::short_of_shared);
+        .value("SHORT_OF_SHARED", Reason::short_of_shared)
+        .value("BEYOND_QUEUE_DEPTH", Reason::beyond_queue_depth);
     nb::class_<Choices>(core, "Choices", R"(Rule, allocator and options.
 
 Parameters
@@ -75,6 +77,8 @@ slack_share, least_slack
     Slack of a promise with `SLACK` as a share of the promised wait, and more in seconds.
 window
     Seconds from now up to which `BACKFILL` makes reservations; None: no limit.
+default_queue_depth, bf_interval, bf_max_job_test, bf_max_job_user, bf_resolution
+    Settings of `SLURM_BACKFILL`, in seconds and jobs.
 )")
         .def(
             "__init__",
@@ -82,18 +86,21 @@ window
                Allocator allocator, Correction correction, bool writes_places, double relaxation,
                OrderKind order, OrderKind behind_order, std::vector<bool> scarce,
                std::optional<Compression> compression, double slack_share, int64_t least_slack,
-               std::optional<int64_t> window) {
+               std::optional<int64_t> window, int64_t queue_depth, int64_t interval,
+               int64_t most_tested, int64_t most_of_user, int64_t resolution) {
                 new (self) Choices{rule,       depth,       own_backfill_order, allocator,
                                    correction, writes_places, relaxation,       order,
                                    behind_order, std::move(scarce), compression, slack_share,
-                                   least_slack, window};
+                                   least_slack, window,
+                                   {queue_depth, interval, most_tested, most_of_user, resolution}};
             },
             "rule"_a, nb::kw_only(), "depth"_a = -1, "own_backfill_order"_a = false,
             "allocator"_a = Allocator::first_fit, "correction"_a = Correction::one_second,
             "writes_places"_a = false, "relaxation"_a = 0.0, "order"_a = OrderKind::by_keys,
             "behind_order"_a = OrderKind::by_keys, "scarce"_a = std::vector<bool>(),
             "compression"_a = nb::none(), "slack_share"_a = 0.0, "least_slack"_a = 0,
-            "window"_a = nb::none())
+            "window"_a = nb::none(), "default_queue_depth"_a = 0, "bf_interval"_a = 0,
+            "bf_max_job_test"_a = 0, "bf_max_job_user"_a = 0, "bf_resolution"_a = 1)
         .def("__deepcopy__", [](const Choices& self, nb::handle) { return self; }, "memo"_a)
         .def_ro("rule", &Choices::rule)
         .def_ro("allocator", &Choices::allocator)

@@ -15,6 +15,7 @@ enum class Rule {
     committed_backfill,
     conservative,
     slack,
+    slurm_backfill,
     beside_plan,
 };
 
@@ -39,7 +40,14 @@ enum class Allocator {
 };
 
 /// Why a job waits. With `short_of_shared`, `Job::other` is the number of the shared resource.
-enum class Reason : int64_t { no_room, reserved_for, behind, beyond_depth, short_of_shared };
+enum class Reason : int64_t {
+    no_room,
+    reserved_for,
+    behind,
+    beyond_depth,
+    short_of_shared,
+    beyond_queue_depth,
+};
 
 /// Correction of predictions that have run out; Python computes those that are `asked_for`.
 enum class Correction { one_second, doubling, to_requested_time, asked_for };

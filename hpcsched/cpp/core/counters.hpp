@@ -40,6 +40,7 @@ struct Counters {
     int64_t planned = 0;
     int64_t last_asked = 0;
     int64_t call_again = never;
+    int64_t last_backfill = none;  // last round of Slurm's backfill scheduler
     bool seen = true;  // whether observers were told of the present instant
     bool ended_any = false;
     bool altered = false;  // while jobs may run on nodes out of service

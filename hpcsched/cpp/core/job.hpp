@@ -78,6 +78,7 @@ struct RoundRecord {
     int64_t started;
     int64_t waiting;
     int64_t latency;
+    int64_t call_again;  // requested time of the next round; `never` without one
 };
 
 }  // namespace hpcsched

@@ -45,17 +45,22 @@ void join_queue(State& state, int64_t row)
     add_amounts(state, state.waiting_amounts, job.units, job.shape);
 }
 
-/// Return the position of a row among the running ones, by planned end, then number.
-int64_t place_among_running(const State& state, int64_t row)
+/// Order of running jobs: by planned end, then number.
+auto by_planned_end(const State& state)
 {
-    const View<const Job> jobs = state.jobs;
-    const View<const int64_t> running = state.running.first(state.counters.running);
-    const auto before = [&](int64_t one, int64_t other) {
+    return [jobs = View<const Job>(state.jobs)](int64_t one, int64_t other) {
         if (jobs[one].planned_end != jobs[other].planned_end)
             return jobs[one].planned_end < jobs[other].planned_end;
         return jobs[one].number < jobs[other].number;
     };
-    return std::lower_bound(running.begin(), running.end(), row, before) - running.begin();
+}
+
+/// Return the position of a row among the running ones.
+int64_t place_among_running(const State& state, int64_t row)
+{
+    const View<const int64_t> running = state.running.first(state.counters.running);
+    return std::lower_bound(running.begin(), running.end(), row, by_planned_end(state)) -
+           running.begin();
 }
 
 /// Return the end of a job from the view of rules that keep reservations. If it started since their
@@ -121,6 +126,7 @@ int64_t submit(State& state, int64_t k)
     if (state.choices.own_backfill_order)
         for (int64_t i = 0; i < batch.behind_keys.columns(); ++i)
             state.behind_keys(row, i) = batch.behind_keys(k, i);
+    for (int64_t i = 0; i < state.owners.columns(); ++i) state.owners(row, i) = batch.owners(k, i);
     store_draw(state, k, row);
     ++counters.submitted;
     join_queue(state, row);
@@ -234,6 +240,11 @@ void forget(State& state, int64_t row)
 {
     state.jobs[row].number = state.counters.free_row;
     state.counters.free_row = row;
+}
+
+void sort_running(State& state)
+{
+    std::ranges::sort(state.running.first(state.counters.running), by_planned_end(state));
 }
 
 void stop_running(State& state, int64_t row)

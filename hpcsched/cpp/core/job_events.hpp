@@ -40,6 +40,9 @@ void forget(State& state, int64_t row);
 /// Remove a job from the running ones; its resources are not freed yet.
 void stop_running(State& state, int64_t row);
 
+/// Put running jobs into order after their planned ends have changed.
+void sort_running(State& state);
+
 /// End a job and release its resources.
 void give_back(State& state, int64_t row);
 

@@ -20,6 +20,7 @@ State::State(Matrix<const int64_t> of_node, View<const int64_t> first_slot, Choi
       running_amounts(of_node.columns()),
       keys(0, keys),
       behind_keys(0, behind_keys),
+      owners(0, this->choices.rule == Rule::slurm_backfill ? 2 : 0),
       first_slot(first_slot)
 {
     const int64_t nodes = of_node.rows(), types = of_node.columns();
@@ -64,7 +65,7 @@ void grow_rows(State& state, int64_t rows)
     for (Column<int64_t>* column :
          {&state.queue, &state.behind, &state.running, &state.ends, &state.started})
         column->resize(rows);
-    for (Table<int64_t>* table : {&state.keys, &state.behind_keys, &state.shared.own})
+    for (Table<int64_t>* table : {&state.keys, &state.behind_keys, &state.owners, &state.shared.own})
         table->resize(rows);
     state.jobs.resize(rows);
     // Unused rows are a list: each names the next.

@@ -26,6 +26,15 @@ public:
     virtual int64_t take_slots(int64_t units) = 0;
 };
 
+/// Settings of Slurm's schedulers, in seconds and jobs.
+struct SlurmBackfill {
+    int64_t queue_depth = 0;  // jobs that the main scheduler tries
+    int64_t interval = 0;  // least time between two rounds of the backfill scheduler
+    int64_t most_tested = 0;  // jobs that it tries
+    int64_t most_of_user = 0;  // of one user; 0: no limit
+    int64_t resolution = 1;  // to whose multiples it rounds predicted ends up
+};
+
 /// Rule, allocator and options.
 struct Choices {
     Rule rule = Rule::easy;
@@ -42,6 +51,7 @@ struct Choices {
     double slack_share = 0.0;  // slack of a promise as a share of the promised wait
     int64_t least_slack = 0;
     std::optional<int64_t> window = {};  // seconds from now up to which `backfill` reserves
+    SlurmBackfill slurm = {};
 };
 
 /// What a replay does beside its rule.
@@ -155,6 +165,7 @@ struct Batch {
     bool last = false;
     Column<int64_t> refused;  // cause of the refusal, -1 without one; empty if none is
     Table<int64_t> draws;
+    Table<int64_t> owners;
 };
 
 /// Nodes of jobs, one job after another.
@@ -236,6 +247,7 @@ struct State {
     Column<Job> jobs;
     Table<int64_t> keys;
     Table<int64_t> behind_keys;
+    Table<int64_t> owners;  // user and partition of each row, -1 if unknown, for `slurm_backfill`
     std::optional<Multifactor> priority;  // of orders by priority
     std::optional<Multifactor> behind_priority;
     Column<int64_t> queue;  // waiting rows in the order in which they are considered

@@ -57,7 +57,7 @@ void write_round(State& state, double seconds, int64_t queued, int64_t running)
 {
     const Counters& counters = state.counters;
     state.output.rounds.add({counters.round, counters.now, queued, running, counters.started,
-                             counters.queued, 0});
+                             counters.queued, 0, counters.call_again});
     Column<int64_t> amounts(state.output.amounts.columns());
     std::ranges::copy(state.waiting_amounts, amounts.begin());
     std::ranges::copy(state.free_amounts, amounts.begin() + state.type_count());

@@ -11,16 +11,13 @@ namespace hpcsched {
 namespace {
 
 /// Write the time up to which plans of this round consider outages.
-void find_reach(State& state)
+void find_reach(State& state, int64_t last_end)
 {
     if (!state.outages.any_announced) return;
-    const RunningByEnd ends(state);
-    const int64_t last =
-        ends.size() == 0 ? state.now() : state.jobs[ends[ends.size() - 1]].shown_end;
     int64_t longest = 0;
     for (int64_t k = 0; k < state.counters.queued; ++k)
         longest = std::max(longest, state.jobs[state.queue[k]].predicted);
-    state.counters.reach = last + longest;
+    state.counters.reach = last_end + longest;
 }
 
 /// Set the free amounts to 0 on nodes that an outage takes from a head job that starts at `time`.
@@ -99,10 +96,21 @@ bool any_ahead(const State& state)
     return false;
 }
 
+int64_t last_running_end(State& state)
+{
+    const RunningByEnd ends(state);
+    return ends.size() == 0 ? state.now() : state.jobs[ends[ends.size() - 1]].shown_end;
+}
+
 bool counts_units(State& state)
 {
+    return counts_units(state, last_running_end(state));
+}
+
+bool counts_units(State& state, int64_t last_end)
+{
     const int64_t shape = state.jobs[state.queue[0]].shape;
-    find_reach(state);
+    find_reach(state, last_end);
     return state.shapes.active.size() == 1 && !state.shapes.uncountable[shape] &&
            !state.shared.any && !any_ahead(state);
 }

@@ -14,11 +14,15 @@ bool any_ahead(const State& state);
 /// Whether outage `k` is one of them.
 bool is_ahead(const State& state, int64_t k);
 
+/// Estimated end of the last running job, or now if none runs.
+int64_t last_running_end(State& state);
+
 /// Whether counting units is enough to plan waiting jobs, regardless of running ones: if all have
 /// one shape whose units can be counted, beside no shared resources and no outages ahead. Before an
 /// outage fewer and fewer units fit, and shared resources may have too little for some. Finds the
 /// reach of plans; to be called before the round starts any job.
 bool counts_units(State& state);
+bool counts_units(State& state, int64_t last_end);
 
 /// The reservation of a head job: its shadow time, and its units that fit then beyond its own.
 struct Shadow {

@@ -6,20 +6,12 @@
 #include "rules/backfill.hpp"
 #include "rules/conservative.hpp"
 #include "rules/easy.hpp"
+#include "rules/slurm_backfill.hpp"
 #include "rules/starts.hpp"
 
 namespace hpcsched {
 
 namespace {
-
-/// Return the places in the queue, from one on, of the jobs that fit by themselves.
-Numbers find_candidates(State& state, int64_t from)
-{
-    Numbers candidates;
-    for (int64_t k = from; k < state.counters.queued; ++k)
-        if (fits_now(state, state.queue[k])) candidates.push_back(k);
-    return candidates;
-}
 
 void note_all_behind(State& state, int64_t at)
 {
@@ -54,10 +46,7 @@ void plan_anew(State& state, bool explains)
     if (next == count && !goes_on) return;
     switch (choices.rule) {
         case Rule::backfill:
-            if (!state.by_node || counted)
-                backfill_by_count(state, at, find_candidates(state, next), explains);
-            else
-                backfill_on_nodes(state, at, find_candidates(state, next), explains);
+            hold_backfill(state, at, counted, explains);
             return;
         case Rule::committed:
             state.jobs[state.queue[at]].promise = state.now();
@@ -77,11 +66,31 @@ void plan_anew(State& state, bool explains)
     if (explains) note_shared_resources(state);
 }
 
+/// Return the places in the queue, from one on, of the jobs that fit by themselves.
+Numbers find_candidates(State& state, int64_t from)
+{
+    Numbers candidates;
+    for (int64_t k = from; k < state.counters.queued; ++k)
+        if (fits_now(state, state.queue[k])) candidates.push_back(k);
+    return candidates;
+}
+
 }  // namespace
+
+void hold_backfill(State& state, int64_t at, bool counted, bool explains)
+{
+    Numbers candidates = find_candidates(state, at + 1);
+    if (!state.by_node || counted)
+        backfill_by_count(state, at, std::move(candidates), explains);
+    else
+        backfill_on_nodes(state, at, std::move(candidates), explains);
+}
 
 void hold_round(State& state, bool explains)
 {
-    if (state.choices.compression)
+    if (state.choices.rule == Rule::slurm_backfill)
+        hold_slurm_round(state, explains);
+    else if (state.choices.compression)
         keep_promises(state, explains);
     else
         plan_anew(state, explains);

@@ -21,6 +21,7 @@ _KINDS: dict[int, ReasonKind] = {
     WaitReason.BEHIND: "behind",
     WaitReason.BEYOND_DEPTH: "beyond_depth",
     WaitReason.SHORT_OF_SHARED: "no_room",
+    WaitReason.BEYOND_QUEUE_DEPTH: "beyond_depth",
 }
 
 
@@ -74,8 +75,13 @@ class CoreRounds:
         reasons: tuple[Reason, ...] = ()
         if problem.explain:
             reports_promises = self.rule in (Rule.CONSERVATIVE, Rule.SLACK)
-            reasons = _reasons(queue, filled, reports_promises=reports_promises)
-        return Decision(starts_of(queue, filled), reasons=reasons)
+            reasons = _reasons(queue, filled, self.rule, reports_promises=reports_promises)
+        again = filled.state.call_again
+        return Decision(
+            starts_of(queue, filled),
+            reasons=reasons,
+            call_again_at=None if again == NEVER else again,
+        )
 
     def _relevant(self, queue: Sequence[WaitingJob], free: int) -> Sequence[WaitingJob]:
         """Return the jobs that can influence the starts of this round, in order.
@@ -85,7 +91,7 @@ class CoreRounds:
         reservation can matter.
         """
         # Every job keeps a reservation under these rules, whether it fits or not.
-        if self.rule in (Rule.CONSERVATIVE, Rule.SLACK):
+        if self.rule in (Rule.CONSERVATIVE, Rule.SLACK, Rule.SLURM_BACKFILL):
             return queue
         if self.rule == Rule.BACKFILL:
             last = len(queue)
@@ -113,7 +119,7 @@ def _those_of(some: Sequence[WaitingJob], jobs: Sequence[WaitingJob]) -> Sequenc
 
 
 def _reasons(
-    order: Sequence[WaitingJob], filled: ProblemState, *, reports_promises: bool
+    order: Sequence[WaitingJob], filled: ProblemState, rule: Rule, *, reports_promises: bool
 ) -> tuple[Reason, ...]:
     """Return the reasons of a round, in the order in which jobs were considered.
 
@@ -129,6 +135,8 @@ def _reasons(
             name, details = None, []
             if why == WaitReason.SHORT_OF_SHARED:
                 details.append(f"shared resource {filled.system.shared_resources[other].name}")
+            elif why == WaitReason.BEYOND_QUEUE_DEPTH:
+                details.append("default_queue_depth")
             elif other != -1:
                 name = order[other].job_id
             if reports_promises and time > promise:
@@ -138,5 +146,8 @@ def _reasons(
             if head is None:
                 head = job.job_id
         else:
+            # Under Slurm, jobs behind one that waits may be started in order.
+            if rule == Rule.SLURM_BACKFILL:
+                head = None if other == -1 else order[other].job_id
             reasons.append(Reason(job.job_id, "in_order" if head is None else "backfilled", head))
     return tuple(reasons)

@@ -110,6 +110,13 @@ class ProblemState:
         promised = numbers([promises.get(job.job_id, NEVER) for job in order])
         self.state.set_jobs("promise", rows, promised)
 
+    def set_owners(self, order: Sequence[WaitingJob]) -> None:
+        """Write the users and partitions of jobs."""
+        owners = [(waiting.job.user, waiting.job.partition) for waiting in order]
+        self.state.fill_owners(
+            np.array([[-1 if n is None else n for n in of] for of in owners], dtype=np.int64)
+        )
+
     def set_reservations(
         self,
         order: Sequence[WaitingJob],
