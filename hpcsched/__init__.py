@@ -73,7 +73,7 @@ if TYPE_CHECKING:
     from hpcsched.registration import Caution as Caution
     from hpcsched.registration import Command as Command
     from hpcsched.registration import Plugin as Plugin
-    from hpcsched.report.study_comparison import StudyComparison as StudyComparison
+    from hpcsched.report.studying import StudyComparison as StudyComparison
     from hpcsched.report.studying import compare as compare
     from hpcsched.report.studying import plot as plot
     from hpcsched.report.studying import write_report as write_report
@@ -171,7 +171,7 @@ _EXPORTS = {
     "Scenario": "hpcsched.scenario.models",
     "Selects": "hpcsched.parameters",
     "Start": "hpcsched.dispatching.decision",
-    "StudyComparison": "hpcsched.report.study_comparison",
+    "StudyComparison": "hpcsched.report.studying",
     "System": "hpcsched.system.system",
     "TraceAccount": "hpcsched.workload.trace_source",
     "TraceAnswer": "hpcsched.workload.trace_source",

@@ -1,7 +1,7 @@
 """Results of an audit: checks, violations and notes."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -49,6 +49,23 @@ class Check:
         for message, _ in zip(messages, range(SHOWN - len(self.violations)), strict=False):
             self.violations.append(message)
 
+    def lines(self) -> Iterator[str]:
+        """Yield the outcome, then the violations and notes.
+
+        Examples
+        --------
+        >>> list(Check("rounds are numbered", 3).lines())
+        ['ok: rounds are numbered (3 looked at)']
+        """
+        outcome = "ok" if not self.count else f"{self.count} violations"
+        if self.count == 1:
+            outcome = "1 violation"
+        yield f"{outcome}: {self.claim} ({self.looked_at} looked at)"
+        yield from (f"  {violation}" for violation in self.violations)
+        if self.count > len(self.violations):
+            yield f"  … and {self.count - len(self.violations)} more"
+        yield from (f"  note: {note}" for note in self.notes)
+
     def expect(self, what: str, expected: object, found: object) -> None:
         """Count a violation unless `expected` equals `found`."""
         self.looked_at += 1
@@ -72,6 +89,10 @@ class AuditReport:
     def ok(self) -> bool:
         """True if no check found a violation."""
         return not any(check.count for check in self.checks)
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines of all checks."""
+        return (line for check in self.checks for line in check.lines())
 
 
 def compare(check: Check, what: str, expected: float | None, found: Any) -> None:

@@ -45,7 +45,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 _MODULES = {
     name.removesuffix("_log"): name
     for name in (
-        "run", "try_log", "init", "validate", "experiment", "verify", "measure", "compare",
+        "run", "try_log", "init", "validate", "experiment", "verify", "compare",
         "report", "explain", "status", "diff", "whatif", "tune", "schema", "plugins", "forecast",
         "live", "trace", "instances", "predictors", "plot",
     )

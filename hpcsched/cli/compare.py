@@ -48,10 +48,10 @@ def compare(
     JSON have exact values.
     """
     from hpcsched.cli.output import emit, tables_text
+    from hpcsched.report.job_breakdown import breakdown_table, breakdown_values
     from hpcsched.report.studied_runs import open_study
-    from hpcsched.report.study_comparison import compare_study
-    from hpcsched.report.tables.breakdown_table import breakdown_table, breakdown_values
-    from hpcsched.report.tables.comparison_table import values_table
+    from hpcsched.report.studying import compare_study
+    from hpcsched.report.tables.run_comparison import values_table
     from hpcsched.report.tables.study_tables import TABLES
 
     kinds = class_kinds(by or ())

@@ -2,16 +2,26 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from hpcsched.cli.shared_options import Force, SeveralRuns
 
-if TYPE_CHECKING:
-    from hpcsched.report.studying import Kind
 
-app = typer.Typer(name="plot", no_args_is_help=True, help="Draw figures of runs for papers.")
+class Kind(StrEnum):
+    """The kinds of figures."""
+
+    BOXES = "boxes"
+    ECDF = "ecdf"
+    SURVIVAL = "survival"
+    BARS = "bars"
+    LOAD = "load"
+    GANTT = "gantt"
+    DECISION_TIME = "decision-time"
+    CHOICES = "choices"
+    CPU_TIME = "cpu-time"
+    CPU_MEMORY = "cpu-memory"
 
 
 class Of(StrEnum):
@@ -34,116 +44,51 @@ class Attribute(StrEnum):
     JOB = "job"
 
 
-Out = Annotated[
-    Path,
-    typer.Option(help="The file to write: .pdf, .svg or .png.", show_default=False),
-]
-Quantity = Annotated[Of, typer.Option("--of", help="The quantity of each job or round.")]
+_KINDS = {
+    "of": (Kind.BOXES, Kind.ECDF, Kind.SURVIVAL),
+    "metric": (Kind.BARS,),
+    "resource": (Kind.LOAD, Kind.GANTT),
+    **dict.fromkeys(("from", "to", "mark", "by"), (Kind.GANTT,)),
+}
+"""Kinds of figures that have an option, by its name."""
 
 
-@app.command()
-def boxes(
-    directories: SeveralRuns, out: Out, of: Quantity = Of.BOUNDED_SLOWDOWN, force: Force = False
-) -> None:
-    """Draw the percentiles of a quantity of each run.
-
-    A row shows P25, P50, P75, P90, P99 and the mean, the least and the largest value, and the share
-    of values at the least one.
-    """
-    _write("boxes", directories, out, force=force, of=of)
-
-
-@app.command()
-def ecdf(
-    directories: SeveralRuns, out: Out, of: Quantity = Of.BOUNDED_SLOWDOWN, force: Force = False
-) -> None:
-    """Draw the cumulative distribution of a quantity."""
-    _write("ecdf", directories, out, force=force, of=of)
-
-
-@app.command()
-def survival(
-    directories: SeveralRuns, out: Out, of: Quantity = Of.BOUNDED_SLOWDOWN, force: Force = False
-) -> None:
-    """Draw the share of jobs above each value, with its tail."""
-    _write("survival", directories, out, force=force, of=of)
-
-
-@app.command()
-def bars(
+def plot(
+    kind: Annotated[Kind, typer.Argument(help="The kind of figure.", show_default=False)],
     directories: SeveralRuns,
-    out: Out,
-    metric: Annotated[
-        str | None,
+    *,
+    out: Annotated[
+        Path, typer.Option(help="The file to write: .pdf, .svg or .png.", show_default=False)
+    ],
+    of: Annotated[
+        Of | None,
         typer.Option(
-            help="A metric's name in summary.json; the objective by default.",
+            help="The quantity of each job or round of boxes, ecdf and survival;"
+            " bounded_slowdown by default.",
             show_default=False,
         ),
     ] = None,
-    force: Force = False,
-) -> None:
-    """Draw a metric as bars with 95 % intervals.
-
-    Intervals are over seeds, or over jobs for a mean over the jobs of single runs.
-    """
-    _write("bars", directories, out, force=force, metric=metric)
-
-
-@app.command()
-def load(
-    directories: SeveralRuns,
-    out: Out,
-    resource: Annotated[
+    metric: Annotated[
         str | None,
-        typer.Option(help="The resource type; all by default.", show_default=False),
+        typer.Option(
+            help="A metric's name in summary.json, of bars; the objective by default.",
+            show_default=False,
+        ),
     ] = None,
-    force: Force = False,
-) -> None:
-    """Draw queue length and resource use over time."""
-    _write("load", directories, out, force=force, resource=resource)
-
-
-@app.command(name="decision-time")
-def decision_time(directories: SeveralRuns, out: Out, force: Force = False) -> None:
-    """Draw the decision time by queue length."""
-    _write("decision-time", directories, out, force=force)
-
-
-@app.command()
-def choices(directories: SeveralRuns, out: Out, force: Force = False) -> None:
-    """Draw which dispatcher `hyper` chose over time."""
-    _write("choices", directories, out, force=force)
-
-
-@app.command(name="cpu-time")
-def cpu_time(directories: SeveralRuns, out: Out, force: Force = False) -> None:
-    """Draw the mean CPU time of a round, by part.
-
-    The runs must have the observer `cpu-memory`.
-    """
-    _write("cpu-time", directories, out, force=force)
-
-
-@app.command(name="cpu-memory")
-def cpu_memory(directories: SeveralRuns, out: Out, force: Force = False) -> None:
-    """Draw CPU time and memory over simulated time.
-
-    The runs must have the observer `cpu-memory`.
-    """
-    _write("cpu-memory", directories, out, force=force)
-
-
-@app.command()
-def gantt(
-    directories: SeveralRuns,
-    out: Out,
-    *,
+    resource: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="The resource type of load, all by default; of gantt, the first by default, can"
+            " be repeated.",
+            show_default=False,
+        ),
+    ] = None,
     begin: Annotated[
         str | None,
         typer.Option(
             "--from",
             metavar="TIME",
-            help="Begin: seconds, 2d12h or a date; the first start by default.",
+            help="Begin of gantt: seconds, 2d12h or a date; the first start by default.",
             show_default=False,
         ),
     ] = None,
@@ -152,7 +97,7 @@ def gantt(
         typer.Option(
             "--to",
             metavar="TIME",
-            help="End: seconds, 2d12h or a date; the last end by default.",
+            help="End of gantt: seconds, 2d12h or a date; the last end by default.",
             show_default=False,
         ),
     ] = None,
@@ -160,33 +105,47 @@ def gantt(
         list[str] | None,
         typer.Option(
             metavar="FROM..TO",
-            help="Shade this span, as 12h..1d or by dates; can be repeated.",
-            show_default=False,
-        ),
-    ] = None,
-    resource: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A resource type to draw; can be repeated; the first by default.",
+            help="Shade this span in gantt, as 12h..1d or by dates; can be repeated.",
             show_default=False,
         ),
     ] = None,
     by: Annotated[
         Attribute | None,
         typer.Option(
-            help="What colours show; users by default if there are several, else sizes.",
+            help="What colours of gantt show; users by default if there are several, else sizes.",
             show_default=False,
         ),
     ] = None,
     force: Force = False,
 ) -> None:
-    """Draw jobs on nodes over time as rectangles.
+    """Draw a figure of runs for papers.
 
-    Above is the use of the resource type. Times are dates if the trace has them.
+    Of a quantity of jobs or rounds: boxes (percentiles), ecdf (cumulative distribution), survival
+    (share above each value, with the tail). Of a metric: bars, with 95 % intervals. Over time: load
+    (queue, resource use), gantt (jobs on nodes), choices (dispatchers that hyper chose), cpu-memory
+    (CPU time and memory). Of rounds: decision-time (by queue length), cpu-time (mean, by part).
+    Those of CPU times need runs with the observer cpu-memory.
     """
-    marks = [_both_bounds(text) for text in mark or ()]
-    options = {"begin": begin, "end": end, "marks": marks, "resources": resource or ()}
-    _write("gantt", directories, out, force=force, **options, by=by and by.value)
+    given = {
+        "of": of, "metric": metric, "resource": resource, "from": begin, "to": end, "mark": mark,
+        "by": by,
+    }  # fmt: skip
+    for name, value in given.items():
+        if value and kind not in _KINDS[name]:
+            message = f"{kind} has no such option; it is of {', '.join(_KINDS[name])}"
+            raise typer.BadParameter(message, param_hint=f"--{name}")
+    options: dict[str, Any] = {}
+    if kind is Kind.GANTT:
+        marks = [_both_bounds(text) for text in mark or ()]
+        options = {"resources": resource or (), "begin": begin, "end": end, "marks": marks}
+        options["by"] = by and by.value
+    elif kind is Kind.LOAD and resource:
+        if len(resource) > 1:
+            raise typer.BadParameter("load takes one resource type", param_hint="--resource")
+        options = {"resource": resource[0]}
+    else:
+        options = {name: value for name, value in (("of", of), ("metric", metric)) if value}
+    _write(kind, directories, out, options, force=force)
 
 
 def _both_bounds(text: str) -> tuple[str, str]:
@@ -199,19 +158,19 @@ def _both_bounds(text: str) -> tuple[str, str]:
 
 
 def _write(
-    kind: "Kind", directories: list[Path], out: Path, *, force: bool, **options: Any
+    kind: Kind, directories: list[Path], out: Path, options: dict[str, Any], *, force: bool
 ) -> None:
     from hpcsched.report.compared_study import ComparedStudy
     from hpcsched.report.figures.figure_files import format_of, write_figure
+    from hpcsched.report.figures.figure_kinds import FIGURES
     from hpcsched.report.studied_runs import open_study
-    from hpcsched.report.studying import figure_of
     from hpcsched.whole_files import check_target
 
     format_of(out)
     # Before the runs are read: a mistyped name should not cost minutes.
     check_target(out, force=force)
     study = open_study(directories)
-    write_figure(figure_of(kind, ComparedStudy(study), **options).chart, out, force=force)
+    write_figure(FIGURES[kind](ComparedStudy(study), **options).chart, out, force=force)
     for warning in study.warnings:
         typer.echo(f"warning: {warning}", err=True)
     typer.echo(f"wrote {out}")

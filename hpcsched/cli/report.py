@@ -29,8 +29,7 @@ def report(
     classes in --by; by default of all that tell jobs apart.
     """
     from hpcsched.report.studied_runs import open_study
-    from hpcsched.report.study_comparison import compare_study
-    from hpcsched.report.studying import study_page
+    from hpcsched.report.studying import compare_study, study_page
     from hpcsched.whole_files import check_target, make_folder, write_text
 
     # Before the runs are read and audited, which may take minutes.

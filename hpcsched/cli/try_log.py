@@ -86,7 +86,6 @@ def try_log(
     is audited. Exits with 1 if an audit finds a violation.
     """
     from hpcsched.errors import flag
-    from hpcsched.report.tables.audit_lines import check_lines
     from hpcsched.studies.first_look.first_look import (
         busiest_jobs,
         look_at,
@@ -147,7 +146,7 @@ def try_log(
         typer.echo(f"warning: {warning}", err=True)
     bad = [one for one in tried if not one.audit.ok]
     for one in bad:
-        for line in check_lines(one.audit):
+        for line in one.audit.lines():
             typer.echo(f"{one.label}: {line}", err=True)
     if format_ is TableFormat.TEXT:
         if standing.alike:

@@ -1,5 +1,6 @@
 """`hpcsched verify`: an audit of a run by code that shares nothing with the simulator."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -19,6 +20,13 @@ def verify(
     replay: Annotated[
         bool, typer.Option("--replay", help="Run the scenario again, and compare every start.")
     ] = False,
+    measure: Annotated[
+        bool,
+        typer.Option(
+            "--measure",
+            help="Compute the metrics again instead, as after a failed metric was mended.",
+        ),
+    ] = False,
     format_: DataFormatOption = DataFormat.TEXT,
     out: OutFile = None,
     force: Force = False,
@@ -26,11 +34,16 @@ def verify(
     """Audit a run against its trace, system and records.
 
     Prints each check with the violations found. Exits with 1 if there is a violation, or if
-    --replay cannot replay the run.
+    --replay cannot replay the run. With --measure, writes the summary anew, and exits with 1 if
+    something still cannot be measured.
     """
+    if measure:
+        if replay:
+            raise typer.BadParameter("give it without --replay", param_hint="--measure")
+        _measure(directory)
+        return
     from hpcsched.audit.auditing import audit_directory, replay_directory
     from hpcsched.report.run_choice import one_run_folder
-    from hpcsched.report.tables.audit_lines import check_lines
     from hpcsched.runs.directory import RunDirectory
 
     run = RunDirectory.open(one_run_folder(directory))
@@ -51,11 +64,25 @@ def verify(
             content["replay"] = {"checks": _checks(again)}
         emit(json_text(content), out, force=force)
     else:
-        lines = [*check_lines(report), *_replay_lines(again), "ok" if ok else "not ok"]
+        lines = [*report.lines(), *_replay_lines(again), "ok" if ok else "not ok"]
         if run.partial:
             lines.insert(0, f"partial: the run was {run.manifest.status}; its records are checked")
         emit("\n".join(lines), out, force=force)
     if not ok:
+        raise typer.Exit(1)
+
+
+def _measure(directory: Path) -> None:
+    """Compute the metrics of a run again, without a replay, and print its account."""
+    from hpcsched.report.run_choice import one_run_folder
+    from hpcsched.report.tables.run_account import account_lines
+    from hpcsched.runs.directory import RunDirectory
+    from hpcsched.runs.measuring import measure_again
+
+    run = measure_again(RunDirectory.open(one_run_folder(directory)))
+    for line in account_lines(run.summary):
+        typer.echo(line)
+    if run.summary.get("not_measured"):
         raise typer.Exit(1)
 
 
@@ -67,13 +94,11 @@ def _checks(report: "AuditReport") -> list[dict[str, Any]]:
 
 def _replay_lines(again: "AuditReport | str | None") -> "Iterator[str]":
     """Yield the checks of a replay, then its outcome; `again` is the reason if it was not made."""
-    from hpcsched.report.tables.audit_lines import check_lines
-
     if again is None:
         yield "checked against its own records, its trace and its scenario; not replayed"
     elif isinstance(again, str):
         yield f"not replayed: {again}"
     else:
-        yield from check_lines(again)
+        yield from again.lines()
         starts = again.checks[0]
         yield f"replayed: {starts.looked_at - starts.count} of {starts.looked_at} starts equal"

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hpcsched.dispatching.decision_reasons import STARTS, ReasonKind
-from hpcsched.report.figures.dispatcher_choices import ChosenFrom, choice_at, choices_of
+from hpcsched.report.figures.run_series import ChosenFrom, choice_at, choices_of
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.reason_records import ReasonRow, jobs_that_speak_of, reasons_of
 from hpcsched.whole_files import problem

@@ -1,12 +1,139 @@
-"""A study with the jobs of its runs, and the baseline of the comparison."""
+"""A study with the times of its jobs, the quantities derived from them, and its baseline."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
+from typing import Any, NamedTuple
 
-from hpcsched.report.run_choice import pick_run
-from hpcsched.report.studied_runs import StudiedRun, Study
-from hpcsched.report.tables.job_times import JobTimes, read_job_times
+import numpy as np
+
+from hpcsched.metrics.column_sums import FloatColumn
+from hpcsched.metrics.metric_tables import Column
+from hpcsched.metrics.slowdown import bounded_slowdowns
+from hpcsched.report.studied_runs import StudiedRun, Study, pick_run
+from hpcsched.runs.summary import DEFAULT_TAU
+
+
+class JobTimes(NamedTuple):
+    """Times of the jobs that ran, by ascending number.
+
+    Attributes
+    ----------
+    job_ids
+        Numbers of the jobs, `[J]`.
+    submits, starts, ends
+        Submit, start and end times in seconds, `[J]`.
+    tau
+        Bound of the run's bounded slowdown, in seconds.
+    """
+
+    job_ids: Column
+    submits: Column
+    starts: Column
+    ends: Column
+    tau: int
+
+    @property
+    def run_times(self) -> Column:
+        """Run time of each job, in seconds, `[J]`."""
+        return self.ends - self.starts
+
+    def only(self, keep: Any) -> "JobTimes":
+        """Return some of the jobs."""
+        columns = (self.job_ids, self.submits, self.starts, self.ends)
+        job_ids, submits, starts, ends = (column[keep] for column in columns)
+        return JobTimes(job_ids, submits, starts, ends, self.tau)
+
+
+class Quantity(NamedTuple):
+    """A quantity of each job.
+
+    Attributes
+    ----------
+    title, unit
+        Label of an axis; the unit is empty for a ratio.
+    has
+        Function that returns the mask of the jobs that have it; None: all have.
+    """
+
+    title: str
+    unit: str
+    population: str
+    of: Callable[[JobTimes], FloatColumn]
+    has: Callable[[JobTimes], Any] | None = None
+
+    def values(self, jobs: JobTimes) -> FloatColumn:
+        """Return the values of the jobs that have the quantity."""
+        return self.of(jobs if self.has is None else jobs.only(self.has(jobs)))
+
+
+QUANTITIES: Mapping[str, Quantity] = {
+    "wait_time": Quantity(
+        "wait time",
+        "s",
+        "all jobs that ran",
+        lambda jobs: (jobs.starts - jobs.submits).astype(np.float64),
+    ),
+    "response_time": Quantity(
+        "response time",
+        "s",
+        "all jobs that ran",
+        lambda jobs: (jobs.ends - jobs.submits).astype(np.float64),
+    ),
+    "slowdown": Quantity(
+        "slowdown",
+        "",
+        "jobs that ran for at least 1 s",
+        lambda jobs: np.asarray((jobs.ends - jobs.submits) / jobs.run_times),
+        lambda jobs: jobs.run_times > 0,
+    ),
+    "bounded_slowdown": Quantity(
+        "bounded slowdown",
+        "",
+        "all jobs that ran",
+        lambda jobs: bounded_slowdowns(jobs.submits, jobs.ends, jobs.run_times, jobs.tau),
+    ),
+}
+"""Quantities of each job, by their names in the glossary."""
+
+
+def read_job_times(one: StudiedRun) -> JobTimes:
+    """Return the times of a run's jobs that ran.
+
+    Raises
+    ------
+    InputError
+        A file of the run is damaged.
+    """
+    names = ("job_id", "submit_time", "start_time", "end_time")
+    table = one.run.all_jobs.read(*names)
+    # Rejected jobs have no start; every quantity is over jobs that ran.
+    table = table.filter(table["start_time"].is_valid()).sort_by("job_id")
+    columns = [table[name].to_numpy().astype(np.int64) for name in names]
+    return JobTimes(columns[0], columns[1], columns[2], columns[3], tau_of(one))
+
+
+def tau_of(one: StudiedRun) -> int:
+    """Return the bound of a run's bounded slowdown, in seconds."""
+    definition = one.run.summary.get("definitions", {}).get("mean_bounded_slowdown", {})
+    # A scenario need not ask for the metric whose bound this is.
+    return int(definition.get("parameters", {}).get("tau", DEFAULT_TAU))
+
+
+def by_submission(jobs: JobTimes) -> Column:
+    """Return the indices of jobs in the order of submission.
+
+    Notes
+    -----
+    Blocks of neighbours are resampled for intervals: jobs submitted together are correlated.
+
+    Returns
+    -------
+    Column
+        Indices, `[J]`; equal submit times keep the order of job numbers.
+    """
+    # Ties stay in the order of numbers: blocks are the same on every platform.
+    return np.argsort(jobs.submits, kind="stable")
 
 
 class ComparedStudy:

@@ -1,6 +1,6 @@
-"""Metrics of schedules by class of jobs: partition, queue, group, user, size or use of GPUs."""
+"""Metrics of schedules by class of jobs, and their tables."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import compress
 from pathlib import Path
 from typing import NamedTuple
@@ -11,11 +11,14 @@ import pyarrow as pa
 
 from hpcsched.arrow_arrays import arrow_array, computed
 from hpcsched.dispatching.problem import Objective
+from hpcsched.errors import HpcschedError
 from hpcsched.metrics.column_sums import FloatColumn
-from hpcsched.metrics.metric_tables import Table
+from hpcsched.metrics.metric_tables import Table as JobsTable
 from hpcsched.metrics.response_times import mean_wait_time
 from hpcsched.metrics.slowdown import mean_bounded_slowdown
+from hpcsched.report.compared_study import ComparedStudy, tau_of
 from hpcsched.report.job_classes import (
+    KINDS,
     OF_JOBS,
     SITE_PARTITION,
     TITLES,
@@ -23,10 +26,15 @@ from hpcsched.report.job_classes import (
     job_classes,
     site_partitions,
 )
+from hpcsched.report.run_labels import short_labels
 from hpcsched.report.studied_runs import StudiedRun
-from hpcsched.report.tables.job_times import tau_of
+from hpcsched.report.tables.report_table import Cell, Table, plain, shown
+from hpcsched.report.tables.run_comparison import percent_of, value_text
+from hpcsched.runs.assembly import assemble
 from hpcsched.runs.columns import JOB_COLUMNS
+from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.tables import ArrowTable
+from hpcsched.scenario import load_scenario
 from hpcsched.scenario.resolved import read_partitions
 
 MOST_CLASSES = 20
@@ -94,7 +102,7 @@ class Schedule(NamedTuple):
         )
 
 
-Measure = Callable[[Schedule, Table], float | None]
+Measure = Callable[[Schedule, JobsTable], float | None]
 """Returns the value of a metric over some jobs of a schedule."""
 
 
@@ -255,3 +263,161 @@ def _measured(
             for title, (_, of) in measures.items()
         },
     )
+
+
+def breakdowns(
+    compared: ComparedStudy,
+    kinds: Sequence[str] | None = None,
+    log: Schedule | None = None,
+    *,
+    log_is_baseline: bool = False,
+) -> Iterator[JobBreakdown]:
+    """Yield the metrics of runs by class of jobs, for each kind of class.
+
+    Parameters
+    ----------
+    compared
+        The runs and their baseline.
+    kinds
+        Kinds of classes; None: those of which the baseline has two classes or more.
+    log
+        The schedule of the log, which comes after the runs; None: without it.
+    log_is_baseline
+        Whether it is the baseline.
+
+    Raises
+    ------
+    InputError
+        A file of a run is damaged.
+    """
+    if kinds is not None and not kinds:
+        return
+    runs = compared.study.runs
+    schedules = [read_schedule(one, objective_of(one.run)) for one in runs]
+    base = [one.name for one in runs].index(compared.baseline_run.name)
+    if log is not None:
+        # One population for all: the jobs whose start the log records.
+        known = log.jobs["job_id"].to_numpy()
+        schedules = [one.only(np.isin(one.jobs["job_id"].to_numpy(), known)) for one in schedules]
+        schedules.append(log)
+        base = len(runs) if log_is_baseline else base
+    for kind in KINDS if kinds is None else kinds:
+        found = job_breakdown(schedules, base, kind)
+        # One class, and all jobs, say the same.
+        if kinds is not None or len(found.classes) > 2:
+            yield found
+
+
+def objective_of(run: RunDirectory) -> Objective | None:
+    """Return the objective of a run's scenario; None where it cannot be built here."""
+    try:
+        return assemble(load_scenario(run.scenario_path)).objective
+    # A plugin need not be installed where runs are compared.
+    except HpcschedError:
+        return None
+
+
+def breakdown_table(breakdown: JobBreakdown, *, sections: bool = True) -> Table:
+    """Return a table of formatted metrics, with a row for each metric and class.
+
+    Parameters
+    ----------
+    breakdown
+        The metrics. Values of other schedules than the baseline have their percentage of the
+        baseline's value in brackets.
+    """
+    base = breakdown.baseline
+    labels = _labels(breakdown)
+    titles = [f"{label} (baseline)" if k == base else label for k, label in enumerate(labels)]
+    rows: list[tuple[Cell, ...]] = []
+    begins = []
+    for metric, unit in breakdown.units.items():
+        title = f"{metric}, in {unit}" if unit else metric
+        begins.append((len(rows), title))
+        for one in breakdown.classes:
+            share = one.area_percent[base]
+            values = one.values[metric]
+            cells = (
+                value_text(value, None if k == base else percent_of(value, values[base]))
+                for k, value in enumerate(values)
+            )
+            area = shown(None) if share is None else f"{share:.1f}"
+            first = () if sections else (title,)
+            rows.append((*first, one.name, one.jobs[base], area, *cells))
+    header = (*plain(breakdown.kind, "jobs"), ("area", "%"), *plain(*titles))
+    if not sections:
+        header = (*plain("metric"), *header)
+    return Table(
+        f"by_{breakdown.kind}",
+        f"By {breakdown.title}",
+        header,
+        tuple(rows),
+        tuple(_notes(breakdown)),
+        frozenset(range(1 if sections else 2, len(header))),
+        tuple(begins) if sections else (),
+    )
+
+
+def breakdown_values(breakdown: JobBreakdown) -> Table:
+    """Return a table of exact values with a row for each class, metric and schedule.
+
+    Returns
+    -------
+    Table
+        Columns: the kind of class, metric, unit, run, directory, jobs, share of the area in
+        percent, value, percent of the baseline's value.
+    """
+    columns = (breakdown.kind, "metric", "unit", "run", "directory", "jobs", "area_percent")
+    return Table(
+        f"by_{breakdown.kind}",
+        f"By {breakdown.title}",
+        plain(*columns, "value", "percent_of_baseline"),
+        tuple(row for one in breakdown.classes for row in _exact(breakdown, one)),
+        tuple(_notes(breakdown)),
+    )
+
+
+def _exact(breakdown: JobBreakdown, one: ClassValues) -> Iterator[tuple[Cell, ...]]:
+    for metric, unit in breakdown.units.items():
+        values = one.values[metric]
+        for k, schedule in enumerate(breakdown.schedules):
+            about = (one.name, metric, unit, schedule.name, str(schedule.source))
+            percent = percent_of(values[k], values[breakdown.baseline])
+            yield (*about, one.jobs[k], one.area_percent[k], values[k], percent)
+
+
+def _labels(breakdown: JobBreakdown) -> list[str]:
+    """Return the labels of the runs, and the name of the log's own schedule."""
+    labels = short_labels(one.name for one in breakdown.schedules if not one.note)
+    return [labels.get(one.name, one.name) for one in breakdown.schedules]
+
+
+def _notes(breakdown: JobBreakdown) -> Iterator[str]:
+    baseline = _labels(breakdown)[breakdown.baseline]
+    of_log = [one for one in breakdown.schedules if one.note]
+    population = "jobs that ran and whose start the log records" if of_log else "all jobs that ran"
+    yield f"In brackets: percent of {baseline}. Over {population}."
+    for one in of_log:
+        yield f"{one.name}: {one.note}."
+    yield (
+        f"jobs and area are those of {baseline}: area is the share of demand × run time, summed"
+        " over the jobs."
+    )
+    if breakdown.left_out:
+        count = len([one for one in breakdown.classes if one.name != ALL]) - 1
+        yield (
+            f"Shown are the {count} with the largest area; the {breakdown.left_out} others are one"
+            " row."
+        )
+    about = _ABOUT.get(breakdown.kind)
+    if about is not None:
+        yield about
+
+
+_ABOUT = {
+    "partition": "Partitions are those of the scenario, or the log's where it declares none.",
+    "size": "The number of units that a job asks for, in classes that end at powers of two.",
+    "gpu": "GPU: jobs that ask for a resource type with gpu in its name.",
+    "hour": "Hours of the day by the clock of the log.",
+}
+"""Notes on kinds of classes."""

@@ -13,7 +13,7 @@ from hpcsched.metrics.metric_tables import Column
 from hpcsched.plugins.manager import registry
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.job_breakdown import Schedule, read_schedule
-from hpcsched.report.tables.log_column import LogColumn, LogFigures
+from hpcsched.report.tables.run_comparison import LogColumn, LogFigures
 from hpcsched.runs.assembly import Assembly, assemble_again
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.manifest import ON_A_CLUSTER

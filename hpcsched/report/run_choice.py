@@ -1,16 +1,9 @@
 """The choice of a run by its path or name: one rule for every command that reads runs."""
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from hpcsched.errors import Finding, InputError
-from hpcsched.report.run_labels import short_labels
 from hpcsched.runs.files import MANIFEST
 from hpcsched.whole_files import problem
-
-if TYPE_CHECKING:
-    from hpcsched.report.studied_runs import StudiedRun
 
 INDEX = "experiment.json"
 """The file of an experiment's folder that lists its cells and their runs."""
@@ -49,7 +42,7 @@ def run_folder(given: Path) -> Path:
     # Only folders that hold runs themselves: a mistyped path must not search a whole disk.
     if not (parent / INDEX).is_file() and not any(parent.glob(f"*/{MANIFEST}")):
         return given
-    from hpcsched.report.studied_runs import open_study  # noqa: PLC0415 (it calls this module)
+    from hpcsched.report.studied_runs import open_study, pick_run  # noqa: PLC0415 (arrays take time)
 
     return pick_run(given.name, open_study([parent]).runs, parent).run.path
 
@@ -65,7 +58,7 @@ def one_run_folder(given: Path) -> Path:
     folder = run_folder(given)
     if (folder / MANIFEST).is_file() or not folder.is_dir() or not any(folder.rglob(MANIFEST)):
         return folder
-    from hpcsched.report.studied_runs import open_study  # noqa: PLC0415 (it calls this module)
+    from hpcsched.report.studied_runs import open_study  # noqa: PLC0415 (arrays take time)
 
     runs = open_study([folder]).runs
     if len(runs) > 1:
@@ -73,40 +66,3 @@ def one_run_folder(given: Path) -> Path:
         message = f"it holds {len(runs)} runs: expected {folder}/NAME of one of them: {names}"
         raise problem("several-runs", folder, message)
     return runs[0].run.path
-
-
-def pick_run(wanted: str, runs: "Sequence[StudiedRun]", folder: Path | None = None) -> "StudiedRun":
-    """Return the run that is meant by a name or a directory.
-
-    Parameters
-    ----------
-    wanted
-        A run's name; what was varied, such as a dispatcher; the name of its scenario; its
-        directory; or its label.
-    folder
-        The folder that holds the runs, for the error; None for a baseline.
-
-    Raises
-    ------
-    InputError
-        It means none of the runs, or several.
-    """
-    labels = short_labels(one.name for one in runs)
-    found = (
-        [one for one in runs if one.name == wanted]
-        or [
-            one
-            for one in runs
-            if wanted in (one.configuration, one.run.manifest.scenario)
-            or Path(wanted) == one.run.path
-        ]
-        or [one for one in runs if labels[one.name] == wanted]
-    )
-    if len(found) == 1:
-        return found[0]
-    what = "is the name of several runs; give a directory" if found else "is none of these runs"
-    there = ", ".join(one.name for one in runs)
-    message = f"{wanted!r} {what}; there are: {there}"
-    if folder is not None:
-        raise problem("unknown-run", folder, message)
-    raise InputError(Finding("unknown-baseline", message))

@@ -1,4 +1,4 @@
-"""The runs of a comparison, figure or report, with their configurations, traces and seeds."""
+"""Runs of a comparison, figure or report: chosen by path or name, with traces and seeds."""
 
 import json
 from collections import Counter, defaultdict
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hpcsched.errors import Finding, InputError
 from hpcsched.report.run_choice import INDEX, run_folder
 from hpcsched.report.run_labels import short_labels
 from hpcsched.runs.directory import RunDirectory
@@ -276,3 +277,40 @@ def _names(configurations: Sequence[str], groups: Sequence[str], seeds: Sequence
                 for name, extra in zip(names, more, strict=True)
             ]
     return names
+
+
+def pick_run(wanted: str, runs: Sequence[StudiedRun], folder: Path | None = None) -> StudiedRun:
+    """Return the run that is meant by a name or a directory.
+
+    Parameters
+    ----------
+    wanted
+        A run's name; what was varied, such as a dispatcher; the name of its scenario; its
+        directory; or its label.
+    folder
+        The folder that holds the runs, for the error; None for a baseline.
+
+    Raises
+    ------
+    InputError
+        It means none of the runs, or several.
+    """
+    labels = short_labels(one.name for one in runs)
+    found = (
+        [one for one in runs if one.name == wanted]
+        or [
+            one
+            for one in runs
+            if wanted in (one.configuration, one.run.manifest.scenario)
+            or Path(wanted) == one.run.path
+        ]
+        or [one for one in runs if labels[one.name] == wanted]
+    )
+    if len(found) == 1:
+        return found[0]
+    what = "is the name of several runs; give a directory" if found else "is none of these runs"
+    there = ", ".join(one.name for one in runs)
+    message = f"{wanted!r} {what}; there are: {there}"
+    if folder is not None:
+        raise problem("unknown-run", folder, message)
+    raise InputError(Finding("unknown-baseline", message))

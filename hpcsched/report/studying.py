@@ -1,22 +1,170 @@
 """Comparisons, figures and pages of runs, for the commands and for notebooks."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
+import pyarrow as pa
+
+from hpcsched.arrow_arrays import python_array
 from hpcsched.errors import Finding, HpcschedError, InputError
 from hpcsched.report.compared_study import ComparedStudy
+from hpcsched.report.job_breakdown import (
+    JobBreakdown,
+    breakdown_table,
+    breakdown_values,
+    breakdowns,
+)
 from hpcsched.report.job_classes import ClassName, class_kinds
+from hpcsched.report.recorded_schedule import NAME, recorded_schedule
 from hpcsched.report.studied_runs import Study, open_study
-from hpcsched.report.study_comparison import StudyComparison, compare_study
+from hpcsched.report.tables.report_table import Table
+from hpcsched.report.tables.run_comparison import (
+    Comparison,
+    compare_runs,
+    comparison_content,
+    comparison_table,
+    values_table,
+)
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.runner import RunResult
 from hpcsched.whole_files import check_target, make_folder, write_text
 
 if TYPE_CHECKING:
-    from hpcsched.report.figures.chart_parts import Chart, Figure
-    from hpcsched.report.figures.job_categories import By
+    from hpcsched.report.figures.chart_parts import Chart
     from hpcsched.report.page.page import Verdict
+
+
+@dataclass(frozen=True, repr=False)
+class StudyComparison:
+    """Runs compared, which notebooks show as tables.
+
+    Attributes
+    ----------
+    study
+        The runs, with the baseline of figures and of differences of the same jobs.
+    comparison
+        Metrics of the runs, and of the log's own schedule if asked for.
+    breakdowns
+        Metrics by class of jobs, by kind of class such as `user`.
+    """
+
+    study: ComparedStudy
+    comparison: Comparison
+    breakdowns: Mapping[str, JobBreakdown]
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Runs that were left out, and reasons for which runs may not be comparable."""
+        return (*self.study.study.warnings, *self.comparison.warnings)
+
+    @property
+    def metrics(self) -> Table:
+        """Table of formatted metrics, a column for each run."""
+        return comparison_table(self.comparison)
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """Tables of formatted metrics: of all jobs, then by class."""
+        return (self.metrics, *map(breakdown_table, self.breakdowns.values()))
+
+    def as_text(self) -> str:
+        """Return the tables as aligned text."""
+        return "\n\n".join(table.as_text() for table in self.tables)
+
+    def as_markdown(self) -> str:
+        """Return the tables as Markdown."""
+        return "\n\n".join(table.as_markdown() for table in self.tables)
+
+    def as_latex(self) -> str:
+        """Return the tables as `table` environments for LaTeX."""
+        return "\n\n".join(table.as_latex() for table in self.tables)
+
+    def content(self, others: Sequence[Table] = ()) -> dict[str, Any]:
+        """Return exact values, as `hpcsched compare --format json` writes them.
+
+        Parameters
+        ----------
+        others
+            Tables that are added before those by class.
+        """
+        tables = [*others, *map(breakdown_values, self.breakdowns.values())]
+        extra = {"tables": {one.name: one.content() for one in tables}} if tables else {}
+        return {**comparison_content(self.comparison), **extra}
+
+    @property
+    def values(self) -> pa.Table:
+        """Exact metrics as an Arrow table with a row for each metric and run.
+
+        The columns are those of `hpcsched compare --format csv`. pandas (`to_pandas()`), polars and
+        DuckDB also take the comparison itself as a data frame.
+        """
+        table = values_table(self.comparison)
+        names = [name for name, _ in table.columns]
+        kinds = {"value": pa.float64(), "percent_of_baseline": pa.float64()}
+        return pa.table(
+            {
+                name: python_array([row[k] for row in table.rows], kinds.get(name, pa.string()))
+                for k, name in enumerate(names)
+            }
+        )
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Return the values for other libraries, by the PyCapsule interface of Arrow."""
+        return self.values.__arrow_c_stream__(requested_schema)
+
+    def __str__(self) -> str:
+        return self.as_text()
+
+    def __repr__(self) -> str:
+        return self.as_text()
+
+    def _repr_html_(self) -> str:
+        """Return the tables for notebooks."""
+        return "".join(table._repr_html_() for table in self.tables)
+
+
+def compare_study(
+    study: Study,
+    *,
+    baseline: str | None = None,
+    kinds: Sequence[str] | None = (),
+    recorded: bool = False,
+) -> StudyComparison:
+    """Compare the runs of a study.
+
+    Parameters
+    ----------
+    study
+        The runs.
+    baseline
+        As in `ComparedStudy`; with `recorded` also `recorded`, the log's own schedule, unless a run
+        is called so.
+    kinds
+        Kinds of classes of jobs; None: those of which the baseline has two classes or more.
+    recorded
+        Whether the log's own schedule is the last column.
+
+    Raises
+    ------
+    InputError
+        A file of a run is damaged, no run has the name of the baseline, or the log's own schedule
+        is not known.
+    """
+    names = {name for one in study.runs for name in (one.name, one.configuration)}
+    log_is_baseline = recorded and baseline == NAME and NAME not in names
+    compared = ComparedStudy(study, None if log_is_baseline else baseline)
+    log = recorded_schedule(compared) if recorded else None
+    column = None if log is None else log.column
+    schedule = None if log is None else log.schedule
+    by_class = breakdowns(compared, kinds, schedule, log_is_baseline=log_is_baseline)
+    return StudyComparison(
+        compared,
+        compare_runs(compared, column, log_is_baseline=log_is_baseline),
+        {one.kind: one for one in by_class},
+    )
+
 
 Run = RunResult | Path | str
 """A run: as `run` returns it, or the path or name of its directory; also a folder of runs."""
@@ -105,7 +253,9 @@ def plot(kind: Kind, *runs: Run | Sequence[Run], **options: Any) -> "Chart":
     runs
         The runs, one by one or as a list.
     options
-        As in `figure_of`.
+        `of`, the quantity of `boxes`, `ecdf` and `survival` (`bounded_slowdown`, `wait_time`, …);
+        `metric` of `bars`, by default the objective; `resource` of `load`; `resources`, `begin`,
+        `end` (seconds, durations or dates), `marks` (pairs of such times) and `by` of `gantt`.
 
     Raises
     ------
@@ -119,7 +269,9 @@ def plot(kind: Kind, *runs: Run | Sequence[Run], **options: Any) -> "Chart":
         found = repr(kind) if isinstance(kind, str) else f"a value of type {type(kind).__name__}"
         message = f"expected a kind of figure first: {', '.join(kinds)}; found {found}"
         raise InputError(Finding("unknown-figure", message))
-    return figure_of(kind, ComparedStudy(_opened(runs)), **options).chart
+    from hpcsched.report.figures.figure_kinds import FIGURES  # noqa: PLC0415 (altair takes its time)
+
+    return FIGURES[kind](ComparedStudy(_opened(runs)), **options).chart
 
 
 def study_page(
@@ -234,80 +386,10 @@ def _verdict(run: RunDirectory) -> "Verdict":
     """Audit a run; the verdict is `not checked` if it cannot be audited, as without its trace."""
     from hpcsched.audit.auditing import audit_directory  # noqa: PLC0415
     from hpcsched.report.page.page import NOT_AUDITED, OK, Verdict  # noqa: PLC0415
-    from hpcsched.report.tables.audit_lines import audit_lines  # noqa: PLC0415
 
     try:
         found = audit_directory(run)
     except HpcschedError as error:
         return NOT_AUDITED._replace(lines=(str(error),))
-    return Verdict(OK if found.ok else "not ok", tuple(audit_lines(found)))
-
-
-def figure_of(kind: Kind, compared: ComparedStudy, **options: Any) -> "Figure":
-    """Return a figure of a study.
-
-    Parameters
-    ----------
-    kind
-        Kind of the figure.
-    compared
-        The runs.
-    options
-        `of`, the quantity of `boxes`, `ecdf` and `survival` (`bounded_slowdown`, `wait_time`, …);
-        `metric` of `bars`, by default the objective; `resource` of `load`; `resources`, `begin`,
-        `end` (seconds, durations or dates), `marks` (pairs of such times) and `by` of `gantt`.
-
-    Raises
-    ------
-    InputError
-        If a run cannot be read, or lacks what the figure shows.
-    TypeError
-        If the kind has no such option.
-    """
-    from hpcsched.report.figures import (  # noqa: PLC0415 (altair takes its time)
-        choice_figure,
-        decision_time_figure,
-        distribution_figures,
-        gantt_figure,
-        load_figure,
-        metric_figure,
-        process_usage_figures,
-    )
-
-    def boxes(of: str = "bounded_slowdown") -> "Figure":
-        return distribution_figures.box_figure(compared, of)
-
-    def ecdf(of: str = "bounded_slowdown") -> "Figure":
-        return distribution_figures.distribution_figure(compared, of)
-
-    def survival(of: str = "bounded_slowdown") -> "Figure":
-        return distribution_figures.survival_figure(compared, of)
-
-    def bars(metric: str | None = None) -> "Figure":
-        return metric_figure.metric_figure(compared, metric)
-
-    def load(resource: str | None = None) -> "Figure":
-        return load_figure.load_figure(compared, resource)
-
-    def gantt(
-        resources: Sequence[str] = (),
-        begin: int | str | None = None,
-        end: int | str | None = None,
-        marks: Sequence[tuple[int | str, int | str]] = (),
-        by: "By | None" = None,
-    ) -> "Figure":
-        return gantt_figure.gantt_figure(compared.study, resources, begin, end, marks=marks, by=by)
-
-    drawings: Mapping[Kind, Callable[..., Figure]] = {
-        "boxes": boxes,
-        "ecdf": ecdf,
-        "survival": survival,
-        "bars": bars,
-        "load": load,
-        "gantt": gantt,
-        "decision-time": lambda: decision_time_figure.decision_time_figure(compared),
-        "choices": lambda: choice_figure.choice_figure(compared),
-        "cpu-time": lambda: process_usage_figures.cpu_time_figure(compared),
-        "cpu-memory": lambda: process_usage_figures.cpu_over_time_figure(compared),
-    }
-    return drawings[kind](**options)
+    word = OK if found.ok else "not ok"
+    return Verdict(word, (*found.lines(), word))

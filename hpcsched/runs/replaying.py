@@ -158,8 +158,8 @@ class Replay:
     def figures(self) -> "Table":
         """Table of the objective and the metrics, which is printed and which notebooks show."""
         # A replay in memory needs no tables until it is printed.
-        from hpcsched.report.tables.comparison_table import value_text  # noqa: PLC0415
         from hpcsched.report.tables.report_table import Table  # noqa: PLC0415
+        from hpcsched.report.tables.run_comparison import value_text  # noqa: PLC0415
 
         values = [("objective", self.objective), *self.metrics.items()]
         return Table.formatted(

@@ -33,3 +33,38 @@ def test_what_is_expected_counts_as_looked_at() -> None:
     assert (check.looked_at, check.count) == (2, 1)
     assert check.violations == ["rounds: expected 4, found 5"]
     assert AuditReport((Check("nothing found"),)).ok
+
+
+def checked(*messages: str) -> Check:
+    """Return a check of 20 items that found these violations."""
+    check = Check("capacity is kept", 20)
+    for message in messages:
+        check.found(message)
+    return check
+
+
+def test_the_lines_of_a_clean_audit() -> None:
+    """Each check has a line; what could not be checked stands below it."""
+    check = Check("waits are right", 3, notes=["job 2 has no start"])
+    assert list(AuditReport((checked(), check)).lines()) == [
+        "ok: capacity is kept (20 looked at)",
+        "ok: waits are right (3 looked at)",
+        "  note: job 2 has no start",
+    ]
+
+
+def test_the_lines_of_one_violation() -> None:
+    """The other check stays ok."""
+    assert list(AuditReport((checked("node 3 at 7 s"), Check("b"))).lines()) == [
+        "1 violation: capacity is kept (20 looked at)",
+        "  node 3 at 7 s",
+        "ok: b (0 looked at)",
+    ]
+
+
+def test_many_violations_are_counted() -> None:
+    """Of 13 violations ten are spelt out."""
+    lines = list(AuditReport((checked(*(f"job {k}" for k in range(SHOWN + 3))),)).lines())
+    assert lines[0] == "13 violations: capacity is kept (20 looked at)"
+    assert lines[1:11] == [f"  job {k}" for k in range(10)]
+    assert lines[11:] == ["  … and 3 more"]

@@ -40,7 +40,7 @@ COMMANDS: Mapping[str, tuple[str, int]] = {
     "validate": ("validate s.yaml bad.yaml --out out/findings", 1),
     "experiment": ("experiment experiment.yaml --out out/experiment", 0),
     "verify": (f"verify {RUN}", 0),
-    "measure": (f"measure {RUN}", 0),
+    "measure": (f"verify {RUN} --measure", 0),
     "compare": (f"compare {RUN} --by user --by partition --by group --by queue", 0),
     "report": (f"report {RUN} --no-verify --out out/report.html --force", 0),
     "explain": (f"explain {RUN} 105", 0),

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from hpcsched.report.breakdowns import breakdowns, objective_of
 from hpcsched.report.compared_study import ComparedStudy
+from hpcsched.report.job_breakdown import breakdowns, objective_of
 from hpcsched.report.studied_runs import open_study
 from tests.report.named_site import write_site
 from tests.report.studies import pair

@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from hpcsched.report.breakdowns import objective_of
 from hpcsched.report.compared_study import ComparedStudy
-from hpcsched.report.job_breakdown import JobBreakdown, job_breakdown, read_schedule
+from hpcsched.report.job_breakdown import JobBreakdown, job_breakdown, objective_of, read_schedule
 from hpcsched.report.studied_runs import open_study
 from tests.report.named_site import write_site
 

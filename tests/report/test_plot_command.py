@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from hpcsched.cli import app
 from hpcsched.cli.plot import Attribute
-from hpcsched.report.figures.job_categories import ATTRIBUTES
+from hpcsched.report.figures.gantt import ATTRIBUTES
 from tests.report.studies import pair
 
 

@@ -11,7 +11,7 @@ import hpcsched
 from hpcsched.cli.shared_options import JobClass
 from hpcsched.report.job_classes import ClassName
 from hpcsched.report.studied_runs import open_study
-from hpcsched.report.study_comparison import compare_study
+from hpcsched.report.studying import compare_study
 from tests.report.named_site import LOG, shown, write_site
 
 ALL_RECORDED = LOG.replace("10:00:20|2024-03-01T10:00:50", "10:00:40|2024-03-01T10:01:10")

@@ -7,8 +7,7 @@ import pytest
 
 import hpcsched
 from hpcsched.report.studied_runs import open_study
-from hpcsched.report.study_comparison import compare_study
-from hpcsched.report.studying import study_page
+from hpcsched.report.studying import compare_study, study_page
 from tests.runs.small_scenario import write_scenario
 
 

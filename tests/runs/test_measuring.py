@@ -1,4 +1,4 @@
-"""The metrics of a finished run, computed again, also by `hpcsched measure`."""
+"""The metrics of a finished run, computed again, also by `hpcsched verify --measure`."""
 
 from pathlib import Path
 
@@ -62,11 +62,11 @@ def test_the_account_has_the_value(tmp_path: Path, capsys: pytest.CaptureFixture
     assert cli.main(["run", str(write_scenario(tmp_path)), "--out", str(folder)]) == 0
     printed = capsys.readouterr().out.splitlines()
     without_waits(RunDirectory.open(folder))
-    assert cli.main(["measure", str(folder)]) == 0
+    assert cli.main(["verify", str(folder), "--measure"]) == 0
     assert capsys.readouterr().out.splitlines() == printed[:-1]
 
 
 def test_no_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What is no run is refused in one line."""
-    assert cli.main(["measure", str(tmp_path)]) == 1
+    assert cli.main(["verify", str(tmp_path), "--measure"]) == 1
     assert "not a run directory" in capsys.readouterr().err

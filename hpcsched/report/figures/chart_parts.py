@@ -14,7 +14,7 @@ import numpy as np
 
 from hpcsched.metrics.column_sums import FloatColumn
 from hpcsched.report.figures.figure_style import PAPER_WIDTH, Look
-from hpcsched.report.tables.table_parts import duration_text
+from hpcsched.report.tables.report_table import duration_text
 from hpcsched.system.system import IntArray
 
 Chart: TypeAlias = alt.Chart | alt.LayerChart | alt.ConcatChart | alt.VConcatChart

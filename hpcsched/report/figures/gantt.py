@@ -1,21 +1,131 @@
-"""Data of a Gantt chart: the rectangles of jobs on nodes in a window of time."""
+"""Data of a Gantt chart: rectangles of jobs on nodes in a window of time, and their categories."""
 
 from bisect import insort
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
-from typing import NamedTuple, NoReturn
+from typing import Literal, NamedTuple, NoReturn, get_args
 
+import numpy as np
 import pyarrow.compute as pc
 
 from hpcsched.errors import Finding, InputError
-from hpcsched.report.figures.job_categories import JobAbout
+from hpcsched.metrics.column_sums import FloatColumn
+from hpcsched.report.figures.figure_style import PALETTE
 from hpcsched.report.studied_runs import StudiedRun
-from hpcsched.report.tables.job_tables import run_time_classes
+from hpcsched.report.tables.study_tables import run_time_classes
 from hpcsched.runs.outage_records import recorded_outages
 from hpcsched.scenario.resolved import read_system
 from hpcsched.system.outages import down_time
 from hpcsched.system.system import System
 from hpcsched.workload.trace_calendar import simulated_second
+
+By = Literal["user", "size", "run-time", "state", "job"]
+"""Attributes of jobs that colours can show; `job` only tells neighbours apart."""
+ATTRIBUTES: Sequence[By] = get_args(By)
+
+OTHERS = "others"
+LARGEST_SHOWN = 7
+"""Largest number of users with a colour of their own."""
+_GREY = "#D5D5D5"
+_SIZES = (1, 4, 16, 64)
+"""Largest number of nodes of each class of sizes but the last."""
+_COLOURS = tuple(
+    PALETTE[name]
+    for name in ("blue", "orange", "green", "purple", "sky blue", "vermilion", "yellow")
+)
+# Light to dark, so that print in grey keeps their order.
+_SIZE_COLOURS = ("#FDE725", "#5EC962", "#21918C", "#3B528B", "#440154")
+_STATE_COLOURS = {
+    "completed": PALETTE["sky blue"],
+    "killed": PALETTE["vermilion"],
+    "failed": PALETTE["black"],
+}
+
+
+class JobAbout(NamedTuple):
+    """Attributes of a job in a Gantt chart.
+
+    Attributes
+    ----------
+    user
+        Number of the user; None if the trace has none.
+    area
+        Amount of the resource type times seconds within the window.
+    """
+
+    user: int | None
+    nodes: int
+    run_time_class: str
+    state: str
+    area: int
+
+
+def default_attribute(jobs: Iterable[JobAbout]) -> By:
+    """Return the attribute that is shown by default: users if there are several, else sizes."""
+    return "user" if len({job.user for job in jobs if job.user is not None}) > 1 else "size"
+
+
+def category_of(by: By, jobs: Sequence[JobAbout]) -> Callable[[JobAbout], str]:
+    """Return the function that names the category of a job."""
+    if by == "user":
+        areas: dict[int | None, int] = defaultdict(int)
+        for job in jobs:
+            areas[job.user] += job.area
+        ascending = sorted(areas, key=lambda user: (-areas[user], user is None, user or 0))
+        # A category of one user less would not be shorter.
+        count = LARGEST_SHOWN if len(ascending) > LARGEST_SHOWN + 1 else len(ascending)
+        shown = {user: _user_name(user) for user in ascending[:count]}
+        return lambda job: shown.get(job.user, OTHERS)
+    names: Mapping[By, Callable[[JobAbout], str]] = {
+        "size": lambda job: _size_name(job.nodes),
+        "run-time": lambda job: job.run_time_class,
+        "state": lambda job: job.state,
+        "job": lambda _: "",
+    }
+    return names[by]
+
+
+def category_colours(
+    by: By, jobs: Sequence[JobAbout], run_time_classes: Sequence[str]
+) -> dict[str, str]:
+    """Return the colours of the categories that jobs have, in the order of the legend.
+
+    Parameters
+    ----------
+    run_time_classes
+        Names of the classes of run times, ascending.
+    """
+    name = category_of(by, jobs)
+    areas: dict[str, int] = defaultdict(int)
+    for job in jobs:
+        areas[name(job)] += job.area
+    if by == "user":
+        users = sorted(areas, key=lambda one: (one == OTHERS, -areas[one], one))
+        colours = dict(zip(users, (*_COLOURS, PALETTE["grey"]), strict=False))
+        return {**colours, OTHERS: _GREY} if OTHERS in areas else colours
+    ordered: Mapping[By, Mapping[str, str]] = {
+        "size": dict(zip(map(_size_name, (*_SIZES, _SIZES[-1] + 1)), _SIZE_COLOURS, strict=True)),
+        "run-time": dict(zip(run_time_classes, _COLOURS * len(run_time_classes), strict=False)),
+        "state": {**_STATE_COLOURS, **dict.fromkeys(sorted(areas.keys() - _STATE_COLOURS), _GREY)},
+        "job": {},
+    }
+    return {one: colour for one, colour in ordered[by].items() if one in areas}
+
+
+def _user_name(user: int | None) -> str:
+    return "no user" if user is None else f"user {user}"
+
+
+def _size_name(nodes: int) -> str:
+    """Return the name of the class of a number of nodes."""
+    least = 1
+    for most in _SIZES:
+        if nodes <= most:
+            return "1 node" if most == 1 else f"{least} to {most} nodes"
+        least = most + 1
+    return f"more than {_SIZES[-1]} nodes"
+
 
 _NONE = -2
 """Number of no node, and of no neighbour of one."""
@@ -348,3 +458,81 @@ def _take(free: list[tuple[int, int]], amount: int) -> tuple[tuple[int, int], ..
         else:
             taken.append((low, high))
     return tuple(taken)
+
+
+_IDLE = -1
+
+
+class MergedRectangle(NamedTuple):
+    """A rectangle of jobs of one category.
+
+    Attributes
+    ----------
+    begin, end
+        Simulated seconds.
+    top, bottom
+        Rows of nodes, from 0.
+    """
+
+    begin: float
+    end: float
+    top: float
+    bottom: float
+    category: str
+
+
+def merged(
+    rectangles: Sequence[MergedRectangle],
+    bounds: tuple[int, int, int],
+    cells: tuple[int, int],
+) -> list[MergedRectangle]:
+    """Return rectangles on a grid, each cell in the category that takes most of it.
+
+    Parameters
+    ----------
+    rectangles
+        Rectangles that do not overlap.
+
+    Returns
+    -------
+    list
+        Rectangles of equal neighbouring cells. A cell that is idle for half or more stays empty.
+    """
+    begin, end, rows = bounds
+    names = list(dict.fromkeys(one.category for one in rectangles))
+    covered = np.zeros((len(names), cells[1], cells[0]), dtype=np.float32)
+    number: Mapping[str, int] = {name: k for k, name in enumerate(names)}
+    across, down = cells[0] / (end - begin), cells[1] / rows
+    for one in rectangles:
+        left, wide = _shares((one.begin - begin) * across, (one.end - begin) * across, cells[0])
+        top, high = _shares(one.top * down, one.bottom * down, cells[1])
+        part = covered[number[one.category], top : top + len(high), left : left + len(wide)]
+        part += high[:, None] * wide
+    used = covered.sum(axis=0) > 0.5 if names else np.zeros(cells[::-1], dtype=bool)
+    most = np.where(used, covered.argmax(axis=0), _IDLE) if names else np.full(cells[::-1], _IDLE)
+    found: list[MergedRectangle] = []
+    # Runs of the row above that reach down to this one, by their columns and category.
+    above: dict[tuple[int, int, int], int] = {}
+    for row, line in enumerate(most):
+        edges = np.flatnonzero(np.diff(line, prepend=_IDLE - 1, append=_IDLE - 1))
+        reaching: dict[tuple[int, int, int], int] = {}
+        for low, high in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+            run = low, high, int(line[low])
+            if run[2] == _IDLE:
+                continue
+            if run in above:
+                place = reaching[run] = above[run]
+                found[place] = found[place]._replace(bottom=(row + 1) / down)
+            else:
+                reaching[run] = len(found)
+                times = begin + low / across, begin + high / across
+                found.append(MergedRectangle(*times, row / down, (row + 1) / down, names[run[2]]))
+        above = reaching
+    return found
+
+
+def _shares(low: float, high: float, count: int) -> tuple[int, FloatColumn]:
+    """Return the first cell that a span touches, and the share of each cell that it covers."""
+    first, last = max(int(low), 0), min(int(np.ceil(high)), count)
+    cell = np.arange(first, last)
+    return first, np.minimum(cell + 1, high) - np.maximum(cell, low)

@@ -25,24 +25,23 @@ from hpcsched.report.figures.chart_parts import (
 )
 from hpcsched.report.figures.figure_style import PAPER_WIDTH, ink_on, job_colour
 from hpcsched.report.figures.gantt import (
+    By,
     JobRectangle,
     MarkedSpan,
+    MergedRectangle,
     Window,
-    gantt_window,
-    marked_spans,
-    shared_bounds,
-)
-from hpcsched.report.figures.gantt_raster import MergedRectangle, merged
-from hpcsched.report.figures.job_categories import (
-    By,
     category_colours,
     category_of,
     default_attribute,
+    gantt_window,
+    marked_spans,
+    merged,
+    shared_bounds,
 )
+from hpcsched.report.figures.run_series import percent_in_use
 from hpcsched.report.figures.time_axis import TimeAxis, time_axis
-from hpcsched.report.figures.usage import percent_in_use
 from hpcsched.report.studied_runs import StudiedRun, Study
-from hpcsched.report.tables.job_tables import run_time_classes
+from hpcsched.report.tables.study_tables import run_time_classes
 
 _DOWN, _OUT = "#595959", "out of service"
 """Colour of a node out of service, and its name in the legend."""

@@ -19,7 +19,7 @@ from hpcsched.report.figures.chart_parts import (
     sized,
 )
 from hpcsched.report.figures.figure_style import PAPER_WIDTH, Look, configuration_looks
-from hpcsched.report.figures.load_series import LoadSeries, load_series
+from hpcsched.report.figures.run_series import LoadSeries, load_series
 from hpcsched.report.figures.time_axis import TimeAxis, time_axis
 
 _OFFERED = Look("#999999", 0, "capacity of a shared resource")

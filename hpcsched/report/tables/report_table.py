@@ -1,17 +1,92 @@
 """Tables as text, Markdown, LaTeX, CSV and JSON: one class for every command and page."""
 
+import csv
 import io
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
-from hpcsched.report.tables.text_formats import (
-    csv_text,
-    latex_escaped,
-    markdown_escaped,
-    one_line,
+from hpcsched.terminal import visible
+
+
+def csv_text(header: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
+    """Return CSV without a line break at its end.
+
+    Parameters
+    ----------
+    rows
+        Values; None becomes an empty cell. Text that a spreadsheet would take for a formula begins
+        with an apostrophe.
+    """
+    out = io.StringIO()
+    # The module's default is CRLF, unlike every other file of this program.
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerows(map(_no_formula, line) for line in (header, *rows))
+    return out.getvalue().rstrip("\n")
+
+
+_FORMULA = re.compile(r"[-+=@＝＋－＠\t\r\n]")
+_FIGURE = re.compile(r"[-+][-+\d.,:%()*eE ]*")
+
+
+def _no_formula(cell: object) -> object:
+    if isinstance(cell, str) and _FORMULA.match(cell) and not _FIGURE.fullmatch(cell):
+        return f"'{cell}"
+    return cell
+
+
+def one_line(text: str) -> str:
+    """Return text without line breaks and control characters."""
+    return visible(text).replace("\n", " ").replace("\t", " ")
+
+
+_MARKDOWN = str.maketrans(
+    {"&": "&amp;", "<": "&lt;", ">": "&gt;", **{sign: f"\\{sign}" for sign in "\\|"}}
 )
+
+
+def markdown_escaped(text: str) -> str:
+    r"""Return text in which Markdown finds no HTML, link or end of a cell.
+
+    Examples
+    --------
+    >>> print(markdown_escaped("<b> a|b [c](d)"))
+    &lt;b&gt; a\|b [c]\(d)
+    """
+    return one_line(text).translate(_MARKDOWN).replace("](", r"]\(")
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "–": "--",
+    "×": r"$\times$",
+    "≥": r"$\geq$",
+    "≤": r"$\leq$",
+    "Σ": r"$\Sigma$",
+    "⌈": r"$\lceil$",
+    "⌉": r"$\rceil$",
+    "√": r"$\sqrt{}$",
+    "█": r"\rule{0.6em}{1.2ex}",
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    # At the start of a row a bracket would be an option of the line break before it.
+    "[": "{[}",
+}
+
+
+def latex_escaped(text: str) -> str:
+    r"""Return text with every LaTeX command character escaped.
+
+    Examples
+    --------
+    >>> print(latex_escaped("a_b & 5 %"))
+    a\_b \& 5 \%
+    """
+    return "".join(_LATEX.get(sign, sign) for sign in text)
+
 
 MISSING = "–"
 """Text shown for a missing value."""
@@ -347,3 +422,36 @@ def shown(cell: Cell) -> str:
 
 def _latex_row(cells: Sequence[str]) -> str:
     return "  " + " & ".join(map(latex_escaped, cells)) + r" \\"
+
+
+def plain(*names: str) -> tuple[tuple[str, str], ...]:
+    """Return columns without a unit of their own.
+
+    Examples
+    --------
+    >>> plain("run", "unit")
+    (('run', ''), ('unit', ''))
+    """
+    return tuple((name, "") for name in names)
+
+
+_DAY, _HOUR, _MINUTE = 86_400, 3600, 60
+
+
+def duration_text(seconds: int) -> str:
+    """Return a duration in days, hours, minutes and seconds, rounded to one or two units.
+
+    Examples
+    --------
+    >>> duration_text(42), duration_text(754), duration_text(9000), duration_text(180_000)
+    ('42 s', '13 min', '2 h 30 min', '2 d 2 h')
+    """
+    if seconds < _MINUTE:
+        return f"{seconds} s"
+    if seconds < _HOUR - _MINUTE // 2:
+        return f"{round(seconds / _MINUTE)} min"
+    if seconds < _DAY:
+        hours, minutes = divmod(round(seconds / _MINUTE), 60)
+        return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+    days, hours = divmod(round(seconds / _HOUR), 24)
+    return f"{days} d {hours} h" if hours else f"{days} d"

@@ -1,19 +1,96 @@
-"""The comparison of the metrics of runs with those of a baseline."""
+"""Metrics of runs beside those of a baseline, and their tables."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from hpcsched.metrics.column_sums import no_less
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.studied_runs import StudiedRun
-from hpcsched.report.tables.log_column import LogColumn, LogFigures
+from hpcsched.report.tables.report_table import MISSING, Table
 from hpcsched.report.tables.run_account import recorded_starts_text
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.files import JOBS
-from hpcsched.runs.solver_rounds import SolverRounds, in_words, solver_rounds, what_to_do
+from hpcsched.runs.solver_rounds import MARK, SolverRounds, in_words, solver_rounds, what_to_do
+
+_FAR, _FAR_SECONDS = 2, 60
+"""Ratio and difference of mean waits, in seconds, from which on replay and log are far apart."""
+
+
+class LogFigures(NamedTuple):
+    """Metrics by name, and the objective, over some jobs; None where there is no value."""
+
+    metrics: Mapping[str, float | None]
+    objective: float | None
+
+
+class LogColumn(NamedTuple):
+    """The column of the log's own schedule in a comparison.
+
+    Attributes
+    ----------
+    same_jobs
+        Figures of runs that ran other jobs as well, over the jobs of the column, by run.
+    without_start
+        Number of these of which the log records no start; the column is over the others.
+    """
+
+    name: str
+    source: Path
+    figures: LogFigures
+    same_jobs: Mapping[str, LogFigures]
+    ran: int
+    without_start: int
+
+    def in_words(self) -> str:
+        """Return the origin of the column, and its jobs."""
+        missing = (
+            f"; {self.without_start} of the {self.ran} jobs that ran have no recorded start, and"
+            " are left out"
+            if self.without_start
+            else f", for all {self.ran} jobs that ran"
+        )
+        return (
+            "the log's own schedule, not a replay: each job starts when the log says that it did"
+            f"{missing}"
+        )
+
+    def far_apart(
+        self, waits: Sequence[float | None], percent: Sequence[float | None]
+    ) -> Iterator[str]:
+        """Yield a warning if jobs waited far longer, or far less, in the log than in every run.
+
+        Parameters
+        ----------
+        percent
+            The same in percent of the log's, over the jobs of the log.
+        """
+        there = waits[-1]
+        if there is None:
+            return
+        runs = [
+            wait if share is None else there * share / 100
+            for wait, share in zip(waits[:-1], percent[:-1], strict=True)
+            if wait is not None
+        ]
+        nearest = min(runs, key=lambda wait: abs(wait - there), default=there)
+        # Runs on both sides of the log are not far from it.
+        beside = min(runs, default=there) <= there <= max(runs, default=there)
+        short, long = sorted((nearest, there))
+        if not beside and long > _FAR * short and long - short > _FAR_SECONDS:
+            why = (
+                "the site may have had fewer nodes, outages, limits, partitions or priorities that"
+                " the scenario does not declare, or the log lacks jobs"
+                if there > nearest
+                else "the site may have had more nodes, or the scenario has outages, limits or jobs"
+                " that the site had not"
+            )
+            yield (
+                f"replay and log are far apart: the mean wait is {there:,.0f} s in {self.name} and"
+                f" {nearest:,.0f} s in the nearest run; {why}"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,3 +424,188 @@ def _parameters(definition: Mapping[str, Any]) -> str:
 def percent_of(value: float | None, baseline: float | None) -> float | None:
     """Return a value in percent of the baseline's; None where that is undefined."""
     return 100 * value / baseline if value is not None and baseline else None
+
+
+_UNITS = {"h": "hours", "d": "days"}
+_LONG = 100_000
+"""Least value of a row that is shown in hours or days, in seconds."""
+BEST = "*"
+"""Mark of the best run."""
+
+
+def comparison_table(comparison: Comparison) -> Table:
+    """Return a table of formatted metrics with a column for each run.
+
+    Parameters
+    ----------
+    comparison
+        Metrics of the runs, which are shown by label. Values of other runs than the baseline have
+        their percentage of the baseline's value in brackets.
+    """
+    header, *lines = _cells(comparison)
+    return Table(
+        "metrics",
+        "Metrics",
+        tuple((title, "") for title in header),
+        tuple(map(tuple, lines)),
+        tuple(_notes(comparison)),
+        frozenset(range(2, len(header))),
+        heading=False,
+    )
+
+
+def values_table(comparison: Comparison) -> Table:
+    """Return a table of exact values with a row for each metric and run, for CSV.
+
+    Returns
+    -------
+    Table
+        Columns: metric, unit, parameters, population, run, directory, value, percent of baseline.
+    """
+    about = ("metric", "unit", "parameters", "population")
+    columns = (*about, "run", "directory", "value", "percent_of_baseline")
+    runs = [
+        (name, str(path))
+        for name, path in zip(comparison.names, comparison.directories, strict=True)
+    ]
+    rows = (
+        (row.metric, row.unit, row.parameters, row.population, *run, value, percent)
+        for row in comparison.rows
+        for run, value, percent in zip(runs, row.values, row.percent, strict=True)
+    )
+    return Table("metrics", "Metrics", tuple((name, "") for name in columns), tuple(rows))
+
+
+def comparison_content(comparison: Comparison) -> dict[str, Any]:
+    """Return the content of a comparison for JSON.
+
+    Returns
+    -------
+    dict
+        `baseline` (a name), `objective` (the metric that ranks the runs, or null), `runs` (name,
+        label, directory, solver rounds), `metrics` (exact `values` and `percent_of_baseline` in the
+        order of the runs) and `warnings`; and where the log's own schedule is the last of the runs,
+        `recorded` (its name, the log, and its numbers of jobs).
+    """
+    names = comparison.names
+    log = comparison.log
+    recorded = {} if log is None else {"recorded": _about_log(log)}
+    return {
+        "baseline": names[comparison.baseline],
+        "objective": None
+        if comparison.objective is None
+        else comparison.rows[comparison.objective].metric,
+        "runs": [
+            {"name": name, "label": label, "directory": str(directory), "solver": asdict(rounds)}
+            for name, label, directory, rounds in zip(
+                names, comparison.labels, comparison.directories, comparison.solver, strict=True
+            )
+        ],
+        "metrics": [
+            {
+                "metric": row.metric,
+                "unit": row.unit,
+                "parameters": row.parameters,
+                "population": row.population,
+                "values": row.values,
+                "percent_of_baseline": row.percent,
+            }
+            for row in comparison.rows
+        ],
+        "warnings": list(comparison.warnings),
+        **recorded,
+    }
+
+
+def _about_log(log: LogColumn) -> dict[str, Any]:
+    """Return the content of the log's own schedule for JSON."""
+    return {
+        "name": log.name,
+        "log": str(log.source),
+        "jobs": log.ran - log.without_start,
+        "without_recorded_start": log.without_start,
+    }
+
+
+def _cells(comparison: Comparison) -> list[list[str]]:
+    """Return the header and a line for each metric."""
+    titles = [
+        f"{name} (baseline)" if k == comparison.baseline else name
+        for k, name in enumerate(_marked(comparison))
+    ]
+    return [
+        ["metric", "unit", *titles],
+        *(
+            [_title(row), row.unit or "1"]
+            + [
+                value_text(value, None if k == comparison.baseline else percent)
+                + (f" {BEST}" if number == comparison.objective and k in comparison.best else "")
+                for k, (value, percent) in enumerate(zip(row.values, row.percent, strict=True))
+            ]
+            for number, row in enumerate(map(_readable, comparison.rows))
+        ),
+    ]
+
+
+def _readable(row: Row) -> Row:
+    """Return a row with long times in hours or days, which nobody can read in seconds."""
+    most = max((abs(value) for value in row.values if value is not None), default=0)
+    if row.unit != "s" or most < _LONG:
+        return row
+    seconds, unit = (3600, "h") if most < 10 * 86_400 else (86_400, "d")
+    values = (None if value is None else value / seconds for value in row.values)
+    return replace(row, unit=unit, values=tuple(values))
+
+
+def _marked(comparison: Comparison) -> Iterator[str]:
+    """Yield the labels of the runs, marked where too many rounds with a solver had no plan."""
+    for label, rounds in zip(comparison.labels, comparison.solver, strict=True):
+        yield f"{label} {MARK}" if rounds.too_many else label
+
+
+def _title(row: Row) -> str:
+    return f"{row.metric} ({row.parameters})" if row.parameters else row.metric
+
+
+def value_text(value: float | None, percent: float | None) -> str:
+    """Return a value with its percentage of the baseline's in brackets, where there is one.
+
+    Examples
+    --------
+    >>> value_text(1 / 3, None), value_text(12, 50.0), value_text(None, None)
+    ('0.333333', '12 (50.0 %)', '–')
+    """
+    if value is None:
+        return MISSING
+    number = str(value) if isinstance(value, int) else f"{value:.6g}"
+    return number if percent is None else f"{number} ({percent:.1f} %)"
+
+
+def _notes(comparison: Comparison) -> list[str]:
+    """Return a line for each population, and for runs with unsolved rounds or recorded starts."""
+    # Metrics of one population share a line, so that the footer stays short.
+    over: dict[str, list[str]] = {}
+    for row in comparison.rows:
+        over.setdefault(row.population or "population not stated", []).append(row.metric)
+    baseline = comparison.labels[comparison.baseline]
+    used = {_readable(row).unit for row in comparison.rows}
+    long = "".join(f"; {unit}: {name}" for unit, name in _UNITS.items() if unit in used)
+    by_objective = []
+    if comparison.objective is not None:
+        objective = comparison.rows[comparison.objective]
+        by_objective = [f"By the objective, {_title(objective)}; {BEST} is the best."]
+    return [
+        *by_objective,
+        f"In brackets: percent of {baseline}. Unit s: seconds{long}; unit 1: a ratio.",
+        *(f"Over {population}: {', '.join(metrics)}." for population, metrics in over.items()),
+        *(
+            f"{name}: {in_words(rounds)}."
+            for name, rounds in zip(_marked(comparison), comparison.solver, strict=True)
+            if rounds.unsolved
+        ),
+        *(
+            f"{label}: {followed}."
+            for label, followed in zip(comparison.labels, comparison.recorded, strict=True)
+            if followed is not None
+        ),
+    ]

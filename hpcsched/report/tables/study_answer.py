@@ -6,13 +6,11 @@ from typing import Any
 
 from hpcsched.metrics.bootstrap import Interval, paired_interval
 from hpcsched.metrics.column_sums import no_less
-from hpcsched.report.compared_study import ComparedStudy
+from hpcsched.report.compared_study import QUANTITIES, ComparedStudy, by_submission
 from hpcsched.report.studied_runs import StudiedRun
-from hpcsched.report.tables.job_tables import common_jobs
-from hpcsched.report.tables.job_times import QUANTITIES, by_submission
-from hpcsched.report.tables.log_column import LogColumn
-from hpcsched.report.tables.run_comparison import Comparison, shared_objective
-from hpcsched.report.tables.table_parts import duration_text
+from hpcsched.report.tables.report_table import duration_text
+from hpcsched.report.tables.run_comparison import Comparison, LogColumn, shared_objective
+from hpcsched.report.tables.study_tables import common_jobs
 
 _MINUTE = 60
 _MEANS = {

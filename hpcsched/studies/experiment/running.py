@@ -9,8 +9,7 @@ from typing import Any, Protocol
 
 from hpcsched.plugins import manager
 from hpcsched.report.job_classes import ClassName
-from hpcsched.report.study_comparison import StudyComparison
-from hpcsched.report.studying import compare
+from hpcsched.report.studying import StudyComparison, compare
 from hpcsched.runs.runner import RunResult, open_run
 from hpcsched.studies.experiment.cell import Cell
 from hpcsched.studies.experiment.cell_selection import choose_cells

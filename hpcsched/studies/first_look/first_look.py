@@ -10,7 +10,7 @@ from hpcsched.audit.violations import AuditReport
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import LARGEST
 from hpcsched.plugins import manager
-from hpcsched.report.tables.table_parts import duration_text
+from hpcsched.report.tables.report_table import duration_text
 from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.refused_records import all_refused_told

@@ -5,13 +5,11 @@ from typing import Any, NamedTuple
 
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.studied_runs import StudiedRun, open_study
-from hpcsched.report.study_comparison import compare_study
-from hpcsched.report.tables.comparison_table import BEST
-from hpcsched.report.tables.report_table import MISSING, Cell, Table
+from hpcsched.report.studying import compare_study
+from hpcsched.report.tables.report_table import MISSING, Cell, Table, plain
 from hpcsched.report.tables.run_account import account_of_jobs
-from hpcsched.report.tables.run_comparison import Comparison
+from hpcsched.report.tables.run_comparison import BEST, Comparison
 from hpcsched.report.tables.study_answer import difference
-from hpcsched.report.tables.table_parts import plain
 from hpcsched.studies.first_look.busiest_jobs import BusyPart
 from hpcsched.studies.first_look.first_look import Look, Tried, busiest_text
 

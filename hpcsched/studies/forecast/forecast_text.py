@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from hpcsched.report.tables.report_table import Cell, Table
-from hpcsched.report.tables.table_parts import duration_text
+from hpcsched.report.tables.report_table import Cell, Table, duration_text
 from hpcsched.studies.forecast.evaluation import INTERVALS, Evaluation
 from hpcsched.studies.forecast.forecasting import Forecast
 

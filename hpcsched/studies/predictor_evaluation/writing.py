@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from hpcsched.report.figures.figure_files import write_figure
-from hpcsched.report.tables.text_formats import csv_text
+from hpcsched.report.tables.report_table import csv_text
 from hpcsched.studies.predictor_evaluation.figures import (
     ACCURACIES,
     ERRORS,

@@ -16,7 +16,7 @@ from hpcsched.report.figures.chart_parts import (
     value_axis,
     value_scale,
 )
-from hpcsched.report.figures.common_charts import distributions
+from hpcsched.report.figures.distribution_figures import distributions
 from hpcsched.report.figures.figure_files import write_figure
 from hpcsched.report.figures.figure_style import PALETTE, Look
 from hpcsched.studies.problems.pairing import Floats, Pairing

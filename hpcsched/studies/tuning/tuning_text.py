@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from hpcsched.metrics.column_sums import no_less
-from hpcsched.report.tables.job_times import QUANTITIES
-from hpcsched.report.tables.report_table import Cell, Table
-from hpcsched.report.tables.table_parts import ends, plain
+from hpcsched.report.compared_study import QUANTITIES
+from hpcsched.report.tables.report_table import Cell, Table, plain
+from hpcsched.report.tables.study_tables import ends
 from hpcsched.studies.tuning.trial_log import Trial
 from hpcsched.studies.tuning.tuning_study import TuningStudy
 

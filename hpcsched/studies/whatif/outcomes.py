@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from hpcsched.report.compared_study import JobTimes
 from hpcsched.report.job_classes import OF_JOBS, SITE_PARTITION, JobAttributes, site_partitions
-from hpcsched.report.tables.job_times import JobTimes
 from hpcsched.runs.replaying import Replay, Workload
 from hpcsched.runs.summary import DEFAULT_TAU
 from hpcsched.scenario import Scenario

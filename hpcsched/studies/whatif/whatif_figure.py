@@ -2,6 +2,7 @@
 
 import altair as alt
 
+from hpcsched.report.compared_study import QUANTITIES
 from hpcsched.report.figures.chart_parts import (
     Figure,
     chart_of,
@@ -12,7 +13,6 @@ from hpcsched.report.figures.chart_parts import (
     time_unit,
 )
 from hpcsched.report.figures.figure_style import INK, PALETTE, PAPER_WIDTH
-from hpcsched.report.tables.job_times import QUANTITIES
 from hpcsched.studies.whatif.whatif_study import WhatIfStudy
 
 _ROW = 14

@@ -2,7 +2,7 @@
 
 from hpcsched.report.job_classes import KINDS
 from hpcsched.report.page.html_pages import render
-from hpcsched.report.page.page_figures import PAGE_WIDTH, interactive
+from hpcsched.report.page.page import PAGE_WIDTH, interactive
 from hpcsched.report.tables.report_table import Table
 from hpcsched.studies.whatif.differences import COMPARED
 from hpcsched.studies.whatif.whatif_figure import differences_figure

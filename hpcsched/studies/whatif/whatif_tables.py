@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from hpcsched.metrics.column_sums import no_less
+from hpcsched.report.compared_study import QUANTITIES
 from hpcsched.report.job_classes import TITLES, job_classes
-from hpcsched.report.tables.job_times import QUANTITIES
-from hpcsched.report.tables.report_table import Cell, Table
-from hpcsched.report.tables.table_parts import INTERVAL_NOTE, duration_text, ends, plain
+from hpcsched.report.tables.report_table import Cell, Table, duration_text, plain
+from hpcsched.report.tables.study_tables import INTERVAL_NOTE, ends
 from hpcsched.studies.whatif.differences import (
     COMPARED,
     LEAST_JOBS,

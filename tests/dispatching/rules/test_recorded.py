@@ -11,9 +11,8 @@ from hpcsched.explain.explanation import explain_job
 from hpcsched.explain.explanation_rendering import explanation_text as explained
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.studied_runs import open_study
-from hpcsched.report.tables.comparison_table import comparison_table
 from hpcsched.report.tables.run_account import account_lines
-from hpcsched.report.tables.run_comparison import compare_runs
+from hpcsched.report.tables.run_comparison import compare_runs, comparison_table
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from hpcsched.errors import InputError
-from hpcsched.report.figures import choice_figure as module
-from hpcsched.report.figures.choice_figure import choice_figure
-from hpcsched.report.figures.dispatcher_choices import ChosenFrom, choice_at
+from hpcsched.report.figures import round_figures as module
+from hpcsched.report.figures.round_figures import choice_figure
+from hpcsched.report.figures.run_series import ChosenFrom, choice_at
 from tests.report.figures.described import units
 from tests.report.studies import tables_of, write_studied
 

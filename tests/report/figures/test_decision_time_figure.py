@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from hpcsched.report.figures.decision_time_figure import decision_time_figure
+from hpcsched.report.figures.round_figures import decision_time_figure
 from tests.report.figures.described import units
 from tests.report.studies import pair, tables_of
 

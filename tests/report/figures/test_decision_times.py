@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hpcsched.report.figures import decision_times as module
-from hpcsched.report.figures.decision_times import QueueBin, by_queue_length
+from hpcsched.report.figures import run_series as module
+from hpcsched.report.figures.run_series import QueueBin, by_queue_length
 from hpcsched.report.studied_runs import open_study
 from tests.report.studies import write_studied
 

@@ -7,9 +7,9 @@ import pytest
 from hpcsched.report.figures.distribution_figures import (
     box_figure,
     distribution_figure,
+    quantity_values,
     survival_figure,
 )
-from hpcsched.report.figures.job_quantities import quantity_values
 from tests.report.figures.described import unit, units
 from tests.report.studies import pair, tables_of, write_experiment
 

@@ -7,8 +7,7 @@ import pytest
 
 from hpcsched.errors import InputError
 from hpcsched.report.figures import gantt
-from hpcsched.report.figures.gantt import JobRectangle, gantt_window
-from hpcsched.report.figures.job_categories import JobAbout
+from hpcsched.report.figures.gantt import JobAbout, JobRectangle, gantt_window
 from hpcsched.report.studied_runs import open_study
 from tests.report.studies import write_studied
 

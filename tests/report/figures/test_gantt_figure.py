@@ -7,8 +7,8 @@ import pytest
 
 from hpcsched.errors import InputError
 from hpcsched.report.figures.figure_files import drawn
+from hpcsched.report.figures.gantt import By
 from hpcsched.report.figures.gantt_figure import gantt_figure
-from hpcsched.report.figures.job_categories import By
 from hpcsched.report.studied_runs import Study
 from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario

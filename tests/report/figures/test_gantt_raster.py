@@ -1,6 +1,6 @@
 """Merged rectangles of a Gantt chart, by hand."""
 
-from hpcsched.report.figures.gantt_raster import MergedRectangle, merged
+from hpcsched.report.figures.gantt import MergedRectangle, merged
 
 A = MergedRectangle(0, 40, 0, 1, "a")
 """In the first of two rows of nodes, for the first 40 of 100 s."""

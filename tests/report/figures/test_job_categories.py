@@ -1,6 +1,6 @@
 """Categories of jobs: users by area, classes of sizes and run times."""
 
-from hpcsched.report.figures.job_categories import (
+from hpcsched.report.figures.gantt import (
     JobAbout,
     category_colours,
     category_of,

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from hpcsched.report.figures.job_quantities import quantity_title, quantity_values
+from hpcsched.report.figures.distribution_figures import quantity_title, quantity_values
 from tests.report.studies import pair, tables_of, write_studied
 
 

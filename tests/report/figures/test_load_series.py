@@ -5,8 +5,7 @@ from pathlib import Path
 
 import yaml
 
-from hpcsched.report.figures.load_series import load_series
-from hpcsched.report.figures.usage import used_over_time
+from hpcsched.report.figures.run_series import load_series, used_over_time
 from hpcsched.runs.manifest import ON_A_CLUSTER
 from tests.report.studies import pair, tables_of, write_studied
 

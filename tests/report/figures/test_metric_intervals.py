@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from hpcsched.errors import InputError
-from hpcsched.report.figures.metric_intervals import metric_intervals, metric_title
+from hpcsched.report.figures.metric_figure import metric_intervals, metric_title
 from tests.report.studies import pair, tables_of, write_studied
 
 

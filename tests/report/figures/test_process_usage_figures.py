@@ -8,9 +8,9 @@ import pytest
 from hpcsched.cli import main
 from hpcsched.errors import InputError
 from hpcsched.report.compared_study import ComparedStudy
-from hpcsched.report.figures.process_usage import cpu_memory
-from hpcsched.report.figures.process_usage_figures import cpu_over_time_figure, cpu_time_figure
+from hpcsched.report.figures.round_figures import cpu_over_time_figure, cpu_time_figure
 from hpcsched.report.studied_runs import open_study
+from hpcsched.report.tables.study_tables import cpu_memory
 from hpcsched.runs import process_usage
 from hpcsched.runs.columns import usage_schema
 from hpcsched.runs.process_usage import UsageRow

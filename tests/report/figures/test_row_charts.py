@@ -7,8 +7,7 @@ import numpy as np
 from hpcsched.metrics.bootstrap import Interval
 from hpcsched.report.figures.figure_files import drawn
 from hpcsched.report.figures.figure_style import Look
-from hpcsched.report.figures.row_charts import bars, spread_panels
-from hpcsched.report.figures.spreads import Spread, spread_of
+from hpcsched.report.figures.row_charts import Spread, bars, spread_of, spread_panels
 from tests.report.figures.described import texts, unit, units
 
 LOOKS = {"kth-a": Look("#0072B2", 0, "a"), "kth-b": Look("#0072B2", 1, "b")}

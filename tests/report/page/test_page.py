@@ -12,12 +12,11 @@ from typer.testing import CliRunner
 
 from hpcsched.cli import app
 from hpcsched.report.compared_study import ComparedStudy
-from hpcsched.report.figures.decision_time_figure import decision_time_figure
 from hpcsched.report.figures.distribution_figures import box_figure, distribution_figure
 from hpcsched.report.figures.figure_files import write_figure
 from hpcsched.report.figures.load_figure import load_figure
-from hpcsched.report.page.page import Verdict, write_page
-from hpcsched.report.page.page_figures import interactive, page_figures
+from hpcsched.report.figures.round_figures import decision_time_figure
+from hpcsched.report.page.page import Verdict, interactive, page_figures, write_page
 from hpcsched.report.tables.run_comparison import compare_runs
 from tests.report.studies import pair, tables_of, write_experiment, write_studied
 from tests.runs.hand_made import REJECTED, tamper_json

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hpcsched.report.tables.breakdown_table import breakdown_table
+from hpcsched.report.job_breakdown import breakdown_table
 from hpcsched.report.tables.report_table import Table
 from tests.report.named_site import shown, write_site
 from tests.report.test_job_breakdown import broken_down

@@ -11,12 +11,12 @@ import pytest
 from hpcsched.errors import InputError
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.studied_runs import open_study
-from hpcsched.report.tables.comparison_table import (
+from hpcsched.report.tables.run_comparison import (
+    Comparison,
     comparison_content,
     comparison_table,
     values_table,
 )
-from hpcsched.report.tables.run_comparison import Comparison
 from hpcsched.report.tables.run_comparison import compare_runs as compare_study
 from hpcsched.runs.directory import RunDirectory
 from tests.runs.hand_made import JOBS, tamper_json, write_run

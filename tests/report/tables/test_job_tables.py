@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hpcsched.report.tables.job_tables import classes, distribution, paired
+from hpcsched.report.tables.study_tables import classes, distribution, paired
 from tests.report.studies import LATER, pair, table_rows, tables_of, write_studied
 from tests.runs.hand_made import JOBS
 

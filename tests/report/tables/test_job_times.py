@@ -5,14 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hpcsched.report.studied_runs import StudiedRun, open_study
-from hpcsched.report.tables.job_times import (
+from hpcsched.report.compared_study import (
     QUANTITIES,
     JobTimes,
     by_submission,
     read_job_times,
     tau_of,
 )
+from hpcsched.report.studied_runs import StudiedRun, open_study
 from tests.report.studies import set_tau, write_studied
 from tests.runs.hand_made import JOBS, REJECTED, tamper_json
 

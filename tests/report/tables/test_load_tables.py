@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hpcsched.report.tables.load_tables import decision_time, load
+from hpcsched.report.tables.study_tables import decision_time, load
 from tests.report.studies import pair, table_rows, tables_of
 
 

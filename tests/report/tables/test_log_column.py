@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hpcsched.report.tables.log_column import LogColumn, LogFigures
+from hpcsched.report.tables.run_comparison import LogColumn, LogFigures
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from hpcsched.report.tables.metric_tables import ranks, replicas
+from hpcsched.report.tables.study_tables import ranks, replicas
 from tests.report.studies import table_rows, tables_of, write_experiment, write_studied
 from tests.runs.hand_made import tamper_json
 

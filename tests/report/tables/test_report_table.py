@@ -7,8 +7,7 @@ import re
 
 import pytest
 
-from hpcsched.report.tables.report_table import Table
-from hpcsched.report.tables.text_formats import latex_escaped
+from hpcsched.report.tables.report_table import Table, latex_escaped
 
 TABLE = Table(
     "sample",

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from hpcsched.metrics.bootstrap import Interval
-from hpcsched.report.tables.table_parts import INTERVAL_NOTE, bounds_note, duration_text, ends
+from hpcsched.report.tables.report_table import duration_text
+from hpcsched.report.tables.study_tables import INTERVAL_NOTE, bounds_note, ends
 from tests.report.studies import pair, set_tau, tables_of
 
 

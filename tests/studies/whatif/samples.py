@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hpcsched.report.tables.job_times import JobTimes
+from hpcsched.report.compared_study import JobTimes
 from hpcsched.studies.whatif.outcomes import Figures, ReplayOutcome
 
 ROOT = Path(__file__).parents[3]
