@@ -63,23 +63,21 @@ def plot(
     of: Annotated[
         Of | None,
         typer.Option(
-            help="The quantity of each job or round of boxes, ecdf and survival;"
-            " bounded_slowdown by default.",
+            help="Quantity of boxes, ecdf, survival; bounded_slowdown by default.",
             show_default=False,
         ),
     ] = None,
     metric: Annotated[
         str | None,
         typer.Option(
-            help="A metric's name in summary.json, of bars; the objective by default.",
+            help="Metric of bars, as in summary.json; the objective by default.",
             show_default=False,
         ),
     ] = None,
     resource: Annotated[
         list[str] | None,
         typer.Option(
-            help="The resource type of load, all by default; of gantt, the first by default, can"
-            " be repeated.",
+            help="Resource type; load: all by default; gantt: the first; repeatable.",
             show_default=False,
         ),
     ] = None,
@@ -88,7 +86,7 @@ def plot(
         typer.Option(
             "--from",
             metavar="TIME",
-            help="Begin of gantt: seconds, 2d12h or a date; the first start by default.",
+            help="Begin of gantt: seconds, 2d12h or a date; by default first start.",
             show_default=False,
         ),
     ] = None,
@@ -105,14 +103,14 @@ def plot(
         list[str] | None,
         typer.Option(
             metavar="FROM..TO",
-            help="Shade this span in gantt, as 12h..1d or by dates; can be repeated.",
+            help="Shade this span in gantt, as 12h..1d or by dates; repeatable.",
             show_default=False,
         ),
     ] = None,
     by: Annotated[
         Attribute | None,
         typer.Option(
-            help="What colours of gantt show; users by default if there are several, else sizes.",
+            help="What colours of gantt show; users if there are several, or sizes.",
             show_default=False,
         ),
     ] = None,

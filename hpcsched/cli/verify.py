@@ -24,7 +24,7 @@ def verify(
         bool,
         typer.Option(
             "--measure",
-            help="Compute the metrics again instead, as after a failed metric was mended.",
+            help="Compute the metrics again instead, and write them.",
         ),
     ] = False,
     format_: DataFormatOption = DataFormat.TEXT,
