@@ -17,7 +17,8 @@ from hpcsched.runs.manifest import (
     package_versions,
     sha256,
 )
-from hpcsched.runs.solver_rounds import lost_calls
+from hpcsched.runs.solver_rounds import lost_in_words
+from hpcsched.runs.tables import lost_calls
 from hpcsched.workload.trace_source import TraceSource, answers_of
 
 _VERSION = re.compile(r"\d+(\.\d+)*([-.+]?[A-Za-z0-9]+)*")
@@ -90,7 +91,7 @@ def check_manifest(run: RunDirectory, declared: Declared, comments: Sequence[str
     _check_versions(check, run)
     because = manifest.not_reproducible_because
     if not any(file.changed for file in manifest.trace_files):
-        lost = lost_calls(run.rounds)
+        lost = lost_in_words(sum(lost_calls(part["solver"]) for part in run.rounds.parts("solver")))
         expected = [*declared.not_reproducible, *([] if lost is None else [lost])]
         check.expect("not_reproducible_because", expected, because)
     check.expect("reproducible", not because, manifest.reproducible)

@@ -17,7 +17,6 @@ from hpcsched.runs.files import (
     ROUNDS,
     SHARED_RESOURCES,
 )
-from hpcsched.runs.former_names import stored_file
 from hpcsched.runs.manifest import package_versions
 from hpcsched.runs.tables import ParquetTable
 
@@ -68,7 +67,7 @@ def compare_replay(run: RunDirectory, again: RunDirectory) -> AuditReport:
     ]
     if not run.partial:
         for name, key in _OPTIONAL_TABLES.items():
-            if any(stored_file(one.path, name).is_file() for one in (run, again)):
+            if any((one.path / name).is_file() for one in (run, again)):
                 checks.append(_check_rows(run, again, name, key))
         checks.append(_check_summary(run, again))
         if (run.path / EVENTS).is_file() or (again.path / EVENTS).is_file():
@@ -98,7 +97,7 @@ def _check_rows(run: RunDirectory, again: RunDirectory, name: str, key: str) -> 
     check = Check(f"replayed: {name} has the same rows, but for measured times")
     tables = [
         ParquetTable(path).whole() if path.is_file() else None
-        for path in (stored_file(one.path, name) for one in (again, run))
+        for path in (again.path / name, run.path / name)
     ]
     expected, found = (None if table is None else _without_times(table) for table in tables)
     if expected is None or found is None:

@@ -10,7 +10,6 @@ from hpcsched.audit.shared_resource_checks import changes_between, course_of, dr
 from hpcsched.audit.violations import Check
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.files import SHARED_RESOURCES
-from hpcsched.runs.former_names import stored_file
 from hpcsched.runs.tables import ParquetTable
 from hpcsched.system.system import System
 
@@ -31,7 +30,7 @@ def check_recorded_shared_resources(
         return
     check = Check("draws and capacities of shared resources agree with a recalculation")
     names = [resource.name for resource in system.shared_resources]
-    table = ParquetTable(stored_file(run.path, SHARED_RESOURCES)).read("time", "drawn", "offered")
+    table = ParquetTable(run.path / SHARED_RESOURCES).read("time", "drawn", "offered")
     named = [[field.name for field in table.schema.field(what).type] for what in _LEVELS]
     check.expect("shared resources", [names, names], named)
     if named != [names, names]:

@@ -149,7 +149,7 @@ def _replay(
     from hpcsched.report.tables.run_account import account_lines
     from hpcsched.runs.refused_records import all_refused_told
     from hpcsched.runs.runner import run as run_scenario
-    from hpcsched.runs.solver_rounds import lost_calls
+    from hpcsched.runs.solver_rounds import LOST
 
     try:
         with loaded.locating(), all_refused_told(loaded):
@@ -166,9 +166,9 @@ def _replay(
         typer.echo(f"interrupted; what was done until then is in {folder}", err=True)
         raise typer.Exit(130) from None
     if not display.quiet:
-        lost = lost_calls(result.directory.rounds)
-        if lost is not None:
-            typer.echo(f"not reproducible: {lost}")
+        for why in result.directory.manifest.not_reproducible_because:
+            if why.endswith(LOST):
+                typer.echo(f"not reproducible: {why}")
         for line in account_lines(result.summary):
             typer.echo(line)
         typer.echo(f"results in {result.directory.path}")

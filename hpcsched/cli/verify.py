@@ -77,7 +77,7 @@ def _measure(directory: Path) -> None:
     from hpcsched.report.run_choice import one_run_folder
     from hpcsched.report.tables.run_account import account_lines
     from hpcsched.runs.directory import RunDirectory
-    from hpcsched.runs.measuring import measure_again
+    from hpcsched.runs.run_lifecycle import measure_again
 
     run = measure_again(RunDirectory.open(one_run_folder(directory)))
     for line in account_lines(run.summary):

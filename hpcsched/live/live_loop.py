@@ -11,10 +11,13 @@ from hpcsched.runs.reason_records import ReasonRecorder
 from hpcsched.runs.recorder import RunRecorder
 from hpcsched.runs.run_lifecycle import LoopEnd
 from hpcsched.runs.summary import Left
+from hpcsched.runs.tables import RunRecords
 from hpcsched.simulation.observer import Observer, close_observers
 
 
-def live_observers(assembly: Assembly, listed: Sequence[Observer]) -> list[Observer]:
+def live_observers(
+    assembly: Assembly, recorder: RunRecorder, listed: Sequence[Observer]
+) -> list[Observer]:
     """Return the observers of a live run: the tables, the reasons, and those of the scenario.
 
     Parameters
@@ -24,7 +27,7 @@ def live_observers(assembly: Assembly, listed: Sequence[Observer]) -> list[Obser
     listed
         Observers that the scenario lists.
     """
-    own: list[Observer] = [RunRecorder(assembly.folder, assembly.system)]
+    own: list[Observer] = [recorder]
     # Reasons are recorded always: an operator asks afterwards why a job waited.
     if not any(isinstance(observer, ReasonRecorder) for observer in listed):
         own.append(ReasonRecorder(assembly.folder))
@@ -42,6 +45,8 @@ class LiveLoop:
         Limits of its loop.
     following
         The jobs that it follows.
+    records
+        Records of the tables.
     observers
         Observers to be closed in the end.
     files
@@ -53,11 +58,13 @@ class LiveLoop:
         driver: Driver,
         limits: Limits,
         following: Following,
+        records: RunRecords,
         observers: Sequence[Observer],
+        *,
         files: Sequence[Callable[[Mapping[int, int], Mapping[int, tuple[str, ...]]], None]],
     ) -> None:
         self._driver, self._limits = driver, limits
-        self._following, self._observers = following, observers
+        self._following, self._records, self._observers = following, records, observers
         self._files = files
         self._not_closed: Mapping[str, str] = {}
 
@@ -86,7 +93,8 @@ class LiveLoop:
         """State of the loop."""
         left = Left(self._following.waiting, self._following.running)
         # The trace is the history here: its header is not that of the jobs in the tables.
-        return LoopEnd(left, self._following.account, (), (ON_A_CLUSTER,), {}, self._not_closed)
+        account, records = self._following.account, self._records
+        return LoopEnd(left, account, (), (ON_A_CLUSTER,), {}, records, self._not_closed)
 
     def more_figures(self, _summary: Mapping[str, Any], *, complete: bool) -> dict[str, Any]:
         """Return no further figures: a cluster is not known as closely as a simulated system."""

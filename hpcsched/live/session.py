@@ -24,6 +24,7 @@ from hpcsched.live.snapshot import Asked, snapshot
 from hpcsched.runs.assembly import assemble
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.manifest import ON_A_CLUSTER
+from hpcsched.runs.recorder import RunRecorder
 from hpcsched.runs.run_lifecycle import Run
 from hpcsched.scenario import Scenario
 from hpcsched.system.cluster import (
@@ -106,7 +107,8 @@ def run_live(
         run = stack.enter_context(
             Run(assembly, not_reproducible_because=[ON_A_CLUSTER], force=force)
         )
-        observers = live_observers(assembly, run.observers)
+        recorder = RunRecorder(assembly.folder, assembly.system)
+        observers = live_observers(assembly, recorder, run.observers)
         ours = frozenset() if journal is None else frozenset(journal.placed)
         following = Following(site, predictions, observers, assembly.followers, ours)
         asking = GuardedDispatcher(assembly.dispatcher, live.round_limit)
@@ -152,7 +154,7 @@ def run_live(
         once = not drive and seconds is None and rounds is None and not until_idle
         limits = Limits(seconds, rounds, until_idle, once)
         files = (partial(advice.write, out), lambda *_: limits_seen.write(out))
-        loop = LiveLoop(driver, limits, following, observers, files)
+        loop = LiveLoop(driver, limits, following, recorder.records, observers, files=files)
         # A second signal does not cut a driver short: it may be placing jobs.
         return run.carry_out(loop, insist=False)
 

@@ -17,7 +17,6 @@ from hpcsched.report.tables.run_comparison import LogColumn, LogFigures
 from hpcsched.runs.assembly import Assembly, assemble_again
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.manifest import ON_A_CLUSTER
-from hpcsched.runs.measuring import capacity_of
 from hpcsched.runs.outage_records import down_amounts
 from hpcsched.runs.summary import measured
 from hpcsched.runs.tables import ArrowTable
@@ -152,7 +151,7 @@ def _figures(parts: Assembly, jobs: pa.Table) -> LogFigures:
     tables = RunTables(
         ArrowTable(jobs),
         _NoRounds(),
-        capacity_of(parts.system),
+        parts.capacity,
         down_amounts(parts.outages, parts.system),
     )
     failed: dict[str, str] = {}

@@ -111,6 +111,11 @@ class Assembly:
         """System of the scenario."""
         return self.scenario.system.build()
 
+    @property
+    def capacity(self) -> dict[str, int]:
+        """Capacity of the system, by resource type."""
+        return dict(zip(self.system.resource_types, self.system.totals, strict=True))
+
     @cached_property
     def partitions(self) -> Partitions:
         """Partitions of the scenario, maybe none."""

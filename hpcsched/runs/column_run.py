@@ -12,6 +12,7 @@ from hpcsched.runs.process_usage import ProcessUsage
 from hpcsched.runs.record_file import TableFile
 from hpcsched.runs.recorder import RunRecorder
 from hpcsched.runs.shared_resource_records import SharedResourceRecorder
+from hpcsched.runs.tables import RunRecords
 from hpcsched.runs.watching import Watching
 from hpcsched.simulation.engine import as_input_error, batches_in_order
 from hpcsched.simulation.event_loop import EventLoop
@@ -75,6 +76,11 @@ class ColumnRun:
     def running(self) -> int:
         """Number of running jobs."""
         return self._replay.running
+
+    @property
+    def records(self) -> RunRecords:
+        """Records of jobs and rounds."""
+        return self._recorder.records
 
     def stop(self) -> None:
         """End the run after the present instant, with jobs left in the system.

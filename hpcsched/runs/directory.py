@@ -22,7 +22,6 @@ from hpcsched.runs.files import (
     read_json,
 )
 from hpcsched.runs.folder_lock import LOCK, FolderLock, HeldError
-from hpcsched.runs.former_names import present_summary
 from hpcsched.runs.manifest import ON_A_CLUSTER, Manifest, read_manifest
 from hpcsched.runs.solver_rounds import SolverRounds, solver_rounds
 from hpcsched.whole_files import problem, unfinished_of
@@ -202,7 +201,7 @@ class RunDirectory:
 
     @cached_property
     def summary(self) -> dict[str, Any]:
-        """Content of `summary.json`, by its present names.
+        """Content of `summary.json`.
 
         Raises
         ------
@@ -214,7 +213,7 @@ class RunDirectory:
         for key, kind in (("jobs", dict), ("metrics", dict), ("rounds", dict)):
             if not isinstance(content.get(key), kind):
                 raise problem("damaged-file", path, f"it is damaged: {key!r} is missing")
-        return present_summary(content)
+        return content
 
     @cached_property
     def calendar(self) -> Calendar:

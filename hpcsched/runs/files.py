@@ -24,13 +24,9 @@ LIMITS = "limits.jsonl"
 TRACE_ANSWERS = "trace_answers.zip"
 
 KNOWN = (SCENARIO, MANIFEST, JOBS, ROUNDS, SUMMARY, TIMING)
-FORMER_FILES = {SHARED_RESOURCES: "pools.parquet"}
-"""Names of files in runs of earlier versions."""
-
 OPTIONAL = (
     *(EVENTS, REASONS, USAGE, STATE, OUTAGES, INTERRUPTIONS, SHARED_RESOURCES, ADVICE, LIMITS),
     TRACE_ANSWERS,
-    *FORMER_FILES.values(),
 )
 """Files that only some runs have, and the state of a run in progress."""
 

@@ -1,18 +1,16 @@
 """Outages of a run and the attempts lost to them: recording, reading, and figures."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
-from hpcsched.arrow_arrays import computed, numpy_array, python_array
+from hpcsched.arrow_arrays import computed, numpy_array
 from hpcsched.metrics.metric_tables import DownAmounts
 from hpcsched.runs.columns import outages_schema
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.files import INTERRUPTIONS, OUTAGES
-from hpcsched.runs.record_file import RecordFile, transposed, whole
+from hpcsched.runs.record_file import RecordFile
 from hpcsched.runs.tables import ParquetTable
 from hpcsched.system.outages import DownTime, Outage, Outages, down_time
 from hpcsched.system.system import System
@@ -26,11 +24,11 @@ def write_outages(folder: Path, outages: Outages) -> None:
     InputError
         If the file cannot be written.
     """
-    file: RecordFile[Outage] = RecordFile(
-        folder / OUTAGES, outages_schema(), _outage_columns, repetitive=["kind", "name"]
+    file: RecordFile[tuple[object, ...]] = RecordFile(
+        folder / OUTAGES, outages_schema(), repetitive=["kind", "name"]
     )
-    for outage in outages.all:
-        file.add(outage)
+    for start, end, nodes, kind, name in outages.all:
+        file.add((start, end, kind, name, nodes))
     file.close()
 
 
@@ -160,14 +158,3 @@ def _down_by_kind(outages: Outages) -> dict[str, int]:
 
 def _seconds(down: DownTime) -> int:
     return int(np.sum(down.end - down.start))
-
-
-def _outage_columns(outages: Sequence[Outage], _schema: pa.Schema) -> list[pa.Array]:
-    starts, ends, nodes, kinds, names = transposed(outages)
-    return [
-        whole(starts),
-        whole(ends),
-        python_array(kinds, pa.string()),
-        python_array(names, pa.string()),
-        python_array(nodes, pa.list_(pa.int32())),
-    ]

@@ -3,12 +3,10 @@
 Source: Galleguillos, thesis 2020, section 3.5.2, table 3.3 and figure 3.9.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from time import process_time
 from typing import NamedTuple, Self
-
-import pyarrow as pa
 
 from hpcsched.context import Context
 from hpcsched.dispatching.decision import Decision
@@ -20,7 +18,7 @@ from hpcsched.process_memory import resident_memory
 from hpcsched.registration import builtin
 from hpcsched.runs.columns import usage_schema
 from hpcsched.runs.files import USAGE
-from hpcsched.runs.record_file import RecordFile, transposed, whole
+from hpcsched.runs.record_file import RecordFile
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import RoundRecord
 from hpcsched.workload.job import TracedJob
@@ -69,7 +67,7 @@ class ProcessUsage(Observer):
         return cls(context.folder)
 
     def __init__(self, folder: Path) -> None:
-        self._file: RecordFile[UsageRow] = RecordFile(folder / USAGE, usage_schema(), _columns)
+        self._file: RecordFile[UsageRow] = RecordFile(folder / USAGE, usage_schema())
         self._loading = self._dispatching = 0.0
         self._since: float | None = None
 
@@ -134,10 +132,3 @@ class _Timed(NamedTuple):
     def dispatch(self, problem: DispatchingProblem) -> Decision:
         """Return the dispatcher's decision."""
         return self.usage.decide(self.dispatcher, problem)
-
-
-def _columns(rows: Sequence[UsageRow], _schema: pa.Schema) -> list[pa.Array]:
-    """Return the columns of `usage_schema`."""
-    rounds, instants, queued, loading, dispatching, other, memory = transposed(rows)
-    times = (pa.array(times, pa.float64()) for times in (loading, dispatching, other))
-    return [whole(rounds), whole(instants), whole(queued), *times, pa.array(memory, pa.int64())]

@@ -14,7 +14,7 @@ from hpcsched.parameters import Params
 from hpcsched.registration import builtin
 from hpcsched.runs.columns import reasons_schema
 from hpcsched.runs.files import REASONS
-from hpcsched.runs.record_file import RecordFile, transposed, whole
+from hpcsched.runs.record_file import RecordFile
 from hpcsched.runs.tables import ParquetTable
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import JobRecord, RoundRecord
@@ -72,7 +72,7 @@ class ReasonRecorder(Observer):
 
     def __init__(self, folder: Path) -> None:
         self._file: RecordFile[ReasonRow] = RecordFile(
-            folder / REASONS, reasons_schema(), _columns, repetitive=["kind", "detail"]
+            folder / REASONS, reasons_schema(), repetitive=["kind", "detail"]
         )
         self._last: dict[int, _Said] = {}
         self._gone: set[int] = set()
@@ -108,20 +108,6 @@ class ReasonRecorder(Observer):
     def close(self) -> None:
         """Write the remaining rows and finish the file."""
         self._file.close()
-
-
-def _columns(rows: Sequence[ReasonRow], _schema: pa.Schema) -> list[pa.Array]:
-    """Return the columns of `reasons_schema`."""
-    rounds, instants, job_ids, kinds, jobs, times, details = transposed(rows)
-    return [
-        whole(rounds),
-        whole(instants),
-        whole(job_ids),
-        pa.array(kinds, pa.string()),
-        pa.array(jobs, pa.int64()),
-        pa.array(times, pa.int64()),
-        pa.array(details, pa.string()),
-    ]
 
 
 def reasons_of(table: ParquetTable, job_ids: Collection[int]) -> dict[int, list[ReasonRow]]:

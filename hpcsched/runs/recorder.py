@@ -1,5 +1,6 @@
 """The writer of the Parquet files of a run."""
 
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -8,6 +9,7 @@ from hpcsched.runs.column_tables import table_of_jobs, table_of_rounds
 from hpcsched.runs.columns import jobs_schema, rounds_schema
 from hpcsched.runs.files import JOBS, ROUNDS
 from hpcsched.runs.record_file import RecordFile
+from hpcsched.runs.tables import RunRecords
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import JobRecord, RoundRecord
 from hpcsched.system.system import System
@@ -18,7 +20,13 @@ class RunRecorder(Observer):
 
     A replay appends tables. To a live run it is an observer, and to records made by hand.
 
-    Memory holds one row group of each. Equal runs give equal bytes in `jobs.parquet`.
+    Memory holds one row group of each, and what the summary needs. Equal runs give equal bytes in
+    `jobs.parquet`.
+
+    Attributes
+    ----------
+    records
+        The rows that are in the files, for the summary.
 
     Raises
     ------
@@ -27,16 +35,19 @@ class RunRecorder(Observer):
     """
 
     def __init__(self, folder: Path, system: System) -> None:
+        self.records = RunRecords(folder)
         self._jobs: RecordFile[JobRecord] = RecordFile(
             folder / JOBS,
             jobs_schema(system),
-            lambda records, _: table_of_jobs(system, records).columns,
-            repetitive=["state", "rejected_by"],
+            partial(table_of_jobs, system),
+            ["state", "rejected_by"],
+            self.records.add_jobs,
         )
         self._rounds: RecordFile[RoundRecord] = RecordFile(
             folder / ROUNDS,
             rounds_schema(system),
-            lambda records, _: table_of_rounds(system, records).columns,
+            partial(table_of_rounds, system),
+            keep=self.records.add_rounds,
         )
 
     def job_ended(self, record: JobRecord) -> None:

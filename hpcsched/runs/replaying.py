@@ -138,11 +138,10 @@ class Replay:
     @cached_property
     def metrics(self) -> Figures:
         """The installed metrics by name."""
-        system = self._assembly.system
-        capacity = dict(zip(system.resource_types, system.totals, strict=True))
-        down = down_amounts(self._assembly.outages, system)
-        run = RunTables(ArrowTable(self.jobs), ArrowTable(self.rounds), capacity, down)
-        return Figures(run, self._assembly.metrics())
+        assembly = self._assembly
+        down = down_amounts(assembly.outages, assembly.system)
+        tables = ArrowTable(self.jobs), ArrowTable(self.rounds)
+        return Figures(RunTables(*tables, assembly.capacity, down), assembly.metrics())
 
     @cached_property
     def objective(self) -> float | None:

@@ -12,24 +12,33 @@ from hpcsched.errors import HpcschedError, InputError, PluginError
 from hpcsched.interrupts import heeded_signals
 from hpcsched.metrics.metric_tables import DownAmounts
 from hpcsched.plugin_faults import plugin_faults_named, prints_to_stderr
-from hpcsched.runs.assembly import Assembly
+from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.runs.directory import RunDirectory, create
-from hpcsched.runs.files import ROUNDS, SCENARIO
+from hpcsched.runs.files import SCENARIO
+from hpcsched.runs.folder_lock import locked_folder
 from hpcsched.runs.manifest import (
     Failure,
     Status,
     failure_of,
     finish_manifest,
     keep_answers,
+    rehash,
     start_manifest,
 )
-from hpcsched.runs.measuring import breakdown_of, capacity_of, chosen_objective
+from hpcsched.runs.outage_records import down_amounts
 from hpcsched.runs.run_state import remove_state
-from hpcsched.runs.solver_rounds import lost_calls
-from hpcsched.runs.summary import Left, summarize, write_summary
-from hpcsched.runs.tables import ParquetTable
-from hpcsched.runs.timing import write_timing
-from hpcsched.scenario import resolved_yaml
+from hpcsched.runs.solver_rounds import lost_in_words
+from hpcsched.runs.summary import (
+    Breakdown,
+    ChosenObjective,
+    Left,
+    measure_records,
+    summarize,
+    write_summary,
+    write_timing,
+)
+from hpcsched.runs.tables import RunRecords
+from hpcsched.scenario import load_scenario, resolved_yaml
 from hpcsched.whole_files import write_text
 from hpcsched.workload.trace_source import TraceAccount, TraceAnswer
 
@@ -44,6 +53,8 @@ class LoopEnd(NamedTuple):
     ----------
     down
         Amounts out of service over time, by resource type.
+    records
+        Records of the jobs that have left, and of the rounds.
     not_closed
         Why observers of third parties failed in their `close`, by plugin.
     """
@@ -53,6 +64,7 @@ class LoopEnd(NamedTuple):
     comments: Sequence[str]
     in_python: Sequence[str]
     down: Mapping[str, DownAmounts]
+    records: RunRecords
     not_closed: Mapping[str, str] = MappingProxyType({})
 
 
@@ -205,10 +217,10 @@ class Run:
         if end.not_closed:
             summary["not_closed"] = dict(end.not_closed)
         write_summary(folder, summary)
-        write_timing(folder)
+        write_timing(folder, end.records.rounds)
         # Last but the state: it holds the hashes of all other files. Whoever watches the state
         # of a run must find the final manifest once the state is gone.
-        lost = lost_calls(ParquetTable(folder / ROUNDS))
+        lost = lost_in_words(end.records.lost_calls)
         finish_manifest(
             folder,
             self._manifest,
@@ -224,12 +236,12 @@ class Run:
     def _summary(self, end: LoopEnd, left: Left | None) -> dict[str, Any]:
         assembly = self._assembly
         return summarize(
-            assembly.folder,
-            capacity=capacity_of(assembly.system),
+            end.records,
+            capacity=assembly.capacity,
             account=end.account,
             metrics=self._metrics,
-            objective=chosen_objective(assembly),
-            breakdown=breakdown_of(assembly.scenario),
+            objective=_chosen_objective(assembly),
+            breakdown=_breakdown(assembly),
             left=left,
             down=end.down,
         )
@@ -259,3 +271,49 @@ def _stopped_by_signals(loop: RunLoop, *, insist: bool) -> Iterator[None]:
         signal.signal(signal.SIGALRM, alarm)
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _chosen_objective(assembly: Assembly) -> ChosenObjective:
+    """Return the objective of an assembled scenario, with its name and parameters."""
+    choice = assembly.scenario.objective
+    parameters = choice.model_dump(exclude={choice.plugin_tag})
+    return ChosenObjective(choice.plugin_name, assembly.objective, parameters)
+
+
+def _breakdown(assembly: Assembly) -> Breakdown:
+    """Return the percentiles and run-time classes that a scenario asks for."""
+    metrics = assembly.scenario.metrics
+    return Breakdown(metrics.percentiles, metrics.class_bounds)
+
+
+@prints_to_stderr
+def measure_again(run: RunDirectory) -> RunDirectory:
+    """Compute the metrics and the objective of a run again from its tables, and write them.
+
+    The replay is not repeated. This gives a run the values of a metric whose plugin failed, once
+    the plugin is mended. What does not come from the tables stays as it was: the account of jobs,
+    the figures of outages, shared resources and an off-line plan.
+
+    Returns
+    -------
+    RunDirectory
+        The run with its new summary.
+
+    Raises
+    ------
+    InputError
+        The scenario is not valid here, a table is damaged, or another process writes the run.
+    """
+    assembly = assemble(load_scenario(run.scenario_path))
+    figures = measure_records(
+        RunRecords.read(run.path),
+        capacity=assembly.capacity,
+        metrics=assembly.metrics(),
+        objective=_chosen_objective(assembly),
+        breakdown=_breakdown(assembly),
+        down=down_amounts(assembly.outages, assembly.system),
+    )
+    kept = {key: value for key, value in run.summary.items() if key != "not_measured"}
+    with locked_folder(run.path):
+        write_summary(run.path, {**kept, **figures})
+        return RunDirectory(run.path, rehash(run.path, run.manifest))

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from hpcsched.errors import InputError
 from hpcsched.runs.files import STATE, read_json
@@ -124,9 +124,7 @@ class RunState(BaseModel):
     rounds: int
     decision_time: DecisionTimes
     resources: dict[str, ResourceState]
-    shared_resources: dict[str, SharedResourceState] = Field(
-        {}, validation_alias=AliasChoices("shared_resources", "pools")
-    )
+    shared_resources: dict[str, SharedResourceState] = {}
     solver: dict[str, int] = {}
     nodes: NodesState | None = None
     date: str | None = None

@@ -13,12 +13,11 @@ from hpcsched.dispatching.additional import DataProvider
 from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.runs.column_run import ColumnRun
 from hpcsched.runs.directory import RunDirectory
-from hpcsched.runs.offline import offline_figures
 from hpcsched.runs.outage_records import down_amounts, outage_figures, write_outages
 from hpcsched.runs.process_usage import ProcessUsage
 from hpcsched.runs.run_lifecycle import LoopEnd, Run
 from hpcsched.runs.shared_resource_records import shared_resource_summary
-from hpcsched.runs.summary import Left
+from hpcsched.runs.summary import Left, offline_figures
 from hpcsched.runs.watching import Watching
 from hpcsched.scenario import Scenario, load_scenario
 from hpcsched.scenario.review import not_reproducible
@@ -224,6 +223,7 @@ class ReplayLoop:
             assembly.source.comments,
             loop.in_python,
             down_amounts(assembly.outages, assembly.system),
+            loop.records,
             loop.not_closed,
         )
 

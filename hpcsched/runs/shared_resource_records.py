@@ -5,14 +5,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
 from hpcsched.metrics.metric_tables import Column
 from hpcsched.metrics.shared_resource_figures import shared_resource_figures
 from hpcsched.runs.columns import shared_resources_schema
 from hpcsched.runs.files import SHARED_RESOURCES
-from hpcsched.runs.former_names import stored_file
-from hpcsched.runs.record_file import RecordFile, transposed, whole
+from hpcsched.runs.record_file import RecordFile
 from hpcsched.runs.tables import ParquetTable
 from hpcsched.system.shared_resources import next_change
 from hpcsched.system.space import Amounts
@@ -41,7 +39,7 @@ class SharedResourceRecorder:
 
     def __init__(self, folder: Path, system: System) -> None:
         self._file: RecordFile[_Level] = RecordFile(
-            folder / SHARED_RESOURCES, shared_resources_schema(system), _level_columns
+            folder / SHARED_RESOURCES, shared_resources_schema(system)
         )
         self._shared_resources = system.shared_resources
         self._drawn: Amounts = (0,) * len(system.shared_resources)
@@ -123,22 +121,9 @@ def shared_levels(
     InputError
         If `shared_resources.parquet` is damaged.
     """
-    table = ParquetTable(stored_file(folder, SHARED_RESOURCES))
+    table = ParquetTable(folder / SHARED_RESOURCES)
     columns = ["time", *(f"{what}.{name}" for what in ("drawn", "offered") for name in names)]
     parts = [np.concatenate(column) for column in zip(*table.batches(*columns), strict=True)]
     if not parts:
         parts = [np.empty(0, dtype=np.int64)] * len(columns)
     return parts[0], parts[1 : 1 + len(names)], parts[1 + len(names) :]
-
-
-def _level_columns(levels: Sequence[_Level], schema: pa.Schema) -> list[pa.Array]:
-    times, drawn, offered = transposed(levels)
-    return [
-        whole(times),
-        *(
-            pa.StructArray.from_arrays(
-                [whole(column) for column in transposed(rows)], fields=list(schema.field(name).type)
-            )
-            for name, rows in (("drawn", drawn), ("offered", offered))
-        ),
-    ]

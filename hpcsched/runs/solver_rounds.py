@@ -2,12 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from hpcsched.dispatching.decision import OVERRUN, PROCESS, SOLVED
-
-if TYPE_CHECKING:
-    from hpcsched.runs.tables import ParquetTable
 
 TOO_MANY = 0.1
 """Share of the rounds with a solver above which rounds without a plan are warned of.
@@ -18,6 +14,9 @@ of the fallback as well, and no longer of the solver alone.
 
 MARK = "(!)"
 """Mark beside the name of a run with too many rounds without a plan."""
+
+LOST = "the solver's process died, did not start or overran its limit"
+"""End of the reason for which a run with lost calls is not reproducible."""
 
 _CHECK = "check that the solver works"
 _LONGER = "give it a larger `budget` or `time_limits`, or fewer jobs (`queue_length`)"
@@ -49,29 +48,19 @@ class SolverRounds:
         return self.asked > 0 and self.unsolved / self.asked > TOO_MANY
 
 
-def lost_calls(rounds: "ParquetTable") -> str | None:
-    """Return why solver calls make a run irreproducible: some were lost with their process.
+def is_lost(status: str, why: str) -> bool:
+    """Return True if a call was lost: its process died, did not start or overran its limit."""
+    return status == "overrun" or OVERRUN in why or PROCESS in why
 
-    None if none was. Whether a solver runs out of time or memory depends on the machine.
 
-    Raises
-    ------
-    InputError
-        If the file is damaged.
+def lost_in_words(calls: int) -> str | None:
+    """Return why lost calls of a solver make a run irreproducible; None if none was lost.
+
+    Whether a solver runs out of time or memory depends on the machine.
     """
-    calls = rounds.read("solver")["solver"]
-    # Most runs ask no solver; so many Python objects would be made for nothing.
-    asked = calls.to_pylist() if calls.null_count < len(calls) else ()
-    lost = [
-        call
-        for call in asked
-        if call is not None
-        and (call["status"] == "overrun" or OVERRUN in call["why"] or PROCESS in call["why"])
-    ]
-    if not lost:
+    if not calls:
         return None
-    noun = "round" if len(lost) == 1 else "rounds"
-    return f"in {len(lost):,} {noun} the solver's process died, did not start or overran its limit"
+    return f"in {calls:,} {'round' if calls == 1 else 'rounds'} {LOST}"
 
 
 def solver_rounds(statuses: Mapping[str, int]) -> SolverRounds:

@@ -7,20 +7,28 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hpcsched.dispatching.offline.offline_problem import OfflinePlan
 from hpcsched.dispatching.problem import Objective
 from hpcsched.errors import InputError
 from hpcsched.metrics.capacity import loss_of_capacity_by_resource, utilization_by_resource
 from hpcsched.metrics.classes import class_values
+from hpcsched.metrics.column_sums import mean_of_floats
 from hpcsched.metrics.metric import ChosenMetric, RunTables, figure_fault
-from hpcsched.metrics.metric_tables import DownAmounts, Table
-from hpcsched.metrics.percentiles import percentiles
+from hpcsched.metrics.metric_tables import DownAmounts, Table, whole_column
+from hpcsched.metrics.percentiles import nearest_rank, percentiles
 from hpcsched.plugin_faults import FAULTS, is_third_party, log_traceback, named, raised
-from hpcsched.runs.files import STATES, SUMMARY, write_json
+from hpcsched.runs.files import STATES, SUMMARY, TIMING, write_json
 from hpcsched.runs.solver_rounds import solver_rounds
-from hpcsched.runs.tables import rejection_counts, run_tables, solver_statuses, state_counts
+from hpcsched.runs.tables import RunRecords
 from hpcsched.workload.trace_source import TraceAccount
 
 DEFAULT_TAU = 10
+
+PROVED = 1e-6
+"""Relative gap up to which a plan counts as proved optimal."""
+
+ROUNDING = 1e-9
+"""Relative excess of a bound over its value that is rounding."""
 
 
 class ChosenObjective(NamedTuple):
@@ -54,7 +62,7 @@ class Left(NamedTuple):
 
 
 def summarize(
-    folder: Path,
+    records: RunRecords,
     *,
     capacity: Mapping[str, int],
     account: TraceAccount,
@@ -64,7 +72,7 @@ def summarize(
     left: Left | None = None,
     down: Mapping[str, DownAmounts] = MappingProxyType({}),
 ) -> dict[str, Any]:
-    """Return the summary of the run with tables in a folder.
+    """Return the summary of a run.
 
     Parameters
     ----------
@@ -78,20 +86,19 @@ def summarize(
     InputError
         If a table is damaged.
     """
-    account_of_jobs = job_account(account, state_counts(folder), left, rejection_counts(folder))
-    figures = measure_tables(
-        folder,
+    figures = measure_records(
+        records,
         capacity=capacity,
         metrics=metrics,
         objective=objective,
         breakdown=breakdown,
         down=down,
     )
-    return {"jobs": account_of_jobs, **figures}
+    return {"jobs": job_account(account, records.states, left, records.rejected_by), **figures}
 
 
-def measure_tables(
-    folder: Path,
+def measure_records(
+    records: RunRecords,
     *,
     capacity: Mapping[str, int],
     metrics: Mapping[str, ChosenMetric],
@@ -99,7 +106,7 @@ def measure_tables(
     breakdown: Breakdown,
     down: Mapping[str, DownAmounts] = MappingProxyType({}),
 ) -> dict[str, Any]:
-    """Return the figures of a summary that come from the tables of a run.
+    """Return the figures of a summary that come from the records of a run.
 
     Parameters
     ----------
@@ -123,7 +130,7 @@ def measure_tables(
     and `not_measured` has the reason.
     """
     failed: dict[str, str] = {}
-    run = run_tables(folder, dict(capacity), down)
+    run = RunTables(records.jobs, records.rounds, dict(capacity), down)
     bounded = metrics.get("mean_bounded_slowdown")
     tau = bounded.parameters.get("tau", DEFAULT_TAU) if bounded else DEFAULT_TAU
     figures = {
@@ -148,7 +155,7 @@ def measure_tables(
         "loss_of_capacity_by_resource": loss_of_capacity_by_resource(run),
         "percentiles": percentiles(run.jobs, breakdown.percents, tau),
         "classes": class_values(run.jobs, breakdown.class_bounds, tau),
-        "rounds": round_figures(run.rounds) | solver_figures(solver_statuses(folder)),
+        "rounds": round_figures(run.rounds) | solver_figures(records.statuses),
     }
     # Only where there is something: a key that is empty in all runs would tell nothing.
     return figures | ({"not_measured": failed} if failed else {})
@@ -192,7 +199,7 @@ def job_account(
         **({"faults": list(account.faults.values())} if account.faults else {}),
         "submitted": account.submitted,
         **by_state,
-        "rejected_by": dict(rejected_by),
+        "rejected_by": dict(sorted(rejected_by.items())),
     }
     if left is not None:
         submitted = sum(by_state.values()) + left.waiting + left.running
@@ -218,7 +225,7 @@ def solver_figures(statuses: Mapping[str, int]) -> dict[str, Any]:
     return {
         "asked_solver": rounds.asked,
         "without_plan": rounds.unsolved,
-        "solver": dict(statuses),
+        "solver": dict(sorted(statuses.items())),
     }
 
 
@@ -256,3 +263,69 @@ def measured(
     if is_third_party(measure) or not isinstance(value, float | np.floating):
         failed[what] = fault
     return None
+
+
+def measured_times(rounds: Table) -> dict[str, Any]:
+    """Return mean and 99th percentile (nearest rank) of decision times, in real seconds.
+
+    Both are None without rounds.
+    """
+    times = whole_column(rounds, "decision_time")
+    count = len(times)
+    p99 = None
+    if count:
+        rank = nearest_rank(99, count)
+        # A full sort of a million rounds is not needed for one rank.
+        times.partition(rank)
+        p99 = times[rank].item()
+    mean = mean_of_floats(rounds, ("decision_time",), lambda seconds: seconds)
+    return {"decision_time_mean": mean, "decision_time_p99": p99}
+
+
+def write_timing(folder: Path, rounds: Table) -> None:
+    """Write `timing.json` from the rounds of a run.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written.
+    """
+    write_json(folder / TIMING, {"rounds": measured_times(rounds)})
+
+
+def offline_figures(plan: OfflinePlan, value: float | None) -> dict[str, Any]:
+    """Return value, lower bound and gap of a run that followed an off-line plan.
+
+    Parameters
+    ----------
+    value
+        Objective of the run; None if it has none.
+
+    Returns
+    -------
+    dict
+        `gap` is (value − lower bound) / |value|: no schedule of these jobs is better by more.
+        Bound, gap and proof are None without a bound or a value.
+    """
+    bound = plan.lower_bound
+    if bound is not None and value is not None and value < bound <= value + ROUNDING * abs(value):
+        # A proof of optimality must not fail by the last bit of a float.
+        bound = value
+    gap = gap_of(value, bound)
+    return {
+        "value": value,
+        "lower_bound": bound,
+        "gap": gap,
+        "proved": None if gap is None else gap <= PROVED,
+        "bound_by": plan.bound_by,
+        "method": plan.method,
+        "work": plan.work,
+        "solver": dict(sorted(plan.solver.items())),
+    }
+
+
+def gap_of(value: float | None, bound: float | None) -> float | None:
+    """Return (value − bound) / |value|; None where one of them is None."""
+    if value is None or bound is None:
+        return None
+    return (value - bound) / abs(value) if value != bound else 0.0

@@ -1,31 +1,30 @@
-"""Parquet files of a run as tables for metrics."""
+"""Tables of a run for metrics: columns in memory, and the Parquet files."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
 
+import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from hpcsched.arrow_arrays import computed, numpy_array, text_array
+from hpcsched.arrow_arrays import computed, numpy_array
 from hpcsched.dispatching.decision import SOLVED
 from hpcsched.errors import InputError
-from hpcsched.metrics.metric import RunTables
-from hpcsched.metrics.metric_tables import Column, DownAmounts
+from hpcsched.metrics.metric_tables import Column
 from hpcsched.runs.files import JOBS, ROUNDS
-from hpcsched.runs.former_names import FORMER_REFUSALS
+from hpcsched.runs.solver_rounds import is_lost
 from hpcsched.whole_files import problem
-from hpcsched.workload.job_columns import present_names
 
 
 class ParquetTable:
     """Stream of named columns of a Parquet file, a row group at a time.
 
     A field within a column is named with a dot: `unit_request.core`. Columns are int64, float64 or
-    bool. What earlier versions called otherwise has its present name.
+    bool.
 
     Parameters
     ----------
@@ -38,10 +37,7 @@ class ParquetTable:
         self._ran_only = ran_only
         with self._open() as file:
             self._metadata = file.metadata
-            stored: pa.Schema = file.schema_arrow
-        present = present_names(stored.names)
-        self._stored = dict(zip(present, stored.names, strict=True))
-        self._schema = pa.schema(map(pa.Field.with_name, stored, present), metadata=stored.metadata)
+            self.schema: pa.Schema = file.schema_arrow
         self.rows: int = self._metadata.num_rows
 
     def check_columns(self, columns: pa.Schema) -> None:
@@ -52,13 +48,13 @@ class ParquetTable:
         InputError
             If a column has another name or type.
         """
-        for k, (expected, found) in enumerate(zip_longest(columns, self._schema), start=1):
+        for k, (expected, found) in enumerate(zip_longest(columns, self.schema), start=1):
             if expected is None or found is None or expected != found:
                 raise self._damaged(f"column {k}: expected {_told(expected)}, found {_told(found)}")
 
     def has(self, column: str) -> bool:
         """Return True if there is a column of that name."""
-        return column in self._schema.names
+        return column in self.schema.names
 
     def batches(self, *columns: str) -> Iterator[tuple[Column, ...]]:
         """Yield the named columns, batch by batch.
@@ -83,7 +79,7 @@ class ParquetTable:
             self._check(column)
         with self._open() as file:
             try:
-                return _valid(file.read(columns=sorted(map(self._stored_name, columns))))
+                return _valid(file.read(columns=sorted(columns)))
             except (OSError, pa.ArrowException) as error:
                 raise self._damaged(error) from error
 
@@ -121,7 +117,7 @@ class ParquetTable:
         for column in columns:
             self._check(column)
         needed = {*columns, "start_time"} if self._ran_only else {*columns}
-        names = sorted(map(self._stored_name, needed))
+        names = sorted(needed)
         with self._open() as file:
             for group in range(self._metadata.num_row_groups):
                 try:
@@ -132,11 +128,6 @@ class ParquetTable:
                 if self._ran_only and part["start_time"].null_count:
                     part = computed("filter", part, computed("is_valid", part["start_time"]))
                 yield part
-
-    def _stored_name(self, column: str) -> str:
-        """Return a column's name in the file, with the field within it."""
-        name, dot, field = column.partition(".")
-        return f"{self._stored.get(name, name)}{dot}{field}"
 
     def _open(self) -> pq.ParquetFile:
         if not self._path.is_file():
@@ -151,58 +142,87 @@ class ParquetTable:
 
     def _check(self, column: str) -> None:
         name, _, field = column.partition(".")
-        k = self._schema.get_field_index(name)
-        kind = self._schema.field(k).type if k >= 0 else None
+        k = self.schema.get_field_index(name)
+        kind = self.schema.field(k).type if k >= 0 else None
         inside = [f.name for f in kind] if isinstance(kind, pa.StructType) else []
         if kind is None or (field and field not in inside):
-            there = ", ".join(inside or self._schema.names)
+            there = ", ".join(inside or self.schema.names)
             message = f"it has no column {column!r}; there are: {there}"
             raise problem("unknown-column", self._path, message)
 
 
-KEPT_BYTES = 8 * 2**20
-"""Bytes that a `KeptTable` keeps at most: all columns of metrics for 150,000 jobs."""
+class KeptColumns:
+    """Numeric columns of a growing table, kept in memory for metrics.
 
-
-class KeptTable:
-    """Table of a Parquet file that keeps decoded columns while there is room.
-
-    Metrics ask for the same few columns again and again. Columns are read-only.
+    Whole numbers are kept in the smallest type that holds those of a part, and a part of equal
+    values as one value: about 100 MB for a million jobs and their rounds. Other columns, and those
+    in which values are missing, are read from the file, which is there once it is closed.
 
     Parameters
     ----------
-    room
-        Largest size of the kept columns, in bytes.
+    path
+        The file.
+    ran_only
+        True: leave out rows without a start time, which are rejected jobs.
     """
 
-    def __init__(self, table: ParquetTable, room: int = KEPT_BYTES) -> None:
-        self._table = table
-        self._room = room
-        self._kept: dict[str, list[Column]] = {}
+    def __init__(self, path: Path, *, ran_only: bool = False) -> None:
+        self._path, self._ran_only = path, ran_only
+        self._parts: list[dict[str, npt.NDArray[Any]]] = []
+
+    def add(self, part: pa.Table) -> None:
+        """Append rows."""
+        complete = [name for name in part.column_names if _is_numeric(part.schema.field(name).type)]
+        part = part.select(complete).combine_chunks()
+        if self._ran_only and part["start_time"].null_count:
+            part = computed("filter", part, computed("is_valid", part["start_time"]))
+        names = (name for name in part.column_names if not part[name].null_count)
+        fields = (f"{name}{field}" for name in names for field in _fields(part.schema.field(name)))
+        self._parts.append({field: _small(_values(part, field)) for field in fields})
 
     def batches(self, *columns: str) -> Iterator[tuple[Column, ...]]:
-        """Yield the named columns, batch by batch.
+        """Yield the named columns, a row group at a time.
 
         Raises
         ------
         InputError
-            If a column is unknown or the file is damaged.
+            If a column is unknown.
         """
-        missing = [column for column in dict.fromkeys(columns) if column not in self._kept]
-        size = self._table.rows * 8 * len(missing)
-        # Too large to keep: stream the file again.
-        if size > self._room:
-            yield from self._table.batches(*columns)
+        if not self._parts or not all(part.keys() >= {*columns} for part in self._parts):
+            yield from ParquetTable(self._path, ran_only=self._ran_only).batches(*columns)
             return
-        if missing:
-            batches = list(self._table.batches(*missing))
-            self._room -= size
-            for k, column in enumerate(missing):
-                self._kept[column] = [batch[k] for batch in batches]
-                for values in self._kept[column]:
-                    # A metric that wrote into a shared column would change the next one.
-                    values.flags.writeable = False
-        yield from zip(*(self._kept[column] for column in columns), strict=True)
+        for part in self._parts:
+            yield tuple(_wide(part[column]) for column in columns)
+
+
+def _is_numeric(kind: pa.DataType) -> bool:
+    """Return True for numbers, flags, and structs of them."""
+    if isinstance(kind, pa.StructType):
+        return all(_is_numeric(field.type) for field in kind)
+    return bool(pa.types.is_primitive(kind))
+
+
+def _fields(column: pa.Field) -> list[str]:
+    """Return the fields within a column, each behind a dot; an empty one for a number."""
+    kind = column.type
+    return [f".{field.name}" for field in kind] if isinstance(kind, pa.StructType) else [""]
+
+
+def _small(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the values of a part in little memory, read-only."""
+    if len(values):
+        low, high = values.min(), values.max()
+        if low == high:
+            return np.broadcast_to(values[:1].copy(), values.shape)
+        if values.dtype == np.int64:
+            values = values.astype(np.result_type(*map(np.min_scalar_type, (low, high))))
+    values.flags.writeable = False
+    return values
+
+
+def _wide(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return whole numbers as int64, flags and other numbers as they are."""
+    return values.astype(np.int64) if np.issubdtype(values.dtype, np.integer) else values
 
 
 class ArrowTable:
@@ -222,52 +242,66 @@ class ArrowTable:
         yield tuple(_values(self.table, column) for column in columns)
 
 
-def run_tables(
-    folder: Path, capacity: dict[str, int], down: Mapping[str, DownAmounts] = MappingProxyType({})
-) -> RunTables:
-    """Return the tables of a run.
+class RunRecords:
+    """Records of a run for its summary: numeric columns in memory, and counts of the others.
 
-    Parameters
+    Attributes
     ----------
-    capacity
-        Capacity of the system, by resource type.
-    down
-        Amounts out of service over time, by resource type.
-
-    Raises
-    ------
-    InputError
-        If a table is missing or damaged.
+    jobs
+        The jobs that ran.
+    states, rejected_by
+        Numbers of jobs by state in which they left, and of rejected ones by rule.
+    statuses
+        Number of rounds that asked a solver, by status.
+    lost_calls
+        Number of rounds whose call of a solver was lost with its process.
     """
-    return RunTables(
-        jobs=KeptTable(ParquetTable(folder / JOBS, ran_only=True)),
-        rounds=ParquetTable(folder / ROUNDS),
-        capacity=capacity,
-        down=down,
-    )
+
+    def __init__(self, folder: Path) -> None:
+        self.jobs = KeptColumns(folder / JOBS, ran_only=True)
+        self.rounds = KeptColumns(folder / ROUNDS)
+        self.states: Counter[str] = Counter()
+        self.rejected_by: Counter[str] = Counter()
+        self.statuses: Counter[str] = Counter()
+        self.lost_calls = 0
+
+    @classmethod
+    def read(cls, folder: Path) -> Self:
+        """Return the records of a run in its directory.
+
+        Raises
+        ------
+        InputError
+            If a table is missing or damaged.
+        """
+        records = cls(folder)
+        for name, add in ((JOBS, records.add_jobs), (ROUNDS, records.add_rounds)):
+            table = ParquetTable(folder / name)
+            for part in table.parts(*table.schema.names):
+                add(part)
+        return records
+
+    def add_jobs(self, part: pa.Table) -> None:
+        """Record jobs that have left, rejected ones included."""
+        self.jobs.add(part)
+        _count(self.states, part["state"])
+        _count(self.rejected_by, part["rejected_by"])
+
+    def add_rounds(self, part: pa.Table) -> None:
+        """Record dispatching rounds."""
+        self.rounds.add(part)
+        calls = part["solver"]
+        if calls.null_count < len(calls):
+            known = computed("drop_null", calls.combine_chunks())
+            _count(self.statuses, known.field("status"))
+            self.lost_calls += lost_calls(known)
 
 
-def state_counts(folder: Path) -> dict[str, int]:
-    """Return the number of jobs that have left the system, by state."""
-    return _value_counts(part["state"] for part in ParquetTable(folder / JOBS).parts("state"))
-
-
-def rejection_counts(folder: Path) -> dict[str, int]:
-    """Return the number of rejected jobs, by rule, sorted by name."""
-    columns = (
-        computed("drop_null", part["rejected_by"].combine_chunks())
-        for part in ParquetTable(folder / JOBS).parts("rejected_by")
-    )
-    return dict(sorted(_value_counts(columns).items()))
-
-
-def solver_statuses(folder: Path) -> dict[str, int]:
-    """Return the number of rounds that asked a solver, by status, sorted by name."""
-    columns = (
-        computed("drop_null", part["solver"].combine_chunks()).field("status")
-        for part in ParquetTable(folder / ROUNDS).parts("solver")
-    )
-    return dict(sorted(_value_counts(columns).items()))
+def lost_calls(calls: pa.Array | pa.ChunkedArray) -> int:
+    """Return the number of solver calls that were lost with their process."""
+    # Most runs ask no solver; so many Python objects would be made for nothing.
+    asked = calls.to_pylist() if calls.null_count < len(calls) else ()
+    return sum(call is not None and is_lost(call["status"], call["why"]) for call in asked)
 
 
 def first_unsolved(folder: Path) -> tuple[int, str] | None:
@@ -277,20 +311,6 @@ def first_unsolved(folder: Path) -> tuple[int, str] | None:
             if call is not None and call["status"] not in SOLVED and call["why"]:
                 return number, call["why"]
     return None
-
-
-def present_table(table: pa.Table) -> pa.Table:
-    """Return a table of a run by the present names of its columns and of the rules."""
-    table = table.rename_columns(present_names(table.column_names))
-    k = table.schema.get_field_index("rejected_by")
-    if k < 0 or table.schema.field(k).type != pa.string():
-        return table
-    rules = table.column(k)
-    for former, rule in FORMER_REFUSALS.items():
-        # Elements of arrays, as `pyarrow.scalar` would import pandas.
-        found = computed("equal", rules, text_array([former])[0])
-        rules = computed("if_else", found, text_array([rule])[0], rules)
-    return table.set_column(k, table.schema.field(k), rules)
 
 
 def _told(field: pa.Field | None) -> str:
@@ -307,15 +327,14 @@ def _valid(table: pa.Table) -> pa.Table:
         except pa.ArrowInvalid as error:
             # Arrow's own message has the column's place among those that were asked for.
             raise pa.ArrowInvalid(f"column {name}: {error}") from error
-    return present_table(table)
+    return table
 
 
-def _value_counts(columns: Iterable[Any]) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for column in columns:
-        for entry in computed("value_counts", column).to_pylist():
-            counts[entry["values"]] = counts.get(entry["values"], 0) + entry["counts"]
-    return counts
+def _count(counts: Counter[str], column: pa.Array | pa.ChunkedArray) -> None:
+    """Add the numbers of a column's values; nulls are left out."""
+    if column.null_count < len(column):
+        for entry in computed("value_counts", computed("drop_null", column)).to_pylist():
+            counts[entry["values"]] += entry["counts"]
 
 
 def _values(part: pa.Table, column: str) -> npt.NDArray[Any]:

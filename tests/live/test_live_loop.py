@@ -7,6 +7,7 @@ from hpcsched.live.live_loop import LiveLoop, live_observers
 from hpcsched.runs.assembly import assemble
 from hpcsched.runs.reason_records import ReasonRecorder
 from hpcsched.runs.recorder import RunRecorder
+from hpcsched.runs.tables import RunRecords
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.observer import Observer
 from tests.live.fake_cluster import FakeCluster
@@ -32,8 +33,11 @@ def loop_of(driving: Session, told: list[str], limits: Limits) -> LiveLoop:
         driving.driver,
         limits,
         driving.following,
+        RunRecords(Path()),
         [Closing(told)],
-        [lambda started, nodes: told.append(f"{sorted(started)} on {sorted(nodes.values())}")],
+        files=[
+            lambda started, nodes: told.append(f"{sorted(started)} on {sorted(nodes.values())}")
+        ],
     )
 
 
@@ -67,9 +71,10 @@ def test_what_is_left_when_it_is_stopped(tmp_path: Path) -> None:
 def test_reasons_are_recorded_once(tmp_path: Path) -> None:
     """Whether the scenario lists their observer or not."""
     assembly = assemble(load_scenario(SCENARIO), folder=tmp_path)
-    own = live_observers(assembly, [])
+    recorder = RunRecorder(tmp_path, assembly.system)
+    own = live_observers(assembly, recorder, [])
     assert [type(one) for one in own] == [RunRecorder, ReasonRecorder]
     listed = [one for one in own if isinstance(one, ReasonRecorder)]
-    assert len(live_observers(assembly, listed)) == 2
+    assert len(live_observers(assembly, recorder, listed)) == 2
     for one in own:
         one.close()

@@ -27,8 +27,8 @@ from hpcsched.runs.summary import (
     Left,
     summarize,
     write_summary,
+    write_timing,
 )
-from hpcsched.runs.timing import write_timing
 from hpcsched.simulation.records import JobRecord, RoundRecord
 from hpcsched.system.space import NodeAllocation
 from hpcsched.system.system import NodeGroup, System
@@ -265,7 +265,7 @@ def write_run(
     running = [p for p in submitted if p.start is not None and p.start <= last]
     left = None if until is None else Left(len(submitted) - len(running), len(running))
     summary = summarize(
-        folder,
+        recorder.records,
         capacity=dict(zip(SYSTEM.resource_types, SYSTEM.totals, strict=True)),
         account=source.account,
         metrics=METRICS,
@@ -274,7 +274,7 @@ def write_run(
         left=left,
     )
     write_summary(folder, summary)
-    write_timing(folder)
+    write_timing(folder, recorder.records.rounds)
     finish_manifest(folder, manifest, status, source.comments)
     return RunDirectory.open(folder)
 

@@ -14,6 +14,7 @@ from hpcsched.runs.manifest import ON_A_CLUSTER, content_sha256, finish_manifest
 from hpcsched.runs.record_file import ROW_GROUP
 from hpcsched.runs.recorder import RunRecorder
 from hpcsched.runs.summary import Breakdown, ChosenMetric, ChosenObjective, summarize
+from hpcsched.runs.tables import RunRecords
 from hpcsched.simulation.records import JobRecord, RoundRecord
 from hpcsched.system.space import NodeAllocation
 from hpcsched.system.system import NodeGroup, Request, System
@@ -308,7 +309,7 @@ def test_metrics_of_plugins(tmp_path: Path) -> None:
 
     def value(answer: object) -> object:
         summary = summarize(
-            folder,
+            RunRecords.read(folder),
             capacity={"core": 16},
             account=TraceAccount(),
             metrics={"odd": ChosenMetric(Broken(answer), {})},

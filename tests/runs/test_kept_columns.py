@@ -1,4 +1,4 @@
-"""Columns of a run's tables are decoded once where there is room, and are the same anyway."""
+"""Columns of a run's tables in memory give metrics what the files give them."""
 
 from pathlib import Path
 from unittest import mock
@@ -11,77 +11,96 @@ import pytest
 from hpcsched.errors import InputError
 from hpcsched.metrics.capacity import loss_of_capacity, loss_of_capacity_by_resource, utilization
 from hpcsched.metrics.metric import RunTables
-from hpcsched.runs.tables import KeptTable, ParquetTable
+from hpcsched.runs.recorder import RunRecorder
+from hpcsched.runs.tables import KeptColumns, ParquetTable, RunRecords
 from tests.metrics.tables import Ran, jobs_table, rounds_table
+from tests.runs.hand_made import JOBS, REJECTED, SYSTEM, record_of
 
 ROWS = 10
 ASKED = [
     ("start_time", "end_time"),
-    ("end_time",),
     ("unit_request.core", "start_time"),
+    ("large", "share", "flag", "same"),
+    ("end_time", "user"),
     ("end_time", "end_time"),
-    ("share", "unit_request.core", "end_time"),
-    ("start_time", "end_time"),
 ]
 
 
 @pytest.fixture(name="path")
 def _path(tmp_path: Path) -> Path:
-    """Write a table of three row groups, of which a row has no start."""
+    """Write a table of three row groups, of which a row has no start, and another no user."""
     table = pa.table(
         {
             "start_time": pa.array([0, 1, None, *range(3, ROWS)], pa.int64()),
             "end_time": np.arange(ROWS) + 5,
-            "unit_request": [{"core": k} for k in range(ROWS)],
+            "unit_request": pa.array(
+                [{"core": k} for k in range(ROWS)],
+                pa.struct([pa.field("core", pa.int64(), nullable=False)]),
+            ),
             "share": np.arange(ROWS) / 7,
+            "large": np.arange(ROWS) * 2**40 - 2**42,
+            "flag": np.arange(ROWS) % 3 == 0,
+            "same": np.full(ROWS, -7),
+            "user": pa.array([None, *range(1, ROWS)], pa.int64()),
+            "name": [str(k) for k in range(ROWS)],
         }
     )
     pq.write_table(table, tmp_path / "jobs.parquet", row_group_size=4)
     return tmp_path / "jobs.parquet"
 
 
-def told(table: ParquetTable | KeptTable, columns: tuple[str, ...]) -> str:
-    """Return all batches of some columns, in digits: a start that is not there is no number."""
-    return str([[column.tolist() for column in batch] for batch in table.batches(*columns)])
+def kept(path: Path, *, ran_only: bool) -> KeptColumns:
+    """Return the columns of a file in memory."""
+    columns, table = KeptColumns(path, ran_only=ran_only), ParquetTable(path)
+    for part in table.parts(*table.schema.names):
+        columns.add(part)
+    return columns
 
 
-@pytest.mark.parametrize("room", [0, 8 * ROWS, 3 * 8 * ROWS - 1, 100 * ROWS])
+def told(table: ParquetTable | KeptColumns, columns: tuple[str, ...]) -> str:
+    """Return all batches of some columns, in digits, with their types."""
+    batches = table.batches(*columns)
+    return str([[(column.tolist(), column.dtype) for column in batch] for batch in batches])
+
+
 @pytest.mark.parametrize("ran_only", [True, False])
-def test_as_they_are_in_the_file(path: Path, room: int, ran_only: bool) -> None:
-    """With room for no column, for one, nearly for three and for all: the same batches."""
-    table = ParquetTable(path, ran_only=ran_only)
-    kept = KeptTable(table, room)
-    for columns in ASKED * 2:
-        assert told(kept, columns) == told(table, columns)
-
-
-def test_decoded_once(path: Path) -> None:
-    """Whatever is asked for again is not read again; a column for which there is no room is.
-
-    The six askings are for start_time and end_time, then core, then share. With room for three
-    columns, only the fifth, which share needs, is one for the file, each time.
-    """
-    for room, reads in ((100 * ROWS, 3), (3 * 8 * ROWS, 4)):
-        table = ParquetTable(path)
-        kept = KeptTable(table, room)
-        with mock.patch.object(table, "batches", wraps=table.batches) as batches:
-            for columns in ASKED * 2:
-                list(kept.batches(*columns))
-        assert batches.call_count == reads
+def test_as_they_are_in_the_file(path: Path, ran_only: bool) -> None:
+    """Whole numbers small and large, fractions, flags, and missing ones: the same batches."""
+    columns = kept(path, ran_only=ran_only)
+    for asked in ASKED:
+        assert told(columns, asked) == told(ParquetTable(path, ran_only=ran_only), asked)
 
 
 def test_nobody_can_change_them(path: Path) -> None:
-    """A metric that writes to a column would change what others are given."""
+    """A metric that writes to a column does not change what others are given."""
+    columns = kept(path, ran_only=False)
     for _ in range(2):
-        ((column,), *_) = KeptTable(ParquetTable(path)).batches("end_time")
-        with pytest.raises(ValueError, match="read-only"):
-            column[0] = 1
+        ((ends, *_), *_) = columns.batches("end_time")
+        assert ends[0] == 5
+        ends[0] = 1
+    ((shares,), *_) = columns.batches("share")
+    with pytest.raises(ValueError, match="read-only"):
+        shares[0] = 1
 
 
 def test_an_unknown_column(path: Path) -> None:
     """The error is that of the file."""
     with pytest.raises(InputError, match="it has no column 'gone'"):
-        list(KeptTable(ParquetTable(path)).batches("end_time", "gone"))
+        list(kept(path, ran_only=True).batches("end_time", "gone"))
+
+
+def test_records_of_a_recorder_and_of_its_files(tmp_path: Path) -> None:
+    """A run that is measured again has the figures that it had at its end."""
+    recorder = RunRecorder(tmp_path, SYSTEM)
+    for placed in (*JOBS, REJECTED):
+        recorder.job_ended(record_of(placed))
+    recorder.close()
+    read = RunRecords.read(tmp_path)
+    assert read.states == recorder.records.states
+    assert read.rejected_by == recorder.records.rejected_by == {"dispatcher": 1}
+    for asked in (("submit_time", "end_time", "demand"), ("units", "unit_request.core")):
+        assert told(read.jobs, asked) == told(recorder.records.jobs, asked)
+    assert list(read.rounds.batches("now")) == list(recorder.records.rounds.batches("now")) == []
 
 
 def test_figures_by_resource_type_are_worked_out_once() -> None:

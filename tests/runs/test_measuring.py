@@ -11,7 +11,7 @@ from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.files import write_json
 from hpcsched.runs.folder_lock import locked_folder
 from hpcsched.runs.manifest import read_manifest, rehash
-from hpcsched.runs.measuring import measure_again
+from hpcsched.runs.run_lifecycle import measure_again
 from hpcsched.runs.runner import run
 from tests.runs.small_scenario import write_scenario
 

@@ -3,7 +3,7 @@
 import pytest
 
 from hpcsched.dispatching.offline.offline_problem import OfflinePlan
-from hpcsched.runs.offline import gap_of, offline_figures
+from hpcsched.runs.summary import gap_of, offline_figures
 
 
 def plan(lower_bound: float | None) -> OfflinePlan:

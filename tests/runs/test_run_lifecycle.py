@@ -51,7 +51,8 @@ class Loop:
     @property
     def end(self) -> LoopEnd:
         """Three jobs wait."""
-        return LoopEnd(Left(3, 0), self.account, ["a header"], ["a test"], {})
+        records = self._recorder.records
+        return LoopEnd(Left(3, 0), self.account, ["a header"], ["a test"], {}, records)
 
     def more_figures(self, summary: Mapping[str, Any], /, *, complete: bool) -> dict[str, Any]:
         """Return what it was called with."""

@@ -17,7 +17,7 @@ from hpcsched.errors import DecisionError, InputError
 from hpcsched.metrics.capacity import loss_of_capacity
 from hpcsched.metrics.metric import RunTables
 from hpcsched.runs.runner import run
-from hpcsched.runs.tables import run_tables
+from hpcsched.runs.tables import RunRecords
 from hpcsched.scenario import load_scenario, read_scenario, resolved_yaml
 from hpcsched.scenario.review import review
 from hpcsched.simulation.engine import Simulation
@@ -506,8 +506,8 @@ def test_loss_of_capacity_by_hand(tmp_path: Path) -> None:
     result = run(path, tmp_path / "out")
     assert result.summary["metrics"]["loss_of_capacity"] == pytest.approx(28 / 46, rel=1e-15)
     assert main(["verify", str(tmp_path / "out")]) == 0
-    tables = run_tables(tmp_path / "out", {"core": 2})
-    assert isinstance(tables, RunTables)
+    records = RunRecords.read(tmp_path / "out")
+    tables = RunTables(records.jobs, records.rounds, {"core": 2})
     assert loss_of_capacity(tables) == result.summary["metrics"]["loss_of_capacity"]
 
 
