@@ -96,7 +96,7 @@ usage
             "fair_shares",
             [](Multifactor& self, int64_t now, const Rows& queued, const Rows& running,
                const Row& starts) {
-                return self.fair_shares(now, terms_of(queued), running_of(running, starts));
+                return self.fair_shares(now, terms_of(queued), running_of(running, starts), true);
             },
             "now"_a, "queued"_a, "running"_a, "starts"_a,
             "Return the fair-share factor of each user.")

@@ -14,6 +14,7 @@ namespace hpcsched {
 namespace {
 
 constexpr int64_t root = 0;
+constexpr int64_t most_half_lives = 500;  // until the epoch is moved; 2^1023 is the largest number
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Classic factor of a share of usage and a share of the system.
@@ -48,6 +49,8 @@ Multifactor::Multifactor(Settings settings, Numbers parents, std::vector<double>
       shares_(std::move(shares)),
       undeclared_(undeclared)
 {
+    if (settings_.half_life)
+        rate_ = portable::log(2.0) / static_cast<double>(*settings_.half_life);
 }
 
 Multifactor::User& Multifactor::know(const PriorityTerms& terms)
@@ -66,29 +69,32 @@ void Multifactor::declare(int64_t user, int64_t account, double shares, double u
     declared.stays = true;
 }
 
+/// Let usage decay from the first instant on, and keep its numbers small.
 void Multifactor::begin(int64_t now)
 {
-    if (began_) return;
-    began_ = true;
-    for (User& user : users_) user.ended_at = now;
+    if (!epoch_) epoch_ = now;
+    if (!settings_.half_life) return;
+    const int64_t half_lives = (now - *epoch_) / *settings_.half_life;
+    if (half_lives < most_half_lives) return;
+    *epoch_ += half_lives * *settings_.half_life;
+    for (User& user : users_) user.ended = std::ldexp(user.ended, -static_cast<int>(half_lives));
 }
 
-double Multifactor::decay(int64_t seconds) const
+/// Factor by which usage at an instant counts more than the same usage at the epoch.
+double Multifactor::growth(int64_t now) const
 {
     if (!settings_.half_life) return 1.0;
-    return portable::exp2(-static_cast<double>(seconds) / static_cast<double>(*settings_.half_life));
+    return portable::exp2(static_cast<double>(now - *epoch_) /
+                          static_cast<double>(*settings_.half_life));
 }
 
-/// Usage of a demand for some seconds, as of their end: ∫ demand × 2^(-(t - τ) / half-life) dτ. This
-/// is the limit of Slurm's method, which decays all usage every few minutes and then adds that of
-/// the minutes passed; it does not depend on when it is asked for.
-double Multifactor::used(double demand, int64_t seconds) const
+/// Usage of a job up to now, as of the epoch: ∫ demand × 2^((τ - epoch) / half-life) dτ. This is the
+/// limit of Slurm's method, which decays all usage every few minutes and then adds that of the
+/// minutes passed; it does not depend on when it is asked for. `growth`: that of now.
+double Multifactor::used(double demand, int64_t start, int64_t now, double growth) const
 {
-    const auto time = static_cast<double>(seconds);
-    if (!settings_.half_life) return demand * time;
-    const double rate = portable::log(2.0) / static_cast<double>(*settings_.half_life);
-    // expm1 keeps the digits of short runs, for which 2^(-s / h) is close to 1.
-    return demand * -portable::expm1(-rate * time) / rate;
+    if (!settings_.half_life) return demand * static_cast<double>(now - start);
+    return demand * (growth - this->growth(start)) / rate_;
 }
 
 void Multifactor::note_start(const PriorityTerms& terms, int64_t now)
@@ -100,33 +106,43 @@ void Multifactor::note_start(const PriorityTerms& terms, int64_t now)
 void Multifactor::note_end(const PriorityTerms& terms, int64_t start, int64_t now)
 {
     begin(now);
-    User& user = know(terms);
-    user.ended = user.ended * decay(now - user.ended_at) + used(terms.demand, now - start);
-    user.ended_at = now;
+    know(terms).ended += used(terms.demand, start, now, growth(now));
 }
 
-std::vector<double> Multifactor::usage(int64_t now, const std::vector<UsageShare>& running)
+std::vector<double> Multifactor::usage_at_epoch(int64_t now,
+                                                const std::vector<UsageShare>& running)
 {
     begin(now);
     for (const UsageShare& job : running) know(job.terms);
     std::vector<CompensatedSum> sums(users_.size());
-    for (std::size_t k = 0; k < users_.size(); ++k)
-        if (users_[k].ended != 0.0) sums[k].add(users_[k].ended * decay(now - users_[k].ended_at));
+    const double growth_now = growth(now);
     for (const UsageShare& job : running)
-        sums[job.terms.user].add(used(job.terms.demand, now - job.start));
+        sums[job.terms.user].add(used(job.terms.demand, job.start, now, growth_now));
     std::vector<double> values;
-    for (const CompensatedSum& sum : sums) values.push_back(sum.value());
+    values.reserve(users_.size());
+    for (std::size_t k = 0; k < users_.size(); ++k) {
+        sums[k].add(users_[k].ended);
+        values.push_back(sums[k].value());
+    }
+    return values;
+}
+
+std::vector<double> Multifactor::usage(int64_t now, const std::vector<UsageShare>& running)
+{
+    std::vector<double> values = usage_at_epoch(now, running);
+    for (double& value : values) value /= growth(now);
     return values;
 }
 
 std::vector<double> Multifactor::fair_shares(int64_t now, const std::vector<PriorityTerms>& queued,
-                                             const std::vector<UsageShare>& running)
+                                             const std::vector<UsageShare>& running, bool of_all)
 {
     for (const PriorityTerms& terms : queued) know(terms);
-    const std::vector<double> used = usage(now, running);
-    std::vector<bool> present;
-    for (const User& user : users_) present.push_back(user.stays);
-    for (const PriorityTerms& terms : queued) present[terms.user] = true;
+    // Factors are made of ratios, so that it does not matter as of when usage is.
+    const std::vector<double> used = usage_at_epoch(now, running);
+    std::vector<bool> present(users_.size()), wanted(users_.size(), of_all);
+    for (std::size_t k = 0; k < users_.size(); ++k) present[k] = users_[k].stays;
+    for (const PriorityTerms& terms : queued) present[terms.user] = wanted[terms.user] = true;
     for (const UsageShare& job : running) present[job.terms.user] = true;
 
     const std::size_t accounts = parents_.size();
@@ -140,7 +156,8 @@ std::vector<double> Multifactor::fair_shares(int64_t now, const std::vector<Prio
         has_users[account] = true;
         usages[account].add(used[k]);
         if (!std::isnan(users_[k].shares)) shares[account].add(users_[k].shares);
-        children[account].push_back({0.0, false, static_cast<int64_t>(k)});
+        if (settings_.fair_tree)
+            children[account].push_back({0.0, false, static_cast<int64_t>(k)});
     }
     // Parents come first, so that the usage of an account is complete when it is added to theirs.
     for (int64_t account = static_cast<int64_t>(accounts) - 1; account >= root; --account) {
@@ -153,7 +170,7 @@ std::vector<double> Multifactor::fair_shares(int64_t now, const std::vector<Prio
     }
     for (std::size_t account = 0; account < accounts; ++account)
         branches[account].shares = shares[account].value();
-    if (!settings_.fair_tree) return classic(branches, used);
+    if (!settings_.fair_tree) return classic(branches, used, wanted);
     for (std::size_t account = 0; account < accounts; ++account) {
         const Branch& parent = branches[account];
         for (TreeChild& child : children[account])
@@ -171,7 +188,8 @@ std::vector<double> Multifactor::fair_shares(int64_t now, const std::vector<Prio
 /// u + (U of the parent - u) × share among siblings, with u the share of all usage. A user that
 /// counts with the shares of its account has the factor of the account.
 std::vector<double> Multifactor::classic(const std::vector<Branch>& branches,
-                                         const std::vector<double>& usage) const
+                                         const std::vector<double>& usage,
+                                         const std::vector<bool>& wanted) const
 {
     const double all = branches[root].usage;
     std::vector<double> share(branches.size(), 1.0), effective(branches.size());
@@ -188,18 +206,16 @@ std::vector<double> Multifactor::classic(const std::vector<Branch>& branches,
         effective[k] = effective_usage(branches[k].usage, part, parents_[k]);
         share[k] = share[parents_[k]] * part;
     }
-    std::vector<double> factors;
+    std::vector<double> factors(users_.size());
     for (std::size_t k = 0; k < users_.size(); ++k) {
         const User& user = users_[k];
-        const bool is_known = user.account != none;
-        if (!is_known || std::isnan(user.shares)) {
-            factors.push_back(
-                is_known ? classic_factor(effective[user.account], share[user.account]) : 0.0);
-            continue;
-        }
-        const double part = among(user.shares, user.account);
-        factors.push_back(classic_factor(effective_usage(usage[k], part, user.account),
-                                         share[user.account] * part));
+        if (!wanted[k] || user.account == none) continue;
+        const int64_t account = user.account;
+        const double part = among(user.shares, account);
+        factors[k] = std::isnan(user.shares)
+                         ? classic_factor(effective[account], share[account])
+                         : classic_factor(effective_usage(usage[k], part, account),
+                                          share[account] * part);
     }
     return factors;
 }
@@ -208,7 +224,7 @@ std::vector<double> Multifactor::priorities(int64_t now, const Numbers& submit_t
                                             const std::vector<PriorityTerms>& queued,
                                             const std::vector<UsageShare>& running)
 {
-    const std::vector<double> shares = fair_shares(now, queued, running);
+    const std::vector<double> shares = fair_shares(now, queued, running, false);
     std::vector<double> found;
     for (std::size_t k = 0; k < queued.size(); ++k) {
         const PriorityTerms& job = queued[k];

@@ -55,9 +55,9 @@ public:
     /// Demand × seconds of each user, decayed to now.
     std::vector<double> usage(int64_t now, const std::vector<UsageShare>& running);
 
-    /// Fair-share factor of each user; users with a queued job are in the tree.
+    /// Fair-share factor of each user, or of those with a queued job; these are in the tree.
     std::vector<double> fair_shares(int64_t now, const std::vector<PriorityTerms>& queued,
-                                    const std::vector<UsageShare>& running);
+                                    const std::vector<UsageShare>& running, bool of_all);
 
     /// Priorities of queued jobs.
     std::vector<double> priorities(int64_t now, const Numbers& submit_times,
@@ -68,8 +68,7 @@ private:
     struct User {
         int64_t account = none;
         double shares = 1.0;
-        double ended = 0.0;  // usage of jobs that have ended, as of `ended_at`
-        int64_t ended_at = 0;
+        double ended = 0.0;  // usage of jobs that have ended, as of `epoch_`
         bool stays = false;  // in the tree: declared, or with a job that has started
     };
     struct Branch {
@@ -82,14 +81,17 @@ private:
     std::vector<double> shares_;
     int64_t undeclared_;
     std::vector<User> users_;
-    bool began_ = false;  // whether the usage before the first instant decays
+    double rate_ = 0.0;  // of decay, per second
+    std::optional<int64_t> epoch_;  // usage is kept as of then, so that it need not decay
 
     User& know(const PriorityTerms& terms);
     void begin(int64_t now);
-    double decay(int64_t seconds) const;
-    double used(double demand, int64_t seconds) const;
+    double growth(int64_t now) const;
+    double used(double demand, int64_t start, int64_t now, double growth) const;
+    std::vector<double> usage_at_epoch(int64_t now, const std::vector<UsageShare>& running);
     std::vector<double> classic(const std::vector<Branch>& branches,
-                                const std::vector<double>& usage) const;
+                                const std::vector<double>& usage,
+                                const std::vector<bool>& wanted) const;
 };
 
 }  // namespace hpcsched

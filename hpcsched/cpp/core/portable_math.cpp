@@ -84,7 +84,7 @@ double exp2(double x)
 {
     const double whole = std::floor(x + 0.5);
     if (!(std::fabs(whole) < 1000.0)) return x < 0.0 ? 0.0 : infinity;
-    return std::ldexp(exp((x - whole) * (ln2_high + ln2_low)), static_cast<int>(whole));
+    return power_of_two(whole) * (1 + small_expm1((x - whole) * (ln2_high + ln2_low)));
 }
 
 double expm1(double x)
