@@ -26,7 +26,6 @@ from hpcsched.parameters import SELECTS_KEYWORD, InputFile, Params
 from hpcsched.plugins.manager import build_registry
 from hpcsched.plugins.registry import Plugin, Registry
 from hpcsched.runs.columns import JOB_COLUMNS, ROUND_COLUMNS
-from hpcsched.scenario.choices import tag_of
 from hpcsched.scenario.key_path import mark_of
 from hpcsched.scenario.models import scenario_model
 from hpcsched.scenario.review import RULES
@@ -126,7 +125,7 @@ def column_table(columns: Sequence[Column]) -> str:
 def plugin_tables(registry: Registry, kind: str) -> str:
     """Return what plugins there are of a kind, and their parameters."""
     plugins = [installed.plugin for installed in registry.of_kind(kind)]
-    parts = [table((tag_of(kind), "is"), ((_names(p), p.summary) for p in plugins))]
+    parts = ["\n".join(f"- {_names(p)}: {p.summary}" for p in plugins)]
     for owners, rows in _shared_rows(plugins).items():
         parts += [f"Parameters of {_listed(owners)}:", key_list(rows)]
     return "\n\n".join(parts)

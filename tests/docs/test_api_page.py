@@ -52,10 +52,10 @@ def imported(code: str) -> Iterator[tuple[str, str]]:
 
 
 def test_the_page_lists_every_name() -> None:
-    """The tables and `hpcsched.__all__` are the same set."""
+    """The lists and `hpcsched.__all__` are the same set."""
     text = PAGE.read_text(encoding="utf-8").partition("## Names")[2].partition("## Modules")[0]
-    first_cells = [line.split("|")[1] for line in text.splitlines() if line.startswith("| `")]
-    listed = set(re.findall(r"`(\w+)`", " ".join(first_cells)))
+    names = [line.partition(": ")[0] for line in text.splitlines() if line.startswith("- `")]
+    listed = set(re.findall(r"`(\w+)`", " ".join(names)))
     # What observers are given stands with them.
     listed |= {"JobRecord", "RoundRecord", "Interruption"} & set(re.findall(r"`(\w+)`", text))
     assert listed == set(hpcsched.__all__)

@@ -114,8 +114,17 @@ def test_output_unlike_what_is_shown(printed: str) -> None:
 def test_the_scenario_in_the_readme_is_the_one_in_the_repository() -> None:
     """It means the same, and differs from the file in nothing but a comment."""
     shown = next(block.text for block in blocks(ROOT / "README.md") if block.language == "yaml")
-    kept = (ROOT / "scenarios" / "small-order-search.yaml").read_text(encoding="utf-8")
+    kept = (ROOT / "scenarios" / "small-easy.yaml").read_text(encoding="utf-8")
     assert yaml_lines(shown) == yaml_lines(kept)
+
+
+def test_the_figure_in_the_readme_is_the_one_that_its_commands_draw(reader: Reader) -> None:
+    """Text for text: a change of how Gantt charts look asks for a new figure."""
+    for block in blocks(ROOT / "README.md"):
+        if block.language == "console" and "plot gantt" in block.text:
+            reader.run(block)
+    figure = Path("docs", "figures", "two-dispatchers.svg")
+    assert figure.read_text(encoding="utf-8") == (ROOT / figure).read_text(encoding="utf-8")
 
 
 def yaml_lines(text: str) -> list[str]:
