@@ -867,9 +867,13 @@ class RecordChecks:
         Replacement for a requested time that is not given: seconds, 0 for the run time, or None.
     longest, largest_sum
         Bounds on each time of a job and on the sum of those of all jobs, in seconds.
+    numbers_jobs
+        Whether only jobs have numbers of their own, and records without a job may repeat them.
+    renumber_from
+        First number for jobs whose number another job has; None: they give no job.
     """
 
-    def __init__(self, *, sorts: bool, skips_zero_run_time: bool, clips: bool, missing_requested_time: int | None, longest: int, largest_sum: int) -> None: ...
+    def __init__(self, *, sorts: bool, skips_zero_run_time: bool, clips: bool, missing_requested_time: int | None, longest: int, largest_sum: int, numbers_jobs: bool = False, renumber_from: int | None = None) -> None: ...
 
     @property
     def earliest(self) -> int:
@@ -879,18 +883,19 @@ class RecordChecks:
     def sum(self) -> int:
         """Sum of the times of the jobs so far, in seconds."""
 
-    def check(self, job_id: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], submit_time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], run_time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], requested_time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], think_time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], verdicts: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu')], cut: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    def check(self, job_id: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], submit_time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], run_time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], requested_time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], think_time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], verdicts: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu')], cut: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu')]) -> None:
         """
         Check the next records, `[L]`; -1 is a number that is not given.
 
         Parameters
         ----------
-        job_id, submit_time, think_time
-            Their numbers and times.
-        run_time, requested_time
-            Changed where a requested time is missing or a run time is cut.
+        submit_time, think_time
+            Their times.
+        job_id, run_time, requested_time
+            Changed where a job gets a new number, a requested time is missing or a run time is cut.
         verdicts
-            Verdicts on their lines and requests; changed into those on the records.
+            Verdicts on each record by itself, which hold at their place among the checks; changed into
+            those on the records.
         cut
             Receives whether a run time was cut.
         """

@@ -90,41 +90,47 @@ missing_requested_time
     Replacement for a requested time that is not given: seconds, 0 for the run time, or None.
 longest, largest_sum
     Bounds on each time of a job and on the sum of those of all jobs, in seconds.
+numbers_jobs
+    Whether only jobs have numbers of their own, and records without a job may repeat them.
+renumber_from
+    First number for jobs whose number another job has; None: they give no job.
 )")
         .def(
             "__init__",
             [](RecordChecks* self, bool sorts, bool skips_zero_run_time, bool clips,
                std::optional<int64_t> missing_requested_time, int64_t longest,
-               int64_t largest_sum) {
+               int64_t largest_sum, bool numbers_jobs, std::optional<int64_t> renumber_from) {
                 new (self) RecordChecks({sorts, skips_zero_run_time, clips, missing_requested_time,
-                                         longest, largest_sum});
+                                         longest, largest_sum, numbers_jobs, renumber_from});
             },
             nb::kw_only(), "sorts"_a, "skips_zero_run_time"_a, "clips"_a,
-            "missing_requested_time"_a.none(), "longest"_a, "largest_sum"_a)
+            "missing_requested_time"_a.none(), "longest"_a, "largest_sum"_a,
+            "numbers_jobs"_a = false, "renumber_from"_a.none() = nb::none())
         .def_prop_ro("earliest", &RecordChecks::earliest,
                      "Submit time that the next job has at least.")
         .def_prop_ro("sum", &RecordChecks::sum, "Sum of the times of the jobs so far, in seconds.")
         .def(
             "check",
-            [](RecordChecks& checks, const Row& job_id, const Row& submit_time,
+            [](RecordChecks& checks, const Array<int64_t>& job_id, const Row& submit_time,
                const Array<int64_t>& run_time, const Array<int64_t>& requested_time,
                const Row& think_time, const Array<int8_t>& verdicts, const Array<bool>& cut) {
-                checks.check({view_of(job_id), view_of(submit_time), view_of(think_time),
+                checks.check({view_of(submit_time), view_of(think_time), view_of(job_id),
                               view_of(run_time), view_of(requested_time), view_of(verdicts),
                               view_of(cut)});
             },
-            "job_id"_a, "submit_time"_a, "run_time"_a.noconvert(), "requested_time"_a.noconvert(),
+            "job_id"_a.noconvert(), "submit_time"_a, "run_time"_a.noconvert(), "requested_time"_a.noconvert(),
             "think_time"_a, "verdicts"_a.noconvert(), "cut"_a.noconvert(),
             R"(Check the next records, `[L]`; -1 is a number that is not given.
 
 Parameters
 ----------
-job_id, submit_time, think_time
-    Their numbers and times.
-run_time, requested_time
-    Changed where a requested time is missing or a run time is cut.
+submit_time, think_time
+    Their times.
+job_id, run_time, requested_time
+    Changed where a job gets a new number, a requested time is missing or a run time is cut.
 verdicts
-    Verdicts on their lines and requests; changed into those on the records.
+    Verdicts on each record by itself, which hold at their place among the checks; changed into
+    those on the records.
 cut
     Receives whether a run time was cut.
 )");

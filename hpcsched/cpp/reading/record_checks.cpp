@@ -4,6 +4,32 @@
 
 namespace hpcsched {
 
+namespace {
+
+/// Numbers of parts of jobs, such as tasks of an array, have that of the job in their last digits.
+constexpr int64_t jobs = 1'000'000'000;
+
+/// Return the number of a part as it stands in a set: parts of a job follow one another there.
+int64_t part_key(int64_t number)
+{
+    return number % jobs * jobs + number / jobs;
+}
+
+}  // namespace
+
+bool RecordChecks::has_job(int64_t number) const
+{
+    return number < jobs ? seen_.contains(number) : parts_seen_.contains(part_key(number));
+}
+
+void RecordChecks::add_job(int64_t number)
+{
+    if (number < jobs)
+        seen_.add(number);
+    else
+        parts_seen_.add(part_key(number));
+}
+
 void RecordChecks::check(const Records& records)
 {
     for (int64_t k = 0; k < records.verdicts.size(); ++k)
@@ -17,9 +43,18 @@ Verdict RecordChecks::check_record(const Records& records, int64_t k)
     int64_t& run_time = records.run_time[k];
     int64_t& requested_time = records.requested_time[k];
     if (given == Verdict::no_record) return given;
-    if (records.job_id[k] < 0 || submit_time < 0) return Verdict::no_number;
-    if (!seen_.add(records.job_id[k])) return Verdict::repeated_number;
+    const int64_t number = records.job_id[k];
+    if (number < 0 || submit_time < 0) return Verdict::no_number;
+    if (policies_.numbers_jobs) {
+        if (has_job(number)) {
+            if (!policies_.renumber_from) return Verdict::repeated_number;
+            records.job_id[k] = *policies_.renumber_from + renumbered_++;
+        }
+    } else if (!seen_.add(number)) {
+        return Verdict::repeated_number;
+    }
     if (submit_time < earliest_) return Verdict::unsorted;
+    if (given == Verdict::missing_run_time) return given;
     if (run_time < 0) return Verdict::missing_run_time;
     if (run_time == 0 && policies_.skips_zero_run_time) return Verdict::zero_run_time;
     if (given == Verdict::missing_processors) return given;
@@ -35,6 +70,7 @@ Verdict RecordChecks::check_record(const Records& records, int64_t k)
     }
     if (!holds_times(records, k)) return Verdict::too_long;
     if (!policies_.sorts) earliest_ = submit_time;
+    if (policies_.numbers_jobs) add_job(number);
     return Verdict::job;
 }
 

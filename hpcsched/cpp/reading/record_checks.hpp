@@ -31,13 +31,18 @@ struct RecordPolicies {
     /// Bounds on each time of a job, and on the sum of those of all jobs.
     int64_t longest = 0;
     int64_t largest_sum = 0;
+    /// Whether only jobs have numbers of their own, and records without a job may repeat them.
+    bool numbers_jobs = false;
+    /// First number for jobs whose number another job has; none: they give no job.
+    std::optional<int64_t> renumber_from;
 };
 
 /// Records as columns, `[L]`: -1 where a number is not given.
 struct Records {
-    View<const int64_t> job_id, submit_time, think_time;
-    View<int64_t> run_time, requested_time;
-    /// Verdicts on the line and on the request of each record; changed into those on the record.
+    View<const int64_t> submit_time, think_time;
+    View<int64_t> job_id, run_time, requested_time;
+    /// Verdicts on each record by itself, which hold at their place among the checks; changed into
+    /// those on the record.
     View<int8_t> verdicts;
     /// Receives whether the run time of a job was cut to the requested time.
     View<bool> cut;
@@ -57,11 +62,14 @@ public:
 
 private:
     RecordPolicies policies_;
-    NumbersSeen seen_;
+    NumbersSeen seen_, parts_seen_;
+    int64_t renumbered_ = 0;
     int64_t earliest_ = 0;
     int64_t sum_ = 0;
 
     Verdict check_record(const Records& records, int64_t k);
+    bool has_job(int64_t number) const;
+    void add_job(int64_t number);
     bool holds_times(const Records& records, int64_t k);
 };
 

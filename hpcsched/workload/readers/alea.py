@@ -25,17 +25,17 @@ from hpcsched.context import Context
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import LARGEST, Listed
 from hpcsched.registration import RECORDS_WAITS, Caution, builtin
-from hpcsched.system.space import units_that_fit
-from hpcsched.system.system import IntArray, Request, ShapeKey, System, shape_key
+from hpcsched.system.system import Request, System
 from hpcsched.workload.job_columns import NUMBERED
-from hpcsched.workload.readers.column_source import ColumnSource
 from hpcsched.workload.readers.equal_units import processors_per_node, whole_nodes
+from hpcsched.workload.readers.log_source import Block, NamesSeen, ReadRequest
 from hpcsched.workload.readers.policies import RecordPolicies, UnusableError
 from hpcsched.workload.readers.quantities import WholeSeconds
-from hpcsched.workload.readers.scanned_lines import LineRequest, Lines, ScannedLines
 from hpcsched.workload.readers.swf import header_of
 from hpcsched.workload.readers.swf_lines import (
     DURATIONS,
+    Lines,
+    LineSource,
     SwfLines,
     header_machine,
     other_machine,
@@ -299,7 +299,7 @@ _REQUESTS_KEPT = 4096
     capabilities={RECORDS_WAITS},
     review=review_alea,
 )
-class AleaSource(ColumnSource):
+class AleaSource(LineSource):
     """Stream of the jobs of a log of the Alea simulator.
 
     Reasons for skipping a record, in the order in which they apply: `malformed`, `unsorted`,
@@ -325,27 +325,20 @@ class AleaSource(ColumnSource):
         self._check_system()
         self._properties = NodeProperties(system, params.properties)
         self._everywhere = frozenset(range(system.node_count))
-        self._queues: dict[str, int] = {}
-        self._rooms: dict[ShapeKey, int] = {}
+        self.names = {_QUEUE_DETAIL: NamesSeen("Queue")}
         self._asked = lru_cache(_REQUESTS_KEPT)(self.read_request)
         lines.read_header()  # so that a file that cannot be read is known at once
-
-    @property
-    def comments(self) -> list[str]:
-        """Queues seen so far, as header comments of the Standard Workload Format."""
-        named = [f"Queue: {number} {name}" for name, number in self._queues.items()]
-        return [*self.lines.comments, *named]
 
     def odd_numbers(self, line: bytes) -> list[int]:
         """Return the used numbers of a record; raises UnusableError if the line is no record."""
         return numbers_of(line, self.seconds)
 
-    def scan(self, lines: Lines) -> ScannedLines:
-        """Return lines as columns; `finish` numbers the queues of the lines that give jobs."""
+    def scan(self, lines: Lines) -> Block:
+        """Return lines as columns."""
         job_id, submit_time, run_time, processors, requested_time, memory = lines.numbers[:6]
         request = np.full(len(job_id), -1)
         known: dict[_Asked, int] = {}
-        requests: list[LineRequest] = []
+        requests: list[ReadRequest] = []
         there = np.flatnonzero(lines.verdicts == Verdict.JOB)
         given = (column[there].tolist() for column in (processors, memory))
         for k, *numbers in zip(there.tolist(), *given, strict=True):
@@ -360,7 +353,7 @@ class AleaSource(ColumnSource):
                 requests.append(self._asked(*key))
             request[k] = known[key]
         user, group, application, partition = lines.numbers[6:]
-        return ScannedLines(
+        return lines.block(
             job_id,
             submit_time,
             run_time,
@@ -369,24 +362,10 @@ class AleaSource(ColumnSource):
             requests,
             np.stack((user, group, application, np.full_like(user, -1), partition)),
             np.zeros_like(job_id),
+            named={_QUEUE_DETAIL: lambda k: lines[k].rsplit(None, 2)[1].decode()},
         )
 
-    def finish(self, lines: Lines, scanned: ScannedLines, rows: IntArray) -> None:
-        """Number the queues of the jobs, in their order.
-
-        Parameters
-        ----------
-        lines
-            The lines, `[L]`.
-        rows
-            Indices of the lines that give jobs, ascending.
-        """
-        for k in rows.tolist():
-            queue = lines[k].rsplit(None, 2)[1].decode()
-            number = self._queues.setdefault(queue, len(self._queues) + 1)
-            scanned.details[_QUEUE_DETAIL, k] = number
-
-    def read_request(self, text: bytes, processors: int, memory: int) -> LineRequest:
+    def read_request(self, text: bytes, processors: int, memory: int) -> ReadRequest:
         """Return the request in a record's text; numbers are those of the record's other fields."""
         request = Request(1, (0,) * len(self.system.resource_types))
         changes: list[str] = []
@@ -402,10 +381,10 @@ class AleaSource(ColumnSource):
                 exclusive=asked.exclusive,
             )
             changes += ["fractional_processors"] * asked.rounded + ["unknown_property"] * ignored
-            self.check_room(units, self._room(request), declared, allowed)
+            self.check_room(request, declared)
         except UnusableError as problem:
-            return LineRequest(request, problem)
-        return LineRequest(request, None, changes)
+            return ReadRequest(request, problem)
+        return ReadRequest(request, None, changes)
 
     def _node_request(self, text: str, processors: int) -> NodeRequest:
         try:
@@ -467,16 +446,6 @@ class AleaSource(ColumnSource):
         for nodes in unwanted:
             allowed = allowed if nodes is None else allowed - nodes
         return None if allowed == self._everywhere else allowed, ignored
-
-    def _room(self, request: Request) -> int:
-        shape = shape_key(request)
-        room = self._rooms.get(shape)
-        if room is None:
-            if not any(request.unit_request):
-                raise UnusableError("malformed", "a unit must ask for at least one resource type")
-            fits = units_that_fit(self.system, self.system.capacity.T, request)
-            room = self._rooms[shape] = int(fits.sum())
-        return room
 
     def _check_system(self) -> None:
         """Raise InputError if the system lacks a resource type or node group of the requests."""

@@ -21,14 +21,14 @@ from typing import Any, Literal, NoReturn, Self, TypeVar
 
 from pydantic import Field
 
+from hpcsched._core import Verdict
 from hpcsched.context import Context
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import UnitAmounts
 from hpcsched.paths import open_file
 from hpcsched.registration import builtin
-from hpcsched.system.space import room_for
 from hpcsched.system.system import Request, System
-from hpcsched.workload.job import Job, TracedJob
+from hpcsched.workload.readers.log_source import Record, RecordSource
 from hpcsched.workload.readers.policies import (
     FRACTIONS,
     FractionalSeconds,
@@ -36,7 +36,6 @@ from hpcsched.workload.readers.policies import (
     UnusableError,
 )
 from hpcsched.workload.readers.quantities import exact_number, whole_number
-from hpcsched.workload.readers.record_source import RecordSource
 from hpcsched.workload.readers.swf import check_draws, check_types
 from hpcsched.workload.readers.text_files import DAMAGE, MARK, TextEncoding, whole_text
 
@@ -319,14 +318,13 @@ class BatsimSource(RecordSource):
         self._params = params
         check_types(system, params.unit, self.lines.path, "trace.unit")
         self.uniform_request = system.request(params.unit)
-        self._room = room_for(system, self.uniform_request)
         self._check_shared()
         self._profiles: dict[str, Any] = self._file.header["profiles"]
         # A few nested sequences can stand for billions of parts.
         self._sequences: dict[tuple[str, int], _Lasting] = {}
 
-    def parse(self, line: Any) -> TracedJob:
-        """Return the job of an object under `jobs`.
+    def parse(self, line: Any) -> Record:
+        """Return the content of an object under `jobs`.
 
         Raises
         ------
@@ -343,18 +341,21 @@ class BatsimSource(RecordSource):
         wanted = _value(line, "walltime", self.seconds.duration) if "walltime" in line else -1
         if units < 1:
             raise UnusableError("malformed", "res: expected at least 1")
-        self.check_submission(job_id, submit_time)
-        run_time, communicates = self._run_time(line, units)
-        self.check_run_time(run_time)
-        requested_time = self.requested_time(wanted, run_time)
-        self.check_room(units, self._room, self._params.unit)
-        request = self.uniform_request
-        assert request is not None
-        asked = Request(units, request, shared_requests=self._shared(line))
-        job = Job(job_id, submit_time, asked, requested_time)
-        if communicates:
-            self.changes.append("communication")
-        return TracedJob(job, self.clipped(run_time, requested_time))
+        record = Record(job_id, submit_time, -1, wanted)
+        try:
+            run_time, communicates = self._run_time(line, units)
+        except UnusableError as problem:
+            return record.refused_for(problem, Verdict.MISSING_RUN_TIME)
+        assert self.uniform_request is not None
+        request = Request(units, self.uniform_request)
+        record = record._replace(run_time=run_time)
+        try:
+            self.check_room(request, self._params.unit)
+            request = request._replace(shared_requests=self._shared(line))
+        except UnusableError as problem:
+            return record.refused_for(problem)
+        self.changes += ["communication"] * communicates
+        return record._replace(request=request)
 
     def _check_shared(self) -> None:
         """Raise InputError if the system lacks a shared resource that jobs are to use."""
@@ -396,7 +397,7 @@ class BatsimSource(RecordSource):
     def _job_id(self, job: dict[str, Any]) -> int:
         if self._params.job_ids == "position":
             # Every object counts, skipped ones too, so that a number tells where a job is.
-            return self.account.read
+            return self.position
         if "id" not in job:
             raise UnusableError("malformed", "the key 'id' is missing")
         found = job["id"]

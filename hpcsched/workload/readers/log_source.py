@@ -1,18 +1,41 @@
-"""Common part of sources that read a log and account for each of its records."""
+"""Common part of sources that read a log: records as columns, policies, and the account.
 
-from collections.abc import Mapping, Sequence
+A reader yields its records block by block, as columns. The core applies the policies to them, in
+the order of the log; here each record is counted, and its error told.
+"""
+
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
-from hpcsched._core import Verdict
+import numpy as np
+import numpy.typing as npt
+
+from hpcsched._core import RecordChecks, Verdict
 from hpcsched.errors import Finding, InputError, Place
-from hpcsched.system.system import System
+from hpcsched.system.space import Rooms
+from hpcsched.system.system import IntArray, Request, System
+from hpcsched.workload import job as jobs_read
+from hpcsched.workload.job import LONGEST, TracedJob, time_fault
+from hpcsched.workload.job_columns import NUMBERED
 from hpcsched.workload.readers.policies import RecordPolicies, SetAsideError, UnusableError
 from hpcsched.workload.readers.quantities import WholeSeconds
-from hpcsched.workload.readers.sorted_account import Place as RecordPlace
-from hpcsched.workload.readers.sorted_account import SortedAccount
 from hpcsched.workload.readers.text_files import TextEncoding
 from hpcsched.workload.trace_source import TraceAccount
+
+if TYPE_CHECKING:
+    from hpcsched.workload.job_batches import JobColumns, RequestNumbers
+
+VerdictArray = npt.NDArray[np.int8]
+
+_Place = tuple[int, int]
+"""Place of a record in the sorted log: its submit time, and its position in the log, from 1."""
 
 REASONS: Mapping[Verdict, tuple[str, str]] = {
     Verdict.NO_NUMBER: ("malformed", "expected a job number and a submit time, found -1"),
@@ -28,11 +51,9 @@ REASONS: Mapping[Verdict, tuple[str, str]] = {
 }
 """Reason and message of each verdict that follows from a record's numbers alone."""
 
-
-def unusable(verdict: Verdict, **found: int) -> UnusableError:
-    """Return the error of a record by its verdict; `found` are the numbers that the message has."""
-    reason, message = REASONS[verdict]
-    return UnusableError(reason, message.format(**found))
+_TEXTS = ("name", "queue_name", "partition_name")
+_FIRST_CHUNK, _LARGEST_CHUNK = 64, 4096
+"""Numbers of records that are parsed before the policies are applied to them."""
 
 
 class LogReader(Protocol):
@@ -51,8 +72,174 @@ class LogReader(Protocol):
         """Fraction of the log that has been read, from 0 to 1."""
 
 
-class LogSource:
-    """Trace source without the format of its log, and without the way it is read.
+class RecordReader(LogReader, Protocol):
+    """Reader of the records of a log."""
+
+    def records(self) -> Any:
+        """Yield the number of the line or row, and the content, of each record from the first on.
+
+        Raises
+        ------
+        InputError
+            If the log cannot be read or is damaged.
+        """
+
+
+class ReadRequest(NamedTuple):
+    """Request of records of a log.
+
+    Attributes
+    ----------
+    fault
+        Why records with it give no job; None if they do.
+    changes
+        Clippings of jobs with this request, by name.
+    """
+
+    request: Request
+    fault: UnusableError | None = None
+    changes: Sequence[str] = ()
+
+
+@dataclass(slots=True)
+class Block:
+    """Records of a log as columns, `[L]`, times in seconds; -1 where a number is not given.
+
+    Attributes
+    ----------
+    line
+        Number of the line or row of each record in its file, which `path` returns.
+    verdicts
+        Verdicts on the record by itself; a fault of a request holds at its place in the checks.
+    request
+        The request of each record, as an index of `requests`; -1 where it has none.
+    details
+        Numbers of user, group, application, queue and partition, `[5, L]`.
+    think_time
+        Time after the end of the preceding job; 0 without one.
+    faults
+        Why records give no job, if the verdict alone does not say it.
+    changes
+        Clippings of records, by name.
+    preceding
+        Number of the preceding job, below 1 for none; None where no job has any.
+    texts
+        Name of a record's job, of its queue and of its partition; those that the log has.
+    named
+        Names, by row of `details`, that are numbered as they appear in jobs.
+    wait
+        Recorded wait time of a record, negative if not given; None if the log has none.
+    """
+
+    path: Callable[[int], Path]
+    line: IntArray
+    verdicts: VerdictArray
+    job_id: IntArray
+    submit_time: IntArray
+    run_time: IntArray
+    requested_time: IntArray
+    request: IntArray
+    requests: Sequence[ReadRequest]
+    details: IntArray
+    think_time: IntArray
+    faults: dict[int, UnusableError] = field(default_factory=dict)
+    changes: dict[int, list[str]] = field(default_factory=dict)
+    preceding: IntArray | None = None
+    texts: Mapping[str, Callable[[int], str | None]] = field(default_factory=dict)
+    named: Mapping[int, Callable[[int], str]] = field(default_factory=dict)
+    wait: Callable[[int], int] | None = None
+
+    def columns(self, rows: IntArray, numbers: "RequestNumbers") -> "JobColumns":
+        """Return the jobs of some of the records.
+
+        Parameters
+        ----------
+        numbers
+            Numbering of the unit requests of the whole trace.
+        """
+        # Here and below: it takes its time, and to check a scenario needs no columns.
+        import pyarrow as pa  # noqa: PLC0415
+
+        from hpcsched.arrow_arrays import arrow_array, python_array  # noqa: PLC0415
+        from hpcsched.workload.job_batches import DETAILS, JobColumns, numbered  # noqa: PLC0415
+
+        request = self.request[rows]
+        asked = [one.request for one in self.requests]
+        details = {
+            name: arrow_array(row, row < 0)
+            for name, row in zip(NUMBERED, self.details[:, rows], strict=True)
+        }
+        for name, text in self.texts.items():
+            details[name] = python_array([text(k) for k in rows.tolist()], pa.string())
+        if self.preceding is not None:
+            after = [[number] if number > 0 else None for number in self.preceding[rows].tolist()]
+            details["after"] = python_array(after, DETAILS.field("after").type)
+        details["think_time"] = arrow_array(self.think_time[rows])
+        if any(one.shared_requests for one in asked):
+            drawn = [asked[k].shared_requests or None for k in request.tolist()]
+            details["shared_requests"] = pa.array(drawn, DETAILS.field("shared_requests").type)
+        return JobColumns(
+            self.job_id[rows],
+            self.submit_time[rows],
+            self.run_time[rows],
+            self.requested_time[rows],
+            np.array([one.units for one in asked], dtype=np.int64)[request],
+            numbered(request, asked, numbers),
+            numbers.requests,
+            pa.RecordBatch.from_arrays(
+                [
+                    details[one.name] if one.name in details else pa.nulls(len(rows), one.type)
+                    for one in DETAILS
+                ],
+                schema=DETAILS,
+            ),
+        )
+
+
+class NamesSeen:
+    """Numbers of names, from 1 in the order of their first occurrence.
+
+    Parameters
+    ----------
+    kind
+        Kind of name, as header comments of the Parallel Workloads Archive write it (`Partition`).
+    """
+
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
+        self._numbers: dict[str, int] = {}
+
+    def number(self, name: str) -> int | None:
+        """Return the name's number, a new one for a new name; None for an empty name."""
+        return self._numbers.setdefault(name, len(self._numbers) + 1) if name else None
+
+    def comments(self) -> Iterator[str]:
+        """Yield a line for each name, such as `Partition: 3 gpu`."""
+        for name, number in self._numbers.items():
+            yield f"{self._kind}: {number} {name}"
+
+
+class _Batch(NamedTuple):
+    """Jobs, the numbers of their records, and that of the last record read for them."""
+
+    columns: "JobColumns"
+    records: IntArray
+    last: int
+
+
+class _Skipped(NamedTuple):
+    """A record that gives no job: why, where it is, and its place in the sorted log."""
+
+    record: int
+    reason: str
+    problem: UnusableError | None
+    file: Path
+    line: int
+    place: _Place
+
+
+class LogSource(ABC):
+    """Trace source without the format of its log.
 
     Every record counts once in the account: submitted, or skipped for the first reason that
     applies. A reason is the name of a policy; or the kind of a record that is no job, in formats
@@ -67,17 +254,21 @@ class LogSource:
         Reader of times, with the policy for fractions.
     finished
         Whether the last job has been yielded.
+    names
+        Names that are numbered as they appear in jobs, by row of `Block.details`.
     """
 
     uniform_request: tuple[int, ...] | None = None
     """The unit request of every job, where it is one and unconstrained."""
 
+    reasons: ClassVar[Mapping[Verdict, tuple[str, str]]] = REASONS
+    """Reason and message of each verdict that follows from a record's numbers alone."""
+
+    numbers_jobs = False
+    """Whether only jobs have numbers of their own, and records without a job may repeat them."""
+
     def __init__(
-        self,
-        policies: RecordPolicies,
-        system: System,
-        lines: LogReader,
-        encoding: TextEncoding,
+        self, policies: RecordPolicies, system: System, lines: LogReader, encoding: TextEncoding
     ) -> None:
         self.account = TraceAccount()
         self.system = system
@@ -85,14 +276,15 @@ class LogSource:
         self.seconds = WholeSeconds(policies.fractional_seconds)
         self.lines = lines
         self.finished = False
+        self.names: dict[int, NamesSeen] = {}
         self._policies = policies
         self._waits: dict[int, int] | None = None
-        self._sorted: SortedAccount | None = None  # only if the first jobs follow from sorting
+        self._rooms = Rooms(system)
 
     @property
     def comments(self) -> Sequence[str]:
-        """Header comments of the log."""
-        return self.lines.comments
+        """Header comments of the log, and the names seen so far."""
+        return [*self.lines.comments, *(c for one in self.names.values() for c in one.comments())]
 
     @property
     def files(self) -> Sequence[Path]:
@@ -115,69 +307,150 @@ class LogSource:
         """True if recorded wait times were requested."""
         return self._waits is not None
 
-    def note_wait(self, job_id: int, wait: int) -> None:
-        """Record the wait time of a job if wait times were requested.
+    @abstractmethod
+    def blocks(self, most: int | None) -> Iterator[Block]:
+        """Yield the records of the log, from the first on; those before an error come before it.
+
+        The caller may change the arrays.
 
         Parameters
         ----------
-        wait
-            Seconds; a negative number means not given.
+        most
+            Number of jobs that are wanted; None: all.
         """
-        if self._waits is not None and wait >= 0:
-            self._waits[job_id] = wait
 
-    def _start(self) -> None:
-        """Reset the account and all checks."""
+    def begin(self) -> None:
+        """Prepare for reading the log from its first record."""
         self.account = TraceAccount()
         self.finished = False
-        first = self._policies.unsorted == "sort" and self._policies.jobs is not None
-        self._sorted = SortedAccount() if first else None
         if self._waits is not None:
             self._waits.clear()
 
-    def _count_skipped(self, reason: str, place: RecordPlace) -> None:
-        """Count a record that gives no job."""
-        if self._sorted is None:
-            self.account.skipped[reason] += 1
-        else:
-            self._sorted.note(reason, place)
-
-    def _is_error(self, problem: UnusableError) -> bool:
-        """Return whether the policy calls a record an error."""
-        # The reason is the policy's field name: a new policy needs no table of reasons.
-        policy = getattr(self._policies, problem.reason, None)
-        return policy in (None, "error") and not isinstance(problem, SetAsideError)
-
-    def check_room(
-        self,
-        units: int,
-        room: int,
-        amounts: Mapping[str, int],
-        allowed: frozenset[int] | None = None,
-    ) -> None:
-        """Raise UnusableError if a job's units do not fit on the idle system.
+    def linked(self, columns: "JobColumns", records: IntArray) -> "JobColumns":
+        """Return jobs in order of submission, as they depend on those before; unchanged by default.
 
         Parameters
         ----------
-        amounts
-            Declared amounts of a unit.
-        allowed
-            Numbers of the nodes that it may use; None: all.
+        records
+            Numbers of their records, from 1.
         """
-        if units <= room:
-            return
-        if room == 0 and self.system.loses(amounts, allowed):
-            raise UnusableError(
-                "lost_to_units",
-                "a node could hold what a unit asks for, but not once it is counted in the units"
-                " that the system declares; expected smaller units",
-            )
-        raise UnusableError(
-            "larger_than_system", f"{units} units are requested, and at most {room} fit"
+        return columns
+
+    def jobs(self) -> Iterator[TracedJob]:
+        """Yield the jobs in order of submission.
+
+        Raises
+        ------
+        InputError
+            At the first record that a policy calls an error.
+        """
+        from hpcsched.workload.job_batches import RequestNumbers, records_of  # noqa: PLC0415
+
+        # Counted job by job: whoever takes the first ones only has the account of these.
+        for columns, records, last in self._batches(RequestNumbers()):
+            for record, traced in zip(records.tolist(), records_of([columns]), strict=True):
+                self._count_records(record)
+                self.account.submitted += 1
+                self.account.clipped.update(self._changes.pop(record, ()))
+                yield traced
+            self._count_records(last)
+        self.finished = True
+
+    def job_columns(self, numbers: "RequestNumbers") -> "Iterator[JobColumns]":
+        """Yield the jobs as columns, in batches.
+
+        Raises
+        ------
+        InputError
+            As in `jobs`, after the jobs before the error.
+        """
+        for columns, records, last in self._batches(numbers):
+            fault = None
+            try:
+                self._count_records(last)
+            except InputError as error:
+                fault = error
+            self.account.submitted += len(records)
+            for record in self._changes.keys() & set(records.tolist() if self._changes else ()):
+                self.account.clipped.update(self._changes.pop(record))
+            if len(records):
+                yield columns
+            if fault is not None:
+                raise fault
+        self.finished = True
+
+    def checks(self) -> RecordChecks:
+        """Return the checks of the records, from the first on."""
+        return self.own_checks()
+
+    def own_checks(self, *, sorts: bool = False, renumber_from: int | None = None) -> RecordChecks:
+        """Return the checks of the policies.
+
+        Parameters
+        ----------
+        sorts
+            Allow any order of submit times, whatever the policy says.
+        renumber_from
+            First number of jobs whose number another job has; None: they give no job.
+        """
+        policies = self._policies
+        stand_in = policies.missing_requested_time
+        return RecordChecks(
+            sorts=sorts or policies.unsorted == "sort",
+            skips_zero_run_time=policies.zero_run_time == "skip",
+            clips=policies.over_requested_time == "clip",
+            missing_requested_time=(
+                stand_in if isinstance(stand_in, int) else 0 if stand_in == "run_time" else None
+            ),
+            longest=LONGEST,
+            largest_sum=jobs_read.LARGEST_SUM,
+            numbers_jobs=self.numbers_jobs,
+            renumber_from=renumber_from,
         )
 
-    def _skip(self, problem: UnusableError, number: int, place: RecordPlace) -> None:
-        """Count a record that gives no job."""
+    def _batches(self, numbers: "RequestNumbers") -> Iterator[_Batch]:
+        """Yield the jobs in order of submission; nothing of them has been counted."""
+        from hpcsched.workload.job_batches import numbered  # noqa: PLC0415
+
+        self.begin()
+        self._submitted = 0  # the latest submit time that was read
+        self._read = 0
+        self._skipped: deque[_Skipped] = deque()
+        self._changes: dict[int, list[str]] = {}
+        sort = self._policies.unsorted == "sort"
+        # Only if the first jobs follow from sorting: records without a job, by place.
+        self._noted: list[tuple[_Place, str]] | None = (
+            [] if sort and self._policies.jobs is not None else None
+        )
+        self._checks = self.checks()
+        # Few of the others are found in a log, and a message is made of each.
+        self._without_message = [
+            verdict
+            for verdict, (reason, _) in self.reasons.items()
+            if reason != "malformed" and getattr(self._policies, reason, None) == "skip"
+        ]
+        batches = self._sorted_jobs() if sort else self._read_blocks(numbers)
+        for columns, records, last in batches:
+            request = numbered(columns.request, columns.requests, numbers)
+            ours = columns._replace(request=request, requests=numbers.requests)
+            yield _Batch(self.linked(ours if sort else columns, records), records, last)
+
+    def _count_records(self, last: int) -> None:
+        """Count the records up to the `last`, from 1; raises InputError at the error of one."""
+        while self._skipped and self._skipped[0].record <= last:
+            skipped = self._skipped.popleft()
+            self.account.read = skipped.record
+            reason = skipped.reason
+            if skipped.problem is not None:
+                self._check_policy(skipped.problem, skipped.file, skipped.line)
+            if self._noted is None:
+                self.account.skipped[reason] += 1
+            else:
+                self._noted.append((skipped.place, reason))
+        self.account.read = max(self.account.read, last)
+
+    def _check_policy(self, problem: UnusableError, file: Path, line: int) -> None:
+        """Note a malformed record; raise InputError for one that a policy calls an error."""
         reason = problem.reason
         if self._is_error(problem):
             hint = f"; the policy {reason!r} of the trace source says what else to do"
@@ -185,9 +458,386 @@ class LogSource:
                 Finding(
                     reason.replace("_", "-"),
                     f"{problem}{hint if hasattr(self._policies, reason) else ''}",
-                    Place(str(self.lines.path), number),
+                    Place(str(file), line),
                 )
             )
         if reason == "malformed":
-            self.account.note_fault(f"{self.lines.path.name}:{number}", str(problem))
-        self._count_skipped(reason, place)
+            self.account.note_fault(f"{file.name}:{line}", str(problem))
+
+    def _is_error(self, problem: UnusableError) -> bool:
+        """Return whether the policy calls a record an error."""
+        # The reason is the policy's field name: a new policy needs no table of reasons.
+        policy = getattr(self._policies, problem.reason, None)
+        return policy in (None, "error") and not isinstance(problem, SetAsideError)
+
+    def _sorted_jobs(self) -> Iterator[_Batch]:
+        """Yield the jobs of the whole log in order of submission."""
+        from hpcsched.workload.job_batches import BATCH, RequestNumbers  # noqa: PLC0415
+
+        limit = self._policies.jobs
+        held: list[_Batch] = []
+        count = 0
+        for batch in self._read_blocks(RequestNumbers()):
+            self._count_records(batch.last)
+            held.append(batch)
+            count += len(batch.records)
+            # Jobs that are none of the first ones are not held in memory.
+            if limit is not None and count > 2 * limit + BATCH:
+                held, count = [_in_order(held, limit)], limit
+        columns, records, _ = _in_order(held, limit)
+        if self._noted is not None:
+            skipped = self.account.skipped
+            last = None
+            if len(records) == limit:
+                last = int(columns.submit_time[-1]), int(records[-1])
+            for place, reason in self._noted:
+                if last is None or place <= last:
+                    skipped[reason] += 1
+            left = self.account.read - skipped.total() - len(records)
+            if left:
+                skipped["after_first_jobs"] = left
+        for first in range(0, len(records), BATCH):
+            rows = np.arange(first, min(first + BATCH, len(records)))
+            yield _Batch(columns.take(rows), records[rows], self._read)
+
+    def _read_blocks(self, numbers: "RequestNumbers") -> Iterator[_Batch]:
+        """Yield the usable jobs, in the order of the log."""
+        left = None if self._policies.unsorted == "sort" else self._policies.jobs
+        # The file is closed at an error, even while its traceback keeps this frame.
+        blocks: Any = self.blocks(left)
+        with closing(blocks):
+            for block in blocks:
+                rows = self._taken(block, left)
+                records = self._read + 1 + rows
+                end = len(block.line)
+                if left is not None and len(rows) == left:
+                    end = int(rows[-1]) + 1
+                self._read += end
+                for detail, name in block.named.items():
+                    for k in rows.tolist():
+                        block.details[detail, k] = self.names[detail].number(name(k)) or -1
+                if self._waits is not None and block.wait is not None:
+                    for k, number in zip(rows.tolist(), block.job_id[rows].tolist(), strict=True):
+                        if (wait := block.wait(k)) >= 0:
+                            self._waits[number] = wait
+                yield _Batch(block.columns(rows, numbers), records, self._read)
+                left = left if left is None else left - len(rows)
+                if left == 0:
+                    return
+
+    def _taken(self, block: Block, most: int | None) -> IntArray:
+        """Apply the policies to each record; return those that give a job, `most` at most."""
+        verdicts = block.verdicts
+        earliest, lasting = self._checks.earliest, self._checks.sum
+        given = verdicts.copy()
+        cut = checked(block, self._checks)
+        # A reader's own fault holds if no earlier check has found another.
+        own = {k for k in block.faults if given[k] == verdicts[k]}
+        rows = np.flatnonzero(verdicts == Verdict.JOB)[:most]
+        end = int(rows[-1]) + 1 if len(rows) == most else len(verdicts)
+        silent = np.isin(verdicts, self._without_message).tolist()
+        for k in np.flatnonzero(verdicts[:end] != Verdict.JOB).tolist():
+            reason, problem = "", None
+            if silent[k] and k not in own:
+                reason, _ = self.reasons[Verdict(int(verdicts[k]))]
+            else:
+                before = rows[: np.searchsorted(rows, k)]
+                problem = block.faults[k] if k in own else None
+                problem = problem or self._problem(
+                    k, block, before, earliest=earliest, lasting=lasting
+                )
+                reason = problem.reason
+            place = (0, 0) if self._noted is None else self._place(k, block)
+            record, line = self._read + 1 + k, int(block.line[k])
+            self._skipped.append(_Skipped(record, reason, problem, block.path(k), line, place))
+            if problem is not None and self._is_error(problem):
+                rows = before
+                break
+        self._note_changes(block, rows, cut)
+        if len(verdicts):
+            self._submitted, _ = self._place(len(verdicts) - 1, block)
+        return rows
+
+    def _problem(
+        self, k: int, block: Block, before: IntArray, *, earliest: int, lasting: int
+    ) -> UnusableError:
+        """Return why record `k` gives no job."""
+        verdict = Verdict(int(block.verdicts[k]))
+        submit_time, run_time, requested_time, think_time = (
+            int(column[k])
+            for column in (
+                block.submit_time, block.run_time, block.requested_time, block.think_time,
+            )
+        )  # fmt: skip
+        if verdict == Verdict.REFUSED_REQUEST:
+            fault = block.requests[int(block.request[k])].fault
+            assert fault is not None  # as the verdict says
+            return fault
+        if verdict == Verdict.TOO_LONG:
+            times = np.maximum(block.run_time, block.requested_time) + block.think_time
+            lasting += int(times[before].sum())
+            too_long = time_fault(submit_time, run_time, requested_time, think_time, lasting)
+            return UnusableError("malformed", str(too_long))
+        if len(before):
+            earliest = int(block.submit_time[before[-1]])
+        reason, message = self.reasons[verdict]
+        found = {"job_id": int(block.job_id[k]), "submit_time": submit_time, "earliest": earliest}
+        return UnusableError(reason, message.format(**found))
+
+    def _place(self, k: int, block: Block) -> _Place:
+        """Return the place of a record in the sorted log: without a time, that of one before."""
+        record = self._read + 1 + k
+        while k >= 0 and block.submit_time[k] < 0:
+            k -= 1
+        return self._submitted if k < 0 else int(block.submit_time[k]), record
+
+    def _note_changes(self, block: Block, rows: IntArray, cut: npt.NDArray[np.bool_]) -> None:
+        """Note the clippings of jobs."""
+        changes = [(k, ["over_requested_time"]) for k in rows[cut[rows]].tolist()]
+        taken = set(rows.tolist()) if block.changes else set()
+        changes += [(k, found) for k, found in block.changes.items() if found and k in taken]
+        if any(one.changes for one in block.requests):
+            requests = [block.requests[number] for number in block.request[rows].tolist()]
+            of_rows = zip(rows.tolist(), requests, strict=True)
+            changes += [(k, list(request.changes)) for k, request in of_rows if request.changes]
+        for k, found in changes:
+            for change in found:
+                self.note_change(self._read + 1 + k, change)
+
+    def note_change(self, record: int, change: str) -> None:
+        """Note a clipping of a job, which counts once the job is yielded."""
+        self._changes.setdefault(record, []).append(change)
+
+    def check_room(self, request: Request, amounts: Mapping[str, int]) -> None:
+        """Raise UnusableError if a job's units do not fit on the idle system.
+
+        Parameters
+        ----------
+        amounts
+            Declared amounts of a unit.
+        """
+        try:
+            room = self._rooms.room_for(request)
+        except ValueError as error:
+            raise UnusableError("malformed", str(error)) from None
+        if request.units <= room:
+            return
+        if room == 0 and self.system.loses(amounts, request.allowed_nodes):
+            raise UnusableError(
+                "lost_to_units",
+                "a node could hold what a unit asks for, but not once it is counted in the units"
+                " that the system declares; expected smaller units",
+            )
+        raise UnusableError(
+            "larger_than_system", f"{request.units} units are requested, and at most {room} fit"
+        )
+
+
+def checked(block: Block, checks: RecordChecks) -> npt.NDArray[np.bool_]:
+    """Change the verdicts of a block into those on its records; return which run times were cut."""
+    refused = np.array([one.fault is not None for one in block.requests], dtype=np.bool_)
+    if refused.any():
+        of_record = (block.request >= 0) & refused[block.request]
+        block.verdicts[of_record & (block.verdicts == Verdict.JOB)] = Verdict.REFUSED_REQUEST
+    cut = np.zeros(len(block.verdicts), dtype=np.bool_)
+    checks.check(
+        block.job_id,
+        block.submit_time,
+        block.run_time,
+        block.requested_time,
+        block.think_time,
+        block.verdicts,
+        cut,
+    )
+    return cut
+
+
+def _in_order(batches: Sequence[_Batch], most: int | None) -> _Batch:
+    """Return the first jobs of batches in order of submission; ties keep the order of the log."""
+    from hpcsched.workload.job_batches import NO_JOBS, joined_columns  # noqa: PLC0415
+
+    whole = joined_columns([NO_JOBS, *(batch.columns for batch in batches)])
+    records = np.concatenate([NO_JOBS.job_id, *(batch.records for batch in batches)])
+    order = np.lexsort((records, whole.submit_time))[:most]
+    return _Batch(whole.take(order), records[order], 0)
+
+
+class Record(NamedTuple):
+    """Record of a log that is parsed by itself; times in seconds, -1 where a number is not given.
+
+    Attributes
+    ----------
+    details
+        Numbers of user, group, application, queue and partition; texts are names, which are
+        numbered as they appear in jobs.
+    texts
+        Names of the job, of its queue and of its partition.
+    wait
+        Recorded wait time.
+    refused
+        Why the record gives no job, unless a check before `verdict` finds another reason.
+    """
+
+    job_id: int
+    submit_time: int
+    run_time: int = -1
+    requested_time: int = -1
+    request: Request | None = None
+    details: Sequence[int | str | None] = (None,) * len(NUMBERED)
+    texts: Sequence[str | None] = (None,) * len(_TEXTS)
+    wait: int = -1
+    refused: UnusableError | None = None
+    verdict: Verdict = Verdict.JOB
+
+    def refused_for(
+        self, problem: ValueError | UnusableError, verdict: Verdict = Verdict.REFUSED_REQUEST
+    ) -> "Record":
+        """Return the record as one that gives no job; a ValueError is about a malformed one."""
+        if isinstance(problem, ValueError):
+            problem = UnusableError("malformed", str(problem))
+        return self._replace(refused=problem, verdict=verdict)
+
+
+class RecordSource(LogSource):
+    """Log source that parses one record after the other.
+
+    Attributes
+    ----------
+    position
+        Position of the record that is being read, from 1.
+    changes
+        Clippings of this record, by name; `parse` adds to them.
+    """
+
+    position = 0
+
+    def __init__(
+        self,
+        policies: RecordPolicies,
+        system: System,
+        records: RecordReader,
+        encoding: TextEncoding,
+    ) -> None:
+        super().__init__(policies, system, records, encoding)
+        self.changes: list[str] = []
+        self._records = records
+        self._submission = -1
+
+    @abstractmethod
+    def parse(self, line: Any) -> Record:
+        """Return the content of a record.
+
+        Parameters
+        ----------
+        line
+            A record as `records` yields it, such as bytes of a line.
+
+        Raises
+        ------
+        UnusableError
+            If the record gives no job; the reason names the policy.
+        """
+
+    def note_submission(self, submit_time: int) -> None:
+        """Record the submit time of a record that may give no job: its place in a sorted log."""
+        self._submission = submit_time
+
+    def blocks(self, most: int | None) -> Iterator[Block]:
+        """Yield the records of the log; those before an error come before it."""
+        self.position = 0
+        # The first jobs are wanted soon; later ones are read faster in large numbers.
+        size, largest = _FIRST_CHUNK, min(_LARGEST_CHUNK, most or _LARGEST_CHUNK)
+        with closing(self._records.records()) as records:
+            fault: Exception | None = None
+            while fault is None:
+                size = min(size, largest)
+                read: list[tuple[Path, int, Record | UnusableError, int, list[str]]] = []
+                try:
+                    for number, line in islice(records, size):
+                        self.position += 1
+                        found = self._parsed(line)
+                        read.append(
+                            (self.lines.path, number, found, self._submission, self.changes)
+                        )
+                except InputError as error:
+                    fault = error
+                if read:
+                    yield _block(read)
+                if fault is None and len(read) < size:
+                    return
+                size *= 2
+            raise fault
+
+    def _parsed(self, line: Any) -> Record | UnusableError:
+        """Return a record, or why it is none; `changes` has the policies that changed it."""
+        self.encoding.replaced = self.seconds.rounded = False
+        self.changes, self._submission = [], -1
+        try:
+            if isinstance(line, bytes):
+                line = self.encoding.utf8(line)
+            found = self.parse(line)
+        except UnusableError as problem:
+            return problem
+        if found.submit_time >= 0:
+            self._submission = found.submit_time
+        self.changes += ["undecodable"] * self.encoding.replaced
+        self.changes += ["fractional_seconds"] * self.seconds.rounded
+        return found
+
+
+def _block(read: Sequence[tuple[Path, int, Record | UnusableError, int, list[str]]]) -> Block:
+    faults: dict[int, UnusableError] = {}
+    records: list[Record] = []
+    verdicts = np.full(len(read), Verdict.JOB, dtype=np.int8)
+    request = np.full(len(read), -1)
+    known: dict[Request, int] = {}
+    requests: list[ReadRequest] = []
+    for k, (_, _, found, submitted, _) in enumerate(read):
+        if isinstance(found, UnusableError):
+            faults[k], verdicts[k] = found, Verdict.NO_RECORD
+            records.append(Record(-1, submitted))
+            continue
+        records.append(found)
+        if found.refused is not None:
+            faults[k], verdicts[k] = found.refused, found.verdict
+        elif found.request is not None:
+            if found.request not in known:
+                known[found.request] = len(requests)
+                requests.append(ReadRequest(found.request))
+            request[k] = known[found.request]
+    numbers = np.array([record[:4] for record in records], dtype=np.int64).T
+    details = [[-1 if n is None or isinstance(n, str) else n for n in r.details] for r in records]
+    named = {d for r in records for d, value in enumerate(r.details) if isinstance(value, str)}
+    texts = {
+        name: partial(_text, records, n)
+        for n, name in enumerate(_TEXTS)
+        if any(record.texts[n] is not None for record in records)
+    }
+    paths = [path for path, *_ in read]
+    job_id, submit_time, run_time, requested_time = np.ascontiguousarray(numbers)
+    return Block(
+        paths.__getitem__,
+        np.array([number for _, number, *_ in read], dtype=np.int64),
+        verdicts,
+        job_id,
+        submit_time,
+        run_time,
+        requested_time,
+        request,
+        requests,
+        np.array(details, dtype=np.int64).T,
+        np.zeros(len(read), dtype=np.int64),
+        faults,
+        {k: changes for k, (*_, changes) in enumerate(read) if changes},
+        texts=texts,
+        named={d: partial(_detail, records, d) for d in sorted(named)},
+        wait=lambda k: records[k].wait,
+    )
+
+
+def _text(records: Sequence[Record], n: int, k: int) -> str | None:
+    return records[k].texts[n]
+
+
+def _detail(records: Sequence[Record], n: int, k: int) -> str:
+    return str(records[k].details[n] or "")

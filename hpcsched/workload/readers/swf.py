@@ -32,20 +32,15 @@ from hpcsched.parameters import LARGEST, UnitAmounts
 from hpcsched.registration import RECORDS_WAITS, Caution, builtin
 from hpcsched.system.space import room_for
 from hpcsched.system.system import IntArray, Request, System
-from hpcsched.workload.job import TracedJob
-from hpcsched.workload.readers.column_source import ColumnSource
 from hpcsched.workload.readers.equal_units import processors_per_node, whole_nodes
+from hpcsched.workload.readers.log_source import Block, ReadRequest, VerdictArray
 from hpcsched.workload.readers.policies import RecordPolicies, UnusableError
-from hpcsched.workload.readers.scanned_lines import (
-    LineRequest,
-    Lines,
-    ScannedLines,
-    VerdictArray,
-    distinct,
-)
 from hpcsched.workload.readers.swf_lines import (
     DURATIONS,
+    Lines,
+    LineSource,
     SwfLines,
+    distinct,
     header_machine,
     other_machine,
     whole_numbers,
@@ -54,7 +49,7 @@ from hpcsched.workload.readers.text_files import TextEncoding
 from hpcsched.workload.trace_source import UNKNOWN_PRECEDING
 
 if TYPE_CHECKING:
-    from hpcsched.workload.job_batches import JobColumns, RequestNumbers
+    from hpcsched.workload.job_batches import JobColumns
 
 
 UNIT_RESOURCES = "UnitResources:"
@@ -218,7 +213,7 @@ _DETAILS = slice(6, 11)
     capabilities={RECORDS_WAITS},
     review=review_swf,
 )
-class SwfSource(ColumnSource):
+class SwfSource(LineSource):
     """Stream of the jobs of a log in the Standard Workload Format.
 
     Reasons for skipping a record, in the order in which they apply: `undecodable`, `malformed`,
@@ -257,18 +252,12 @@ class SwfSource(ColumnSource):
         self._whole_nodes = params.mapping == "whole_nodes"
         if not (self._types or self._whole_nodes or self._uses_memory):
             self.uniform_request = system.request(parted(self._unit, system)[0])
-        self._rooms: dict[tuple[int, ...], int] = {}
         self._known_request = lru_cache(_REQUESTS_KEPT)(self._request)
 
-    def jobs(self) -> Iterator[TracedJob]:
-        """Yield the jobs; raises InputError at the first record that a policy calls an error."""
+    def begin(self) -> None:
+        """Forget the jobs of an earlier reading."""
+        super().begin()
         self._before = NumbersSeen()
-        return super().jobs()
-
-    def job_columns(self, numbers: "RequestNumbers") -> "Iterator[JobColumns]":
-        """Yield the jobs as columns, in batches; raises InputError as `jobs`."""
-        self._before = NumbersSeen()
-        return super().job_columns(numbers)
 
     def linked(self, columns: "JobColumns", records: IntArray) -> "JobColumns":
         """Return jobs without dependencies on jobs that do not come before them.
@@ -301,7 +290,7 @@ class SwfSource(ColumnSource):
             details = details.set_column(details.schema.get_field_index(name), name, column)
         return columns._replace(details=details)
 
-    def scan(self, lines: Lines) -> ScannedLines:
+    def scan(self, lines: Lines) -> Block:
         """Return lines as columns."""
         numbers = lines.numbers
         self._read_odd_amounts(lines)
@@ -319,7 +308,8 @@ class SwfSource(ColumnSource):
             think_time = np.where(preceding > 0, np.maximum(think_time, 0), 0)
         asked = [processors, *([] if memory is None else [memory]), *more]
         request, requests = self._requests(np.vstack(asked), lines.verdicts)
-        return ScannedLines(
+        named = {"name": lambda k: _name(lines[k].rsplit(None, 1)[-1])} if self._named else {}
+        return lines.block(
             job_id,
             submit_time,
             run_time,
@@ -328,13 +318,13 @@ class SwfSource(ColumnSource):
             requests,
             numbers[_DETAILS],
             think_time,
-            preceding,
-            (lambda k: _name(lines[k].rsplit(None, 1)[-1])) if self._named else None,
+            preceding=preceding,
+            texts=named,
         )
 
     def _requests(
         self, asked: IntArray, verdicts: VerdictArray
-    ) -> tuple[IntArray, list[LineRequest]]:
+    ) -> tuple[IntArray, list[ReadRequest]]:
         """Return the index of each line's request, and the requests."""
         rows = np.flatnonzero(verdicts == Verdict.JOB)
         given = asked[:, rows]
@@ -389,7 +379,7 @@ class SwfSource(ColumnSource):
             raise UnusableError("malformed", f"expected numbers up to {LARGEST}")
         return numbers
 
-    def _request(self, processors: int, *numbers: int) -> LineRequest:
+    def _request(self, processors: int, *numbers: int) -> ReadRequest:
         """Return the request of a job by its processors, its memory and its declared amounts."""
         amounts = list(numbers)
         memory = amounts.pop(0) if self._uses_memory else 0
@@ -400,9 +390,9 @@ class SwfSource(ColumnSource):
             asked = {**asked, "mem": memory * 1024}
         request = Request(processors, self.system.request(parted(asked, self.system)[0]))
         try:
-            return LineRequest(self._fitting(request, asked))
+            return ReadRequest(self._fitting(request, asked))
         except UnusableError as problem:
-            return LineRequest(request, problem)
+            return ReadRequest(request, problem)
 
     def _fitting(self, request: Request, asked: Mapping[str, int]) -> Request:
         """Return a request in units, which fit on the idle system."""
@@ -415,15 +405,10 @@ class SwfSource(ColumnSource):
                 units, size = whole_nodes(units, per_node)
         declared, drawn = parted({name: one * size for name, one in asked.items()}, self.system)
         unit_request = self.system.request(declared)
-        self.check_room(units, self._room(unit_request), declared)
         shared = tuple((name, amount * units) for name, amount in drawn.items() if amount)
-        return Request(units, unit_request, shared_requests=shared)
-
-    def _room(self, unit_request: tuple[int, ...]) -> int:
-        room = self._rooms.get(unit_request)
-        if room is None:
-            room = self._rooms[unit_request] = room_for(self.system, unit_request)
-        return room
+        found = Request(units, unit_request, shared_requests=shared)
+        self.check_room(found, declared)
+        return found
 
     def _check_amounts(self, amounts: Mapping[str, int]) -> None:
         """Raise InputError for unknown types, and for shared resources with their own model."""

@@ -2,17 +2,24 @@
 
 import io
 import re
+from abc import abstractmethod
 from collections.abc import Container, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
+import numpy as np
+
+from hpcsched._core import Verdict, scan_lines
 from hpcsched.errors import Finding, InputError, Place
+from hpcsched.parameters import LARGEST
 from hpcsched.paths import MIB, open_file
 from hpcsched.registration import Caution
 from hpcsched.system.space import room_for
-from hpcsched.system.system import System
-from hpcsched.workload.readers.policies import UnusableError
+from hpcsched.system.system import IntArray, System
+from hpcsched.workload.readers.log_source import Block, LogSource, VerdictArray
+from hpcsched.workload.readers.policies import RecordPolicies, UnusableError
 from hpcsched.workload.readers.quantities import WholeSeconds
 from hpcsched.workload.readers.text_files import DAMAGE, LONGEST, PIECE, TextEncoding
 
@@ -292,3 +299,136 @@ def _processors(system: System, unit: Mapping[str, int]) -> int:
         known = set(unit) <= set(system.resource_types)
         return room_for(system, system.request(dict(unit))) if known else 0
     return totals.get("core", 0)
+
+
+@dataclass(slots=True)
+class Lines:
+    """Lines of a log that are neither blank nor comments, `[L]`, and the numbers in their fields.
+
+    Attributes
+    ----------
+    numbers
+        Numbers in the fields that are read, `[F, L]`; -1 where none is given.
+    odd
+        Lines that were read by themselves, in UTF-8.
+    faults
+        Why lines are no records, or have requests that cannot be read.
+    changes
+        Clippings of odd lines, by name.
+    """
+
+    path: Path
+    text: bytes
+    begins: IntArray
+    ends: IntArray
+    line: IntArray
+    numbers: IntArray
+    verdicts: VerdictArray
+    odd: dict[int, bytes] = field(default_factory=dict)
+    faults: dict[int, UnusableError] = field(default_factory=dict)
+    changes: dict[int, list[str]] = field(default_factory=dict)
+
+    def __getitem__(self, k: int) -> bytes:
+        """Return line `k`, in UTF-8."""
+        line = self.odd.get(k)
+        return self.text[self.begins[k] : self.ends[k]] if line is None else line
+
+    def block(self, *columns: Any, **more: Any) -> Block:
+        """Return the records with the columns of a `Block` from `job_id` on."""
+        found = Block(lambda _: self.path, self.line, self.verdicts, *columns, **more)
+        found.faults, found.changes = self.faults, self.changes
+        found.wait = lambda k: wait_time(self[k])
+        return found
+
+    def refuse(self, k: int, problem: UnusableError, verdict: Verdict) -> None:
+        """Note that line `k` gives no job."""
+        self.faults[k], self.verdicts[k] = problem, verdict
+        if verdict == Verdict.NO_RECORD:
+            self.numbers[:, k] = -1
+
+
+class LineSource(LogSource):
+    """Log source that reads many lines at once.
+
+    The core reads the numbers of whole blocks of lines. Only a line with something else than digits
+    is read by itself.
+    """
+
+    field_count: int
+    """Number of fields of a line."""
+
+    number_count: int
+    """Number of its first fields in which a `_` is an error."""
+
+    fields_read: Sequence[int]
+    """Fields that are read as numbers, from 0, `[F]`."""
+
+    def __init__(
+        self, policies: RecordPolicies, system: System, lines: SwfLines, encoding: TextEncoding
+    ) -> None:
+        super().__init__(policies, system, lines, encoding)
+        self._swf_lines = lines
+
+    @abstractmethod
+    def odd_numbers(self, line: bytes) -> Sequence[int]:
+        """Return the numbers of a line that has others than digits, or the first of them.
+
+        Raises
+        ------
+        UnusableError
+            If the line is no record.
+        """
+
+    @abstractmethod
+    def scan(self, lines: Lines) -> Block:
+        """Return lines as columns, with verdict `MISSING_PROCESSORS` for those without any."""
+
+    def blocks(self, most: int | None) -> Iterator[Block]:
+        """Yield the records of the log; those before an error come before it."""
+        used = np.array(self.fields_read, dtype=np.int64)
+        with closing(self._swf_lines.blocks()) as blocks:
+            for first, text in blocks:
+                found, plain, begins, ends, line = scan_lines(
+                    text, self.field_count, self.number_count, used, LARGEST
+                )
+                verdicts = np.full(len(line), Verdict.JOB, dtype=np.int8)
+                lines = Lines(self.lines.path, text, begins, ends, first + line, found, verdicts)
+                self._read_odd(lines, np.flatnonzero(plain == 0).tolist())
+                yield self.scan(lines)
+
+    def _read_odd(self, lines: Lines, odd: Sequence[int]) -> None:
+        """Read lines by themselves that have other fields than plain numbers."""
+        for k in odd:
+            self.encoding.replaced = self.seconds.rounded = False
+            try:
+                lines.odd[k] = line = self.encoding.utf8(lines[k])
+                numbers = self.odd_numbers(line)
+                lines.numbers[: len(numbers), k] = np.maximum(numbers, -1)
+            except UnusableError as problem:
+                lines.refuse(k, problem, Verdict.NO_RECORD)
+            lines.changes[k] = [
+                *["undecodable"] * self.encoding.replaced,
+                *["fractional_seconds"] * self.seconds.rounded,
+            ]
+
+
+def distinct(columns: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the distinct columns of an array of numbers.
+
+    Parameters
+    ----------
+    columns
+        Numbers, `[A, L]`; with A = 0 all columns are equal.
+
+    Returns
+    -------
+    tuple
+        Index of the first occurrence of each distinct column, `[D]`, and the distinct column of
+        each column, `[L]`.
+    """
+    which = np.zeros(columns.shape[1], dtype=np.int64)
+    for numbers in columns:
+        _, place = np.unique(numbers, return_inverse=True)
+        which = np.unique(which * (len(numbers) + 1) + place, return_inverse=True)[1]
+    _, first, place = np.unique(which, return_index=True, return_inverse=True)
+    return first, place

@@ -22,6 +22,7 @@ from pydantic import (
     model_validator,
 )
 
+from hpcsched._core import Verdict
 from hpcsched.context import Context
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import (
@@ -33,12 +34,11 @@ from hpcsched.parameters import (
     UnitAmounts,
 )
 from hpcsched.registration import RECORDS_WAITS, builtin
-from hpcsched.system.space import units_that_fit
-from hpcsched.system.system import Request, ShapeKey, System, shape_key
-from hpcsched.workload.job import Job, TracedJob
+from hpcsched.system.system import Request, System
 from hpcsched.workload.job_columns import BOUNDS, present_names
 from hpcsched.workload.presets.preset_catalogue import columns_of, find_preset, merged, read_presets
 from hpcsched.workload.readers.equal_units import EqualUnits, on_nodes, smallest
+from hpcsched.workload.readers.log_source import Record, RecordSource
 from hpcsched.workload.readers.policies import (
     FRACTIONS,
     FractionalSeconds,
@@ -54,7 +54,6 @@ from hpcsched.workload.readers.quantities import (
     wall_instant,
     whole_number,
 )
-from hpcsched.workload.readers.record_source import RecordSource
 from hpcsched.workload.readers.swf import check_types
 from hpcsched.workload.readers.table_rows import rows_of
 from hpcsched.workload.readers.text_files import TextEncoding
@@ -498,7 +497,6 @@ class TableSource(RecordSource):
         self._zone = None if params.time_zone is None else ZoneInfo(params.time_zone)
         self._labels: dict[str, dict[str, int]] = {label: {} for label in params.named}
         self._groups = frozenset(group.name for group in system.groups)
-        self._rooms: dict[ShapeKey, int] = {}
         self._columns = self._columns_by_field()
         self._amounts = self._columns_by_type()
         self._requests: dict[tuple[int, ...], tuple[int, ...]] = {}
@@ -525,8 +523,8 @@ class TableSource(RecordSource):
         """Files of the table."""
         return self._rows.files
 
-    def parse(self, line: Any) -> TracedJob:
-        """Return the job of a row.
+    def parse(self, line: Any) -> Record:
+        """Return the content of a row.
 
         Raises
         ------
@@ -546,19 +544,38 @@ class TableSource(RecordSource):
         units = self._params.constants.units or self._number(row, "units", whole_number)
         limit = self._params.constants.requested_time
         requested_time = self._duration(row, "requested_time") if limit is None else limit
-        user, group, application, queue, partition = (self._label(row, label) for label in LABELS)
+        labels = [self._label(row, label) for label in LABELS]
         # Numbered by row of the file, skipped rows included, so that a number leads to its row.
         if "job_id" not in row:
-            job_id = self.account.read
-        self.check_submission(job_id, submit_time)
-        self.check_run_time(run_time)
-        if units == -1:
-            raise UnusableError("missing_units", "no number of units is given")
-        if units < 1:
-            raise self._malformed("units", "expected at least 1")
-        found = self._amounts.units_of(values[len(self._fields) :], units)
-        requested_time = self.requested_time(requested_time, run_time)
-        request = Request(
+            job_id = self.position
+        record = Record(job_id, submit_time, run_time, requested_time, details=labels)
+        try:
+            if units == -1:
+                raise UnusableError("missing_units", "no number of units is given")
+            if units < 1:
+                raise self._malformed("units", "expected at least 1")
+            found = self._amounts.units_of(values[len(self._fields) :], units)
+        except UnusableError as problem:
+            return record.refused_for(problem, Verdict.MISSING_PROCESSORS)
+        try:
+            request = self._request(row, found)
+            texts = [
+                self._text(row, "name"),
+                self._name_of(row, "queue"),
+                self._name_of(row, "partition"),
+            ]
+            self.check_room(request, found.amounts)
+        except UnusableError as problem:
+            return record.refused_for(problem)
+        self.changes += ["uneven_units"] * found.uneven
+        wait = -1
+        with suppress(UnusableError):  # the same rows give jobs, whether waits are kept or not
+            if self.keeps_waits and (began := self._number(row, "start_time", self._instant)) >= 0:
+                wait = began - submit_time
+        return record._replace(request=request, texts=texts, wait=wait)
+
+    def _request(self, row: Mapping[str, Any], found: EqualUnits) -> Request:
+        return Request(
             units=found.units,
             unit_request=self._unit_request(found),
             node_groups=self._node_groups(row),
@@ -567,27 +584,6 @@ class TableSource(RecordSource):
             one_unit_per_node=self._truth(row, "one_unit_per_node")
             or (found.per_node and self._params.constants.one_unit_per_node is True),
         )
-        job = Job(
-            job_id,
-            submit_time,
-            request,
-            requested_time,
-            user,
-            group,
-            application,
-            queue,
-            partition,
-            name=self._text(row, "name"),
-            queue_name=self._name_of(row, "queue"),
-            partition_name=self._name_of(row, "partition"),
-        )
-        self._check_fits(request, found.amounts)
-        if found.uneven:
-            self.changes.append("uneven_units")
-        with suppress(UnusableError):  # the same rows give jobs, whether waits are kept or not
-            if self.keeps_waits and (began := self._number(row, "start_time", self._instant)) >= 0:
-                self.note_wait(job_id, began - submit_time)
-        return TracedJob(job, self.clipped(run_time, requested_time))
 
     # What the columns are.
 
@@ -801,14 +797,6 @@ class TableSource(RecordSource):
         if known is None:
             raise self._malformed(field, "expected true or false")
         return known
-
-    def _check_fits(self, request: Request, declared: dict[str, int]) -> None:
-        shape = shape_key(request)
-        room = self._rooms.get(shape)
-        if room is None:
-            fits = units_that_fit(self.system, self.system.capacity.T, request)
-            room = self._rooms[shape] = int(fits.sum())
-        self.check_room(request.units, room, declared, request.allowed_nodes)
 
     def _malformed(self, field: str, message: str) -> UnusableError:
         column = self._columns.get(field, field)

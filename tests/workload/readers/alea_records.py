@@ -12,9 +12,9 @@ from hpcsched.workload.readers.alea import (
     numbers_of,
 )
 from hpcsched.workload.readers.policies import UnusableError
-from hpcsched.workload.readers.record_source import RecordSource
 from hpcsched.workload.readers.swf_lines import SwfLines, wait_time
 from hpcsched.workload.readers.text_files import TextEncoding
+from tests.workload.readers.record_reference import RecordSource
 
 
 class AleaRecords(RecordSource):

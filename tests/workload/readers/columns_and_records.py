@@ -12,11 +12,11 @@ from hpcsched.workload.job_batches import (
     joined_columns,
     records_of,
 )
-from hpcsched.workload.readers.column_source import ColumnSource
-from hpcsched.workload.readers.record_source import RecordSource
+from hpcsched.workload.readers.swf_lines import LineSource
+from tests.workload.readers.record_reference import RecordSource
 
 
-def columns(source: ColumnSource) -> tuple[JobColumns | None, object, list[str]]:
+def columns(source: LineSource) -> tuple[JobColumns | None, object, list[str]]:
     """Return the jobs of a log, read as columns, with its account and the error, if any."""
     return _read(source, source.job_columns(RequestNumbers()))
 
@@ -33,7 +33,7 @@ def records(source: RecordSource) -> tuple[list[TracedJob], object, list[str]]:
 
 
 def _read(
-    source: ColumnSource, batches: Iterator[JobColumns]
+    source: LineSource, batches: Iterator[JobColumns]
 ) -> tuple[JobColumns | None, object, list[str]]:
     read: list[JobColumns] = []
     error = []
@@ -45,7 +45,7 @@ def _read(
     return joined_columns(read) if read else None, source.account, error
 
 
-def check_alike(source: ColumnSource, other: RecordSource) -> ColumnSource:
+def check_alike(source: LineSource, other: RecordSource) -> LineSource:
     """Check that a source finds in a log what a reader of its records does; return the source."""
     found, account, error = columns(source)
     jobs, expected_account, expected_error = records(other)

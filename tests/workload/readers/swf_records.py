@@ -11,7 +11,6 @@ from hpcsched.system.system import Request, System
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.readers.equal_units import processors_per_node, whole_nodes
 from hpcsched.workload.readers.policies import UnusableError
-from hpcsched.workload.readers.record_source import RecordSource
 from hpcsched.workload.readers.swf import (
     SwfParams,
     check_draws,
@@ -22,6 +21,7 @@ from hpcsched.workload.readers.swf import (
 from hpcsched.workload.readers.swf_lines import DURATIONS, SwfLines, wait_time, whole_numbers
 from hpcsched.workload.readers.text_files import TextEncoding
 from hpcsched.workload.trace_source import UNKNOWN_PRECEDING, without_unknown
+from tests.workload.readers.record_reference import RecordSource
 
 FIELDS = 18
 JOB_NAMES = "JobNames:"

@@ -1,8 +1,9 @@
 """Reasons and messages of records that give no job."""
 
 from hpcsched._core import Verdict
-from hpcsched.workload.readers.log_source import REASONS, unusable
+from hpcsched.workload.readers.log_source import REASONS
 from hpcsched.workload.readers.swf import SwfParams
+from tests.workload.readers.record_reference import unusable
 
 
 def test_each_reason_is_a_policy() -> None:

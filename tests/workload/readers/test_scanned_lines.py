@@ -3,7 +3,7 @@
 import numpy as np
 
 from hpcsched._core import scan_lines
-from hpcsched.workload.readers.scanned_lines import distinct
+from hpcsched.workload.readers.swf_lines import distinct
 
 LARGEST = 2**53
 

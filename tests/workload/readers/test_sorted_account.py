@@ -9,9 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 from hpcsched.cli import app
-from hpcsched.workload.readers.sorted_account import SortedAccount
 from hpcsched.workload.trace_source import TraceAccount
 from tests.workload.readers.alea_files import record as alea_record
+from tests.workload.readers.record_reference import SortedAccount
 from tests.workload.readers.swf_files import record as swf_record
 
 FROM = 1_709_280_000

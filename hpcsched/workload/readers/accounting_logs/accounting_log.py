@@ -1,22 +1,19 @@
 """Common part of the sources of accounting logs: requests by totals, names, repeated records."""
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
-from itertools import chain
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import ClassVar, Literal
 
+import numpy as np
 from pydantic import Field
 
-from hpcsched._core import NumbersSeen
+from hpcsched._core import RecordChecks, Verdict
 from hpcsched.parameters import InputPath
-from hpcsched.system.space import room_for
-from hpcsched.system.system import System
-from hpcsched.workload.job import TimeBounds, TracedJob
+from hpcsched.system.system import Request, System
+from hpcsched.workload.job_columns import NUMBERED
 from hpcsched.workload.readers.accounting_logs.local_clock import NoZoneError
 from hpcsched.workload.readers.accounting_logs.part_numbers import (
-    JOBS,
     RecycledNumbers,
     repeat_number,
 )
@@ -27,32 +24,9 @@ from hpcsched.workload.readers.equal_units import (
     on_nodes,
     smallest,
 )
+from hpcsched.workload.readers.log_source import REASONS, NamesSeen, Record, RecordSource, checked
 from hpcsched.workload.readers.policies import RecordPolicies, UnusableError
-from hpcsched.workload.readers.record_source import RecordSource
 from hpcsched.workload.readers.text_files import TextLines
-
-
-class NamesSeen:
-    """Numbers of names, from 1 in the order of their first occurrence.
-
-    Parameters
-    ----------
-    kind
-        Kind of name, as header comments of the Parallel Workloads Archive write it (`Partition`).
-    """
-
-    def __init__(self, kind: str) -> None:
-        self._kind = kind
-        self._numbers: dict[str, int] = {}
-
-    def number(self, name: str) -> int | None:
-        """Return the name's number, a new one for a new name; None for an empty name."""
-        return self._numbers.setdefault(name, len(self._numbers) + 1) if name else None
-
-    def comments(self) -> Iterator[str]:
-        """Yield a line for each name, such as `Partition: 3 gpu`."""
-        for name, number in self._numbers.items():
-            yield f"{self._kind}: {number} {name}"
 
 
 class AccountingLogParams(RecordPolicies):
@@ -94,19 +68,6 @@ class AccountingLogParams(RecordPolicies):
     )
 
 
-class Names(NamedTuple):
-    """Numbers of the names in a log, by kind of name."""
-
-    user: NamesSeen
-    group: NamesSeen
-    queue: NamesSeen
-    partition: NamesSeen
-
-
-def _no_names() -> Names:
-    return Names(NamesSeen("User"), NamesSeen("Group"), NamesSeen("Queue"), NamesSeen("Partition"))
-
-
 class AccountingLogSource(RecordSource):
     """Source of an accounting log, without the format of its records.
 
@@ -120,42 +81,40 @@ class AccountingLogSource(RecordSource):
         The system that requests are expressed for.
     """
 
+    numbers_jobs = True
+    reasons: ClassVar = {
+        **REASONS,
+        Verdict.REPEATED_NUMBER: (
+            "duplicate",
+            "there was a record of job {job_id} before: requeued, or logs that overlap",
+        ),
+    }
+
     def __init__(self, params: AccountingLogParams, lines: TextLines, system: System) -> None:
         super().__init__(params, system, lines, lines.encoding)
         self._batch = params
         self.text_lines = lines
-        self.names = _no_names()
-        self._parts = NumbersSeen()
-        self._whole = NumbersSeen()
-        self._repeats = 0
         self._number = 0  # of the present record's job
         self._last_ran: dict[int, int] | None = None  # position of each job's last record that ran
-        self._recycled = RecycledNumbers()
-        self._rooms: dict[tuple[tuple[int, ...], bool], int] = {}
-
-    @property
-    def comments(self) -> list[str]:
-        """Names seen so far, as header comments of the Parallel Workloads Archive."""
-        return list(chain.from_iterable(names.comments() for names in self.names))
 
     @property
     def files(self) -> list[Path]:
         """Files of the log."""
         return list(self.text_lines.files)
 
-    def jobs(self) -> Iterator[TracedJob]:
-        """Yield the jobs; raises InputError at the first record that a policy calls an error."""
-        self._parts, self._whole, self._repeats = NumbersSeen(), NumbersSeen(), 0
-        self._last_ran = None
-        if self._batch.duplicate == "last":
-            self._recycled = RecycledNumbers()
-            self._last_ran = self._find_last()
-        self._recycled = RecycledNumbers()
-        self.begin()
-        yield from super().jobs()
-
     def begin(self) -> None:
         """Prepare for reading the log from its first record."""
+        super().begin()
+        self._recycled = RecycledNumbers()
+        titles = {"user": "User", "group": "Group", "queue": "Queue", "partition": "Partition"}
+        self.names = {NUMBERED.index(name): NamesSeen(title) for name, title in titles.items()}
+        self._last_ran = self._find_last() if self._batch.duplicate == "last" else None
+        self._recycled = RecycledNumbers()
+
+    def checks(self) -> RecordChecks:
+        """Return the checks of the records, from the first on."""
+        renumbers = self._batch.duplicate in ("keep", "last")
+        return self.own_checks(renumber_from=repeat_number(1) if renumbers else None)
 
     def _find_last(self) -> dict[int, int]:
         """Return the position of the last record of each job that can be used, from 1.
@@ -163,25 +122,22 @@ class AccountingLogSource(RecordSource):
         A record without length counts only if no record of the job has any: a requeued job that was
         cancelled in the queue ran before.
         """
-        self.begin()
-        # Names are numbered when the jobs are read, as without this first reading.
-        names, self.names = self.names, _no_names()
         last: dict[int, tuple[bool, int]] = {}
-        self._earliest = 0
-        for record, (_, line) in enumerate(self.text_lines.records(), 1):
-            # Records that give no job are told of when they are read for their jobs.
-            self.changes = []
-            with suppress(UnusableError, ValueError):
-                traced = self.job_of(self.encoding.utf8(line))
-                TimeBounds().check(traced)
-                found = traced.run_time > 0, record
-                last[self._number] = max(found, last.get(self._number, found))
-        self.names = names
+        self._last_ran = None
+        checks = self.own_checks(sorts=True, renumber_from=repeat_number(1))
+        before = 0
+        for block in self.blocks(None):
+            numbers = block.job_id.tolist()
+            checked(block, checks)
+            for k in np.flatnonzero(block.verdicts == Verdict.JOB).tolist():
+                found = bool(block.run_time[k] > 0), before + k + 1
+                last[numbers[k]] = max(found, last.get(numbers[k], found))
+            before += len(numbers)
         return {number: record for number, (_, record) in last.items()}
 
     @abstractmethod
-    def job_of(self, line: bytes) -> TracedJob:
-        """Return the job of a record, and record in `changes` the policies that changed it.
+    def record_of(self, line: bytes) -> Record:
+        """Return the content of a line, and record in `changes` the policies that changed it.
 
         Raises
         ------
@@ -191,8 +147,8 @@ class AccountingLogSource(RecordSource):
             If the record is malformed.
         """
 
-    def parse(self, line: bytes) -> TracedJob:
-        """Return the job of a record.
+    def parse(self, line: bytes) -> Record:
+        """Return the content of a line.
 
         Raises
         ------
@@ -200,53 +156,30 @@ class AccountingLogSource(RecordSource):
             If the record gives no job; the reason names the policy.
         """
         try:
-            traced = self.job_of(line)
+            record = self.record_of(line)
         except NoZoneError as error:
             raise UnusableError("missing_time_zone", str(error)) from None
         except ValueError as error:
             raise UnusableError("malformed", str(error)) from None
-        if self._last_ran is None:
-            seen, key = self._numbers_of(self._number)
-            seen.add(key)
-        elif self._last_ran.get(self._number) != self.account.read:
-            raise UnusableError("duplicate", f"job {self._number} ran before, for longer than 0 s")
-        return traced
+        ran = None if self._last_ran is None else self._last_ran.get(self._number)
+        if self._last_ran is None or record.refused is not None or ran == self.position:
+            return record
+        ran_before = f"job {self._number} ran before, for longer than 0 s"
+        return record.refused_for(UnusableError("duplicate", ran_before))
 
     def number_of(self, number: int, submit_time: int) -> int:
-        """Return the number of a job: its own, or a new one for a repeated record that is kept.
-
-        A number that another job had years before or after is replaced by a new one, too.
+        """Return the number of a job: its own, or a new one if another job had it years apart.
 
         Raises
         ------
         UnusableError
-            If the job has a record already and the policy does not keep both.
+            If there is a later record of the job, and the policy takes the last.
         """
-        own = self._recycled.number(number, submit_time)
-        if own != number:
-            self.changes.append("recycled_number")
-            number = own
-        self._number = number
-        if self._batch.duplicate == "last":
-            if self._last_ran is not None and self.account.read < self._last_ran.get(number, 0):
-                raise UnusableError("duplicate", f"there is a later record of job {number}")
-            return number
-        seen, key = self._numbers_of(number)
-        if key not in seen:
-            return number
-        if self._batch.duplicate == "keep":
-            self._repeats += 1
-            return repeat_number(self._repeats)
-        raise UnusableError(
-            "duplicate",
-            f"there was a record of job {number} before: requeued, or logs that overlap",
-        )
-
-    def _numbers_of(self, number: int) -> tuple[NumbersSeen, int]:
-        """Return the set of numbers that a job's number belongs to, and its number there."""
-        job, part = number % JOBS, number // JOBS
-        # Tasks of an array, and jobs, mostly follow one another: so that they do here.
-        return (self._parts, job * JOBS + part) if part else (self._whole, job)
+        self._number = self._recycled.number(number, submit_time)
+        self.changes += ["recycled_number"] * (self._number != number)
+        if self._last_ran is not None and self.position < self._last_ran.get(self._number, 0):
+            raise UnusableError("duplicate", f"there is a later record of job {self._number}")
+        return self._number
 
     def units_of(self, totals: Mapping[str, int], nodes: int) -> EqualUnits:
         """Return the units of a job from its total request.
@@ -291,8 +224,8 @@ class AccountingLogSource(RecordSource):
             self.changes.append("uneven_nodes")
         return found
 
-    def request_for(self, found: EqualUnits, *, one_unit_per_node: bool) -> tuple[int, ...]:
-        """Return the request of each unit.
+    def request_for(self, found: EqualUnits, *, one_unit_per_node: bool) -> Request:
+        """Return the request of a job.
 
         Parameters
         ----------
@@ -306,12 +239,12 @@ class AccountingLogSource(RecordSource):
         UnusableError
             If the units do not fit on the idle system.
         """
-        request = self.system.request(found.amounts)
-        room = self._rooms.get((request, one_unit_per_node))
-        if room is None:
-            room = room_for(self.system, request, one_unit_per_node=one_unit_per_node)
-            self._rooms[request, one_unit_per_node] = room
-        self.check_room(found.units, room, found.amounts)
+        request = Request(
+            found.units,
+            self.system.request(found.amounts),
+            one_unit_per_node=one_unit_per_node,
+        )
+        self.check_room(request, found.amounts)
         return request
 
     def _mapped(self, asked: Mapping[str, int], nodes: int) -> EqualUnits:

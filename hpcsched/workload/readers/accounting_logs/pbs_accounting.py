@@ -18,18 +18,19 @@ from typing import Literal, NamedTuple, Self
 
 from pydantic import Field, field_validator
 
+from hpcsched._core import Verdict
 from hpcsched.context import Context
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import LARGEST
 from hpcsched.registration import RECORDS_WAITS, builtin
 from hpcsched.system.system import Request, System
 from hpcsched.whole_numbers import is_count, parse_count
-from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.readers.accounting_logs.accounting_log import (
     AccountingLogParams,
     AccountingLogSource,
 )
 from hpcsched.workload.readers.accounting_logs.part_numbers import task_number
+from hpcsched.workload.readers.log_source import Record
 from hpcsched.workload.readers.policies import (
     FRACTIONS,
     FractionalSeconds,
@@ -335,8 +336,8 @@ class PbsAccountingSource(AccountingLogSource):
                 Finding("empty-trace", "the log has no records", Place(str(lines.path), 1))
             )
 
-    def job_of(self, line: bytes) -> TracedJob:
-        """Return the job of a record; raises UnusableError or ValueError if there is none."""
+    def record_of(self, line: bytes) -> Record:
+        """Return the content of a line; raises UnusableError or ValueError if there is none."""
         number, said = parse_end(line)
         # PBS writes start=0 for a job that was deleted before its start.
         if said.get("start") == "0":
@@ -349,37 +350,40 @@ class PbsAccountingSource(AccountingLogSource):
         run_time = end_time - start_time
         if run_time < 0:
             raise ValueError("the job ends before it starts")
-        number = self.number_of(number, submit_time)
-        self.check_order(submit_time)
-        self.check_run_time(run_time)
+        queue = said.get("queue", "")
+        record = Record(
+            self.number_of(number, submit_time),
+            submit_time,
+            run_time,
+            details=(
+                said.get("user", ""),
+                said.get("group") or said.get("account", ""),
+                None,
+                queue,
+                None,
+            ),
+            texts=(said.get("jobname") or None, queue or None, None),
+            wait=start_time - submit_time,
+        )
         # A walltime is optional in PBS: queues may run jobs without a limit.
         limit = said.get("Resource_List.walltime")
-        wanted = -1 if limit is None else self.seconds.duration(parse_time(limit))
-        requested_time = self.requested_time(wanted, run_time)
+        try:
+            wanted = -1 if limit is None else self.seconds.duration(parse_time(limit))
+        except (UnusableError, ValueError) as problem:
+            return record.refused_for(problem, Verdict.MISSING_PROCESSORS)
+        record = record._replace(requested_time=wanted)
+        try:
+            return record._replace(request=self._request(said))
+        except (UnusableError, ValueError) as problem:
+            return record.refused_for(problem)
+
+    def _request(self, said: dict[str, str]) -> Request:
         units = self.units_of(*self._totals(said))
-        queue = said.get("queue", "")
         place = said.get("Resource_List.place", "").split(":")
         # What is said of chunks does not hold of units that are something else.
         one_unit_per_node = units.per_node and units.units > 1 and not _SCATTERED.isdisjoint(place)
-        request = Request(
-            units=units.units,
-            unit_request=self.request_for(units, one_unit_per_node=one_unit_per_node),
-            exclusive=not _EXCLUSIVE.isdisjoint(place),
-            one_unit_per_node=one_unit_per_node,
-        )
-        job = Job(
-            number,
-            submit_time,
-            request,
-            requested_time,
-            self.names.user.number(said.get("user", "")),
-            self.names.group.number(said.get("group") or said.get("account", "")),
-            queue=self.names.queue.number(queue),
-            name=said.get("jobname") or None,
-            queue_name=queue or None,
-        )
-        self.note_wait(number, start_time - submit_time)
-        return TracedJob(job, self.clipped(run_time, requested_time))
+        request = self.request_for(units, one_unit_per_node=one_unit_per_node)
+        return request._replace(exclusive=not _EXCLUSIVE.isdisjoint(place))
 
     def _totals(self, said: dict[str, str]) -> tuple[dict[str, int], int]:
         """Return the total request of a job by resource type, and its number of chunks."""

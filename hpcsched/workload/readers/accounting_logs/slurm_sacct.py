@@ -10,13 +10,14 @@ Source: the manual page `sacct` of SchedMD; a `core` here is a CPU in Slurm's te
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal, Self
 
 from pydantic import Field, field_validator
 
+from hpcsched._core import Verdict
 from hpcsched.context import Context
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.registration import RECORDS_WAITS, builtin
@@ -30,8 +31,7 @@ from hpcsched.slurm.values import (
     parse_scaled_count,
     parse_time_limit,
 )
-from hpcsched.system.system import Request, System
-from hpcsched.workload.job import Job, TracedJob
+from hpcsched.system.system import System
 from hpcsched.workload.readers.accounting_logs.accounting_log import (
     AccountingLogParams,
     AccountingLogSource,
@@ -39,6 +39,7 @@ from hpcsched.workload.readers.accounting_logs.accounting_log import (
 from hpcsched.workload.readers.accounting_logs.local_clock import LocalClock, time_zone
 from hpcsched.workload.readers.accounting_logs.sacct_rows import Row, SacctRows
 from hpcsched.workload.readers.accounting_logs.slurm_job_ids import parse_job_id
+from hpcsched.workload.readers.log_source import Block, Record
 from hpcsched.workload.readers.policies import SetAsideError, UnusableError
 from hpcsched.workload.readers.text_files import TextEncoding
 from hpcsched.workload.trace_calendar import ZONE_NAME
@@ -143,12 +144,13 @@ class SlurmSacctSource(AccountingLogSource):
         zone = [f"{ZONE_NAME} {self._params.time_zone}"] if self._zone else []
         return [*zone, *super().comments, *renamed(self._gres)]
 
-    def begin(self) -> None:
-        """Prepare for reading the log; its clock continues from record to record."""
+    def blocks(self, most: int | None) -> Iterator[Block]:
+        """Yield the records of the log; its clock continues from record to record."""
         self._clock = LocalClock(self._zone, self.seconds)
+        return super().blocks(most)
 
-    def job_of(self, line: bytes) -> TracedJob:
-        """Return the job of a record; raises UnusableError or ValueError if there is none."""
+    def record_of(self, line: bytes) -> Record:
+        """Return the content of a line; raises UnusableError or ValueError if there is none."""
         row = self._rows.row(line)
         try:
             number = self._ran(row)
@@ -159,35 +161,26 @@ class SlurmSacctSource(AccountingLogSource):
                     self.note_submission(self._clock.instant(row["submit"]))
             raise
         submit_time, start_time, run_time = self._times(row)
-        number = self.number_of(number, submit_time)
-        self.check_order(submit_time)
-        self.check_run_time(run_time)
-        requested_time = self.requested_time(_requested_time(row) or -1, run_time)
-        totals, nodes = self._amounts(row)
-        units = self.units_of(totals, nodes)
-        names = self.names
-        one_unit_per_node = units.per_node and units.units > 1  # so many nodes were not fewer
         qos, partition = row.get("qos", ""), row.get("partition", "")
-        request = Request(
-            units=units.units,
-            unit_request=self.request_for(units, one_unit_per_node=one_unit_per_node),
-            one_unit_per_node=one_unit_per_node,
-        )
-        job = Job(
-            number,
+        record = Record(
+            self.number_of(number, submit_time),
             submit_time,
-            request,
-            requested_time,
-            names.user.number(row.get("user", "")),
-            names.group.number(row.get("account", "")),
-            queue=names.queue.number(qos),
-            partition=names.partition.number(partition),
-            name=row.get("jobname") or None,
-            queue_name=qos or None,
-            partition_name=partition or None,
+            run_time,
+            details=(row.get("user", ""), row.get("account", ""), None, qos, partition),
+            texts=(row.get("jobname") or None, qos or None, partition or None),
+            wait=start_time - submit_time,
         )
-        self.note_wait(number, start_time - submit_time)
-        return TracedJob(job, self.clipped(run_time, requested_time))
+        try:
+            record = record._replace(requested_time=_requested_time(row) or -1)
+        except (UnusableError, ValueError) as problem:
+            return record.refused_for(problem, Verdict.MISSING_PROCESSORS)
+        try:
+            units = self.units_of(*self._amounts(row))
+            # So many nodes were not fewer.
+            apart = units.per_node and units.units > 1
+            return record._replace(request=self.request_for(units, one_unit_per_node=apart))
+        except (UnusableError, ValueError) as problem:
+            return record.refused_for(problem)
 
     def _ran(self, row: Row) -> int:
         """Return the number of a job that ran to its end.
