@@ -1,36 +1,54 @@
 """The audit of a run: the list of all checks."""
 
-from hpcsched.audit.account import check_account, check_rounds
-from hpcsched.audit.attempts import read_lost, with_lost
-from hpcsched.audit.capacity import check_capacity
-from hpcsched.audit.choices import check_call_again, check_choices
-from hpcsched.audit.columns import match, read_run, read_trace
-from hpcsched.audit.declared import Declared
-from hpcsched.audit.dependencies import check_dependencies
-from hpcsched.audit.descriptions import check_descriptions, check_lost_requests
-from hpcsched.audit.jobs import check_presence, check_requests, check_times
-from hpcsched.audit.manifest import check_files, check_manifest, check_trace_files
-from hpcsched.audit.observer_checks import check_event_log, check_observer_files, check_usage
-from hpcsched.audit.offline import check_offline
+from hpcsched.audit.columns import (
+    Declared,
+    expect_columns,
+    match,
+    read_lost,
+    read_run,
+    read_trace,
+    with_lost,
+)
+from hpcsched.audit.file_checks import (
+    check_event_log,
+    check_files,
+    check_manifest,
+    check_observer_files,
+    check_trace_files,
+    check_usage,
+)
+from hpcsched.audit.job_checks import (
+    check_capacity,
+    check_dependencies,
+    check_places,
+    check_presence,
+    check_recorded_starts,
+    check_requests,
+    check_times,
+    due_times,
+)
 from hpcsched.audit.outage_checks import (
     check_outage_figures,
     check_outages,
     check_recorded_outages,
 )
-from hpcsched.audit.partitions import check_partitions
-from hpcsched.audit.places import check_places
-from hpcsched.audit.reason_checks import check_reasons
-from hpcsched.audit.reason_details import ReasonDetails
-from hpcsched.audit.recorded_starts import check_recorded_starts, due_times
+from hpcsched.audit.partitions import check_descriptions, check_lost_requests, check_partitions
+from hpcsched.audit.reason_checks import ReasonDetails, check_reasons
 from hpcsched.audit.room import check_room
-from hpcsched.audit.rounds import check_round_rows, conditions_of, happenings, read_rounds
+from hpcsched.audit.rounds import (
+    check_call_again,
+    check_choices,
+    check_round_rows,
+    conditions_of,
+    happenings,
+    read_rounds,
+)
 from hpcsched.audit.shared_resource_checks import (
+    check_recorded_shared_resources,
     check_shared_resource_figures,
     check_shared_resources,
 )
-from hpcsched.audit.shared_resource_columns import check_recorded_shared_resources
-from hpcsched.audit.summary import check_figures
-from hpcsched.audit.tables import expect_columns
+from hpcsched.audit.summary import check_account, check_figures, check_offline, check_rounds
 from hpcsched.audit.violations import AuditReport
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.files import OUTAGES

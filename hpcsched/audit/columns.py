@@ -1,19 +1,131 @@
-"""The trace and the run as arrays, side by side."""
+"""The trace, the run and the scenario's declarations as an audit sees them."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from fractions import Fraction
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from hpcsched.runs.columns import (
+    interruptions_schema,
+    jobs_schema,
+    outages_schema,
+    reasons_schema,
+    rounds_schema,
+    usage_schema,
+)
 from hpcsched.runs.directory import RunDirectory
+from hpcsched.runs.files import INTERRUPTIONS, JOBS, OUTAGES, REASONS, ROUNDS, USAGE
+from hpcsched.runs.tables import ParquetTable
 from hpcsched.system.system import IntArray, Request, System
+from hpcsched.whole_files import problem
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.job_columns import BOUNDS, FLAGS, NUMBERED
+
+
+class Charge(NamedTuple):
+    """Dispatch latency of a round, in seconds: the sum of its parts.
+
+    Attributes
+    ----------
+    base
+        Seconds for each round.
+    per_queued_job
+        Seconds for each job that the dispatcher is shown.
+    per_variable
+        Seconds for each variable of the solver's model.
+    measured
+        Seconds for each real second of the decision.
+    """
+
+    base: Fraction
+    per_queued_job: Fraction
+    per_variable: Fraction
+    measured: Fraction
+
+
+class Definition(NamedTuple):
+    """Unit of a metric, and its population in words."""
+
+    unit: str
+    population: str
+
+
+class Declared(NamedTuple):
+    """Figures, names and settings that a scenario declares.
+
+    Attributes
+    ----------
+    charge
+        Dispatch latency; None if decisions take no simulated time.
+    not_reproducible
+        Reasons why results depend on the machine; empty if they do not.
+    offline
+        True if the whole trace is planned at once.
+    follows_record
+        True if the dispatcher follows the starts of the log.
+    portfolio
+        Dispatchers that the dispatcher chooses from; empty if it does not choose.
+    observers
+        Observers, by name.
+    predictor
+        Predictor of hpcsched, by name; empty if it is a plugin of others.
+    third_party_dispatcher
+        True if a plugin of another distribution decides: its reasons and requests are its own.
+    calls_again
+        True if the dispatcher may ask for rounds by itself.
+    backfill_interval
+        Seconds between rounds of Slurm's backfill scheduler; None under other dispatchers.
+    """
+
+    name: str
+    seed: int
+    metric_parameters: Mapping[str, Mapping[str, Any]]
+    definitions: Mapping[str, Definition]
+    objective: str
+    objective_parameters: Mapping[str, Any]
+    percentiles: Sequence[int]
+    class_bounds: Sequence[int]
+    distributions: frozenset[str]
+    charge: Charge | None
+    not_reproducible: Sequence[str]
+    offline: bool
+    follows_record: bool = False
+    portfolio: Sequence[str] = ()
+    observers: frozenset[str] = frozenset()
+    predictor: str = ""
+    third_party_dispatcher: bool = False
+    calls_again: bool = False
+    backfill_interval: int | None = None
+
+
+def expect_columns(run: RunDirectory, system: System) -> None:
+    """Check that each table of a run has the columns that a run writes.
+
+    `shared_resources.parquet` is left to the check of shared resources, which knows its columns.
+
+    Raises
+    ------
+    InputError
+        If a table has other columns.
+    """
+    expected = {
+        JOBS: jobs_schema(system),
+        ROUNDS: rounds_schema(system),
+        OUTAGES: outages_schema(),
+        INTERRUPTIONS: interruptions_schema(),
+        REASONS: reasons_schema(),
+        USAGE: usage_schema(),
+    }
+    for name, columns in expected.items():
+        if (run.path / name).is_file():
+            ParquetTable(run.path / name).check_columns(columns)
+
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -252,3 +364,105 @@ def places_in(table: pa.Table) -> tuple[IntArray, BoolArray, IntArray, IntArray]
     node = whole_numbers(node_lists.flatten(), none=-1)[np.repeat(paired, nodes)]
     node_units = whole_numbers(unit_lists.flatten())[np.repeat(paired, units)]
     return np.where(paired, nodes, 0), ~paired, node, node_units
+
+
+@dataclass(frozen=True, slots=True)
+class LostColumns:
+    """Rows of `interruptions.parquet`, `[I]`; places as in `RunColumns`."""
+
+    job_id: IntArray
+    start_time: IntArray
+    end_time: IntArray
+    requeued: BoolArray
+    places: IntArray
+    node: IntArray
+    node_units: IntArray
+
+    @property
+    def place_row(self) -> IntArray:
+        """Row of each place, `[P]`."""
+        return np.repeat(np.arange(len(self.places)), self.places)
+
+
+def lost_columns(
+    numbers: list[tuple[int, int, int, bool]], nodes: list[list[int]], units: list[list[int]]
+) -> LostColumns:
+    """Build the arrays of lost attempts."""
+    rows = np.array(numbers, dtype=np.int64).reshape(len(numbers), 4)
+    job_id, start, end, requeued = rows.T
+    return LostColumns(
+        job_id,
+        start,
+        end,
+        requeued.astype(np.bool_),
+        np.array([len(of_one) for of_one in nodes], dtype=np.int64),
+        np.array([node for of_one in nodes for node in of_one], dtype=np.int64),
+        np.array([count for of_one in units for count in of_one], dtype=np.int64),
+    )
+
+
+def read_lost(run: RunDirectory) -> LostColumns:
+    """Read the lost attempts of a run.
+
+    Raises
+    ------
+    InputError
+        If the file is damaged.
+    """
+    path = run.path / INTERRUPTIONS
+    if not path.is_file():
+        return lost_columns([], [], [])
+    numbers = ("job_id", "start_time", "end_time")
+    table = ParquetTable(path).read(*numbers, "requeued", "nodes", "node_units")
+    places, unpaired, node, node_units = places_in(table)
+    if unpaired.any():
+        raise problem("damaged-file", path, "it is damaged: units do not match nodes")
+    return LostColumns(
+        **{name: whole_numbers(table[name]) for name in numbers},
+        requeued=table["requeued"].to_numpy(),
+        places=places,
+        node=node,
+        node_units=node_units,
+    )
+
+
+def with_lost(run: RunColumns, lost: LostColumns) -> RunColumns:
+    """Append a row for each lost attempt of a requeued job.
+
+    Such a row equals its job's, with the state `requeued`. Attempts of unknown jobs are left out,
+    and those of failed jobs too, since the run has their row.
+    """
+    # Lost attempts of failed jobs are rows of the run already; a second row would count twice.
+    kept = lost.requeued & np.isin(lost.job_id, run.job_id)
+    if not kept.any():
+        return run
+    rows = {job_id: row for row, job_id in enumerate(run.job_id.tolist())}
+    of, count = np.array([rows[job_id] for job_id in lost.job_id[kept].tolist()]), int(kept.sum())
+    places = kept[lost.place_row]
+    more: dict[str, Any] = {
+        "state": np.full(count, "requeued"),
+        "has_start": np.ones(count, dtype=np.bool_),
+        "has_end": np.ones(count, dtype=np.bool_),
+        "has_run_time": np.ones(count, dtype=np.bool_),
+        "start_time": lost.start_time[kept],
+        "end_time": lost.end_time[kept],
+        "run_time": (lost.end_time - lost.start_time)[kept],
+        "places": lost.places[kept],
+        "unpaired": np.zeros(count, dtype=np.bool_),
+        "node": lost.node[places],
+        "node_units": lost.node_units[places],
+        "rejected_by": np.full(count, ""),
+    }
+    changed: dict[str, Any] = {}
+    for field in fields(run):
+        whole = getattr(run, field.name)
+        if isinstance(whole, dict):
+            changed[field.name] = {
+                name: np.concatenate((flags, flags[of])) for name, flags in whole.items()
+            }
+        elif isinstance(whole, list):
+            changed[field.name] = [*whole, *(whole[row] for row in of.tolist())]
+        else:
+            added = more[field.name] if field.name in more else whole[of]
+            changed[field.name] = np.concatenate((whole, added))
+    return replace(run, **changed)

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from hpcsched.audit.attempts import LostColumns
-from hpcsched.audit.columns import RunColumns, TraceColumns
-from hpcsched.audit.jobs import Match
+from hpcsched.audit.columns import LostColumns, RunColumns, TraceColumns
+from hpcsched.audit.job_checks import Match
 from hpcsched.audit.violations import Check
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.files import OUTAGES

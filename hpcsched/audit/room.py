@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hpcsched.audit.columns import RunColumns
-from hpcsched.audit.loss import allocated_amounts
 from hpcsched.audit.rounds import RoundColumns
+from hpcsched.audit.summary import allocated_amounts
 from hpcsched.audit.violations import TOLERANCE, Check
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.system.outages import DownTime

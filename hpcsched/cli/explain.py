@@ -27,7 +27,7 @@ def explain(
     Shows the reasons for which it waited, how it started, and the jobs that it held up. The run
     must have recorded reasons: hpcsched run --explain.
     """
-    from hpcsched.explain.explaining import explain_run
+    from hpcsched.explain.explanation import explain_run
     from hpcsched.explain.explanation_rendering import explanation_content, explanation_text
     from hpcsched.report.run_choice import one_run_folder
     from hpcsched.runs.directory import RunDirectory

@@ -1,4 +1,4 @@
-"""The explanation of a job's start time, from recorded reasons and job records."""
+"""The explanation of a job's start time, from recorded reasons, job records and the trace."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hpcsched.dispatching.decision_reasons import STARTS, ReasonKind
+from hpcsched.errors import HpcschedError
 from hpcsched.report.figures.run_series import ChosenFrom, choice_at, choices_of
+from hpcsched.runs.assembly import assemble_again
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.reason_records import ReasonRow, jobs_that_speak_of, reasons_of
 from hpcsched.whole_files import problem
@@ -328,3 +330,34 @@ def _passed(run: RunDirectory, submitted: int, started: int) -> tuple[int, ...]:
         [("submit_time", "ascending"), ("job_id", "ascending")]
     )
     return tuple(passed["job_id"].to_pylist())
+
+
+def explain_run(run: RunDirectory, job_id: int) -> Explanation:
+    """Return the explanation of the start of a job.
+
+    Parameters
+    ----------
+    run
+        A run that recorded reasons.
+    job_id
+        Number of the job.
+
+    Raises
+    ------
+    InputError
+        The run recorded no reasons, or has no such job.
+    """
+
+    def look_up(job_ids: Collection[int]) -> Mapping[int, JobFacts]:
+        try:
+            parts = assemble_again(run)
+            return {
+                job.job_id: traced_facts(job, parts.system.resource_types)
+                for job, _ in parts.source.jobs()
+                if job.job_id in job_ids
+            }
+        # The log may have moved since the run; records alone still explain most jobs.
+        except HpcschedError:
+            return {}
+
+    return explain_job(run, job_id, look_up)

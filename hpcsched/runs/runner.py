@@ -96,7 +96,7 @@ class RunResult:
         InputError
             The run recorded no reasons (observer `reasons`), or has no such job.
         """
-        from hpcsched.explain.explaining import explain_run  # noqa: PLC0415 (a replay needs none of it)
+        from hpcsched.explain.explanation import explain_run  # noqa: PLC0415 (a replay needs none of it)
 
         return explain_run(self.directory, job_id)
 

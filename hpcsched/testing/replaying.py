@@ -6,14 +6,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hpcsched.audit.attempts import lost_columns, with_lost
-from hpcsched.audit.capacity import check_capacity
-from hpcsched.audit.columns import RunColumns, flags_of, match, read_trace
-from hpcsched.audit.dependencies import check_dependencies
-from hpcsched.audit.jobs import check_presence, check_requests, check_times
+from hpcsched.audit.columns import RunColumns, flags_of, lost_columns, match, read_trace, with_lost
+from hpcsched.audit.job_checks import (
+    check_capacity,
+    check_dependencies,
+    check_places,
+    check_presence,
+    check_requests,
+    check_times,
+)
 from hpcsched.audit.outage_checks import check_outages
 from hpcsched.audit.partitions import check_partitions
-from hpcsched.audit.places import check_places
 from hpcsched.audit.shared_resource_checks import check_shared_resources
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher

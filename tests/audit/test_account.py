@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from hpcsched.audit.account import check_account, check_rounds
+from hpcsched.audit.summary import check_account, check_rounds
 from hpcsched.audit.violations import Check
 from hpcsched.runs.columns import rounds_schema
 from hpcsched.runs.directory import RunDirectory

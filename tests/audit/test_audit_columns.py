@@ -9,8 +9,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from hpcsched.audit.attempts import LostColumns, lost_columns, read_lost, with_lost
-from hpcsched.audit.columns import match, places_in, read_run, read_trace
+from hpcsched.audit.columns import (
+    LostColumns,
+    lost_columns,
+    match,
+    places_in,
+    read_lost,
+    read_run,
+    read_trace,
+    with_lost,
+)
 from hpcsched.errors import InputError
 from hpcsched.runs.columns import interruptions_schema, jobs_schema
 from hpcsched.runs.directory import RunDirectory

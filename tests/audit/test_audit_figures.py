@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hpcsched.audit.figures import Figures, mean
-from hpcsched.audit.loss import allocated_amounts, lost_amounts
+from hpcsched.audit.summary import Figures, allocated_amounts, lost_amounts, mean
 from hpcsched.system.outages import DownTime, Outage, down_time
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing.replaying import run_columns

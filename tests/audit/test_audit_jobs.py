@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from hpcsched.audit.jobs import check_presence, check_requests, check_times
+from hpcsched.audit.job_checks import check_presence, check_requests, check_times
 from hpcsched.system.space import NodeAllocation
 from hpcsched.system.system import Request
 from hpcsched.workload.job import TracedJob

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hpcsched.audit.manifest import check_files, check_manifest, check_trace_files
+from hpcsched.audit.file_checks import check_files, check_manifest, check_trace_files
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.manifest import TraceFile, sha256
 from hpcsched.workload.job import TracedJob

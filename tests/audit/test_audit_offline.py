@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from hpcsched.audit.offline import check_offline
+from hpcsched.audit.summary import check_offline
 
 
 def found(

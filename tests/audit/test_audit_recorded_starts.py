@@ -7,7 +7,7 @@ import pytest
 
 from hpcsched.audit.auditing import audit_directory
 from hpcsched.audit.columns import match
-from hpcsched.audit.recorded_starts import check_recorded_starts, due_times
+from hpcsched.audit.job_checks import check_recorded_starts, due_times
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario

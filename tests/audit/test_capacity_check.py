@@ -2,7 +2,7 @@
 
 import pytest
 
-from hpcsched.audit.capacity import check_capacity
+from hpcsched.audit.job_checks import check_capacity
 from hpcsched.audit.violations import Check
 from hpcsched.testing.replaying import run_columns
 from tests.runs.hand_made import SYSTEM, Placed, job, record_of

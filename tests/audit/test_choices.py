@@ -6,7 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from hpcsched.audit.choices import check_choices
+from hpcsched.audit.rounds import check_choices
 from hpcsched.audit.violations import Check
 from tests.runs.columns_by_hand import directory
 

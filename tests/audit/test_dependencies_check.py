@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from hpcsched.audit.columns import match, read_trace
-from hpcsched.audit.dependencies import check_dependencies
+from hpcsched.audit.job_checks import check_dependencies
 from hpcsched.audit.violations import Check
 from hpcsched.testing.replaying import run_columns
 from tests.runs.hand_made import SYSTEM, Placed, job, record_of

@@ -7,9 +7,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from hpcsched.audit.attempts import read_lost
-from hpcsched.audit.columns import match, read_trace
-from hpcsched.audit.descriptions import check_descriptions, check_lost_requests
+from hpcsched.audit.columns import match, read_lost, read_trace
+from hpcsched.audit.partitions import check_descriptions, check_lost_requests
 from hpcsched.audit.violations import Check
 from hpcsched.runs.columns import interruptions_schema
 from hpcsched.runs.directory import RunDirectory

@@ -625,7 +625,7 @@ def test_every_rule_has_a_case(tried: Tried) -> None:
 def rules() -> Iterator[tuple[str, int, int, str]]:
     """Yield the places at which violations are counted: module, first and last line, and call."""
     # A comparison with a replay is no part of an audit.
-    for path in sorted({*AUDIT.glob("*.py")} - {AUDIT / "replay_comparison.py"}):
+    for path in sorted({*AUDIT.glob("*.py")} - {AUDIT / "auditing.py"}):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call):
                 function = node.func

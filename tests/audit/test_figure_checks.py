@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from hpcsched.audit.columns import RunColumns, read_run
-from hpcsched.audit.declared import Declared, Definition
+from hpcsched.audit.columns import Declared, Definition, RunColumns, read_run
 from hpcsched.audit.summary import check_figures
 from hpcsched.audit.violations import TOLERANCE, Check, compare
 from hpcsched.system.outages import NO_OUTAGES, Outage, Outages

@@ -9,8 +9,8 @@ import pytest
 
 from hpcsched.audit.auditing import audit_directory
 from hpcsched.audit.columns import read_run, read_trace
-from hpcsched.audit.observer_checks import EVENTS
-from hpcsched.audit.reason_details import ReasonDetails, ReasonRow
+from hpcsched.audit.file_checks import EVENTS
+from hpcsched.audit.reason_checks import ReasonDetails, ReasonRow
 from hpcsched.runs.assembly import assemble_again
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.runner import run

@@ -7,8 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from hpcsched.audit.attempts import LostColumns, lost_columns, with_lost
-from hpcsched.audit.columns import match
+from hpcsched.audit.columns import LostColumns, lost_columns, match, with_lost
 from hpcsched.audit.outage_checks import (
     check_outage_figures,
     check_outages,

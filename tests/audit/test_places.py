@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from hpcsched.audit.columns import match
-from hpcsched.audit.places import check_places
+from hpcsched.audit.job_checks import check_places
 from hpcsched.audit.violations import Check
 from hpcsched.system.system import NodeGroup, System
 from tests.runs.columns_by_hand import Row, run_columns, trace_columns

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import hpcsched
-from hpcsched.audit.replay_comparison import compare_replay, why_not_replayed
+from hpcsched.audit.auditing import compare_replay, why_not_replayed
 from hpcsched.audit.violations import AuditReport
 from hpcsched.runs.directory import RunDirectory
 from tests.runs.hand_made import JOBS, messages, tamper_jobs, tamper_json, write_run

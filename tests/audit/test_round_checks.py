@@ -8,8 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from hpcsched.audit.attempts import lost_columns
-from hpcsched.audit.declared import Charge
+from hpcsched.audit.columns import Charge, lost_columns
 from hpcsched.audit.rounds import (
     Conditions,
     Happenings,

@@ -10,12 +10,12 @@ import pytest
 from hpcsched.audit.columns import match
 from hpcsched.audit.shared_resource_checks import (
     changes_between,
+    check_recorded_shared_resources,
     check_shared_resource_figures,
     check_shared_resources,
     course_of,
     offered_at,
 )
-from hpcsched.audit.shared_resource_columns import check_recorded_shared_resources
 from hpcsched.system.shared_resources import Change, Draw, SharedResource
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job import TracedJob

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import hpcsched
-from hpcsched.explain.explaining import explain_run
+from hpcsched.explain.explanation import explain_run
 from tests.runs.small_scenario import write_scenario
 
 

@@ -9,9 +9,8 @@ import pyarrow.parquet as pq
 
 import hpcsched
 from hpcsched.audit.auditor import audit
-from hpcsched.audit.columns import RunColumns, TraceColumns, match, read_trace
-from hpcsched.audit.declared import Declared, Definition
-from hpcsched.audit.jobs import Match
+from hpcsched.audit.columns import Declared, Definition, RunColumns, TraceColumns, match, read_trace
+from hpcsched.audit.job_checks import Match
 from hpcsched.audit.violations import AuditReport
 from hpcsched.dispatching.objectives import BoundedSlowdown
 from hpcsched.metrics import summary_figures as figures
