@@ -44,12 +44,11 @@ def commands() -> Iterator[tuple[str, Any]]:
 
 
 def section(name: str, command: Any, options: Mapping[str, str], common: Container[str]) -> str:
-    """Return a command's usage, what it does, its arguments, and its options but common ones."""
+    """Return what a command does, its arguments in order, and its options but common ones."""
     arguments = [p for p in command.params if p.param_type_name == "argument"]
     shared = [f"`{option}`" for option, line in options.items() if line in common]
-    usage = " ".join([name, *map(_shown, arguments), *(["[OPTION]…"] if options else [])])
-    parts = [f"## {name}", f"`{usage}`", paragraphs(command.help or "")]
-    lines = [f"- `{_metavar(a)}`: {a.help or ''}" for a in arguments]
+    parts = [f"## {name}", paragraphs(command.help or "")]
+    lines = [f"- `{_shown(a)}`: {a.help or ''}" for a in arguments]
     lines += [line for line in options.values() if line not in common]
     if shared:
         lines.append(f"- Also {', '.join(shared)}.")
@@ -75,12 +74,8 @@ def _line(option: Any, hint: Any) -> str:
     return f"- {names}{f' ({told})' if told else ''}: {option.help or ''}"
 
 
-def _metavar(argument: Any) -> str:
-    return argument.metavar or argument.name.upper()
-
-
 def _shown(argument: Any) -> str:
-    name = _metavar(argument) + ("..." if argument.nargs == -1 else "")
+    name = (argument.metavar or argument.name.upper()) + ("..." if argument.nargs == -1 else "")
     return name if argument.required else f"[{name}]"
 
 

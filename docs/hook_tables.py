@@ -10,7 +10,6 @@ from typing import Any, Union, get_args, get_origin
 
 from markdown_tables import paragraphs
 
-import hpcsched.testing
 from hpcsched.plugins import spec
 from hpcsched.plugins.registry import Plugin
 
@@ -48,13 +47,9 @@ def hooks() -> Iterator[Any]:
 
 
 def section(hook: Any) -> str:
-    """Return what a hook is for, its check, and the methods of the protocols that it speaks of."""
+    """Return what a hook is for, and the methods of the protocols that it speaks of."""
     text = paragraphs(inspect.getdoc(hook) or "")
     parts = [f"## {hook.__name__}", text]
-    kind = hook.__name__.removeprefix("hpcsched_").removesuffix("s")
-    check = getattr(hpcsched.testing, f"check_{kind}", None)
-    if check is not None:  # a command is run, not checked
-        parts.append(f"Check: `{check.__name__}{signature(check)}`.")
     for dotted in dict.fromkeys(DOTTED.findall(text)):
         parts.append(f"**{dotted.rpartition('.')[2]}**: {_first_line(_load(dotted))}")
         parts.append("\n".join(_members(_load(dotted))))

@@ -81,39 +81,22 @@ def make_tables(registry: Registry) -> dict[str, str]:
         **type_sections(),
         "job-columns": column_table(JOB_COLUMNS),
         "round-columns": column_table(ROUND_COLUMNS),
-        "presets": preset_table(),
-        "preset-units": preset_units(),
+        "presets": preset_list(),
         "rules": "\n".join(f"- `{rule}`: {text}" for rule, text in sorted(RULES.items())),
     }
 
 
-def preset_table() -> str:
-    """Return a table of the known data sets: what they are, and how to get them."""
-    rows = (
-        (
-            f"`{preset.name}`",
-            f"[{preset.title}]({preset.home}): {preset.about}",
-            preset.get,
-            ", ".join(f"`{file.name}`" for file in preset.files) or "no",
-            preset.licence,
+def preset_list() -> str:
+    """Return the known data sets: what they are, how to get them, and what presets read."""
+    lines = []
+    for preset in read_presets().values():
+        files = ", ".join(f"`{file.name}`" for file in preset.files)
+        fetched = f" Fetched: {files}." if files else ""
+        lines.append(
+            f"- `{preset.name}`: [{preset.title}]({preset.home}). {preset.about}. {preset.get}{fetched}"
+            f" Unit: {preset.unit}. {preset.notes} Licence: {preset.licence}."
         )
-        for preset in read_presets().values()
-    )
-    return table(("preset", "data set", "how to get it", "fetched", "licence"), rows)
-
-
-def preset_units() -> str:
-    """Return a table of what presets read, and what they leave out."""
-    rows = (
-        (
-            f"`{preset.name}`",
-            preset.unit,
-            ", ".join(f"`{name}`" for name in preset.columns),
-            preset.notes,
-        )
-        for preset in read_presets().values()
-    )
-    return table(("preset", "unit", "columns", "notes"), rows)
+    return "\n".join(lines)
 
 
 def column_table(columns: Sequence[Column]) -> str:

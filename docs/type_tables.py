@@ -34,12 +34,12 @@ MODULES = MappingProxyType(
 TYPES = MappingProxyType(
     {
         "types-jobs": (
-            *("Job", "TracedJob", "Request", "TraceAccount", "TransformAccount", "TraceAnswer"),
+            *("Job", "TracedJob", "Request", "TraceAccount", "TraceAnswer"),
             *("System", "NodeGroup", "NodeAllocation", "room_for", "capped"),
         ),
         "types-dispatching": (
             *("DispatchingProblem", "WaitingJob", "RunningJob", "Decision", "Start", "Reason"),
-            *("open_workspace", "Workspace", "Room", "fill", "KeyOrder", "JobEventObserver"),
+            *("open_workspace", "Workspace", "Room", "fill", "KeyOrder"),
         ),
         "types-costs": ("plan:PlannedCost", "plan:linear", "plan:weighted_sum"),
         "types-models": (
