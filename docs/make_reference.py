@@ -17,10 +17,9 @@ from typing import Any, get_args
 # Before the commands are built: the reference has those of this repository's packages.
 os.environ["HPCSCHED_EXTERNAL_PLUGINS"] = "hpcsched-slurm"
 
-from command_tables import command_sections
-from hook_tables import hook_sections, plugin_fields
-from markdown_tables import table
-from type_tables import type_sections
+from command_reference import command_sections
+from hook_reference import hook_sections, plugin_fields
+from type_reference import type_sections
 
 from hpcsched.parameters import SELECTS_KEYWORD, InputFile, Params
 from hpcsched.plugins.manager import build_registry
@@ -79,8 +78,8 @@ def make_tables(registry: Registry) -> dict[str, str]:
         "plugin-fields": plugin_fields(),
         "hooks": hook_sections(),
         **type_sections(),
-        "job-columns": column_table(JOB_COLUMNS),
-        "round-columns": column_table(ROUND_COLUMNS),
+        "job-columns": column_list(JOB_COLUMNS),
+        "round-columns": column_list(ROUND_COLUMNS),
         "presets": preset_list(),
         "rules": "\n".join(f"- `{rule}`: {text}" for rule, text in sorted(RULES.items())),
     }
@@ -99,10 +98,12 @@ def preset_list() -> str:
     return "\n".join(lines)
 
 
-def column_table(columns: Sequence[Column]) -> str:
-    """Return a table of the columns of a file."""
-    rows = ((f"`{column.name}`", column.unit, column.meaning) for column in columns)
-    return table(("column", "unit", "meaning"), rows)
+def column_list(columns: Sequence[Column]) -> str:
+    """Return the columns of a file, with their units."""
+    return "\n".join(
+        f"- `{column.name}`{f' ({column.unit})' if column.unit else ''}: {column.meaning}"
+        for column in columns
+    )
 
 
 def plugin_tables(registry: Registry, kind: str) -> str:

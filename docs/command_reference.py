@@ -9,7 +9,7 @@ from types import MappingProxyType, NoneType
 from typing import Any, get_args, get_type_hints
 
 import typer
-from markdown_tables import paragraphs
+from paragraphs import paragraphs
 
 from hpcsched import cli
 

@@ -8,7 +8,7 @@ from importlib import import_module
 from types import NoneType
 from typing import Any, Union, get_args, get_origin
 
-from markdown_tables import paragraphs
+from paragraphs import paragraphs
 
 from hpcsched.plugins import spec
 from hpcsched.plugins.registry import Plugin

@@ -7,8 +7,8 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
-from hook_tables import documented, field_line, member_text, plain, signature
-from markdown_tables import paragraphs
+from hook_reference import documented, field_line, member_text, plain, signature
+from paragraphs import paragraphs
 
 import hpcsched
 
