@@ -89,12 +89,13 @@ def preset_list() -> str:
     """Return the known data sets: what they are, how to get them, and what presets read."""
     lines = []
     for preset in read_presets().values():
-        files = ", ".join(f"`{file.name}`" for file in preset.files)
-        fetched = f" Fetched: {files}." if files else ""
-        lines.append(
-            f"- `{preset.name}`: [{preset.title}]({preset.home}). {preset.about}. {preset.get}{fetched}"
-            f" Unit: {preset.unit}. {preset.notes} Licence: {preset.licence}."
-        )
+        files = [f"`{file.name}`" for file in preset.files if file.name not in preset.get]
+        parts = [
+            f"[{preset.title}]({preset.home}). {preset.about}. {preset.get}",
+            *([f"Fetched: {', '.join(files)}."] if files else []),
+            f"Unit: {preset.unit}. {preset.notes} Licence: {preset.licence}.",
+        ]
+        lines.append(f"- `{preset.name}`: {' '.join(parts)}")
     return "\n".join(lines)
 
 
