@@ -14,7 +14,7 @@ namespace hpcsched {
 namespace {
 
 constexpr int64_t root = 0;
-constexpr int64_t most_half_lives = 500;  // until the epoch is moved; 2^1023 is the largest number
+constexpr int half_lives_an_epoch = 500;  // 2^1023 is the largest number
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Classic factor of a share of usage and a share of the system.
@@ -64,27 +64,33 @@ Multifactor::User& Multifactor::know(const PriorityTerms& terms)
 
 void Multifactor::declare(int64_t user, int64_t account, double shares, double usage)
 {
-    User& declared = know({.user = user, .account = account, .shares = shares});
-    declared.ended = usage;
-    declared.stays = true;
+    User& known = know({.user = user, .account = account, .shares = shares});
+    known.declared = usage;
+    known.stays = true;
 }
 
-/// Let usage decay from the first instant on, and keep its numbers small.
+/// Let declared usage decay from the first instant on, and keep all numbers small. The epoch depends
+/// on the time alone, so that being asked in between changes no bit.
 void Multifactor::begin(int64_t now)
 {
-    if (!epoch_) epoch_ = now;
-    if (!settings_.half_life) return;
-    const int64_t half_lives = (now - *epoch_) / *settings_.half_life;
-    if (half_lives < most_half_lives) return;
-    *epoch_ += half_lives * *settings_.half_life;
-    for (User& user : users_) user.ended = std::ldexp(user.ended, -static_cast<int>(half_lives));
+    if (settings_.half_life) {
+        const int64_t span = half_lives_an_epoch * *settings_.half_life;
+        const int64_t epochs = now / span - epoch_ / span;
+        epoch_ += epochs * span;
+        if (epochs != 0)
+            for (User& user : users_)
+                user.ended = std::ldexp(user.ended, -half_lives_an_epoch * static_cast<int>(epochs));
+    }
+    if (began_) return;
+    began_ = true;
+    for (User& user : users_) user.ended = user.declared * growth(now);
 }
 
 /// Factor by which usage at an instant counts more than the same usage at the epoch.
 double Multifactor::growth(int64_t now) const
 {
     if (!settings_.half_life) return 1.0;
-    return portable::exp2(static_cast<double>(now - *epoch_) /
+    return portable::exp2(static_cast<double>(now - epoch_) /
                           static_cast<double>(*settings_.half_life));
 }
 

@@ -68,6 +68,7 @@ private:
     struct User {
         int64_t account = none;
         double shares = 1.0;
+        double declared = 0.0;  // usage before the first instant
         double ended = 0.0;  // usage of jobs that have ended, as of `epoch_`
         bool stays = false;  // in the tree: declared, or with a job that has started
     };
@@ -82,7 +83,8 @@ private:
     int64_t undeclared_;
     std::vector<User> users_;
     double rate_ = 0.0;  // of decay, per second
-    std::optional<int64_t> epoch_;  // usage is kept as of then, so that it need not decay
+    int64_t epoch_ = 0;  // usage is kept as of then, so that it need not decay
+    bool began_ = false;  // whether declared usage decays
 
     User& know(const PriorityTerms& terms);
     void begin(int64_t now);

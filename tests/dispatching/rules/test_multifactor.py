@@ -238,8 +238,8 @@ def test_users_of_unknown_number_share() -> None:
 def usage_of(
     order: MultifactorOrder, now: int, run: Sequence[RunningJob] = ()
 ) -> dict[int | None, float]:
-    """Return usage by user, without users who have none."""
-    return {one.user: used for one, used in order.usage(now, run).items() if used}
+    """Return usage by user, without users of whose usage hardly anything is left."""
+    return {one.user: used for one, used in order.usage(now, run).items() if used > 1e-50}
 
 
 def without_history(half_life: int | None) -> MultifactorOrder:
@@ -289,10 +289,10 @@ def test_decay_composes(
     """Decay over two spans is decay over both, and a half-life halves."""
     usage = told(history, half_life)
     now = 1500 + first
-    before, after = usage_of(usage, now), usage_of(usage, now + then)
+    before, after = usage.usage(now, ()), usage.usage(now + then, ())
     factor = 2 ** (-then / half_life)
     assert after == pytest.approx({user: worth * factor for user, worth in before.items()})
-    halved = usage_of(usage, now + half_life)
+    halved = usage.usage(now + half_life, ())
     assert halved == pytest.approx({user: worth / 2 for user, worth in before.items()})
 
 
