@@ -12,10 +12,7 @@ from hpcsched.studies.first_look.log_assembly import scenario_of_log
 from hpcsched.studies.first_look.log_files import LogSource, format_of, source_of
 from hpcsched.version import __version__
 from hpcsched.workload.trace_source import TraceAccount
-from hpcsched.workload.writers.batsim_writing import write_batsim
-from hpcsched.workload.writers.swf_writing import write_swf
-from hpcsched.workload.writers.table_writing import write_table
-from hpcsched.workload.writers.trace_writing import BOUND, Written
+from hpcsched.workload.trace_writing import BOUND, Written, write_batsim, write_swf, write_table
 
 _WRITERS: Mapping[LogSource, tuple[str, Callable[..., Written]]] = {
     LogSource.SWF: ("SWF", partial(write_swf, keep_comments=True)),

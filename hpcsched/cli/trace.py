@@ -120,7 +120,7 @@ def generate(
     _env: Env = None,
 ) -> None:
     """Write a scenario's trace in the Standard Workload Format."""
-    from hpcsched.workload.writers.swf_writing import write_swf
+    from hpcsched.workload.trace_writing import BOUND, write_swf
 
     parts = assembled(scenario, overrides)
     note = (
@@ -129,9 +129,9 @@ def generate(
     )
     written = write_swf(out, parts.source, parts.system, note=note, limit=jobs, force=force)
     typer.echo(f"wrote {written.path}: {written.jobs} jobs, {written.size} bytes")
-    if written.bound:
+    if bound := written.lost.get(BOUND):
         typer.echo(
-            f"warning: {written.bound} jobs are bound to nodes, exclusive or with one unit per"
+            f"warning: {bound} jobs are bound to nodes, exclusive or with one unit per"
             " node, which SWF cannot say: written without",
             err=True,
         )

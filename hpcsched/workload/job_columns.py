@@ -1,6 +1,6 @@
 """Columns of job records in files, for writing, reading and checking them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from operator import attrgetter
 from typing import Any, Literal, NamedTuple
 
@@ -60,9 +60,6 @@ BOUNDS = (
 )  # fmt: skip
 """Restrictions of a request on the placement of its units, in the order of its fields."""
 
-FORMER_COLUMNS: Mapping[str, str] = {"scatter": "one_unit_per_node"}
-"""Present names of columns in files of earlier versions, by their names there."""
-
 FLAGS = tuple(column.name for column in BOUNDS if column.kind == "flag")
 """Restrictions that are true or false."""
 
@@ -90,18 +87,6 @@ UNIT_REQUEST = _of(
     "amount",
 )
 NAME = _of("name", "text", "name of the job; none if the trace has no names", nullable=True)
-
-
-def present_names(stored: Sequence[str]) -> list[str]:
-    """Return the present names of a file's columns.
-
-    Examples
-    --------
-    >>> present_names(["job_id", "scatter"])
-    ['job_id', 'one_unit_per_node']
-    """
-    present = (FORMER_COLUMNS.get(name, name) for name in stored)
-    return [old if new in stored else new for old, new in zip(stored, present, strict=True)]
 
 
 def bounded_request(

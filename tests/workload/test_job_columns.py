@@ -8,7 +8,6 @@ from hpcsched.workload.job_columns import (
     NUMBERED,
     UNIT_REQUEST,
     bounded_request,
-    present_names,
 )
 from tests.builders import traced
 
@@ -50,10 +49,3 @@ def test_what_a_column_takes_from_a_record() -> None:
     assert (JOB_ID.get(job), UNIT_REQUEST.get(job)) == (7, (2, 50))
     assert [getattr(job, name) for name in NUMBERED] == [5, None, None, 1, None]
     assert FLAGS == ("exclusive", "one_unit_per_node")
-
-
-def test_a_former_column_has_its_present_name() -> None:
-    """Unless the present name is there too, which comes first."""
-    assert present_names(["job_id", "scatter"]) == ["job_id", "one_unit_per_node"]
-    both = ["one_unit_per_node", "scatter"]
-    assert present_names(both) == both

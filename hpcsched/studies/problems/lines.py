@@ -6,21 +6,15 @@ written once, however long the job waits and runs.
 
 from typing import Annotated, Any
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hpcsched.parameters import LARGEST
 from hpcsched.scenario.faults import expected, found
-from hpcsched.workload.job_columns import FORMER_COLUMNS
 
 Whole = Annotated[int, Field(ge=-LARGEST, le=LARGEST)]
 Count = Annotated[int, Field(ge=1, le=LARGEST)]
 Amount = Annotated[int, Field(ge=0, le=2**63 - 1)]
 Node = Annotated[int, Field(ge=0, le=LARGEST)]
-
-
-def _named(name: str) -> AliasChoices:
-    """Return the names by which lines have a key: the present one first."""
-    return AliasChoices(name, *(old for old, new in FORMER_COLUMNS.items() if new == name))
 
 
 class Line(BaseModel):
@@ -45,14 +39,12 @@ class JobLine(Line):
     partition: Whole | None = None
     node_groups: tuple[str, ...] | None = None
     exclusive: bool = False
-    one_unit_per_node: bool = Field(False, validation_alias=_named("one_unit_per_node"))
+    one_unit_per_node: bool = False
     allowed_nodes: tuple[Node, ...] | None = None
     name: str | None = None
     queue_name: str | None = None
     partition_name: str | None = None
-    shared_requests: tuple[tuple[str, Amount], ...] = Field(
-        (), validation_alias=AliasChoices("shared_requests", "pool_requests")
-    )
+    shared_requests: tuple[tuple[str, Amount], ...] = ()
 
 
 class PlacedLine(Line):

@@ -20,7 +20,7 @@ from hpcsched.registration import RECORDS_WAITS, builtin
 from hpcsched.system.group_limits import LimitedJob, SeenLimits, read_limits
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job, TimeBounds, TracedJob
-from hpcsched.workload.job_columns import BOUNDS, bounded_request, present_names
+from hpcsched.workload.job_columns import BOUNDS, bounded_request
 from hpcsched.workload.trace_source import TraceAccount
 
 _PARQUET = b"PAR1"
@@ -156,10 +156,7 @@ class RunSource:
         import pyarrow.parquet as pq  # noqa: PLC0415
 
         try:
-            names = pq.read_schema(self._path).names
-            stored = dict(zip(present_names(names), names, strict=True))
-            table = pq.read_table(self._path, columns=[stored.get(name, name) for name in _COLUMNS])
-            table = table.rename_columns(present_names(table.column_names))
+            table = pq.read_table(self._path, columns=list(_COLUMNS))
             order = [("submit_time", "ascending"), ("job_id", "ascending")]
             rows: list[dict[str, Any]] = table.sort_by(order).to_pylist()
         except OSError as error:

@@ -35,7 +35,7 @@ from hpcsched.parameters import (
 )
 from hpcsched.registration import RECORDS_WAITS, builtin
 from hpcsched.system.system import Request, System
-from hpcsched.workload.job_columns import BOUNDS, present_names
+from hpcsched.workload.job_columns import BOUNDS
 from hpcsched.workload.presets.preset_catalogue import columns_of, find_preset, merged, read_presets
 from hpcsched.workload.readers.equal_units import EqualUnits, on_nodes, smallest
 from hpcsched.workload.readers.log_source import Record, RecordSource
@@ -591,7 +591,6 @@ class TableSource(RecordSource):
         """Return the column of each field that has one."""
         given = self._params.columns
         columns: dict[str, str] = {}
-        stored = dict(zip(present_names(self._rows.names), self._rows.names, strict=True))
         for field in TableColumns.model_fields:
             name = getattr(given, field)
             if name is not None:
@@ -599,10 +598,10 @@ class TableSource(RecordSource):
                 columns[field] = name
             elif (
                 field not in given.model_fields_set
-                and field in stored
+                and field in self._rows.names
                 and getattr(self._params.constants, field, None) is None
             ):
-                columns[field] = stored[field]
+                columns[field] = field
         # Where both are there, what the scenario names is meant, or else the run time.
         if not given.run_time and (given.start_time or given.end_time):
             columns.pop("run_time", None)

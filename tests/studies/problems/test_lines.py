@@ -56,15 +56,6 @@ def test_what_is_left_out() -> None:
     assert parsed({"round": 1, "now": 0, "queue": []}).jobs == ()
 
 
-def test_former_names() -> None:
-    """Files of earlier versions had other names for two keys."""
-    former = parsed(with_job(scatter=True, pool_requests=[["licence", 2]]))
-    present = parsed(with_job(one_unit_per_node=True, shared_requests=[["licence", 2]]))
-    assert former == present
-    assert present.jobs[0].one_unit_per_node
-    assert present.jobs[0].shared_requests == (("licence", 2),)
-
-
 @pytest.mark.parametrize(
     ("line", "message"),
     [

@@ -15,7 +15,6 @@ from hpcsched.studies.problems.decoding import Decoder
 from hpcsched.studies.problems.encoding import Encoder
 from hpcsched.studies.problems.files import InstancesFile, write_instances
 from hpcsched.studies.problems.header import Selection
-from hpcsched.studies.problems.lines import JobLine
 from hpcsched.studies.problems.recording import record
 from hpcsched.testing import make_problem, make_system
 from tests.builders import NoObjective, Spy, Told, changed_request, easy, replay
@@ -89,20 +88,6 @@ def test_a_job_that_changes():
     moved = make_problem(make_system(), table.replace("1 90 1 0\n", "").replace(" -", " -"), now=5)
     changed = problem._replace(running=(second, later), round=2)
     check([problem, changed, moved._replace(objective=OBJECTIVE), problem], problem.system)
-
-
-def test_a_line_of_an_earlier_version() -> None:
-    """`one_unit_per_node` was called `scatter`, `shared_requests` `pool_requests`."""
-    assert JobLine.model_validate_json(
-        '{"job_id":1,"submit_time":0,"units":1,"unit_request":[1],"requested_time":9,'
-        '"predicted_run_time":9,"pool_requests":[["licence",2]]}'
-    ).shared_requests == (("licence", 2),)
-    table = "job_id run_time units one_unit_per_node\n1 9 2 yes\n"
-    problem = make_problem(make_system(), table)._replace(objective=OBJECTIVE)
-    line = Encoder(aggregated=False).encode(problem)
-    former = line.replace(b'"one_unit_per_node":true', b'"scatter":true')
-    assert former != line
-    assert plain(Decoder(problem.system, None, OBJECTIVE).decode(former)) == plain(problem)
 
 
 def test_numbers_of_numpy():

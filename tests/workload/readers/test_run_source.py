@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 
 from hpcsched.errors import InputError
@@ -54,13 +53,3 @@ def test_another_system(jobs_file: Path) -> None:
     rounds.write_text("no table")
     with pytest.raises(InputError, match=r"expected the jobs\.parquet of a run, found no Parquet"):
         RunSource(RunSourceParams(path=str(rounds)), SYSTEM)
-
-
-def test_a_run_of_an_earlier_version(jobs_file: Path) -> None:
-    """`one_unit_per_node` was called `scatter`."""
-    table = pq.read_table(jobs_file)
-    params = RunSourceParams(path=str(jobs_file))
-    jobs = list(RunSource(params, SYSTEM).jobs())
-    names = ["scatter" if name == "one_unit_per_node" else name for name in table.column_names]
-    pq.write_table(table.rename_columns(names), jobs_file)
-    assert list(RunSource(params, SYSTEM).jobs()) == jobs

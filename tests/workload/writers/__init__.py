@@ -1,1 +1,1 @@
-"""Tests of `hpcsched/workload/writers`."""
+"""Tests of `hpcsched/workload/trace_writing.py`."""

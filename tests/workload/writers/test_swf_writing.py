@@ -14,7 +14,7 @@ from hpcsched.errors import InputError
 from hpcsched.system.system import NodeGroup, Request, System
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.synthetic.synthetic_source import SyntheticSource
-from hpcsched.workload.writers.swf_writing import Written, write_swf
+from hpcsched.workload.trace_writing import BOUND, Written, write_swf
 from tests.builders import alike, easy, replay, traced
 from tests.real_traces import KTH_SP2, trace
 from tests.strategies import Workload, mixed_workloads, tries
@@ -58,7 +58,7 @@ def test_what_is_written_is_read(workload: Workload, packed: bool) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / ("log.swf.gz" if packed else "log.swf")
         result = written(path, jobs, system)
-        assert result == Written(path, len(jobs), path.stat().st_size, 0)
+        assert result == Written(path, len(jobs), path.stat().st_size)
         source = source_of(path, system)
         found = list(source.jobs())
     assert found == list(jobs)
@@ -163,7 +163,7 @@ def test_what_a_log_cannot_say_is_counted(tmp_path: Path) -> None:
     ]
     path = tmp_path / "log.swf"
     result = written(path, jobs)
-    assert (result.jobs, result.bound) == (5, 4)
+    assert (result.jobs, result.lost.get(BOUND, 0)) == (5, 4)
     found = [job for job, _ in source_of(path, SYSTEM).jobs()]
     assert [(job.exclusive, job.one_unit_per_node) for job in found] == [(False, False)] * 5
 
@@ -244,7 +244,7 @@ def test_kth_sp2(tmp_path: Path, name: str) -> None:
     system = alike(100, core=1)
     source = source_of(trace(KTH_SP2), system)
     result = write_swf(tmp_path / name, source, system, note="KTH-SP2")
-    assert (result.jobs, result.bound) == (28481, 0)
+    assert (result.jobs, result.lost.get(BOUND, 0)) == (28481, 0)
     copy = source_of(tmp_path / name, system)
     assert all(a == b for a, b in zip(source.jobs(), copy.jobs(), strict=True))
     assert "UnixStartTime: 843480031" in copy.comments

@@ -18,10 +18,7 @@ from hpcsched.workload.readers.batsim import BatsimParams, BatsimSource
 from hpcsched.workload.readers.swf import SwfParams, SwfSource
 from hpcsched.workload.readers.table import TableParams, TableSource
 from hpcsched.workload.synthetic.synthetic_source import SyntheticSource
-from hpcsched.workload.writers.batsim_writing import write_batsim
-from hpcsched.workload.writers.swf_writing import write_swf
-from hpcsched.workload.writers.table_writing import write_table
-from hpcsched.workload.writers.trace_writing import Written
+from hpcsched.workload.trace_writing import BOUND, Written, write_batsim, write_swf, write_table
 from tests.builders import alike, traced
 from tests.strategies import Workload, mixed_workloads, tries
 
@@ -182,7 +179,7 @@ def test_what_a_table_and_a_log_cannot_say(tmp_path: Path) -> None:
         **shared_resources, "bound to nodes, exclusive or with one unit per node": 1, "a name": 1,
         "the name of a queue or partition": 1,
     }  # fmt: skip
-    assert result.bound == 1
+    assert result.lost.get(BOUND, 0) == 1
     one = PLAIN._replace(job=PLAIN.job._replace(after=(7,), name="a"))
     assert written(write_swf, tmp_path / "b.swf", [one]).lost == {}
     assert written(write_swf, tmp_path / "c.swf", [PLAIN, one]).lost == {"a name": 1}

@@ -1,1 +1,0 @@
-"""Trace writers: one module for each format."""
