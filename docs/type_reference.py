@@ -23,7 +23,7 @@ MODULES = MappingProxyType(
         "limits": "hpcsched.dispatching.cp.solver_limits",
         "outcome": "hpcsched.dispatching.cp.backends.backend",
         "restarting": "hpcsched.dispatching.cp.backends.restarting",
-        "tables": "hpcsched.metrics.metric_tables",
+        "tables": "hpcsched.metrics.metric",
         "cluster": "hpcsched.system.cluster",
         "executor": "hpcsched.studies.experiment.executors.executor",
         "attempt": "hpcsched.studies.experiment.executors.attempt",

@@ -189,7 +189,7 @@ _Made = TypeVar("_Made", bound=Callable[..., object])
 
 
 def builtin(
-    kind: str,
+    kind: str | tuple[str, ...],
     name: str,
     params: type[Params] = Params,
     *,
@@ -208,26 +208,31 @@ def builtin(
 
     Parameters
     ----------
+    kind : str or tuple of str
+        Kind of the plugin; several if the name stands for one thing of each, such as an objective
+        that every run measures as a metric. Other names are those of the first kind.
     params : type
         The model of the parameters. Its module must be quick to import.
     summary : str
         One line for people, without a full stop.
     """
+    kinds = (kind,) if isinstance(kind, str) else kind
 
     def register(made: _Made) -> _Made:
-        registered.append(
-            BuiltIn(
-                kind,
-                name,
-                summary,
-                _reference(made),
-                _reference(params),
-                None if review is None else _reference(review),
-                tuple(sorted(capabilities)),
-                needs,
-                other_names.aliases + other_names.former,
+        for one in kinds:
+            registered.append(
+                BuiltIn(
+                    one,
+                    name,
+                    summary,
+                    _reference(made),
+                    _reference(params),
+                    None if review is None else _reference(review),
+                    tuple(sorted(capabilities)),
+                    needs,
+                    other_names.aliases + other_names.former if one == kinds[0] else (),
+                )
             )
-        )
         return made
 
     return register

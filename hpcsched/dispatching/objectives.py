@@ -1,14 +1,15 @@
-"""Built-in objectives.
+"""Built-in metrics and objectives: unit, population and parameters of each.
 
-Each measures a finished run as its metric does. Those that are linear in start times are also
-available to planners: the cost of a plan is the sum over its jobs, with predicted run times, where
-the metric is a mean. PαSF is a ratio of sums, which planners minimise with Dinkelbach's method. A
-weighted sum is available to planners if all of its terms are.
+A metric that can be planned for is an objective as well. Those that are linear in start times are
+planned for by the sum over the jobs of a plan, with predicted run times, where the metric is a
+mean. PαSF is a ratio of sums, which planners minimise with Dinkelbach's method. A weighted sum is
+available to planners if all of its terms are. `summary.json` has the metrics in the order in which
+they stand here.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from pydantic import Field
@@ -26,54 +27,57 @@ from hpcsched.dispatching.planned_cost import (
     weighted_sum,
 )
 from hpcsched.dispatching.problem import Objective, WaitingJob
-from hpcsched.metrics.capacity import makespan
-from hpcsched.metrics.metric_tables import Table
-from hpcsched.metrics.response_times import (
+from hpcsched.metrics.capacity import loss_of_capacity, makespan, utilization
+from hpcsched.metrics.job_metrics import (
     area_weighted_response_time,
+    mean_bounded_slowdown,
     mean_response_time,
+    mean_slowdown,
     mean_wait_time,
     specific_response_time,
 )
-from hpcsched.metrics.slowdown import mean_bounded_slowdown, mean_slowdown
-from hpcsched.metrics.summary_figures import AlphaParams, TauParams
-from hpcsched.parameters import Listed, Params, Selects
+from hpcsched.metrics.metric import RunTables, Table
+from hpcsched.parameters import Listed, Params, PositiveDuration, Selects
 from hpcsched.registration import OtherNames, builtin
 from hpcsched.system.system import IntArray
 
+SECONDS = "s"
+RATIO = ""
+ALL = "all jobs that ran"
+WINDOW = f"{ALL}, first submission to last end"
+
+Tau = Annotated[
+    PositiveDuration,
+    Field(description="Minimum run time in the denominator, in seconds."),
+]
+Alpha = Annotated[
+    float,
+    Field(
+        ge=0,
+        le=10,
+        description="Exponent of the response time (no unit): with a higher one,"
+        " long response times count more.",
+    ),
+]
+
+
+class TauParams(Params):
+    """Parameters of a bounded slowdown: the lower bound of run times."""
+
+    tau: Tau = 10
+
+
+class AlphaParams(Params):
+    """Parameters of a priority-weighted specific response time: its exponent."""
+
+    alpha: Alpha = 2.0
+
 
 @builtin(
-    "objective",
-    "mean_slowdown",
-    summary="mean slowdown",
-    other_names=OtherNames(aliases=("slowdown",)),
-)
-@dataclass(frozen=True, slots=True)
-class Slowdown:
-    """Mean slowdown of jobs that ran for at least one second, a ratio."""
-
-    def measure(self, jobs: Table) -> float | None:
-        """Return the mean slowdown."""
-        return mean_slowdown(jobs)
-
-    def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
-        """Return the sum of slowdowns (Galleguillos et al., CP 2021, section 2.2).
-
-        Returns
-        -------
-        PlannedCost
-            Cost of planned starts; unitless, the mean times the number of jobs.
-        """
-        times, waits = run_times(jobs), wait_times(jobs, now)
-        weights = 1 / np.maximum(times, 1)
-        cost = linear(weights, constant=len(jobs) + float(weights @ waits))
-        return cost._replace(population=max(len(jobs), 1))
-
-
-@builtin(
-    "objective",
+    ("objective", "metric"),
     "mean_bounded_slowdown",
     TauParams,
-    summary="mean bounded slowdown",
+    summary="mean bounded slowdown: max(1, response time / max(run time, tau))",
     other_names=OtherNames(aliases=("bounded_slowdown", "bsld")),
 )
 @dataclass(frozen=True, slots=True)
@@ -85,6 +89,9 @@ class BoundedSlowdown:
     tau
         Lower bound on the run time in the denominator, in seconds.
     """
+
+    unit: ClassVar[str] = RATIO
+    population: ClassVar[str] = ALL
 
     tau: int = 10
 
@@ -115,27 +122,38 @@ class BoundedSlowdown:
 
 
 @builtin(
-    "objective",
-    "mean_response_time",
-    summary="mean response time (AF)",
-    other_names=OtherNames(aliases=("af",)),
+    ("objective", "metric"),
+    "mean_slowdown",
+    summary="mean slowdown: response time / run time",
+    other_names=OtherNames(aliases=("slowdown",)),
 )
 @dataclass(frozen=True, slots=True)
-class AF:
-    """Mean response time, in seconds."""
+class Slowdown:
+    """Mean slowdown of jobs that ran for at least one second, a ratio."""
+
+    unit: ClassVar[str] = RATIO
+    population: ClassVar[str] = "jobs that ran for at least 1 s"
 
     def measure(self, jobs: Table) -> float | None:
-        """Return the mean response time."""
-        return mean_response_time(jobs)
+        """Return the mean slowdown."""
+        return mean_slowdown(jobs)
 
     def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
-        """Return the sum of response times, in seconds."""
-        constant = float((run_times(jobs) + wait_times(jobs, now)).sum())
-        return linear(np.ones(len(jobs)), constant=constant)._replace(population=max(len(jobs), 1))
+        """Return the sum of slowdowns (Galleguillos et al., CP 2021, section 2.2).
+
+        Returns
+        -------
+        PlannedCost
+            Cost of planned starts; unitless, the mean times the number of jobs.
+        """
+        times, waits = run_times(jobs), wait_times(jobs, now)
+        weights = 1 / np.maximum(times, 1)
+        cost = linear(weights, constant=len(jobs) + float(weights @ waits))
+        return cost._replace(population=max(len(jobs), 1))
 
 
 @builtin(
-    "objective",
+    ("objective", "metric"),
     "mean_wait_time",
     summary="mean wait time",
     other_names=OtherNames(aliases=("wait_time",)),
@@ -146,6 +164,9 @@ class WaitTime:
 
     A plan that minimises it also minimises the mean response time, since run times are constants.
     """
+
+    unit: ClassVar[str] = SECONDS
+    population: ClassVar[str] = ALL
 
     def measure(self, jobs: Table) -> float | None:
         """Return the mean wait time."""
@@ -158,7 +179,30 @@ class WaitTime:
 
 
 @builtin(
-    "objective",
+    ("objective", "metric"),
+    "mean_response_time",
+    summary="mean response time (AF)",
+    other_names=OtherNames(aliases=("af",)),
+)
+@dataclass(frozen=True, slots=True)
+class AF:
+    """Mean response time, in seconds."""
+
+    unit: ClassVar[str] = SECONDS
+    population: ClassVar[str] = ALL
+
+    def measure(self, jobs: Table) -> float | None:
+        """Return the mean response time."""
+        return mean_response_time(jobs)
+
+    def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
+        """Return the sum of response times, in seconds."""
+        constant = float((run_times(jobs) + wait_times(jobs, now)).sum())
+        return linear(np.ones(len(jobs)), constant=constant)._replace(population=max(len(jobs), 1))
+
+
+@builtin(
+    ("objective", "metric"),
     "area_weighted_response_time",
     summary="mean response time weighted by area (AWF)",
     other_names=OtherNames(aliases=("awf",)),
@@ -166,6 +210,9 @@ class WaitTime:
 @dataclass(frozen=True, slots=True)
 class AWF:
     """Mean response time weighted by area, in seconds."""
+
+    unit: ClassVar[str] = SECONDS
+    population: ClassVar[str] = ALL
 
     def measure(self, jobs: Table) -> float | None:
         """Return the area-weighted mean response time."""
@@ -187,7 +234,7 @@ class AWF:
 
 
 @builtin(
-    "objective",
+    ("objective", "metric"),
     "p2sf",
     AlphaParams,
     summary="priority-weighted specific response time (PαSF)",
@@ -202,6 +249,9 @@ class PSF:
     alpha
         Exponent of the priority; 2 in the paper's P²SF.
     """
+
+    unit: ClassVar[str] = SECONDS
+    population: ClassVar[str] = ALL
 
     alpha: float = 2
 
@@ -231,10 +281,25 @@ class PSF:
         return PlannedCost(*_no_terms(jobs), specific=specific)
 
 
-@builtin("objective", "makespan", summary="last end less first submission")
+@builtin("metric", "utilization", summary="share of the busiest resource type in use")
+class Utilization:
+    """Utilization of the busiest resource type, a ratio."""
+
+    unit = RATIO
+    population = WINDOW
+
+    def measure(self, run: RunTables) -> float | None:
+        """Return the utilization."""
+        return utilization(run)
+
+
+@builtin(("objective", "metric"), "makespan", summary="last end less first submission")
 @dataclass(frozen=True, slots=True)
 class Makespan:
     """Last end less first submission, in seconds."""
+
+    unit: ClassVar[str] = SECONDS
+    population: ClassVar[str] = WINDOW
 
     def measure(self, jobs: Table) -> float | None:
         """Return the makespan."""
@@ -243,6 +308,22 @@ class Makespan:
     def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
         """Return the last planned end, in seconds from now."""
         return PlannedCost(*_no_terms(jobs), makespan=1.0)
+
+
+@builtin(
+    "metric",
+    "loss_of_capacity",
+    summary="share of the busiest resource type that waiting jobs could have used",
+)
+class LossOfCapacity:
+    """Loss of capacity of the busiest resource type, a ratio."""
+
+    unit = RATIO
+    population = f"{WINDOW}; all jobs while they waited"
+
+    def measure(self, run: RunTables) -> float | None:
+        """Return the loss of capacity."""
+        return loss_of_capacity(run)
 
 
 class Term(Params):

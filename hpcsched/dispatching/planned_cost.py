@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.errors import PluginError
-from hpcsched.metrics.response_times import power_difference
+from hpcsched.metrics.job_metrics import power_difference
 from hpcsched.plugin_faults import is_third_party, named
 from hpcsched.system.system import IntArray
 

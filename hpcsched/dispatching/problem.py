@@ -10,7 +10,7 @@ from hpcsched.dispatching.problem_shared_resources import (
     ProblemSharedResources,
     shared_resources_of,
 )
-from hpcsched.metrics.metric_tables import Table
+from hpcsched.metrics.metric import Table
 from hpcsched.system.outages import Outage
 from hpcsched.system.space import Allocation, Interval, NodeSpace, SlotMap
 from hpcsched.system.system import IntArray, Request, System

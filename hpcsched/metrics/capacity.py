@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from hpcsched.metrics.column_sums import FloatColumn, sum_of_floats
-from hpcsched.metrics.metric import RunTables
-from hpcsched.metrics.metric_tables import Column, Table
+from hpcsched.metrics.metric import Column, RunTables, Table
 
 
 def makespan(jobs: Table) -> int | None:

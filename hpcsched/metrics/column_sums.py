@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hpcsched.metrics.metric_tables import Table
+from hpcsched.metrics.metric import Table
 
 RESOLUTION = 2.0**-48
 """Relative error that the values of a job, and means of them, may have from rounding.

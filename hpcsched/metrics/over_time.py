@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hpcsched.metrics.column_sums import FloatColumn
-from hpcsched.metrics.metric_tables import Column
+from hpcsched.metrics.metric import Column
 
 
 class OverTime(NamedTuple):

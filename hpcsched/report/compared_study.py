@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hpcsched.metrics.column_sums import FloatColumn
-from hpcsched.metrics.metric_tables import Column
-from hpcsched.metrics.slowdown import bounded_slowdowns
+from hpcsched.metrics.job_metrics import bounded_slowdowns
+from hpcsched.metrics.metric import Column
 from hpcsched.report.studied_runs import StudiedRun, Study, pick_run
 from hpcsched.runs.summary import DEFAULT_TAU
 

@@ -13,9 +13,8 @@ from hpcsched.arrow_arrays import arrow_array, computed
 from hpcsched.dispatching.problem import Objective
 from hpcsched.errors import HpcschedError
 from hpcsched.metrics.column_sums import FloatColumn
-from hpcsched.metrics.metric_tables import Table as JobsTable
-from hpcsched.metrics.response_times import mean_wait_time
-from hpcsched.metrics.slowdown import mean_bounded_slowdown
+from hpcsched.metrics.job_metrics import mean_bounded_slowdown, mean_wait_time
+from hpcsched.metrics.metric import Table as JobsTable
 from hpcsched.report.compared_study import ComparedStudy, tau_of
 from hpcsched.report.job_classes import (
     KINDS,

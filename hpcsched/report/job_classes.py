@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from hpcsched.errors import Finding, InputError
-from hpcsched.metrics.metric_tables import Column
+from hpcsched.metrics.metric import Column
 from hpcsched.system.system import Request
 from hpcsched.workload.job import Job
 from hpcsched.workload.site_partitions import Partitions

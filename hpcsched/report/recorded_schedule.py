@@ -8,8 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from hpcsched.arrow_arrays import arrow_array, computed
-from hpcsched.metrics.metric import RunTables
-from hpcsched.metrics.metric_tables import Column
+from hpcsched.metrics.metric import Column, RunTables
 from hpcsched.plugins.manager import registry
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.job_breakdown import Schedule, read_schedule

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hpcsched.arrow_arrays import computed, numpy_array
-from hpcsched.metrics.metric_tables import DownAmounts
+from hpcsched.metrics.metric import DownAmounts
 from hpcsched.runs.columns import outages_schema
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.files import INTERRUPTIONS, OUTAGES

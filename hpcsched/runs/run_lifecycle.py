@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol, Self
 
 from hpcsched.errors import HpcschedError, InputError, PluginError
 from hpcsched.interrupts import heeded_signals
-from hpcsched.metrics.metric_tables import DownAmounts
+from hpcsched.metrics.metric import DownAmounts
 from hpcsched.plugin_faults import plugin_faults_named, prints_to_stderr
 from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.runs.directory import RunDirectory, create

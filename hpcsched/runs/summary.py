@@ -11,11 +11,16 @@ from hpcsched.dispatching.offline.offline_problem import OfflinePlan
 from hpcsched.dispatching.problem import Objective
 from hpcsched.errors import InputError
 from hpcsched.metrics.capacity import loss_of_capacity_by_resource, utilization_by_resource
-from hpcsched.metrics.classes import class_values
 from hpcsched.metrics.column_sums import mean_of_floats
-from hpcsched.metrics.metric import ChosenMetric, RunTables, figure_fault
-from hpcsched.metrics.metric_tables import DownAmounts, Table, whole_column
-from hpcsched.metrics.percentiles import nearest_rank, percentiles
+from hpcsched.metrics.job_metrics import class_values, nearest_rank, percentiles
+from hpcsched.metrics.metric import (
+    ChosenMetric,
+    DownAmounts,
+    RunTables,
+    Table,
+    figure_fault,
+    whole_column,
+)
 from hpcsched.plugin_faults import FAULTS, is_third_party, log_traceback, named, raised
 from hpcsched.runs.files import STATES, SUMMARY, TIMING, write_json
 from hpcsched.runs.solver_rounds import solver_rounds

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from hpcsched.arrow_arrays import computed, numpy_array
 from hpcsched.dispatching.decision import SOLVED
 from hpcsched.errors import InputError
-from hpcsched.metrics.metric_tables import Column
+from hpcsched.metrics.metric import Column
 from hpcsched.runs.files import JOBS, ROUNDS
 from hpcsched.runs.solver_rounds import is_lost
 from hpcsched.whole_files import problem

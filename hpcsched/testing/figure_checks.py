@@ -10,8 +10,7 @@ import pyarrow as pa
 from hpcsched.dispatching.objectives import BoundedSlowdown
 from hpcsched.dispatching.planned_cost import Plannable, PlannableRatio, cost_fault
 from hpcsched.dispatching.problem import Objective, WaitingJob, waiting_job
-from hpcsched.metrics.metric import Metric, RunTables, figure_fault
-from hpcsched.metrics.metric_tables import Column
+from hpcsched.metrics.metric import Column, Metric, RunTables, figure_fault
 from hpcsched.plugins.product_check import product_fault
 from hpcsched.prediction.predictors import RequestedTime
 from hpcsched.runs.column_tables import table_of_jobs

@@ -7,7 +7,6 @@ from dataclasses import asdict
 import pytest
 
 from hpcsched.dispatching.recorded_due_times import RecordedFigures
-from hpcsched.metrics.shared_resource_figures import SharedResourceFigures
 from hpcsched.runs.assembly import assemble
 from hpcsched.runs.columns import (
     interruptions_schema,
@@ -23,6 +22,7 @@ from hpcsched.runs.manifest import Manifest
 from hpcsched.runs.outage_records import outage_figures
 from hpcsched.runs.record_file import TableFile
 from hpcsched.runs.runner import run
+from hpcsched.runs.shared_resource_records import SharedResourceFigures
 from hpcsched.runs.summary import Left, job_account
 from hpcsched.scenario import load_scenario
 from hpcsched.system.outages import Outage, Outages

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
-from hpcsched.metrics.metric_tables import Column
+from hpcsched.metrics.metric import Column
 
 
 @dataclass(frozen=True)

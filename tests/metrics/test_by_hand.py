@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 
-from hpcsched.metrics import summary_figures as figures
+from hpcsched.dispatching import objectives
 from hpcsched.metrics.capacity import loss_of_capacity_by_resource, utilization_by_resource
-from hpcsched.metrics.metric import RunTables
-from hpcsched.metrics.metric_tables import DownAmounts, whole_column
-from hpcsched.metrics.shared_resource_figures import shared_resource_figures
+from hpcsched.metrics.metric import DownAmounts, RunTables, whole_column
 from hpcsched.parameters import Params
+from hpcsched.runs.shared_resource_records import shared_resource_figures
 from tests.metrics.tables import MemoryTable, jobs_table
 
 NONE = Params()
@@ -55,42 +54,42 @@ def run(**down: DownAmounts) -> RunTables:
 @pytest.mark.parametrize(
     ("made", "unit", "population", "value"),
     [
-        (lambda: figures.make_mean_wait_time(NONE, None), "s", RAN, (0 + 18 + 15) / 3),
-        (lambda: figures.make_mean_response_time(NONE, None), "s", RAN, (20 + 23 + 15) / 3),
+        (objectives.WaitTime, "s", RAN, (0 + 18 + 15) / 3),
+        (objectives.AF, "s", RAN, (20 + 23 + 15) / 3),
         # The job of no run time is none of these two.
         (
-            lambda: figures.make_mean_slowdown(NONE, None),
+            objectives.Slowdown,
             "",
             "jobs that ran for at least 1 s",
             (20 / 20 + 23 / 5) / 2,
         ),
         # The bound is 10 s unless given: 20/20, 23/10 and 15/10.
         (
-            lambda: figures.make_mean_bounded_slowdown(figures.TauParams(), None),
+            lambda: objectives.BoundedSlowdown.build(objectives.TauParams(), None),
             "",
             RAN,
             (1 + 2.3 + 1.5) / 3,
         ),
         # Areas 2·20 = 40, 4·5 = 20 and 0.
         (
-            lambda: figures.make_area_weighted_response_time(NONE, None),
+            objectives.AWF,
             "s",
             RAN,
             (40 * 20 + 20 * 23) / 60,
         ),
         # α is 2 unless given: 3/4 · Σ r·(F⁴ − Q⁴) / Σ r·(F³ − Q³).
         (
-            lambda: figures.make_p2sf(figures.AlphaParams(), None),
+            lambda: objectives.PSF.build(objectives.AlphaParams(), None),
             "s",
             RAN,
             0.75 * (2 * 20**4 + 4 * (23**4 - 18**4)) / (2 * 20**3 + 4 * (23**3 - 18**3)),
         ),
         # Cores: (2·20 + 4·5) of 4·25; GPUs are used less: 4·5 of 5·25.
-        (lambda: figures.make_utilization(NONE, None), "", WINDOW, 60 / 100),
-        (lambda: figures.make_makespan(NONE, None), "s", WINDOW, 27 - 2),
+        (objectives.Utilization, "", WINDOW, 60 / 100),
+        (objectives.Makespan, "s", WINDOW, 27 - 2),
         # Of the type that is used most: 6 + 10 + 20 of the 100 core seconds.
         (
-            lambda: figures.make_loss_of_capacity(NONE, None),
+            objectives.LossOfCapacity,
             "",
             f"{WINDOW}; all jobs while they waited",
             36 / 100,

@@ -5,8 +5,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hpcsched.metrics.classes import class_values
-from hpcsched.metrics.percentiles import nearest_rank, percentiles
+from hpcsched.metrics.job_metrics import class_values, nearest_rank, percentiles
 from tests.metrics.tables import RAN, Ran, jobs_table
 from tests.strategies import tries
 

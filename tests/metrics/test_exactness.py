@@ -10,15 +10,16 @@ from hypothesis import strategies as st
 
 from hpcsched.dispatching.objectives import AF, AWF, PSF, BoundedSlowdown, Makespan, Slowdown
 from hpcsched.metrics.capacity import loss_of_capacity, makespan, utilization
-from hpcsched.metrics.metric import RunTables
-from hpcsched.metrics.response_times import (
+from hpcsched.metrics.job_metrics import (
     area_weighted_response_time,
+    mean_bounded_slowdown,
     mean_response_time,
+    mean_slowdown,
     mean_wait_time,
     power_difference,
     specific_response_time,
 )
-from hpcsched.metrics.slowdown import mean_bounded_slowdown, mean_slowdown
+from hpcsched.metrics.metric import RunTables
 from tests.metrics.tables import RAN, Ran, jobs_table, rounds_table
 from tests.strategies import tries
 

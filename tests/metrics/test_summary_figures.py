@@ -6,27 +6,26 @@ import pytest
 from pydantic import ValidationError
 
 from hpcsched.dispatching import objectives
-from hpcsched.metrics import summary_figures as figures
-from hpcsched.metrics.metric import RunTables
+from hpcsched.metrics.metric import Metric, RunTables
 from hpcsched.parameters import Params
 from tests.metrics.tables import Ran, jobs_table, rounds_table
 
 NONE = Params()
 FIGURES = [
-    figures.make_mean_bounded_slowdown(figures.TauParams(), None),
-    figures.make_mean_slowdown(NONE, None),
-    figures.make_mean_wait_time(NONE, None),
-    figures.make_mean_response_time(NONE, None),
-    figures.make_area_weighted_response_time(NONE, None),
-    figures.make_p2sf(figures.AlphaParams(), None),
-    figures.make_utilization(NONE, None),
-    figures.make_makespan(NONE, None),
-    figures.make_loss_of_capacity(NONE, None),
+    objectives.BoundedSlowdown.build(objectives.TauParams(), None),
+    objectives.Slowdown(),
+    objectives.WaitTime(),
+    objectives.AF(),
+    objectives.AWF(),
+    objectives.PSF.build(objectives.AlphaParams(), None),
+    objectives.Utilization(),
+    objectives.Makespan(),
+    objectives.LossOfCapacity(),
 ]
 
 
 @pytest.mark.parametrize("figure", FIGURES)
-def test_empty_population(figure: figures.Figure) -> None:
+def test_empty_population(figure: Metric) -> None:
     """A figure over no jobs is None, and says what it would be over."""
     run = RunTables(jobs_table([]), rounds_table([]), {"core": 4})
     assert figure.measure(run) is None
@@ -35,7 +34,7 @@ def test_empty_population(figure: figures.Figure) -> None:
 
 
 @pytest.mark.parametrize("figure", FIGURES)
-def test_only_jobs_of_no_length(figure: figures.Figure) -> None:
+def test_only_jobs_of_no_length(figure: Metric) -> None:
     """Jobs of no length at one instant leave some figures undefined, and none infinite."""
     run = RunTables(jobs_table([Ran(5, 0, 0, 1)]), rounds_table([(5, 0, 4)]), {"core": 4})
     value = figure.measure(run)
@@ -64,10 +63,10 @@ def test_objectives_are_the_metrics() -> None:
 @pytest.mark.parametrize(
     ("model", "values"),
     [
-        (figures.TauParams, {"tau": 0}),
-        (figures.TauParams, {"tau": -1}),
-        (figures.AlphaParams, {"alpha": -0.5}),
-        (figures.AlphaParams, {"alpha": 11}),
+        (objectives.TauParams, {"tau": 0}),
+        (objectives.TauParams, {"tau": -1}),
+        (objectives.AlphaParams, {"alpha": -0.5}),
+        (objectives.AlphaParams, {"alpha": 11}),
     ],
 )
 def test_parameters_without_meaning_are_refused(model: type[Params], values: dict) -> None:
@@ -78,4 +77,4 @@ def test_parameters_without_meaning_are_refused(model: type[Params], values: dic
 
 def test_bounds_of_alpha_are_allowed() -> None:
     """α may be 0, which leaves response times weighted by area over time, and 10."""
-    assert [figures.AlphaParams(alpha=alpha).alpha for alpha in (0, 10)] == [0, 10]
+    assert [objectives.AlphaParams(alpha=alpha).alpha for alpha in (0, 10)] == [0, 10]

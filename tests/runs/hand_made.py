@@ -12,9 +12,8 @@ from hpcsched.audit.auditor import audit
 from hpcsched.audit.columns import Declared, Definition, RunColumns, TraceColumns, match, read_trace
 from hpcsched.audit.job_checks import Match
 from hpcsched.audit.violations import AuditReport
+from hpcsched.dispatching import objectives
 from hpcsched.dispatching.objectives import BoundedSlowdown
-from hpcsched.metrics import summary_figures as figures
-from hpcsched.parameters import Params
 from hpcsched.runs.directory import RunDirectory, create
 from hpcsched.runs.files import MANIFEST
 from hpcsched.runs.manifest import Status, file_hashes, finish_manifest, start_manifest
@@ -44,17 +43,17 @@ SYSTEM = System(
     )
 )
 METRICS = {
-    name: ChosenMetric(make(params, None), params.model_dump(mode="json"))
-    for name, make, params in (
-        ("mean_bounded_slowdown", figures.make_mean_bounded_slowdown, figures.TauParams()),
-        ("mean_slowdown", figures.make_mean_slowdown, Params()),
-        ("mean_wait_time", figures.make_mean_wait_time, Params()),
-        ("mean_response_time", figures.make_mean_response_time, Params()),
-        ("area_weighted_response_time", figures.make_area_weighted_response_time, Params()),
-        ("p2sf", figures.make_p2sf, figures.AlphaParams()),
-        ("utilization", figures.make_utilization, Params()),
-        ("makespan", figures.make_makespan, Params()),
-        ("loss_of_capacity", figures.make_loss_of_capacity, Params()),
+    name: ChosenMetric(metric, parameters)
+    for name, metric, parameters in (
+        ("mean_bounded_slowdown", objectives.BoundedSlowdown(10), {"tau": 10}),
+        ("mean_slowdown", objectives.Slowdown(), {}),
+        ("mean_wait_time", objectives.WaitTime(), {}),
+        ("mean_response_time", objectives.AF(), {}),
+        ("area_weighted_response_time", objectives.AWF(), {}),
+        ("p2sf", objectives.PSF(2.0), {"alpha": 2.0}),
+        ("utilization", objectives.Utilization(), {}),
+        ("makespan", objectives.Makespan(), {}),
+        ("loss_of_capacity", objectives.LossOfCapacity(), {}),
     )
 }
 DECLARED = Declared(

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from hpcsched.errors import Finding, InputError
-from hpcsched.metrics.metric_tables import whole_column
+from hpcsched.metrics.metric import whole_column
 from hpcsched.runs.directory import RunDirectory, create
 from hpcsched.runs.manifest import ON_A_CLUSTER, content_sha256, finish_manifest, start_manifest
 from hpcsched.runs.record_file import ROW_GROUP

@@ -7,7 +7,7 @@ import pytest
 
 from hpcsched.dispatching.objectives import BoundedSlowdown, Makespan
 from hpcsched.dispatching.planned_cost import linear
-from hpcsched.metrics.metric_tables import whole_column
+from hpcsched.metrics.metric import whole_column
 from hpcsched.testing import check_metric, check_objective
 
 

@@ -5,12 +5,12 @@ It kept the jobs that ended before the last end, so that of those that end then 
 
 import pyarrow as pa
 
-from hpcsched.metrics.response_times import (
+from hpcsched.metrics.job_metrics import (
     area_weighted_response_time,
+    mean_bounded_slowdown,
     mean_response_time,
     specific_response_time,
 )
-from hpcsched.metrics.slowdown import mean_bounded_slowdown
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.tables import ArrowTable
 

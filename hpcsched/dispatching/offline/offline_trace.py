@@ -22,7 +22,7 @@ from hpcsched.dispatching.planning.selection import LARGEST, Selection, Selectio
 from hpcsched.dispatching.planning.start_time_costs import StartTimeCosts, costs_of, total
 from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.errors import Finding, InputError
-from hpcsched.metrics.metric_tables import Column
+from hpcsched.metrics.metric import Column
 from hpcsched.system.space import units_that_fit
 from hpcsched.system.system import IntArray
 

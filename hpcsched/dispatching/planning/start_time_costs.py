@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from hpcsched._core import find_cheapest, find_costs
 from hpcsched.dispatching.planned_cost import FloatArray, PlannedCost, SpecificCost
-from hpcsched.metrics.response_times import power_difference
+from hpcsched.metrics.job_metrics import power_difference
 from hpcsched.portable_math import exp, of_each
 from hpcsched.system.system import IntArray
 

@@ -11,7 +11,7 @@ import altair as alt
 import numpy as np
 
 from hpcsched.metrics.column_sums import FloatColumn
-from hpcsched.metrics.metric_tables import whole_column
+from hpcsched.metrics.metric import whole_column
 from hpcsched.report.compared_study import QUANTITIES, ComparedStudy
 from hpcsched.report.figures.chart_parts import (
     BESIDE,

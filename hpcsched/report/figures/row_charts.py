@@ -12,7 +12,7 @@ import numpy as np
 
 from hpcsched.metrics.bootstrap import Interval
 from hpcsched.metrics.column_sums import FloatColumn, mean_of
-from hpcsched.metrics.percentiles import nearest_rank
+from hpcsched.metrics.job_metrics import nearest_rank
 from hpcsched.report.figures.chart_parts import (
     Chart,
     chart_of,

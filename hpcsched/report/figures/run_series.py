@@ -9,9 +9,9 @@ import pyarrow.compute as pc
 
 from hpcsched.errors import Finding, InputError
 from hpcsched.metrics.column_sums import FloatColumn
-from hpcsched.metrics.metric_tables import Column, whole_column
+from hpcsched.metrics.job_metrics import nearest_rank
+from hpcsched.metrics.metric import Column, whole_column
 from hpcsched.metrics.over_time import OverTime, over_time, spanning
-from hpcsched.metrics.percentiles import nearest_rank
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.studied_runs import StudiedRun
 from hpcsched.runs.directory import RunDirectory

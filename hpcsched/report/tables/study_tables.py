@@ -7,10 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from hpcsched.metrics.bootstrap import LEVEL, RESAMPLES, Interval, mean_interval, paired_interval
-from hpcsched.metrics.classes import NAMES
 from hpcsched.metrics.column_sums import FloatColumn, mean_of, paired_differences
+from hpcsched.metrics.job_metrics import NAMES, nearest_rank
 from hpcsched.metrics.over_time import over_time, spanning, time_mean, time_quantile
-from hpcsched.metrics.percentiles import nearest_rank
 from hpcsched.report.compared_study import (
     QUANTITIES,
     ComparedStudy,

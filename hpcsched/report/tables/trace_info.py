@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from hpcsched.metrics.classes import NAMES
+from hpcsched.metrics.job_metrics import NAMES
 from hpcsched.report.tables.report_table import MISSING, Table
 from hpcsched.workload.statistics.trace_statistics import (
     BINS_PER_DECADE,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from hpcsched.metrics.percentiles import nearest_rank
+from hpcsched.metrics.job_metrics import nearest_rank
 from hpcsched.runs.solver_rounds import SolverRounds
 from hpcsched.studies.problems.pairing import SAME_OBJECTIVE, Floats, Pairing
 

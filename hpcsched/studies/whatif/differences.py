@@ -7,7 +7,7 @@ import numpy as np
 
 from hpcsched.metrics.bootstrap import Interval, paired_interval
 from hpcsched.metrics.column_sums import FloatColumn, mean_of, paired_differences, paired_mean
-from hpcsched.metrics.metric_tables import Column
+from hpcsched.metrics.metric import Column
 from hpcsched.report.compared_study import QUANTITIES, by_submission
 from hpcsched.report.job_classes import JobClasses, job_classes
 from hpcsched.report.tables.study_tables import common_jobs
