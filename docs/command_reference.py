@@ -35,12 +35,26 @@ def command_sections() -> str:
 
 def commands() -> Iterator[tuple[str, Any]]:
     """Yield every command with its whole name, those of groups included."""
-    for name, command in typer.main.get_command(cli.app).commands.items():
+
+    def within(name: str, command: Any) -> Iterator[tuple[str, Any]]:
         below = getattr(command, "commands", None)
         if below is None:
-            yield f"hpcsched {name}", command
+            yield name, command
         else:
-            yield from ((f"hpcsched {name} {inner}", within) for inner, within in below.items())
+            for inner, one in below.items():
+                yield from within(f"{name} {inner}", one)
+
+    yield from within("hpcsched", typer.main.get_command(cli.app))
+
+
+def command_list() -> str:
+    """Return what each command is for, by the panels of the help."""
+    top = typer.main.get_command(cli.app).commands
+    found = {panel: [f"{panel}:", ""] for panel in (*cli.PANELS, cli.OTHERS)}
+    for name, command in commands():
+        summary = (command.help or "").partition("\n\n")[0]
+        found[top[name.split()[1]].rich_help_panel].append(f"- `{name}`: {summary}")
+    return "\n\n".join("\n".join(lines) for lines in found.values() if len(lines) > 2)
 
 
 def section(name: str, command: Any, options: Mapping[str, str], common: Container[str]) -> str:

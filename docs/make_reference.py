@@ -17,7 +17,7 @@ from typing import Any, get_args
 # Before the commands are built: the reference has those of this repository's packages.
 os.environ["HPCSCHED_EXTERNAL_PLUGINS"] = "hpcsched-slurm"
 
-from command_reference import command_sections
+from command_reference import command_list, command_sections
 from hook_reference import hook_sections, plugin_fields
 from type_reference import type_sections
 
@@ -34,7 +34,7 @@ from hpcsched.workload.presets.preset_catalogue import read_presets
 
 NAMES = (
     *("scenario.md", "plugin-parameters.md", "experiments.md", "cli.md", "hooks.md"),
-    *("plugin-types.md", "results.md", "known-data.md"),
+    *("plugin-types.md", "results.md", "known-data.md", "develop/commands.md"),
 )
 PAGES = [Path(__file__).parent / name for name in NAMES]
 REGION = re.compile(r"(<!-- begin ([\w-]+) -->\n).*?(<!-- end \2 -->)", re.DOTALL)
@@ -75,6 +75,7 @@ def make_tables(registry: Registry) -> dict[str, str]:
         "outages": keys_of(outages, "outages."),
         **{kind: plugin_tables(registry, kind) for kind in PLUGIN_KINDS},
         "commands": command_sections(),
+        "command-list": command_list(),
         "plugin-fields": plugin_fields(),
         "hooks": hook_sections(),
         **type_sections(),

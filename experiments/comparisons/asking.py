@@ -33,4 +33,4 @@ def table_of(folder: Path, name: str) -> Path:
 
 def _run(*arguments: object) -> None:
     if hpcsched(["instances", *map(str, arguments)]):
-        raise FailedError(f"hpcsched instances {arguments[0]} failed")
+        raise FailedError(f"hpcsched trace instances {arguments[0]} failed")

@@ -1,8 +1,9 @@
-"""The command line: one module a command, imported when the command is named."""
+"""The command line; each command is a module of `commands`, imported when it is named."""
 
 import atexit
 import errno
 import gc
+import logging
 import os
 import sys
 import traceback
@@ -11,14 +12,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from os import PathLike
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 from typer.main import get_command, get_group
 
-from hpcsched.cli.logs import is_verbose, show_logs
-from hpcsched.cli.shared_options import Verbose
-from hpcsched.cli.usage_errors import PlainGroup
+from hpcsched.cli import commands
+from hpcsched.cli.options import Verbose
 from hpcsched.errors import (
     DecisionError,
     HpcschedError,
@@ -41,15 +43,80 @@ DEBUG = "HPCSCHED_DEBUG"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 """What the system says of a disk, a quota or a file size that is used up."""
 
-# A module is named after its command, but for `try`, which is a word of Python.
-_MODULES = {
-    name.removesuffix("_log"): name
-    for name in (
-        "run", "try_log", "init", "validate", "experiment", "verify", "compare",
-        "report", "explain", "status", "diff", "whatif", "tune", "schema", "plugins", "forecast",
-        "live", "trace", "instances", "predictors", "plot",
-    )
-}  # fmt: skip
+PANELS = ("Start", "Run", "Look", "Study", "Site", "Extend")
+"""Panels of `--help`, by what people come for; those of other packages follow."""
+
+OTHERS = "Other packages"
+_PREFIX = "Value error, "
+
+
+class _StandardError(logging.Handler):
+    """Writes messages to the standard error of the moment, which tests and shells replace."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        label = "" if record.levelno < logging.WARNING else f"{record.levelname.lower()}: "
+        sys.stderr.write(f"{label}{record.getMessage()}\n")
+
+
+_HANDLER = _StandardError()
+_LOG = logging.getLogger("hpcsched")
+
+
+def show_logs(*, verbose: bool) -> None:
+    """Show warnings of the program on standard error; `verbose` shows information, too."""
+    # One handler, however many commands a process runs.
+    if _HANDLER not in _LOG.handlers:
+        _LOG.addHandler(_HANDLER)
+    # Every command sets the level anew: tests and notebooks call several in one process.
+    _LOG.setLevel(logging.INFO if verbose else logging.WARNING)
+
+
+class PlainGroup(TyperGroup):
+    """Commands with usage errors in plain words."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command that was named; say which package adds one that is not installed."""
+        if args and self.get_command(ctx, args[0]) is None:
+            from hpcsched.plugins.registry import ELSEWHERE
+
+            name = " ".join([*ctx.command_path.split()[1:], args[0]])
+            extra = ELSEWHERE.get(("command", name))
+            if extra is not None:
+                ctx.fail(f"the command {name!r} is not installed; pip install 'hpcsched[{extra}]'")
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that was given."""
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as error:
+            error.message = _plain(error)
+            raise
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write a panel of commands for each purpose."""
+        panels: dict[str, list[Any]] = {}
+        for name in self.list_commands(ctx):
+            command: Any = self.get_command(ctx, name)
+            panel = getattr(command, "rich_help_panel", None) or "Commands"
+            panels.setdefault(panel, []).append((name, command))
+        width = formatter.width - 6 - max(len(name) for name in self.commands)
+        for panel in sorted(panels, key=lambda one: (*PANELS, one).index(one)):
+            with formatter.section(panel):
+                formatter.write_dl(
+                    [(name, one.get_short_help_str(width)) for name, one in panels[panel]]
+                )
+
+
+def _plain(error: Any) -> str:
+    """Return the message of an error about a value, which pydantic may have found."""
+    message = str(error.message)
+    # Other versions of typer have no such cause, and say it themselves.
+    if hasattr(error.__cause__, "errors"):
+        from hpcsched.scenario.faults import sentence
+
+        return sentence(error.__cause__.errors()[0])
+    return message.removeprefix(_PREFIX)
 
 
 class _Commands(UserDict[str, Any]):
@@ -95,20 +162,23 @@ class _Commands(UserDict[str, Any]):
 
 def _built_in(name: str, module_name: str) -> Any:
     """Import and build a command: the `app` of its module, or the function of the same name."""
-    module = import_module(f"hpcsched.cli.{module_name}")
-    return _command(name, getattr(module, "app" if hasattr(module, "app") else module_name))
+    module: Any = import_module(f"{commands.__name__}.{module_name}")
+    made = getattr(module, "app" if hasattr(module, "app") else module_name)
+    return _command(name, made, module.PANEL)
 
 
 @cache
-def _command(name: str, made: Any) -> Any:
+def _command(name: str, made: Any, panel: str = OTHERS) -> Any:
     """Build the command of a function or a group of typer."""
     alone = typer.Typer(rich_markup_mode=None)
-    if isinstance(made, typer.Typer):
+    group = isinstance(made, typer.Typer)
+    if group:
         alone.add_typer(made, name=name)
     else:
         alone.command(name)(made)
     command: Any = get_group(alone).commands[name]
-    if isinstance(made, typer.Typer):
+    command.rich_help_panel = getattr(command, "rich_help_panel", None) or panel
+    if group:
         command.commands = _Commands(command.commands, name)
     return command
 
@@ -117,7 +187,9 @@ class _Hpcsched(PlainGroup):
     """The command `hpcsched`."""
 
     def __init__(self, **given: Any) -> None:
-        super().__init__(**{**given, "commands": _Commands(_MODULES)})
+        found = sorted(module.name for module in iter_modules(commands.__path__))
+        built_in = {name.rstrip("_").replace("_", "-"): name for name in found}
+        super().__init__(**{**given, "commands": _Commands(built_in)})
 
 
 app = typer.Typer(
@@ -206,7 +278,9 @@ def _report(error: BaseException) -> int:
             return 1
         case HpcschedError():
             # A plugin's own error is the cause; its traceback helps only the plugin's author.
-            if error.__cause__ and (is_verbose() or os.environ.get(DEBUG) == "1"):
+            if error.__cause__ and (
+                _LOG.isEnabledFor(logging.INFO) or os.environ.get(DEBUG) == "1"
+            ):
                 traceback.print_exception(error.__cause__)
             _complain(f"error: {error}")
             return 3 if isinstance(error, DecisionError) else 1

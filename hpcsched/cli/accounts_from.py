@@ -5,26 +5,22 @@ from typing import Annotated
 
 import typer
 
+from hpcsched.cli.options import Env, Force, Overrides, ScenarioFile
 from hpcsched.cli.output import OutFile, emit
-from hpcsched.cli.shared_options import Env, Force, Overrides, ScenarioFile
 
 
 def accounts_from(
     file: Annotated[
         Path,
         typer.Argument(
-            metavar="FILE",
-            help="Output of `sshare -alP` or `sacctmgr dump`, or either as JSON.",
-            show_default=False,
+            metavar="FILE", help="Output of `sshare -alP` or `sacctmgr dump`, or either as JSON."
         ),
     ],
     scenario: ScenarioFile,
     qos: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE",
-            help="Priorities, from `sacctmgr show qos --json` or `--parsable2`.",
-            show_default=False,
+            metavar="FILE", help="Priorities, from `sacctmgr show qos --json` or `--parsable2`."
         ),
     ] = None,
     *,
@@ -40,7 +36,7 @@ def accounts_from(
     Numbers of users and groups are those of the
     scenario's trace, which is read for its names.
     """
-    from hpcsched.cli.trace import assembled
+    from hpcsched.cli.commands.trace import assembled
     from hpcsched.scenario.slurm.accounts import (
         TraceNames,
         accounts_block,

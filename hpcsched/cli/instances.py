@@ -1,12 +1,12 @@
-"""`hpcsched instances`: saved dispatching problems, their solutions and comparisons."""
+"""`hpcsched trace instances`: saved dispatching problems, their solutions and comparisons."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hpcsched.cli.options import Env, Force, Overrides, ScenarioFile
 from hpcsched.cli.output import TableFormat, TableFormatOption
-from hpcsched.cli.shared_options import Env, Force, Overrides, ScenarioFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,21 +25,14 @@ app = typer.Typer(
 def record(
     scenario: ScenarioFile,
     *,
-    out: Annotated[
-        Path, typer.Option(help="The file to write, as x.jsonl.gz.", show_default=False)
-    ],
-    every: Annotated[
-        int,
-        typer.Option(min=1, help="Save one of this many matching problems."),
-    ] = 1,
+    out: Annotated[Path, typer.Option(help="The file to write, as x.jsonl.gz.")],
+    every: Annotated[int, typer.Option(min=1, help="Save one of this many matching problems.")] = 1,
     min_queued: Annotated[int, typer.Option(min=0, help="Least number of queued jobs.")] = 0,
     max_queued: Annotated[
-        int | None,
-        typer.Option(min=0, help="Largest number of queued jobs.", show_default=False),
+        int | None, typer.Option(min=0, help="Largest number of queued jobs.")
     ] = None,
     limit: Annotated[
-        int | None,
-        typer.Option(min=1, help="Save at most this many problems.", show_default=False),
+        int | None, typer.Option(min=1, help="Save at most this many problems.")
     ] = None,
     overrides: Overrides = None,
     _env: Env = None,
@@ -68,28 +61,19 @@ def record(
 
 @app.command()
 def solve(
-    file: Annotated[
-        Path,
-        typer.Argument(metavar="FILE", help="The saved dispatching problems.", show_default=False),
-    ],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The saved dispatching problems.")],
     scenarios: Annotated[
         list[Path],
         typer.Argument(
-            metavar="SCENARIO",
-            help="Scenarios with the dispatchers; their traces are not read.",
-            show_default=False,
+            metavar="SCENARIO", help="Scenarios with the dispatchers; their traces are not read."
         ),
     ],
     *,
     out: Annotated[
-        Path,
-        typer.Option(
-            metavar="DIR", help="The folder for the tables NAME.parquet.", show_default=False
-        ),
+        Path, typer.Option(metavar="DIR", help="The folder for the tables NAME.parquet.")
     ],
     limit: Annotated[
-        int | None,
-        typer.Option(min=1, help="Solve at most this many problems.", show_default=False),
+        int | None, typer.Option(min=1, help="Solve at most this many problems.")
     ] = None,
     overrides: Overrides = None,
     _env: Env = None,
@@ -137,28 +121,19 @@ def solve(
 @app.command()
 def compare(
     first: Annotated[
-        Path,
-        typer.Argument(
-            metavar="A", help="The baseline: a table, or a folder with one.", show_default=False
-        ),
+        Path, typer.Argument(metavar="A", help="The baseline: a table, or a folder with one.")
     ],
     second: Annotated[
-        Path,
-        typer.Argument(metavar="B", help="Another table of the same problems.", show_default=False),
+        Path, typer.Argument(metavar="B", help="Another table of the same problems.")
     ],
     *,
     same_time: Annotated[
-        float,
-        typer.Option(min=0, help="Relative tolerance below which two times count as equal."),
+        float, typer.Option(min=0, help="Relative tolerance below which two times count as equal.")
     ] = 0.1,
     format_: TableFormatOption = TableFormat.TEXT,
     out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Draw figures into this folder as PDF and SVG.",
-            show_default=False,
-        ),
+        typer.Option(metavar="DIR", help="Draw figures into this folder as PDF and SVG."),
     ] = None,
     force: Force = False,
 ) -> None:

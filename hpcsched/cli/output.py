@@ -1,14 +1,20 @@
 """Output of commands: the options `--format` and `--out`, and text on a terminal or in a file."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hpcsched.cli.options import Force
+
 if TYPE_CHECKING:
+    from hpcsched.errors import Finding
     from hpcsched.report.tables.report_table import Table
+    from hpcsched.runs.directory import RunDirectory
+    from hpcsched.scenario.loading import LoadedScenario
 
 
 class TableFormat(StrEnum):
@@ -43,12 +49,7 @@ def free(context: typer.Context, out: Path | None) -> Path | None:
 
 OutFile = Annotated[
     Path | None,
-    typer.Option(
-        "--out",
-        help="Write to this file instead of printing.",
-        show_default=False,
-        callback=free,
-    ),
+    typer.Option("--out", help="Write to this file instead of printing.", callback=free),
 ]
 
 
@@ -111,3 +112,55 @@ def tables_text(
         TableFormat.CSV: lambda table: table.as_csv(),
     }
     return "\n\n".join(map(write[format_], tables))
+
+
+@dataclass(frozen=True)
+class TextOutput:
+    """Options on where text goes."""
+
+    out: OutFile = None
+    force: Force = False
+
+    def write(self, text: str) -> None:
+        """Print text, or write it to the file of `--out` and say so."""
+        emit(text, self.out, force=self.force)
+
+
+@dataclass(frozen=True)
+class DataOutput(TextOutput):
+    """Options on the output of sentences and lists."""
+
+    format_: DataFormatOption = DataFormat.TEXT
+
+    def show(self, text: Callable[[], str], content: Callable[[], Any]) -> None:
+        """Print text, or content as JSON, or write it to the file of `--out`."""
+        as_json = self.format_ is DataFormat.JSON
+        self.write(json_text(content()) if as_json else text())
+
+
+@dataclass(frozen=True)
+class TableOutput(TextOutput):
+    """Options on the output of tables."""
+
+    format_: TableFormatOption = TableFormat.TEXT
+
+    def show(self, tables: "Sequence[Table]", content: Callable[[], Any]) -> None:
+        """Print tables in the format, or write them to the file of `--out`."""
+        self.write(tables_text(tables, self.format_, content, out=self.out))
+
+
+def solver_warning(loaded: "LoadedScenario", run: "RunDirectory") -> "Finding | None":
+    """Return a warning, at the scenario's dispatcher, if too many rounds had no plan, else None."""
+    from hpcsched.errors import Finding
+    from hpcsched.runs.solver_rounds import warning
+    from hpcsched.runs.tables import first_unsolved
+
+    message = warning(run.solver_rounds)
+    if message is None:
+        return None
+    first = first_unsolved(run.path)
+    if first is not None:
+        number, why = first
+        message += f"; it said first, in round {number:,}: {' '.join(why.split())}"
+    place = loaded.place(("dispatcher",))
+    return Finding("solver-without-plan", message, place, "dispatcher", "warning")

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
+from hpcsched.cli.options import Force
 from hpcsched.cli.output import OutFile, emit
-from hpcsched.cli.shared_options import Force
 
 
 def system_from(
@@ -15,7 +15,6 @@ def system_from(
         typer.Argument(
             metavar="FILE",
             help="A slurm.conf, or output of `scontrol show nodes` and `partitions`.",
-            show_default=False,
         ),
     ],
     out: OutFile = None,

@@ -9,7 +9,7 @@ import pytest
 import typer
 from typer.core import TyperCommand
 
-from hpcsched.cli.completion import (
+from hpcsched.cli.options import (
     offered_kinds,
     offered_new_kinds,
     offered_plugins,

@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from hpcsched import cli
-from hpcsched.cli.logs import show_logs
+from hpcsched.cli import show_logs
 
 
 @pytest.mark.parametrize(("verbose", "shown"), [(False, 1), (True, 2)])

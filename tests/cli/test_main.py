@@ -77,10 +77,13 @@ def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
 
 def commands() -> Iterator[tuple[str, Any]]:
     """Yield every command and group below `hpcsched` with its name."""
-    for name, command in typer.main.get_command(cli.app).commands.items():
-        yield name, command
-        for inner, below in getattr(command, "commands", {}).items():
-            yield f"{name} {inner}", below
+
+    def within(group: Any, words: str) -> Iterator[tuple[str, Any]]:
+        for name, command in getattr(group, "commands", {}).items():
+            yield f"{words}{name}", command
+            yield from within(command, f"{words}{name} ")
+
+    yield from within(typer.main.get_command(cli.app), "")
 
 
 @pytest.mark.parametrize("name", [name for name, _ in commands()])

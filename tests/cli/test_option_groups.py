@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from typer.testing import CliRunner
 
-from hpcsched.cli.option_groups import with_option_groups
+from hpcsched.cli.options import with_option_groups
 
 
 @dataclass(frozen=True)

@@ -67,7 +67,7 @@ def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
         emit("text", tmp_path / "none" / "out")
 
 
-RESUMED = {"run", "try", "tune", "whatif", "experiment", "fetch", "new"}
+RESUMED = {"run", "try", "tune", "whatif", "experiment", "fetch", "plugin"}
 """Commands whose --out is a folder that is gone on with, or must not be there."""
 
 

@@ -3,8 +3,7 @@
 import pytest
 import typer
 
-from hpcsched.cli import main
-from hpcsched.cli.usage_errors import PlainGroup
+from hpcsched.cli import PlainGroup, main
 
 
 @pytest.mark.parametrize(

@@ -36,11 +36,11 @@ RUN = "runs/hostile"
 COMMANDS: Mapping[str, tuple[str, int]] = {
     "run": ("run s.yaml --set trace.jobs=5 --out out/run --force", 0),
     "try": ("try log.txt --dispatchers easy --save out/try", 0),
-    "init": ("init log log.txt --out out/init.yaml --force", 0),
+    "init scenario": ("init scenario site --out out/site.yaml --force", 0),
+    "init log": ("init log log.txt --out out/init.yaml --force", 0),
     "validate": ("validate s.yaml bad.yaml --out out/findings", 1),
     "experiment": ("experiment experiment.yaml --out out/experiment", 0),
     "verify": (f"verify {RUN}", 0),
-    "measure": (f"verify {RUN} --measure", 0),
     "compare": (f"compare {RUN} --by user --by partition --by group --by queue", 0),
     "report": (f"report {RUN} --no-verify --out out/report.html --force", 0),
     "explain": (f"explain {RUN} 105", 0),
@@ -51,7 +51,7 @@ COMMANDS: Mapping[str, tuple[str, int]] = {
     "schema": ("schema --out out/schema.json", 0),
     "plugins list": ("plugins list", 0),
     "plugins show": ("plugins show trace-source slurm-sacct", 0),
-    "plugins new": ("plugins new allocator odd --out out/new", 0),
+    "init plugin": ("init plugin allocator odd --out out/new", 0),
     "forecast starts": ("forecast starts s.yaml --at 1709289000 --samples 2", 0),
     "forecast evaluate": ("forecast evaluate s.yaml --samples 2", 0),
     "live advise": ("live advise s.yaml --out out/live", 1),
@@ -63,20 +63,15 @@ COMMANDS: Mapping[str, tuple[str, int]] = {
     "trace fetch": ("trace fetch http://127.0.0.1:9/a.swf.gz --out out", 1),
     "trace presets": ("trace presets", 0),
     "trace info": ("trace info s.yaml --waits queue", 0),
-    "trace generate": ("trace generate s.yaml --out out/generated.swf --force", 0),
     "trace convert": ("trace convert s.yaml --out out/converted.parquet --force", 0),
-    "instances record": ("instances record s.yaml --out out/instances --force", 0),
-    "instances solve": ("instances solve hostile.instances s.yaml --out out/solved", 0),
-    "instances compare": ("instances compare solved/hostile.parquet solved/hostile.parquet", 0),
+    "trace instances record": ("trace instances record s.yaml --out out/instances --force", 0),
+    "trace instances solve": ("trace instances solve hostile.instances s.yaml --out out/solved", 0),
+    "trace instances compare": (
+        "trace instances compare solved/hostile.parquet solved/hostile.parquet",
+        0,
+    ),
     "predictors evaluate": ("predictors evaluate s.yaml --out out/evaluated", 0),
-    **{
-        f"plot {kind}": (f"plot {kind} {RUN} --out out/{kind}.svg --force", 0)
-        for kind in ("boxes", "ecdf", "survival", "bars", "load", "decision-time", "gantt")
-    },
-    **{
-        f"plot {kind}": (f"plot {kind} {RUN} --out out/{kind}.svg --force", 1)
-        for kind in ("choices", "cpu-time", "cpu-memory")
-    },
+    "plot": (f"plot gantt {RUN} --out out/gantt.svg --force", 0),
 }
 """Arguments of each command, and its exit code where nothing is wrong with the terminal."""
 

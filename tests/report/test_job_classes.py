@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hpcsched.cli.shared_options import JobClass
+from hpcsched.cli.options import JobClass
 from hpcsched.report.job_classes import (
     KINDS,
     OTHER_NAMES,

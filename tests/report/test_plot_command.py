@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from hpcsched.cli import app
-from hpcsched.cli.plot import Attribute
+from hpcsched.cli.commands.plot import Attribute
 from hpcsched.report.figures.gantt import ATTRIBUTES
 from tests.report.studies import pair
 

@@ -8,7 +8,7 @@ import pyarrow
 import pytest
 
 import hpcsched
-from hpcsched.cli.shared_options import JobClass
+from hpcsched.cli.options import JobClass
 from hpcsched.report.job_classes import ClassName
 from hpcsched.report.studied_runs import open_study
 from hpcsched.report.studying import compare_study

@@ -256,9 +256,11 @@ def test_instances(hopeless: Ran, tmp_path: Path, capsys: pytest.CaptureFixture[
     """Saved problems are told of likewise, when they are solved and when they are compared."""
     saved, out = tmp_path / "saved.jsonl", tmp_path / "solved"
     easy = ("--set", "dispatcher=easy")
-    said(capsys, "instances", "record", hopeless.scenario, *easy, "--out", saved)
+    said(capsys, "trace", "instances", "record", hopeless.scenario, *easy, "--out", saved)
     other = hopeless.scenario.with_name("ortools.yaml")
-    text, warned = said(capsys, "instances", "solve", saved, hopeless.scenario, other, "--out", out)
+    text, warned = said(
+        capsys, "trace", "instances", "solve", saved, hopeless.scenario, other, "--out", out
+    )
     rows = pq.read_table(out / "hopeless.parquet")["solver_status"].to_pylist()
     asked = len(rows) - rows.count(None)
     told = f"{asked} of {asked} problems with a solver had no plan: failed {asked}"
@@ -266,9 +268,11 @@ def test_instances(hopeless: Ran, tmp_path: Path, capsys: pytest.CaptureFixture[
     assert text.splitlines()[3].startswith("  all ")
     assert warned == f"warning: hopeless: {told}; {HELPS}\n"
     tables = (out / "ortools.parquet", out / "hopeless.parquet")
-    text, warned = said(capsys, "instances", "compare", *tables)
+    text, warned = said(capsys, "trace", "instances", "compare", *tables)
     assert f"\nB: {told}.\n" in text
     assert f"warning: hopeless: {told}; {HELPS}\n" in warned
-    content = json.loads(said(capsys, "instances", "compare", *tables, "--format", "json").out)
+    content = json.loads(
+        said(capsys, "trace", "instances", "compare", *tables, "--format", "json").out
+    )
     assert content["solver"][1] == {"asked": asked, "without_plan": {"failed": asked}}
     assert content["solver"][0]["without_plan"] == {}

@@ -110,7 +110,7 @@ def test_commands(base: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert shown["records"]["submitted"] == shown["arrivals"]["jobs"] == 12
     assert shown["records"]["changed"]["mem_attached"] == 12
     written = tmp_path / "written.swf"
-    assert cli.main(["trace", "generate", str(base), "--out", str(written)]) == 0
+    assert cli.main(["trace", "convert", str(base), "--out", str(written)]) == 0
     plain = [f"trace={{source: swf, path: {written}}}"]
     written_jobs = list(assemble(load_scenario(base, plain)).source.jobs())
     assert written_jobs == list(assemble(load_scenario(base)).source.jobs())

@@ -198,8 +198,15 @@ COMMANDS = {
     "trace info": ["trace", "info", "LONG"],
     "trace convert": ["trace", "convert", "LONG.swf", "--out", "x.json"],
     "trace convert to": ["trace", "convert", "LOG", "--out", "LONG.swf"],
-    "instances record": ["instances", "record", "SCENARIO", "--out", "LONG.jsonl.gz"],
-    "instances compare": ["instances", "compare", "LONG", "LONG"],
+    "trace instances record": [
+        "trace",
+        "instances",
+        "record",
+        "SCENARIO",
+        "--out",
+        "LONG.jsonl.gz",
+    ],
+    "trace instances compare": ["trace", "instances", "compare", "LONG", "LONG"],
     "plot gantt": ["plot", "gantt", "LONG", "--out", "x.svg"],
 }
 

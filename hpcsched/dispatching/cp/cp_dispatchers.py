@@ -208,7 +208,7 @@ def cp_dispatcher(
     """Return a dispatcher that solves a formulation in each round, for the scenario's objective.
 
     A plugin with a formulation of its own registers a dispatcher whose factory calls this function;
-    `hpcsched plugins new formulation NAME` writes one.
+    `hpcsched init plugin formulation NAME` writes one.
 
     Parameters
     ----------

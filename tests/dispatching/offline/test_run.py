@@ -137,7 +137,7 @@ def test_what_does_not_go_with_it_is_refused(
 def test_no_instances_are_recorded_of_it(scenario: Path, tmp_path: Path) -> None:
     """There are no rounds at which a dispatcher is asked."""
     out = str(tmp_path / "problems.jsonl")
-    result = CliRunner().invoke(app, ["instances", "record", str(scenario), "--out", out])
+    result = CliRunner().invoke(app, ["trace", "instances", "record", str(scenario), "--out", out])
     assert isinstance(result.exception, InputError)
     assert "planned off-line" in str(result.exception)
 

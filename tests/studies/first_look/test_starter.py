@@ -15,7 +15,7 @@ from tests.studies.first_look import samples
 def test_starters_are_valid(tmp_path: Path, kind: str) -> None:
     """Each names the schema beside it."""
     out = tmp_path / "scenario.yaml"
-    result = CliRunner().invoke(app, ["init", kind, "--out", str(out)])
+    result = CliRunner().invoke(app, ["init", "scenario", kind, "--out", str(out)])
     assert result.exit_code == 0, result.output
     # Without the header, which is that of another machine than those of starters.
     samples.written(tmp_path, samples.RECORDS, "log.swf")
@@ -30,7 +30,7 @@ def test_starters_are_valid(tmp_path: Path, kind: str) -> None:
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
     """Unless that is asked for."""
     out = samples.written(tmp_path, "mine", "scenario.yaml")
-    command = ["init", "--out", str(out)]
+    command = ["init", "scenario", "--out", str(out)]
     assert CliRunner().invoke(app, command).exit_code == 1
     assert out.read_text() == "mine"
     assert CliRunner().invoke(app, [*command, "--force"]).exit_code == 0
@@ -51,21 +51,13 @@ def test_a_log_of_ones_own(tmp_path: Path) -> None:
     assert "80 jobs submitted: 80 completed" in ran.output
 
 
-def test_a_log_with_the_kind_of_a_site(tmp_path: Path) -> None:
-    """A site has no log that tells its partitions."""
-    log = samples.written(tmp_path, samples.SWF, "log.swf")
-    result = CliRunner().invoke(app, ["init", "site", str(log)])
-    assert result.exit_code == 2
-    assert "expected no log with the kind site" in result.output
-
-
 def test_a_second_scenario_in_a_folder(tmp_path: Path) -> None:
     """The schema that the first one wrote stays; another file of its name is not replaced."""
     for name in ("a.yaml", "b.yaml"):
-        result = CliRunner().invoke(app, ["init", "--out", str(tmp_path / name)])
+        result = CliRunner().invoke(app, ["init", "scenario", "--out", str(tmp_path / name)])
         assert result.exit_code == 0, result.output
     assert "schema" not in result.output
     (tmp_path / SCHEMA).write_text("{}")
-    result = CliRunner().invoke(app, ["init", "--out", str(tmp_path / "c.yaml")])
+    result = CliRunner().invoke(app, ["init", "scenario", "--out", str(tmp_path / "c.yaml")])
     assert result.exit_code == 1
     assert f"{SCHEMA}: error: it is there already" in str(result.exception)

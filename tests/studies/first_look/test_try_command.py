@@ -188,7 +188,8 @@ def test_a_log_or_the_example(arguments: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [["run"], ["validate"], ["forecast", "starts"], ["trace", "generate", "--out", "x"]]
+    "command",
+    [["run"], ["validate"], ["forecast", "starts"], ["trace", "instances", "record", "--out", "x"]],
 )
 def test_a_log_in_place_of_a_scenario(
     tmp_path: Path, command: list[str], capsys: pytest.CaptureFixture[str]

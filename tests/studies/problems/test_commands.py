@@ -10,6 +10,8 @@ from hpcsched import cli
 from tests.studies.problems.samples import ROOT, SMALL, tiny
 from tests.studies.problems.tables import pair
 
+INSTANCES = ("trace", "instances")
+
 
 @pytest.fixture(autouse=True)
 def _in_a_folder(tmp_path, monkeypatch):
@@ -20,7 +22,7 @@ def _in_a_folder(tmp_path, monkeypatch):
 
 def test_the_three_in_a_row(tmp_path, capsys):
     """Record, solve under two scenarios, compare, draw."""
-    arguments = ["instances", "record", str(SMALL), "--set", "trace.jobs=300"]
+    arguments = [*INSTANCES, "record", str(SMALL), "--set", "trace.jobs=300"]
     assert cli.main([*arguments, "--out", "q.jsonl.gz", "--every", "3", "--limit", "20"]) == 0
     size = (tmp_path / "q.jsonl.gz").stat().st_size
     assert capsys.readouterr() == (
@@ -29,21 +31,19 @@ def test_the_three_in_a_row(tmp_path, capsys):
         "",
     )
     scenarios = [str(SMALL), str(SMALL.with_name("small-sjf.yaml"))]
-    assert cli.main(["instances", "solve", "q.jsonl.gz", *scenarios, "--out", "s"]) == 0
+    assert cli.main([*INSTANCES, "solve", "q.jsonl.gz", *scenarios, "--out", "s"]) == 0
     assert capsys.readouterr() == (
         "wrote s/small-easy.parquet: 20 dispatching problems solved by small-easy\n"
         "wrote s/small-sjf.parquet: 20 dispatching problems solved by small-sjf\n",
         "",
     )
     tables = ["s/small-easy.parquet", "s/small-sjf.parquet"]
-    assert cli.main(["instances", "compare", *tables, "--out", "figures"]) == 0
+    assert cli.main([*INSTANCES, "compare", *tables, "--out", "figures"]) == 0
     out, err = capsys.readouterr()
     assert out.startswith("20 dispatching problems of small-easy (SHA-256 ")
     assert out.endswith("wrote figures/decision-time-ratio.svg\n")
     assert [line.split(": ")[0:2] for line in err.splitlines()] == [["warning", "not drawn"]] * 4
-    assert (
-        cli.main(["instances", "compare", *tables, "--format", "json", "--same-time", "0.5"]) == 0
-    )
+    assert cli.main([*INSTANCES, "compare", *tables, "--format", "json", "--same-time", "0.5"]) == 0
     out, err = capsys.readouterr()
     assert err == ""
     content = json.loads(out)
@@ -53,14 +53,24 @@ def test_the_three_in_a_row(tmp_path, capsys):
 
 def test_overrides_and_sizes(capsys):
     """Each scenario is changed by --set; problems are chosen by their queue."""
-    assert cli.main(["instances", "record", "tiny.yaml", "--out", "x", "--min-queued", "2"]) == 0
+    assert cli.main([*INSTANCES, "record", "tiny.yaml", "--out", "x", "--min-queued", "2"]) == 0
     assert capsys.readouterr().out.startswith("wrote x: 4 of 4 matching ")
-    solve = ["instances", "solve", "x", "tiny.yaml", "--out", "s", "--set", "dispatcher=list"]
+    solve = [
+        "trace",
+        "instances",
+        "solve",
+        "x",
+        "tiny.yaml",
+        "--out",
+        "s",
+        "--set",
+        "dispatcher=list",
+    ]
     assert cli.main([*solve, "--set", "name=other", "--limit", "1"]) == 0
     assert (
         capsys.readouterr().out == "wrote s/other.parquet: 1 dispatching problems solved by other\n"
     )
-    assert cli.main(["instances", "compare", "s", "s"]) == 0
+    assert cli.main([*INSTANCES, "compare", "s", "s"]) == 0
 
 
 def test_on_a_terminal(capsys, monkeypatch, tmp_path):
@@ -68,7 +78,7 @@ def test_on_a_terminal(capsys, monkeypatch, tmp_path):
     pair(tmp_path)
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     monkeypatch.setenv("COLUMNS", "90")
-    assert cli.main(["instances", "compare", "a.parquet", "b.parquet"]) == 0
+    assert cli.main([*INSTANCES, "compare", "a.parquet", "b.parquet"]) == 0
     assert "───" in capsys.readouterr().out
 
 
@@ -97,9 +107,9 @@ def test_on_a_terminal(capsys, monkeypatch, tmp_path):
 def test_faults_of_the_input(arguments, message, tmp_path, capsys):
     """Exit with 1 and one line that says what is wrong."""
     pair(tmp_path)
-    assert cli.main(["instances", "record", "tiny.yaml", "--out", "x"]) == 0
+    assert cli.main([*INSTANCES, "record", "tiny.yaml", "--out", "x"]) == 0
     capsys.readouterr()
-    assert cli.main(["instances", *arguments]) == 1
+    assert cli.main([*INSTANCES, *arguments]) == 1
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
     assert err.startswith(message)
@@ -118,13 +128,13 @@ def test_faults_of_the_input(arguments, message, tmp_path, capsys):
 )
 def test_usage(arguments):
     """Options that make no sense are usage errors."""
-    assert cli.main(["instances", *arguments]) == 2
+    assert cli.main([*INSTANCES, *arguments]) == 2
 
 
 def test_help_imports_little():
     """What is heavy is imported when a command runs."""
     program = (
-        "import sys; from hpcsched import cli; cli.main(['instances', '--help']);"
+        "import sys; from hpcsched import cli; cli.main(['trace', 'instances', '--help']);"
         "print({'numpy', 'pyarrow', 'altair', 'hpcsched.studies.problems'} & set(sys.modules))"
     )
     done = subprocess.run(

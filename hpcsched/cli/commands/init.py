@@ -1,0 +1,93 @@
+"""`hpcsched init`: scenarios and packages to start from."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hpcsched.cli.options import Force, offered_new_kinds
+
+PANEL = "Start"
+app = typer.Typer(
+    name="init", help="Write a scenario or a plugin to start from.", no_args_is_help=True
+)
+
+Out = Annotated[Path, typer.Option(help="The file to write.")]
+
+
+class Kind(StrEnum):
+    """The kinds of starters."""
+
+    LOG = "log"
+    SLURM = "slurm"
+    SITE = "site"
+
+
+@app.command()
+def scenario(
+    kind: Annotated[Kind, typer.Argument(help="The workload: log, slurm or site.")] = Kind.LOG,
+    out: Out = Path("scenario.yaml"),
+    *,
+    force: Force = False,
+) -> None:
+    """Write a commented scenario; the names in it are examples.
+
+    The schema for editors is written beside it.
+    """
+    _write(kind, out, None, force=force)
+
+
+@app.command()
+def log(
+    log: Annotated[Path, typer.Argument(metavar="LOG", help="The log, plain or compressed.")],
+    out: Out = Path("scenario.yaml"),
+    *,
+    force: Force = False,
+) -> None:
+    """Write a commented scenario that replays a log.
+
+    The format, the machine and the policies are those that `hpcsched try` finds. The schema for
+    editors is written beside it.
+    """
+    _write(Kind.LOG, out, log, force=force)
+
+
+def _write(kind: Kind, out: Path, log: Path | None, *, force: bool) -> None:
+    from hpcsched.studies.first_look.starter import write_starter
+
+    def tell(line: str) -> None:
+        typer.echo(line, err=True)
+
+    for path in write_starter(kind, out, log=log, tell=tell, force=force):
+        typer.echo(f"wrote {path}")
+    typer.echo(f"edit it, then: hpcsched validate {out}")
+
+
+@app.command()
+def plugin(
+    kind: Annotated[
+        str,
+        typer.Argument(
+            metavar="KIND",
+            help="Kind of plugin, such as dispatcher.",
+            autocompletion=offered_new_kinds,
+        ),
+    ],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the plugin.")],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="The folder; by default hpcsched-NAME."),
+    ] = None,
+) -> None:
+    """Write a package with a new plugin and its tests.
+
+    Kinds are those of `hpcsched plugins list`, with hyphens or underscores, and formulation: a
+    dispatcher with a CPMpy model of its own.
+    """
+    from hpcsched.plugins.new_package import write_package
+
+    folder = Path(f"hpcsched-{name}") if out is None else out
+    for path in write_package(kind, name, folder):
+        typer.echo(f"wrote {path}")
+    typer.echo(f"Next: pip install -e '{folder}[testing]', then pytest in {folder}.")

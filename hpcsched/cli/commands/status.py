@@ -1,0 +1,32 @@
+"""`hpcsched status`: the progress or the outcome of a run or an experiment."""
+
+from hpcsched.cli.options import OneRun, with_option_groups
+from hpcsched.cli.output import DataOutput
+
+PANEL = "Run"
+
+
+@with_option_groups
+def status(directory: OneRun, *, output: DataOutput) -> None:
+    """Show the progress or the outcome of a run or an experiment.
+
+    It works from another terminal while the run is in progress.
+    """
+    from hpcsched.report.run_choice import INDEX, one_run_folder, run_folder
+    from hpcsched.runs.run_status import status_content, status_of, status_text
+
+    folder = run_folder(directory)
+    if (folder / INDEX).is_file():
+        from hpcsched.studies.experiment.experiment_status import (
+            experiment_status,
+            experiment_status_content,
+            experiment_status_text,
+        )
+
+        of_all = experiment_status(folder)
+        output.show(
+            lambda: experiment_status_text(of_all), lambda: experiment_status_content(of_all)
+        )
+        return
+    found = status_of(one_run_folder(folder))
+    output.show(lambda: status_text(found), lambda: status_content(found))

@@ -1,0 +1,375 @@
+"""`hpcsched trace`: statistics of traces, and traces as files."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hpcsched.cli import instances
+from hpcsched.cli.accounts_from import accounts_from
+from hpcsched.cli.options import Env, Force, Overrides, with_option_groups
+from hpcsched.cli.output import TableFormat, TableOutput, json_text
+from hpcsched.cli.system_from import system_from
+from hpcsched.studies.first_look.log_files import LogSource, is_scenario
+from hpcsched.version import __version__
+from hpcsched.workload.job import WaitClass
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hpcsched.runs.assembly import Assembly
+    from hpcsched.scenario.loading import LoadedScenario
+    from hpcsched.workload.archive.download import Log
+    from hpcsched.workload.presets.preset_catalogue import Preset, PresetFile
+    from hpcsched.workload.trace_writing import Written
+
+PANEL = "Study"
+app = typer.Typer(name="trace", help="Inspect, convert and fetch traces.", no_args_is_help=True)
+app.command("system-from")(system_from)
+app.command("accounts-from")(accounts_from)
+app.add_typer(instances.app)
+
+
+@app.command()
+@with_option_groups
+def info(
+    scenarios: Annotated[list[Path], typer.Argument(metavar="TRACE", help="Scenarios, or logs.")],
+    *,
+    output: TableOutput,
+    waits: Annotated[
+        WaitClass | None, typer.Option(help="Show mean recorded wait times by this class instead.")
+    ] = None,
+    overrides: Overrides = None,
+    _env: Env = None,
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Known data set of the logs; by their columns by default."
+        ),
+    ] = None,
+) -> None:
+    """Show statistics of traces, and their differences.
+
+    Nothing is simulated. With --waits it shows the mean recorded wait times by class, as the
+    parameter `expected_wait` of `prb`, `hcp19` and `pcp19`.
+    """
+    from collections import Counter
+
+    from hpcsched.report.tables.trace_info import trace_content, trace_infos, trace_table
+    from hpcsched.runs.assembly import assemble
+    from hpcsched.runs.refused_records import all_refused_told
+    from hpcsched.workload.statistics.trace_statistics import trace_statistics
+
+    if waits is not None:
+        if output.format_ not in (TableFormat.TEXT, TableFormat.JSON):
+            raise typer.BadParameter("expected --format text or json with --waits")
+        as_json = output.format_ is TableFormat.JSON
+        shown = [
+            _recorded_waits(path, assembled(path, overrides, preset), waits, json=as_json)
+            for path in scenarios
+        ]
+        output.write("\n".join(shown))
+        return
+    traces = []
+    all_loaded = [_loaded(path, overrides, preset) for path in scenarios]
+    # Scenarios of one name, as the same one with other overrides, are told apart by path.
+    names = [
+        loaded.scenario.name if is_scenario(path) else path.name
+        for path, loaded in zip(scenarios, all_loaded, strict=True)
+    ]
+    counts = Counter(names)
+    for path, loaded, name in zip(scenarios, all_loaded, names, strict=True):
+        part = assemble(loaded.scenario)
+        bounds = part.scenario.metrics.class_bounds
+        with all_refused_told(loaded):
+            statistics = trace_statistics(part.source, part.system, bounds)
+        title = name if counts[name] == 1 else f"{name} ({path})"
+        traces.append((title, part.source.account, statistics))
+    infos = trace_infos(traces)
+    output.show([trace_table(infos)], lambda: list(map(trace_content, infos)))
+
+
+@app.command()
+def convert(
+    trace: Annotated[
+        Path,
+        typer.Argument(
+            metavar="TRACE", help="A log (.swf, .json, .csv, .parquet), or a scenario (.yaml)."
+        ),
+    ],
+    out: Annotated[
+        Path, typer.Option(help="The file to write: .swf, .json (or .gz of these), .parquet.")
+    ],
+    source: Annotated[
+        LogSource | None,
+        typer.Option("--from", help="The format of the log; by its name by default."),
+    ] = None,
+    *,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Write at most this many jobs.")] = None,
+    force: Force = False,
+    overrides: Overrides = None,
+    _env: Env = None,
+) -> None:
+    """Write a trace in another format.
+
+    A log is read for a system that has room for everything; run times of 0 s, and those above the
+    requested time, are kept. Job properties that the format cannot hold are listed as warnings.
+    """
+    from hpcsched.runs.assembly import assemble
+    from hpcsched.runs.refused_records import all_refused_told
+    from hpcsched.studies.first_look.log_assembly import scenario_of_log
+    from hpcsched.studies.first_look.log_files import format_of, source_of
+    from hpcsched.workload.trace_writing import BOUND
+
+    of_scenario = source is None and is_scenario(trace)
+    called, write = _writer(format_of(out), keep_comments=not of_scenario)
+    if of_scenario:
+        loaded = _loaded(trace, overrides)
+        told, name = all_refused_told(loaded), loaded.scenario.name
+        origin = f"the scenario {name}, seed {loaded.scenario.seed}"
+    else:
+        first = [] if jobs is None else [f"trace.jobs={jobs}"]
+        loaded = scenario_of_log(trace, source or source_of(trace), [*(overrides or ()), *first])
+        # A single record as well: no scenario is there whose keys would show the choices.
+        told, origin = all_refused_told(loaded, least=1), trace.name
+    parts = assemble(loaded.scenario)
+    note = f"written by hpcsched {__version__} from {origin}"
+    with told:
+        written = write(out, parts.source, parts.system, note=note, limit=jobs, force=force)
+    account = parts.source.account
+    typer.echo(f"wrote {written.path}: {written.jobs} jobs, {written.size} bytes")
+    typer.echo(f"{account.read} records read")
+    for what, counts in (("skipped", account.skipped), ("clipped", account.clipped)):
+        for reason, count in counts.items():
+            typer.echo(f"  {count} {what}: {reason}")
+    for fault in account.faults.values():
+        typer.echo(f"  malformed: {fault}")
+    for what, count in written.lost.items():
+        typer.echo(
+            f"warning: {count} jobs {'are' if what == BOUND else 'have'} {what}, which {called}"
+            " cannot say: written without",
+            err=True,
+        )
+
+
+def _writer(wanted: LogSource, *, keep_comments: bool) -> "tuple[str, Callable[..., Written]]":
+    """Return the name of a format in words, and the function that writes it."""
+    from functools import partial
+
+    from hpcsched.workload.trace_writing import write_batsim, write_swf, write_table
+
+    writers: dict[LogSource, tuple[str, Callable[..., Written]]] = {
+        LogSource.SWF: ("SWF", partial(write_swf, keep_comments=keep_comments)),
+        LogSource.BATSIM: ("Batsim's format", write_batsim),
+        LogSource.TABLE: ("the table", write_table),
+    }
+    return writers[wanted]
+
+
+def _recorded_waits(path: Path, parts: "Assembly", by: WaitClass, *, json: bool) -> str:
+    """Return the mean recorded wait times of a trace; raise InputError if it has none."""
+    from hpcsched.dispatching.wait_statistics import collect_wait_statistics
+    from hpcsched.errors import Finding, InputError, Place
+    from hpcsched.report.tables.wait_info import waits_as_json, waits_as_yaml
+    from hpcsched.workload.trace_source import recorded_waits
+
+    waits = recorded_waits(parts.source)
+    if waits is None:
+        source = parts.scenario.trace.plugin_name
+        message = f"the trace source {source} does not record how long jobs waited"
+        raise InputError(Finding("no-waits", message, Place(str(path)), key="trace.source"))
+    tally = collect_wait_statistics(parts.source.jobs(), waits, by)
+    if not tally.all.jobs:
+        log = ", ".join(map(str, parts.source.files))
+        message = f"no wait is recorded of any of its {tally.jobs} jobs"
+        raise InputError(Finding("no-waits", message, Place(log)))
+    return waits_as_json(tally) if json else waits_as_yaml(tally, parts.scenario.name)
+
+
+def assembled(path: Path, overrides: list[str] | None, preset: str | None = None) -> "Assembly":
+    """Return the parts of a scenario, or of one for a log; raise InputError without its files."""
+    from hpcsched.runs.assembly import assemble
+
+    return assemble(_loaded(path, overrides, preset).scenario)
+
+
+def _loaded(path: Path, overrides: list[str] | None, preset: str | None = None) -> "LoadedScenario":
+    """Return a scenario, or one for a log; raise InputError without its files."""
+    from hpcsched.errors import InputError
+    from hpcsched.scenario.loading import check_document
+    from hpcsched.scenario.review import missing_inputs
+    from hpcsched.studies.first_look.first_look import document_of
+
+    document = document_of(path, lambda line: typer.echo(line, err=True), preset)
+    loaded = check_document(document, path, overrides or ())
+    missing = missing_inputs(loaded, "error")
+    if missing:
+        raise InputError(missing)
+    return loaded
+
+
+FOLDER = "HPCSCHED_TRACES"
+"""Environment variable with the folder of traces."""
+
+
+@app.command()
+def fetch(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="The name of the log in --list.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help=f"The folder to write to; ${FOLDER} by default."),
+    ] = None,
+    listed: Annotated[bool, typer.Option("--list", help="List the available logs.")] = False,
+) -> None:
+    """Download a log of the archive, or of a known data set.
+
+    The archive is the Parallel Workloads Archive; data sets are those of `hpcsched trace presets`.
+    Checks that it is complete, and shows the work to cite. An interrupted transfer is resumed.
+    """
+    from hpcsched.workload.archive import download
+    from hpcsched.workload.presets.preset_catalogue import read_presets
+
+    logs = download.read_catalogue()
+    files = [(preset, file) for preset in read_presets().values() for file in preset.files]
+    if listed:
+        about = [(log.name, log.about) for log in logs]
+        about += [(file.name, f"preset {preset.name}: {preset.about}") for preset, file in files]
+        width = max(len(name) for name, _ in about)
+        for shown, text in about:
+            typer.echo(f"{shown:{width}}  {text}")
+        return
+    if name is None:
+        raise typer.BadParameter("expected the name of a log, or --list", param_hint="NAME")
+    chosen = [(preset, file) for preset, file in files if name in (preset.name, file.name)]
+    if len(chosen) > 1:
+        names = ", ".join(file.name for _, file in chosen)
+        raise typer.BadParameter(f"expected one of its files: {names}", param_hint="NAME")
+    if chosen:
+        _fetch_file(*chosen[0], _folder(out))
+        return
+    others = [*dict.fromkeys(preset.name for preset, _ in files)]
+    log = download.find_log(name, logs, others)
+    _fetch(log, _folder(out))
+
+
+def _folder(given: Path | None) -> Path:
+    """Return the folder for logs; raise InputError without an option or environment variable."""
+    import os
+
+    from hpcsched.errors import Finding, InputError
+
+    if given is not None:
+        return given
+    named = os.environ.get(FOLDER)
+    if not named:
+        message = f"expected --out DIR, or a folder in the environment variable {FOLDER}"
+        raise InputError(Finding("no-folder", message))
+    return Path(named)
+
+
+def _download(address: str, path: Path, sha256: str | None) -> None:
+    """Download a file, and print its size and hash."""
+    import sys
+
+    from hpcsched.terminal import can_draw, rewrite_line
+    from hpcsched.workload.archive.download import fetch as download
+
+    def show(size: int, whole: int | None) -> None:
+        of = f" of {whole / 1e6:.1f}" if whole else ""
+        rewrite_line(f"{size / 1e6:.1f}{of} MB")
+
+    # A progress line in a log file would be thousands of carriage returns.
+    shown = show if can_draw(sys.stderr) else None
+    fetched = download(address, path, sha256, progress=shown)
+    if shown and fetched.received:
+        typer.echo(err=True)
+    how = "went on where it had broken off" if fetched.resumed else "fetched"
+    what = how if fetched.received else "is there already, and is whole"
+    typer.echo(f"{fetched.path}: {what}; {fetched.size} bytes, SHA-256 {fetched.sha256}")
+    if sha256 is None:
+        typer.echo("The catalogue does not know its hash, so only its packing could be checked.")
+
+
+def _fetch(log: "Log", folder: Path) -> None:
+    _download(log.address, folder / log.file_name, log.sha256)
+    typer.echo(f"\nThe log is by courtesy of {log.acknowledge}. Acknowledge them, and cite:")
+    typer.echo(f"  {log.cite}")
+    typer.echo("\nA scenario uses it so:")
+    system = log.system if ":" not in log.system else f"{{{log.system}}}"
+    typer.echo(f"  system: {system}")
+    typer.echo(f"  trace: {{source: swf, path: '${{{FOLDER}}}/{log.file_name}'}}")
+
+
+def _fetch_file(preset: "Preset", file: "PresetFile", folder: Path) -> None:
+    _download(file.address, folder / file.name, file.sha256)
+    typer.echo(f"\n{preset.title}, licence: {preset.licence}. Cite:")
+    typer.echo(f"  {preset.cite}")
+    typer.echo(f"\nTo use it: {preset.get}")
+    typer.echo("A scenario uses it so:")
+    typer.echo(f"  trace: {{source: table, preset: {preset.name}, path: FILE}}")
+
+
+_PRESET_COLUMNS = ("preset", "about", "fetched", "licence")
+
+
+@app.command()
+@with_option_groups
+def presets(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="The preset to show; all by default.")
+    ] = None,
+    *,
+    output: TableOutput,
+) -> None:
+    """List known data sets, or show how to get and read one.
+
+    With a name it shows the columns that the preset reads, whom to cite, the licence, and what a
+    scenario says.
+    """
+    from hpcsched.errors import Finding, InputError
+    from hpcsched.report.tables.report_table import Table
+    from hpcsched.workload.presets.preset_catalogue import find_preset, read_presets
+
+    if name is not None:
+        if output.format_ not in (TableFormat.TEXT, TableFormat.JSON):
+            raise typer.BadParameter("expected --format text or json with a name")
+        try:
+            preset = find_preset(name)
+        except ValueError as error:
+            raise InputError(Finding("unknown-preset", str(error))) from None
+        as_json = output.format_ is TableFormat.JSON
+        output.write(json_text(_content(preset)) if as_json else "\n".join(_lines(preset)))
+        return
+    found = list(read_presets().values())
+    rows = [(one.name, one.about, "yes" if one.files else "no", one.licence) for one in found]
+    table = Table.formatted(_PRESET_COLUMNS, rows, words=len(_PRESET_COLUMNS), name="presets")
+    output.show([table], lambda: [_content(one) for one in found])
+
+
+def _content(preset: "Preset") -> dict[str, Any]:
+    from dataclasses import asdict
+
+    return {**asdict(preset), "trace": dict(preset.trace), "columns": preset.columns}
+
+
+def _lines(preset: "Preset") -> list[str]:
+    """Return the description of a preset, and the keys of a scenario."""
+    fetched = [
+        f"  hpcsched trace fetch {file.name}"
+        + ("" if file.sha256 else "  (its hash is not known, and is printed)")
+        for file in preset.files
+    ]
+    return [
+        f"{preset.title}: {preset.about}",
+        f"page: {preset.home}",
+        f"get: {preset.get}",
+        *fetched,
+        f"licence: {preset.licence}",
+        f"cite: {preset.cite}",
+        f"unit: {preset.unit}",
+        f"notes: {preset.notes}",
+        f"columns: {', '.join(preset.columns)}",
+        f"a scenario: trace: {{source: table, preset: {preset.name}, path: FILE}}",
+    ]

@@ -1,0 +1,169 @@
+"""`hpcsched try`: a log replayed under several dispatchers, without a scenario."""
+
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated
+
+import typer
+
+from hpcsched.cli.options import Force, with_option_groups
+from hpcsched.cli.output import TableFormat, TableFormatOption, tables_text
+
+PANEL = "Start"
+
+_JOBS = 5000
+RUNS = "runs"
+
+
+@dataclass(frozen=True)
+class LogReading:
+    """Options on how the log is read, and the machine that it is replayed on."""
+
+    jobs: Annotated[
+        int, typer.Option(min=0, help="The number of jobs, the first ones; 0: all.")
+    ] = _JOBS
+    nodes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N[xCORES]", help="The machine: 256, or 32x8 for 32 nodes of 8 cores."
+        ),
+    ] = None
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Known data set (trace presets); by the log's columns by default."
+        ),
+    ] = None
+    busiest: Annotated[
+        bool, typer.Option("--busiest", help="Replay the busiest jobs, not the first ones.")
+    ] = False
+    time_zone: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ZONE", help="Time zone of local times, such as Europe/Paris; UTC by default."
+        ),
+    ] = None
+
+
+@with_option_groups
+def try_(
+    log: Annotated[
+        Path | None, typer.Argument(metavar="LOG", help="The log, plain or compressed.")
+    ] = None,
+    *,
+    dispatchers: Annotated[
+        str, typer.Option(metavar="NAMES", help="Dispatchers or queue orders, by commas.")
+    ] = "easy,sjf,order-search",
+    objective: Annotated[
+        str | None, typer.Option(help="The objective; bounded_slowdown by default.")
+    ] = None,
+    reading: LogReading,
+    recorded: Annotated[
+        bool, typer.Option("--recorded", help="Add the log's own schedule.")
+    ] = False,
+    save: Annotated[
+        Path | None, typer.Option(help="Write scenarios and runs into this folder.")
+    ] = None,
+    force: Force = False,
+    example: Annotated[
+        bool, typer.Option("--example", help="Try the log that comes with hpcsched.")
+    ] = False,
+    format_: TableFormatOption = TableFormat.TEXT,
+) -> None:
+    """Replay a log under several dispatchers, without a scenario.
+
+    The format is recognised by the log's content, and the machine taken from its header. Each run
+    is audited. Exits with 1 if an audit finds a violation.
+    """
+    from hpcsched.errors import flag
+    from hpcsched.studies.first_look.first_look import (
+        busiest_jobs,
+        look_at,
+        look_lines,
+        try_scenarios,
+        write_scenarios,
+    )
+    from hpcsched.studies.first_look.first_look_text import (
+        account_text,
+        busier_text,
+        content_of,
+        standing_of,
+        tried_table,
+    )
+    from hpcsched.studies.first_look.log_files import example_log
+    from hpcsched.whole_files import problem
+
+    if (log is None) == (not example):
+        raise typer.BadParameter("expected a log, or --example")
+    if reading.busiest and not reading.jobs:
+        raise typer.BadParameter("--jobs 0 replays all jobs", param_hint="--busiest")
+    # Runs of another log beside these would be compared with them.
+    if save is not None and not force and save.is_dir() and any(save.iterdir()):
+        message = f"it is not empty; {flag('force')} writes into it all the same"
+        raise problem("file-exists", save, message)
+    names = [name.strip() for name in dispatchers.split(",") if name.strip()]
+    path = example_log() if log is None else log
+    look = look_at(
+        path,
+        names,
+        objective=objective,
+        jobs=reading.jobs or None,
+        machine=_machine(reading.nodes),
+        preset=reading.preset,
+        busiest=reading.busiest,
+        zone=reading.time_zone,
+    )
+    # What is told on the way is no part of a table that another program reads.
+    for line in look_lines(look):
+        typer.echo(line, err=format_ is not TableFormat.TEXT)
+    with TemporaryDirectory() if save is None else nullcontext(save) as folder:
+        scenarios = write_scenarios(look, Path(folder))
+        tried = list(
+            try_scenarios(
+                scenarios,
+                Path(folder) / RUNS,
+                begun=lambda label: typer.echo(f"{label} ...", err=True),
+            )
+        )
+        if format_ is TableFormat.TEXT:
+            for line in account_text(tried):
+                typer.echo(line)
+            typer.echo()
+        standing = standing_of(tried, recorded=recorded)
+        table = tried_table(tried, standing)
+        typer.echo(tables_text([table], format_, lambda: content_of(look, tried, standing)))
+    for warning in standing.comparison.warnings:
+        typer.echo(f"warning: {warning}", err=True)
+    bad = [one for one in tried if not one.audit.ok]
+    for one in bad:
+        for line in one.audit.lines():
+            typer.echo(f"{one.label}: {line}", err=True)
+    if format_ is TableFormat.TEXT:
+        if standing.alike:
+            typer.echo(busier_text(look, busiest_jobs(look)))
+        _tell_next(save, names)
+    if bad:
+        raise typer.Exit(1)
+
+
+def _machine(text: str | None) -> tuple[int, int | None] | None:
+    """Return the number of nodes and the cores per node, None if not given."""
+    if text is None:
+        return None
+    nodes, x, cores = text.partition("x")
+    if not nodes.isdecimal() or not int(nodes) or (x and not (cores.isdecimal() and int(cores))):
+        message = f"expected a number of nodes, such as 256, or 32x8; found {text!r}"
+        raise typer.BadParameter(message, param_hint="--nodes")
+    return int(nodes), int(cores) if x else None
+
+
+def _tell_next(save: Path | None, names: list[str]) -> None:
+    """Print the next commands."""
+    if save is not None:
+        typer.echo(f"scenarios and runs in {save}: hpcsched run {save / names[0]}.yaml")
+        page = save / "report.html"
+        typer.echo(f"a page with figures: hpcsched report {save / RUNS} --out {page}")
+    else:
+        typer.echo("to keep these scenarios and runs, add --save DIR")

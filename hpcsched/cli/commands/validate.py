@@ -1,0 +1,238 @@
+"""`hpcsched validate`: checks of scenarios and experiments, without a run."""
+
+import os
+from enum import StrEnum
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hpcsched.cli.options import Env, Overrides, scenario_files, with_option_groups
+from hpcsched.cli.output import TextOutput, json_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hpcsched.errors import Finding
+    from hpcsched.scenario.loading import LoadedScenario
+
+PANEL = "Start"
+
+
+class Format(StrEnum):
+    """The formats of findings."""
+
+    TEXT = "text"
+    JSON = "json"
+    GITHUB = "github"
+
+
+@with_option_groups
+def validate(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE", help="Scenarios and experiments to check, or folders of them."
+        ),
+    ],
+    overrides: Overrides = None,
+    _env: Env = None,
+    *,
+    vary: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also check variants for whatif.")
+    ] = None,
+    space: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also check ranges for tune.")
+    ] = None,
+    format_: Annotated[
+        Format, typer.Option("--format", help="The output format; github is for code review.")
+    ] = Format.TEXT,
+    strict: Annotated[bool, typer.Option("--strict", help="Fail on warnings too.")] = False,
+    output: TextOutput,
+) -> None:
+    """Check scenarios and experiments for errors and warnings.
+
+    Each finding has its file, line and column. Exits with 1 if there is an error, or with --strict
+    a warning.
+    """
+    from hpcsched.errors import Finding, InputError
+
+    found: list[Finding] = []
+    checked = scenario_files(files)
+    if (vary or space) and len(checked) > 1:
+        raise typer.BadParameter("give one scenario with it", param_hint="--vary, --space")
+    for file in checked:
+        try:
+            found.extend(_findings(file, overrides or (), vary, space))
+        # All files are checked, whatever is wrong with one of them.
+        except InputError as error:
+            found.extend(error.findings)
+    number = len(checked) + sum(one is not None for one in (vary, space))
+    match format_:
+        case Format.TEXT:
+            text = as_text(found, number)
+        case Format.JSON:
+            text = json_text(findings_content(found, number))
+        case Format.GITHUB:
+            text = as_github(found)
+    if text or output.out is not None:
+        output.write(text)
+    if any(strict or finding.severity == "error" for finding in found):
+        raise typer.Exit(1)
+
+
+def _findings(
+    file: Path, overrides: "Sequence[str]", vary: Path | None, space: Path | None
+) -> "Sequence[Finding]":
+    """Return the findings about a file; raises InputError where they are errors of reading it."""
+    from hpcsched.scenario.loading import read_repaired
+    from hpcsched.studies.experiment.reading import is_experiment, read_experiment
+    from hpcsched.studies.tuning.tuned_scenario import TunedScenario
+    from hpcsched.studies.whatif.reading import read_whatif
+    from hpcsched.workload.log_recognition import refuse_log
+
+    refuse_log(file)
+    if vary or space:
+        found: list[Finding] = []
+        if vary:
+            found.extend(read_whatif(file, vary, overrides, check=_of_scenario).warnings)
+        if space:
+            found.extend(TunedScenario(file, space, overrides, check=_of_scenario).warnings)
+        return list(dict.fromkeys(found))
+    alone = _without_scenario(file)
+    if alone is not None:
+        return alone
+    if is_experiment(file):
+        return read_experiment(file, overrides, check=_of_scenario).warnings
+    read = read_repaired(file, overrides)
+    # Also what is wrong in the rest of a scenario that has errors: the user mends it in one pass.
+    return read.with_those_of([] if read.loaded is None else _of_scenario(read.loaded))
+
+
+def _of_scenario(loaded: "LoadedScenario") -> "list[Finding]":
+    """Return all findings about a scenario; its parts are built where nothing else is wrong."""
+    from hpcsched.runs.assembly import build_faults
+    from hpcsched.scenario.review import missing_inputs, other_format, review
+
+    found = [*review(loaded), *other_format(loaded)]
+    # Where the review has found an error, such as a solver that is not installed, or where an
+    # input file is missing, there is nothing to build.
+    if not missing_inputs(loaded) and all(finding.severity != "error" for finding in found):
+        found.extend(build_faults(loaded))
+    return found
+
+
+def _without_scenario(file: Path) -> "Sequence[Finding] | None":
+    """Return the findings about a file of variants or ranges; None if it seems to be no such file.
+
+    Only its own keys can be checked: the values are those of a scenario, which it does not name.
+    """
+    from hpcsched.errors import Finding, Place
+    from hpcsched.plugins import manager
+    from hpcsched.scenario.document import parse_document, read_text
+    from hpcsched.scenario.models import Scenario
+    from hpcsched.scenario.positions import Positions
+    from hpcsched.studies.experiment.declaration import ExperimentDeclaration
+    from hpcsched.studies.experiment.declared_file import validated
+    from hpcsched.studies.tuning.tuning_space import TuningSpace
+    from hpcsched.studies.whatif.variation import Variation
+
+    document = parse_document(read_text(file))
+    keys = set(document.value) if isinstance(document.value, dict) else set()
+    others = {*ExperimentDeclaration.model_fields, *Scenario.model_fields}
+    others -= {"name", "description", "matrix", "exclude"}
+    model: type[Variation | TuningSpace]
+    if "parameters" in keys:
+        model, called, option = TuningSpace, "ranges for tune", "--space"
+    elif keys & {"variants", "matrix"} and not keys & others:
+        model, called, option = Variation, "variants for whatif", "--vary"
+    else:
+        return None
+    places = Positions.of(str(file), document)
+    validated(model, document, places, manager.registry())
+    message = (
+        f"a file with {called} is checked with its scenario: hpcsched validate SCENARIO {option}"
+        f" {file}"
+    )
+    if "matrix" in keys:
+        message += "; an experiment has the key 'scenario'"
+    return [Finding("not-checked", message, Place(str(file), 1, 1), severity="warning")]
+
+
+JSON_VERSION = 1
+"""Version of the JSON content; it grows when a key changes or goes, not when one is added."""
+
+
+def as_text(findings: "Sequence[Finding]", files: int) -> str:
+    """Return one line a finding, and a line that counts them."""
+    errors, warnings = _count(findings)
+    count = ", ".join((_many(files, "file"), _many(errors, "error"), _many(warnings, "warning")))
+    return "\n".join([*map(str, findings), count])
+
+
+def findings_content(findings: "Sequence[Finding]", files: int) -> dict[str, Any]:
+    """Return the counts and the list of findings for JSON.
+
+    Returns
+    -------
+    dict
+        A finding has `file`, `line`, `column` (numbers from 1, or null), `severity` (error or
+        warning), `rule`, `key` (a key path, or empty) and `message`.
+    """
+    errors, warnings = _count(findings)
+    items = [
+        {
+            "file": finding.place.file if finding.place else None,
+            "line": finding.place.line if finding.place else None,
+            "column": finding.place.column if finding.place else None,
+            "severity": finding.severity,
+            "rule": finding.rule,
+            "key": finding.key,
+            "message": finding.message,
+        }
+        for finding in findings
+    ]
+    counts = {"files": files, "errors": errors, "warnings": warnings}
+    return {"version": JSON_VERSION, **counts, "findings": items}
+
+
+def as_github(findings: "Sequence[Finding]") -> str:
+    """Return the workflow commands that put findings beside the lines of a pull request."""
+    return "\n".join(map(_github_command, findings))
+
+
+def relative(file: str) -> str:
+    """Return a path relative to the working directory, with forward slashes."""
+    return PurePath(os.path.relpath(file)).as_posix()
+
+
+def _github_command(finding: "Finding") -> str:
+    place = finding.place
+    properties = {
+        "file": relative(place.file) if place else None,
+        "line": place.line if place else None,
+        "col": place.column if place else None,
+        "title": finding.rule,
+    }
+    listed = ",".join(
+        f"{name}={_escape(str(value), ':,')}"
+        for name, value in properties.items()
+        if value is not None
+    )
+    message = f"{finding.key}: {finding.message}" if finding.key else finding.message
+    return f"::{finding.severity} {listed}::{_escape(message)}"
+
+
+def _escape(text: str, more: str = "") -> str:
+    for character in f"%\r\n{more}":
+        text = text.replace(character, f"%{ord(character):02X}")
+    return text
+
+
+def _count(findings: "Sequence[Finding]") -> tuple[int, int]:
+    errors = sum(finding.severity == "error" for finding in findings)
+    return errors, len(findings) - errors
+
+
+def _many(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
