@@ -8,6 +8,7 @@ in closed form, so a table of strata is easy to fit to published means and share
 are drawn without replacement, so that totals come out exact.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Generic, NamedTuple, Protocol, TypeVar
@@ -509,3 +510,185 @@ def jobs_within(
             left -= 1
             if not left:
                 return
+
+
+class Figures(NamedTuple):
+    """Figures of a workload of campaigns.
+
+    Attributes
+    ----------
+    last_entry
+        Share of the jobs after which the last user enters.
+    another_project, most_projects
+        Probability that a user has one more project, and how many at most.
+    at_once
+        Number of simultaneous campaigns.
+    burst
+        Mean size of bursts, as a share of the campaign.
+    gaps
+        Seconds between the jobs of a burst.
+    spreads
+        Deviation of run times from the level of a campaign, as a share of it.
+    mixed
+        Probability that a campaign has several levels at the same time: failures, short trials.
+    most_trials
+        Number of these other levels, at most 2.
+    trial_jobs
+        Range of their jobs, as a share of those of the campaign.
+    trial_reserve
+        Seconds by which they stay below the requested time.
+    """
+
+    jobs: int
+    months: Sequence[Month]
+    weekday: int
+    users: int
+    users_with_one_job: int
+    early_users: int
+    groups: int
+    last_entry: float
+    another_project: float
+    most_projects: int
+    at_once: int
+    burst: float
+    gaps: Weighted[float]
+    spreads: Weighted[float]
+    mixed: float
+    most_trials: int
+    trial_jobs: tuple[float, float]
+    trial_reserve: int
+
+
+class Project(HasUser, Protocol):
+    """Recurrent work of a user: jobs of one kind with the same request."""
+
+    @property
+    def request(self) -> Request:
+        """Request of its jobs."""
+
+    @property
+    def application(self) -> int | None:
+        """Number of its application."""
+
+
+class Terms(NamedTuple):
+    """Queue and requested time of a campaign; `names` begins the names of its jobs."""
+
+    queue: int
+    requested_time: int
+    names: Callable[[], Callable[[], str | None]]
+
+
+Q = TypeVar("Q", bound=Project)
+
+
+class Generator(ABC, Generic[Q]):
+    """Generator of a workload; its state consists of the users and the current campaigns.
+
+    Parameters
+    ----------
+    kinds
+        Run times of each kind of jobs.
+    """
+
+    def __init__(self, draws: Draws, figures: Figures, kinds: Sequence[Sequence[Stratum]]) -> None:
+        self.draws = draws
+        self._figures = figures
+        self._quotas = [Quota(run_times) for run_times in kinds]
+        self._handed_out = 0
+        self._roster = self._make_roster()
+
+    @abstractmethod
+    def project(self, user: User, kind: int) -> Q:
+        """Draw a project of a user."""
+
+    @abstractmethod
+    def terms(self, project: Q, stratum: Stratum) -> Terms:
+        """Draw the terms of a campaign with run times of a stratum."""
+
+    def main_kind(self, user: User) -> int:
+        """Draw the kind of a user's first project."""
+        return 0
+
+    def further_kind(self, main: int) -> int:
+        """Draw the kind of another project."""
+        return 0
+
+    def jobs(self, params: WindowParams) -> Iterator[TracedJob]:
+        """Yield the jobs of a window."""
+        figures = self._figures
+        campaigns = Interleaving(self.draws, self._begin, figures.at_once)
+        of_hours = hours(self.draws, figures.months, figures.weekday)
+        return jobs_within(params, self.draws, campaigns.submissions(of_hours))
+
+    def _make_roster(self) -> Roster[Q]:
+        draws, figures = self.draws, self._figures
+        roster = []
+        users = draw_users(
+            draws,
+            figures.users,
+            early=figures.early_users,
+            with_one_job=figures.users_with_one_job,
+            groups=figures.groups,
+            last_entry=int(figures.last_entry * figures.jobs),
+        )
+        for user in users:
+            main = self.main_kind(user)
+            projects = [self.project(user, main)]
+            most = 1 if user.has_one_job else figures.most_projects
+            while len(projects) < most and draws.chance(figures.another_project):
+                projects.append(self.project(user, self.further_kind(main)))
+            roster.append((user, projects))
+        return Roster(len(self._quotas), roster)
+
+    def _begin(self) -> Campaign | None:
+        """Return another campaign, or None if all jobs have been handed out."""
+        project = self._roster.enter(self._handed_out)
+        if project is not None:
+            if project.user.has_one_job:
+                return self._campaign(project, shortest=1, longest=1)
+            return self._campaign(project, shortest=2)
+        weights = [quota.campaigns_left for quota in self._quotas]
+        if not any(weights):
+            return None
+        several = len(weights) > 1
+        kind = Weighted(range(len(weights)), weights).draw(self.draws) if several else 0
+        return self._campaign(self._roster.draw(self.draws, kind), shortest=1)
+
+    def _campaign(self, project: Q, shortest: int, longest: int | None = None) -> Campaign:
+        draws, quota, figures = self.draws, self._quotas[project.kind], self._figures
+        number = quota.draw(draws, shortest)
+        stratum = quota.levels[number].stratum
+        # Half a job more, since rounding down takes half a job on average.
+        length = shortest + int(draws.exponential(stratum.length - shortest + 0.5))
+        length = min(length, longest or length)
+        terms = self.terms(project, stratum)
+        regimes = [take_regime(draws, quota, number, length, figures.spreads.draw(draws))]
+        if longest is None and draws.chance(figures.mixed):
+            trials = 1 + draws.below(figures.most_trials) if figures.most_trials > 1 else 1
+            for _ in range(trials):
+                number = quota.draw(draws)
+                other = quota.levels[number].stratum
+                highest = min(HOUR, terms.requested_time - figures.trial_reserve)
+                if other.limit is None and other.high <= highest:
+                    jobs = 1 + int(length * draws.between(*figures.trial_jobs))
+                    spread = figures.spreads.draw(draws)
+                    regimes.append(take_regime(draws, quota, number, jobs, spread))
+        name = terms.names()
+        jobs = sum(regime.left for regime in regimes)
+        self._handed_out += jobs
+        user = project.user
+        return Campaign(
+            Asked(
+                project.request,
+                terms.requested_time,
+                user.number,
+                user.group,
+                project.application,
+                terms.queue,
+            ),
+            [regime for regime in regimes if regime.left],
+            figures.burst * jobs,
+            figures.gaps.draw(draws),
+            name,
+        )

@@ -10,7 +10,7 @@ Sources: Galleguillos, *Job Dispatching in HPC Systems*, PhD thesis, 2020 ("thes
 dispatching in HPC systems*, MOD 2017 ("MOD"), sections 2 and 5.1.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from pydantic import Field
@@ -18,21 +18,14 @@ from pydantic import Field
 from hpcsched.context import Context
 from hpcsched.registration import builtin
 from hpcsched.system.system import Request, System
-from hpcsched.workload.job import TracedJob
 from hpcsched.workload.synthetic.campaigns import (
-    Asked,
-    Campaign,
-    Interleaving,
+    Figures,
+    Generator,
     Month,
-    Quota,
-    Roster,
     Stratum,
+    Terms,
     User,
     WindowParams,
-    draw_users,
-    hours,
-    jobs_within,
-    take_regime,
 )
 from hpcsched.workload.synthetic.draws import Draws, Weighted
 from hpcsched.workload.synthetic.synthetic_source import SyntheticSource, checked_request
@@ -181,16 +174,6 @@ OWN_LIMITS = (10 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR, 3 * HOUR, 8 * HOUR, 12 *
 
 # Assumed, and varied until the accuracy of requested times and of the prediction from a user's last
 # jobs came out as published (thesis, sections 4.1.2 and 5.3): see docs/workloads.md.
-AT_ONCE = 12
-"""Number of simultaneous campaigns."""
-BURST = 0.25
-"""Mean size of bursts, as a share of the campaign."""
-GAPS = Weighted((0.2, 1.0, 5.0, 30.0), (1.0, 1.0, 1.0, 1.0))
-"""Seconds between the jobs of a burst: submitted by a script or by hand."""
-SPREADS = Weighted((0.0, 0.02, 0.1, 0.4), (0.02, 0.13, 0.6, 0.25))
-"""Deviation of run times from the level of a campaign, as a share of it."""
-MIXED = 0.3
-"""Probability that a campaign has several levels at the same time: failures, short trials."""
 NUMBERED = 0.6
 """Share of projects that name their jobs with a number at the end; others use one name."""
 NEW_SERIES = 0.12
@@ -216,11 +199,30 @@ class Habits(NamedTuple):
 SERIES_HABITS = Habits(0.1, 0.052, 0.08)
 SCREENING_HABITS = Habits(0.5, 0.02, 0.4)
 
-EARLY_USERS, LAST_ENTRY, GROUPS = 40, 0.9, 45
-"""How many users are there from the beginning, after which share of the jobs the last user enters,
-and in how many groups they are (assumed)."""
-ANOTHER_PROJECT, SAME_KIND, MOST_PROJECTS = 0.65, 0.8, 8
-"""How likely a user has one more project, and that it is of the user's main kind (assumed)."""
+SAME_KIND = 0.8
+"""Probability that another project is of the user's main kind (assumed)."""
+
+FIGURES = Figures(
+    jobs=JOBS,
+    months=MONTHS,
+    weekday=WEEKDAY,
+    users=USERS,
+    users_with_one_job=USERS_WITH_ONE_JOB,
+    early_users=40,
+    groups=45,
+    last_entry=0.9,
+    another_project=0.65,
+    most_projects=8,
+    at_once=12,
+    burst=0.25,
+    gaps=Weighted((0.2, 1.0, 5.0, 30.0), (1.0, 1.0, 1.0, 1.0)),
+    spreads=Weighted((0.0, 0.02, 0.1, 0.4), (0.02, 0.13, 0.6, 0.25)),
+    mixed=0.3,
+    most_trials=2,
+    trial_jobs=(0.2, 1.0),
+    trial_reserve=1,
+)
+"""Jobs, months and users as above; the rest is assumed. Gaps are those of scripts and by hand."""
 
 SYLLABLES = tuple(a + b for a in "bdfgklmnprstv" for b in "ao")
 WORDS = ("run", "job", "sim", "test", "case", "md", "mesh", "scan", "fit", "opt")
@@ -279,10 +281,9 @@ class _Project:
         draws: Draws,
     ) -> None:  # fmt: skip
         self.user = user
-        self.number = number
+        self.application = number
         self.kind = kind
-        self.units = shape.units[draws.below(len(shape.units))]
-        self.request = request
+        self.request = Request(shape.units[draws.below(len(shape.units))], request)
         self.numbers_jobs = draws.chance(NUMBERED)
         syllables = "".join(SYLLABLES[draws.below(len(SYLLABLES))] for _ in range(2))
         self._stem = self._series = syllables + WORDS[draws.below(len(WORDS))]
@@ -309,113 +310,50 @@ class _Project:
         return self._stem + letters
 
 
-class _Eurora:
-    """Generator of the workload; its state consists of the users and the current campaigns."""
+class _Eurora(Generator[_Project]):
+    """Generator of the workload."""
 
     def __init__(self, seed: int, requests: Sequence[Sequence[tuple[int, ...]]]) -> None:
-        self._draws = Draws(seed)
-        self._quotas = [Quota(kind.run_times) for kind in KINDS]
-        self._handed_out = 0
-        self._roster = self._make_roster(requests)
-
-    def jobs(self, params: EuroraLikeParams) -> Iterator[TracedJob]:
-        """Yield the jobs of a window."""
-        draws = self._draws
-        campaigns = Interleaving(draws, self._begin, AT_ONCE)
-        return jobs_within(params, draws, campaigns.submissions(hours(draws, MONTHS, WEEKDAY)))
-
-    def _make_roster(self, requests: Sequence[Sequence[tuple[int, ...]]]) -> Roster[_Project]:
-        draws = self._draws
-        shapes = [
+        self._shapes = [
             Weighted(list(zip(kind.shapes, of_kind, strict=True)), [s.weight for s in kind.shapes])
             for kind, of_kind in zip(KINDS, requests, strict=True)
         ]
-        kinds = Weighted(range(len(KINDS)), [kind.projects for kind in KINDS])
-        count = 0
+        self._kinds = Weighted(range(len(KINDS)), [kind.projects for kind in KINDS])
+        self._projects = 0
+        super().__init__(Draws(seed), FIGURES, [kind.run_times for kind in KINDS])
 
-        def make(user: User, kind: int) -> _Project:
-            nonlocal count
-            count += 1
-            shape, request = shapes[kind].draw(draws)
-            return _Project(user, count, kind, shape, request, draws=draws)
+    def project(self, user: User, kind: int) -> _Project:
+        """Draw a project of a user."""
+        self._projects += 1
+        shape, request = self._shapes[kind].draw(self.draws)
+        return _Project(user, self._projects, kind, shape, request, draws=self.draws)
 
-        roster = []
-        users = draw_users(
-            draws,
-            USERS,
-            early=EARLY_USERS,
-            with_one_job=USERS_WITH_ONE_JOB,
-            groups=GROUPS,
-            last_entry=int(LAST_ENTRY * JOBS),
-        )
-        for k, user in enumerate(users):
-            # the first users see to it that there is work of each kind from the beginning on
-            main = k if k < len(KINDS) else kinds.draw(draws)
-            projects = [make(user, main)]
-            most = 1 if user.has_one_job else MOST_PROJECTS
-            while len(projects) < most and draws.chance(ANOTHER_PROJECT):
-                projects.append(make(user, main if draws.chance(SAME_KIND) else kinds.draw(draws)))
-            roster.append((user, projects))
-        return Roster(len(KINDS), roster)
+    def main_kind(self, user: User) -> int:
+        """Draw the kind of a user's first project."""
+        # The first users see to it that there is work of each kind from the beginning on.
+        return user.number - 1 if user.number <= len(KINDS) else self._kinds.draw(self.draws)
 
-    def _begin(self) -> Campaign | None:
-        """Return another campaign, or None if all jobs have been handed out."""
-        project = self._roster.enter(self._handed_out)
-        if project is not None:
-            return self._first_campaign(project)
-        weights = [quota.campaigns_left for quota in self._quotas]
-        if not any(weights):
-            return None
-        kind = Weighted(range(len(KINDS)), weights).draw(self._draws)
-        return self._campaign(self._roster.draw(self._draws, kind), shortest=1)
+    def further_kind(self, main: int) -> int:
+        """Draw the kind of another project."""
+        return main if self.draws.chance(SAME_KIND) else self._kinds.draw(self.draws)
 
-    def _first_campaign(self, project: _Project) -> Campaign:
-        if project.user.has_one_job:
-            return self._campaign(project, shortest=1, longest=1)
-        return self._campaign(project, shortest=2)
-
-    def _campaign(self, project: _Project, shortest: int, longest: int | None = None) -> Campaign:
-        draws, quota = self._draws, self._quotas[project.kind]
-        number = quota.draw(draws, shortest)
-        stratum = quota.levels[number].stratum
-        # Half a job more, since rounding down takes half a job on average.
-        length = shortest + int(draws.exponential(stratum.length - shortest + 0.5))
-        length = min(length, longest or length)
-        screens = draws.chance(SCREENING)
+    def terms(self, project: _Project, stratum: Stratum) -> Terms:
+        """Draw the terms of a campaign with run times of a stratum."""
+        screens = self.draws.chance(SCREENING)
         habits = SCREENING_HABITS if screens else SERIES_HABITS
-        queue, requested_time = self._queue(stratum, habits)
-        regimes = [take_regime(draws, quota, number, length, SPREADS.draw(draws))]
-        # Some campaigns mix in short runs, such as tests before a long job.
-        if longest is None and draws.chance(MIXED):
-            for _ in range(1 + draws.below(2)):
-                number = quota.draw(draws)
-                other = quota.levels[number].stratum
-                if other.limit is None and other.high <= min(HOUR, requested_time - 1):
-                    jobs = 1 + int(length * draws.between(0.2, 1.0))
-                    regimes.append(take_regime(draws, quota, number, jobs, SPREADS.draw(draws)))
-        if not screens and draws.chance(NEW_SERIES):
-            project.begin_series()
-        jobs = sum(regime.left for regime in regimes)
-        self._handed_out += jobs
-        user = project.user
-        return Campaign(
-            Asked(
-                Request(project.units, project.request),
-                requested_time,
-                user.number,
-                user.group,
-                project.number,
-                queue,
-            ),
-            [regime for regime in regimes if regime.left],
-            BURST * jobs,
-            GAPS.draw(draws),
-            project.new_word if screens else project.next_of_series,
-        )
+
+        def names() -> Callable[[], str | None]:
+            if screens:
+                return project.new_word
+            if self.draws.chance(NEW_SERIES):
+                project.begin_series()
+            return project.next_of_series
+
+        return Terms(*self._queue(stratum, habits), names)
 
     def _queue(self, stratum: Stratum, habits: Habits) -> tuple[int, int]:
         """Return the queue and the requested time of a campaign with run times of a stratum."""
-        draws, own = self._draws, _own_limit(stratum)
+        draws, own = self.draws, _own_limit(stratum)
         if stratum.limit is not None:
             return DEBUG if stratum.limit == LIMITS[DEBUG] else PARALLEL, stratum.limit
         sets_limit = draws.chance(habits.own_limit)

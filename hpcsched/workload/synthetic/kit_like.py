@@ -7,7 +7,7 @@ Sources: Galleguillos, *Job Dispatching in HPC Systems*, PhD thesis, 2020 ("thes
 the header of the log KIT-FH2-2016-1 in the Parallel Workloads Archive ("header").
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from pydantic import Field
@@ -15,21 +15,14 @@ from pydantic import Field
 from hpcsched.context import Context
 from hpcsched.registration import builtin
 from hpcsched.system.system import Request
-from hpcsched.workload.job import TracedJob
 from hpcsched.workload.synthetic.campaigns import (
-    Asked,
-    Campaign,
-    Interleaving,
+    Figures,
+    Generator,
     Month,
-    Quota,
-    Roster,
     Stratum,
+    Terms,
     User,
     WindowParams,
-    draw_users,
-    hours,
-    jobs_within,
-    take_regime,
 )
 from hpcsched.workload.synthetic.draws import Draws, Weighted
 from hpcsched.workload.synthetic.synthetic_source import SyntheticSource, checked_request
@@ -155,24 +148,30 @@ LIMITS = (
 )
 """Requested times of users (assumed)."""
 
-# Assumed, all of it.
-AT_ONCE = 25
-"""Number of simultaneous campaigns."""
-BURST = 0.4
-"""Mean size of bursts, as a share of the campaign."""
-GAPS = Weighted((1.0, 10.0, 60.0), (1.0, 1.0, 1.0))
-"""Seconds between the jobs of a burst."""
-SPREADS = Weighted((0.02, 0.1, 0.4), (0.2, 0.4, 0.4))
-"""Deviation of run times from the level of a campaign, as a share of it."""
-MIXED = 0.35
-"""Probability that a campaign has several levels at the same time."""
 MOST_STEPS = 4
-"""Maximum number of limits above the smallest sufficient one."""
-EARLY_USERS, LAST_ENTRY, GROUPS = 50, 0.9, 40
-"""How many users are there from the beginning, after which share of the jobs the last user enters,
-and in how many groups they are."""
-ANOTHER_PROJECT, MOST_PROJECTS = 0.6, 6
-"""How likely a user has one more project, and how many at most."""
+"""Maximum number of limits above the smallest sufficient one (assumed)."""
+
+FIGURES = Figures(
+    jobs=JOBS,
+    months=MONTHS,
+    weekday=WEEKDAY,
+    users=USERS,
+    users_with_one_job=USERS_WITH_ONE_JOB,
+    early_users=50,
+    groups=40,
+    last_entry=0.9,
+    another_project=0.6,
+    most_projects=6,
+    at_once=25,
+    burst=0.4,
+    gaps=Weighted((1.0, 10.0, 60.0), (1.0, 1.0, 1.0)),
+    spreads=Weighted((0.02, 0.1, 0.4), (0.2, 0.4, 0.4)),
+    mixed=0.35,
+    most_trials=1,
+    trial_jobs=(0.0, 1.0),
+    trial_reserve=0,
+)
+"""Jobs, months and users as above; the rest is assumed."""
 
 
 class KitLikeParams(WindowParams):
@@ -219,16 +218,15 @@ def make_kit_like(params: KitLikeParams, context: Context) -> SyntheticSource:
     )
 
 
-class _Project:
+class _Project(NamedTuple):
     """Recurrent work of a user: jobs with the same request and the same reserve of time."""
 
-    kind = 0
-
-    def __init__(self, user: User, shape: Shape, request: tuple[int, ...], draws: Draws) -> None:
-        self.user = user
-        self.shape = shape
-        self.request = request
-        self.steps = draws.below(MOST_STEPS + 1)
+    user: User
+    request: Request
+    queue: int
+    steps: int
+    kind: int = 0
+    application: int | None = None
 
     def limit(self, stratum: Stratum) -> int:
         """Return the requested time of jobs with run times of a stratum."""
@@ -238,86 +236,23 @@ class _Project:
         return LIMITS[min(enough + self.steps, len(LIMITS) - 1)]
 
 
-class _Kit:
-    """Generator of the workload; its state consists of the users and the current campaigns."""
+class _Kit(Generator[_Project]):
+    """Generator of the workload."""
 
     def __init__(self, seed: int, requests: Sequence[tuple[int, ...]]) -> None:
-        self._draws = Draws(seed)
-        self._quota = Quota(RUN_TIMES)
-        self._handed_out = 0
-        self._roster = self._make_roster(requests)
+        asked = list(zip(SHAPES, requests, strict=True))
+        self._shapes = Weighted(asked, [shape.weight for shape in SHAPES])
+        super().__init__(Draws(seed), FIGURES, [RUN_TIMES])
 
-    def jobs(self, params: KitLikeParams) -> Iterator[TracedJob]:
-        """Yield the jobs of a window."""
-        draws = self._draws
-        campaigns = Interleaving(draws, self._begin, AT_ONCE)
-        return jobs_within(params, draws, campaigns.submissions(hours(draws, MONTHS, WEEKDAY)))
+    def project(self, user: User, kind: int) -> _Project:
+        """Draw a project of a user."""
+        shape, request = self._shapes.draw(self.draws)
+        steps = self.draws.below(MOST_STEPS + 1)
+        return _Project(user, Request(shape.units, request), shape.queue, steps)
 
-    def _make_roster(self, requests: Sequence[tuple[int, ...]]) -> Roster[_Project]:
-        draws = self._draws
-        shapes = Weighted(
-            list(zip(SHAPES, requests, strict=True)), [shape.weight for shape in SHAPES]
-        )
-        roster = []
-        users = draw_users(
-            draws,
-            USERS,
-            early=EARLY_USERS,
-            with_one_job=USERS_WITH_ONE_JOB,
-            groups=GROUPS,
-            last_entry=int(LAST_ENTRY * JOBS),
-        )
-        for user in users:
-            projects = [_Project(user, *shapes.draw(draws), draws)]
-            most = 1 if user.has_one_job else MOST_PROJECTS
-            while len(projects) < most and draws.chance(ANOTHER_PROJECT):
-                projects.append(_Project(user, *shapes.draw(draws), draws))
-            roster.append((user, projects))
-        return Roster(1, roster)
-
-    def _begin(self) -> Campaign | None:
-        """Return another campaign, or None if all jobs have been handed out."""
-        project = self._roster.enter(self._handed_out)
-        if project is None:
-            if not self._quota.left:
-                return None
-            return self._campaign(self._roster.draw(self._draws, 0), shortest=1)
-        if project.user.has_one_job:
-            return self._campaign(project, shortest=1, longest=1)
-        return self._campaign(project, shortest=2)
-
-    def _campaign(self, project: _Project, shortest: int, longest: int | None = None) -> Campaign:
-        draws, quota = self._draws, self._quota
-        number = quota.draw(draws, shortest)
-        stratum = quota.levels[number].stratum
-        # Half a job more, since rounding down takes half a job on average.
-        length = shortest + int(draws.exponential(stratum.length - shortest + 0.5))
-        length = min(length, longest or length)
-        limit = project.limit(stratum)
-        regimes = [take_regime(draws, quota, number, length, SPREADS.draw(draws))]
-        if longest is None and draws.chance(MIXED):
-            number = quota.draw(draws)
-            other = quota.levels[number].stratum
-            if other.limit is None and other.high <= min(HOUR, limit):
-                jobs = 1 + int(length * draws.uniform())
-                regimes.append(take_regime(draws, quota, number, jobs, SPREADS.draw(draws)))
-        jobs = sum(regime.left for regime in regimes)
-        self._handed_out += jobs
-        user, shape = project.user, project.shape
-        return Campaign(
-            Asked(
-                Request(shape.units, project.request),
-                limit,
-                user.number,
-                user.group,
-                None,
-                shape.queue,
-            ),
-            [regime for regime in regimes if regime.left],
-            BURST * jobs,
-            GAPS.draw(draws),
-            _no_name,
-        )
+    def terms(self, project: _Project, stratum: Stratum) -> Terms:
+        """Return the terms of a campaign; its jobs have no names."""
+        return Terms(project.queue, project.limit(stratum), lambda: _no_name)
 
 
 def _no_name() -> None:
