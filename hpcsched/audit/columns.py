@@ -215,6 +215,10 @@ class RunColumns:
         """Mask of the rows of jobs that ran, `[J]`."""
         return self.has_start & self.has_end
 
+    def on_known_nodes(self, system: System) -> BoolArray:
+        """Return the mask of the places on nodes that the system has, `[P]`."""
+        return np.asarray((self.node >= 0) & (self.node < system.node_count))
+
     @property
     def place_row(self) -> IntArray:
         """Row of each place, `[P]`."""
@@ -288,6 +292,50 @@ def read_run(run: RunDirectory, system: System) -> RunColumns:
         node=node,
         node_units=node_units,
     )
+
+
+def group_names(system: System) -> npt.NDArray[np.str_]:
+    """Return the name of the group of each node."""
+    return np.repeat([g.name for g in system.groups], [g.count for g in system.groups])
+
+
+def levels_over_time(
+    keys: IntArray, begin: IntArray, end: IntArray, amounts: IntArray
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the amounts held over time, by key, such as a node.
+
+    Ends come before begins of the same instant, so that what has no length holds nothing.
+
+    Parameters
+    ----------
+    amounts
+        Amounts held from begin to end, `[N]` or `[N, R]`.
+
+    Returns
+    -------
+    tuple
+        Key, instant, and amounts from then on, at each instant at which something begins or ends.
+    """
+    key, time = np.concatenate((keys, keys)), np.concatenate((begin, end))
+    order = np.lexsort((time, key))
+    key, time = key[order], time[order]
+    new = np.concatenate(([True], (np.diff(key) != 0) | (np.diff(time) != 0)))[: len(key)]
+    instants = np.flatnonzero(new)
+    changes = np.concatenate((amounts, -amounts))[order]
+    # All that a key takes it gives back, so that the sum starts anew with each.
+    level = np.cumsum(np.add.reduceat(changes, instants, axis=0), axis=0)
+    return key[instants], time[instants], level
+
+
+Amounts = npt.NDArray[Any]
+
+
+def sums_upto(times: IntArray, amounts: Amounts, at: IntArray, side: Any = "right") -> Amounts:
+    """Return the cumulative amount at each instant; just before it for `side="left"`."""
+    order = np.argsort(times)
+    sums = np.concatenate((np.zeros(1, dtype=amounts.dtype), np.cumsum(amounts[order])))
+    found: Amounts = sums[np.searchsorted(times[order], at, side=side)]
+    return found
 
 
 def match(trace: TraceColumns, run: RunColumns) -> tuple[IntArray, IntArray]:

@@ -1,11 +1,19 @@
 """Checks of jobs: presence, requests, times, places, capacity, dependencies, recorded starts."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from hpcsched.audit.columns import BoolArray, RunColumns, TraceColumns
+from hpcsched.audit.columns import (
+    BoolArray,
+    RunColumns,
+    TraceColumns,
+    group_names,
+    levels_over_time,
+    sums_upto,
+)
 from hpcsched.audit.violations import Check
 from hpcsched.system.system import IntArray, System
 from hpcsched.workload.job_columns import FLAGS
@@ -77,43 +85,50 @@ def check_times(
     check = Check("no job starts before its submission, each ends when and as it must", len(rows))
     # An unknown state is reported first; the comparisons below would hide it.
     known = np.isin(run.state[rows], ("completed", "killed", "rejected", "failed"))
-    for row in rows[~known].tolist():
-        check.found(
-            f"job {run.job_id[row]}: state: expected a known one, found {str(run.state[row])!r}"
-        )
+    job = run.job_id
+    check.found_at(
+        rows[~known],
+        lambda k: f"job {job[k]}: state: expected a known one, found {str(run.state[k])!r}",
+    )
     rejected = run.state[rows] == "rejected"
     placed = (run.places[rows] > 0) | run.unpaired[rows]
-    for row in rows[run.predicted_run_time[rows] < 1].tolist():
-        predicted = run.predicted_run_time[row]
-        check.found(
-            f"job {run.job_id[row]}: predicted_run_time: expected at least 1, found {predicted}"
-        )
+    check.found_at(
+        rows[run.predicted_run_time[rows] < 1],
+        lambda k: (
+            f"job {job[k]}: predicted_run_time: expected at least 1, found"
+            f" {run.predicted_run_time[k]}"
+        ),
+    )
     has_times = run.has_start[rows] | run.has_end[rows] | run.has_run_time[rows]
     stated = {"requested-time": trace.requested_time, "actual": trace.run_time}.get(predictor)
     if stated is not None:
         predictions = np.maximum(stated[of], 1), run.predicted_run_time[rows]
         _expect_equal(check, "predicted_run_time", run.job_id[rows], *predictions)
-    odd = rejected & (has_times | placed)
-    for row in rows[odd].tolist():
-        check.found(f"job {run.job_id[row]}: expected no start, end or places of a rejected job")
-    unsaid = rejected != (run.rejected_by[rows] != "")
-    for row in rows[unsaid].tolist():
-        check.found(f"job {run.job_id[row]}: expected rejected_by of rejected jobs alone")
-    timeless = ~rejected & ~(run.ran[rows] & run.has_run_time[rows])
-    for row in rows[timeless].tolist():
-        check.found(
-            f"job {run.job_id[row]}: state {run.state[row]}: expected a start and an end time,"
-            " found none"
-        )
+    check.found_at(
+        rows[rejected & (has_times | placed)],
+        lambda k: f"job {job[k]}: expected no start, end or places of a rejected job",
+    )
+    check.found_at(
+        rows[rejected != (run.rejected_by[rows] != "")],
+        lambda k: f"job {job[k]}: expected rejected_by of rejected jobs alone",
+    )
+    check.found_at(
+        rows[~rejected & ~(run.ran[rows] & run.has_run_time[rows])],
+        lambda k: (
+            f"job {job[k]}: state {run.state[k]}: expected a start and an end time, found none"
+        ),
+    )
 
     ran = run.ran[rows] & ~rejected
     rows, of = rows[ran], of[ran]
     ids, start, submit = run.job_id[rows], run.start_time[rows], trace.submit_time[of]
-    early = start < submit
-    for job_id, s, t in zip(
-        ids[early].tolist(), start[early].tolist(), submit[early].tolist(), strict=True
-    ):
-        check.found(f"job {job_id}: start_time: expected at least {t}, its submission, found {s}")
+    check.found_at(
+        np.flatnonzero(start < submit),
+        lambda k: (
+            f"job {ids[k]}: start_time: expected at least {submit[k]}, its submission, found"
+            f" {start[k]}"
+        ),
+    )
     run_time, state = trace.run_time[of], np.full(len(of), "completed")
     if kill_at_requested_time:
         over = run_time > trace.requested_time[of]
@@ -133,15 +148,9 @@ def _expect_equal(
     check: Check, name: str, ids: IntArray, expected: Any, found: Sequence[Any] | Any
 ) -> None:
     """Count a violation for each row in which two columns differ."""
-    differ = expected != found
-    check.found_many(
-        int(differ.sum()),
-        (
-            f"job {job_id}: {name}: expected {e}, found {f}"
-            for job_id, e, f in zip(
-                ids[differ].tolist(), expected[differ].tolist(), found[differ].tolist(), strict=True
-            )
-        ),
+    check.found_at(
+        np.flatnonzero(expected != found),
+        lambda k: f"job {ids[k]}: {name}: expected {expected[k]}, found {found[k]}",
     )
 
 
@@ -156,70 +165,83 @@ def check_places(trace: TraceColumns, run: RunColumns, match: Match, system: Sys
     ran = np.isin(np.arange(len(run.job_id)), rows) & run.ran
     check.looked_at = int(run.places[ran].sum())
 
-    for row in np.flatnonzero(ran & run.unpaired).tolist():
-        check.found(f"job {run.job_id[row]}: expected units for each node, found other numbers")
+    check.found_at(
+        np.flatnonzero(ran & run.unpaired),
+        lambda k: f"job {run.job_id[k]}: expected units for each node, found other numbers",
+    )
     place_row = run.place_row
     placed = np.zeros(len(run.job_id), dtype=np.int64)
     np.add.at(placed, place_row, run.node_units)
-    paired = np.flatnonzero(ran & ~run.unpaired)
-    wanted = trace.units[trace_of[paired]]
-    for p in np.flatnonzero(placed[paired] != wanted).tolist():
-        job_id, found = run.job_id[paired[p]], placed[paired[p]]
-        check.found(f"job {job_id}: units placed: expected {wanted[p]}, found {found}")
+    wanted = trace.units[trace_of]
+    check.found_at(
+        np.flatnonzero(ran & ~run.unpaired & (placed != wanted)),
+        lambda k: f"job {run.job_id[k]}: units placed: expected {wanted[k]}, found {placed[k]}",
+    )
 
     counted = ran[place_row]
     place_row, node, units = place_row[counted], run.node[counted], run.node_units[counted]
     # Later checks index capacity by node, so nodes that do not exist are dropped here.
-    exists = (node >= 0) & (node < system.node_count)
-    for p in np.flatnonzero(~exists).tolist():
-        last = system.node_count - 1
-        job_id = run.job_id[place_row[p]]
-        check.found(f"job {job_id}: node: expected a number from 0 to {last}, found {node[p]}")
-    for p in np.flatnonzero(units < 1).tolist():
-        job_id = run.job_id[place_row[p]]
-        check.found(f"job {job_id}, node {node[p]}: units: expected at least 1, found {units[p]}")
-    _check_distinct(check, run, place_row, node)
-
-    place_row, node, units = place_row[exists], node[exists], units[exists]
-    traced = trace_of[place_row]
-    for p in np.flatnonzero(~_in_group(trace, traced, node, system)).tolist():
-        names = ", ".join(sorted(trace.node_groups[traced[p]] or ()))
-        where = system.node_name(int(node[p]))
-        job_id = run.job_id[place_row[p]]
-        check.found(f"job {job_id}: node: expected one of {names or 'no group'}, found {where}")
-    named = np.array([nodes is not None for nodes in trace.allowed_nodes])
-    for p in np.flatnonzero(named[traced]).tolist():
-        if int(node[p]) not in (trace.allowed_nodes[traced[p]] or ()):
-            where = system.node_name(int(node[p]))
-            job_id = run.job_id[place_row[p]]
-            check.found(f"job {job_id}: node: expected one that it may use, found {where}")
-    for p in np.flatnonzero(trace.flags["one_unit_per_node"][traced] & (units > 1)).tolist():
-        where = system.node_name(int(node[p]))
-        job_id = run.job_id[place_row[p]]
-        check.found(f"job {job_id}, node {where}: units: expected 1 on each, found {units[p]}")
-    asked = units[:, np.newaxis] * trace.unit_request[traced]
-    for p, r in np.argwhere(asked > system.capacity[node]).tolist():
-        check.found(
-            f"job {run.job_id[place_row[p]]}, node {system.node_name(int(node[p]))}:"
-            f" {system.resource_types[r]}: expected at most {system.capacity[node[p], r]},"
-            f" its capacity, found {asked[p, r]}"
-        )
+    exists = run.on_known_nodes(system)[counted]
+    job, last = run.job_id[place_row], system.node_count - 1
+    check.found_at(
+        np.flatnonzero(~exists),
+        lambda p: f"job {job[p]}: node: expected a number from 0 to {last}, found {node[p]}",
+    )
+    check.found_at(
+        np.flatnonzero(units < 1),
+        lambda p: f"job {job[p]}, node {node[p]}: units: expected at least 1, found {units[p]}",
+    )
+    order = np.lexsort((node, place_row))
+    again = (np.diff(place_row[order]) == 0) & (np.diff(node[order]) == 0)
+    check.found_at(
+        order[:-1][again],
+        lambda p: f"job {job[p]}: node {node[p]}: expected once, found again",
+    )
+    _check_eligible(
+        check, trace, system, tuple(c[exists] for c in (job, node, units, trace_of[place_row]))
+    )
     return check
 
 
-def _check_distinct(check: Check, run: RunColumns, place_row: IntArray, node: IntArray) -> None:
-    """Check that no row names a node twice."""
-    order = np.lexsort((node, place_row))
-    rows, nodes = place_row[order], node[order]
-    again = np.flatnonzero((np.diff(rows) == 0) & (np.diff(nodes) == 0))
-    for p in again.tolist():
-        check.found(f"job {run.job_id[rows[p]]}: node {nodes[p]}: expected once, found again")
+def _check_eligible(
+    check: Check, trace: TraceColumns, system: System, places: tuple[IntArray, ...]
+) -> None:
+    """Check that places are on eligible nodes with enough capacity.
+
+    `places` has the number of the job, the node, the units, and the place of the job in the trace.
+    """
+    job, node, units, traced = places
+
+    def where(p: int) -> str:
+        return system.node_name(int(node[p]))
+
+    def groups(p: int) -> str:
+        return ", ".join(sorted(trace.node_groups[traced[p]] or ())) or "no group"
+
+    check.found_at(
+        np.flatnonzero(~_in_group(trace, traced, node, system)),
+        lambda p: f"job {job[p]}: node: expected one of {groups(p)}, found {where(p)}",
+    )
+    named = np.array([nodes is not None for nodes in trace.allowed_nodes])
+    for p in np.flatnonzero(named[traced]).tolist():
+        if int(node[p]) not in (trace.allowed_nodes[traced[p]] or ()):
+            check.found(f"job {job[p]}: node: expected one that it may use, found {where(p)}")
+    check.found_at(
+        np.flatnonzero(trace.flags["one_unit_per_node"][traced] & (units > 1)),
+        lambda p: f"job {job[p]}, node {where(p)}: units: expected 1 on each, found {units[p]}",
+    )
+    asked = units[:, np.newaxis] * trace.unit_request[traced]
+    for p, r in np.argwhere(asked > system.capacity[node]).tolist():
+        check.found(
+            f"job {job[p]}, node {where(p)}: {system.resource_types[r]}: expected at most"
+            f" {system.capacity[node[p], r]}, its capacity, found {asked[p, r]}"
+        )
 
 
 def _in_group(trace: TraceColumns, traced: IntArray, node: IntArray, system: System) -> BoolArray:
     """Return a mask of the places on a node of a group that the job may use, `[P]`."""
     fine = np.ones(len(node), dtype=np.bool_)
-    names = np.repeat([g.name for g in system.groups], [g.count for g in system.groups])
+    names = group_names(system)
     # Few different wishes, many jobs: compare by number.
     number = {groups: k for k, groups in enumerate(dict.fromkeys(trace.node_groups))}
     wish = np.array([number[groups] for groups in trace.node_groups])[traced]
@@ -238,9 +260,8 @@ def check_capacity(run: RunColumns, system: System) -> Check:
     """
     check = Check("no node is overcommitted, or shared with an exclusive job, at any instant")
     row = run.place_row
-    exists = (run.node >= 0) & (run.node < system.node_count)
     # Places on nodes that do not exist are reported by the check of places.
-    holds = run.ran[row] & (run.end_time[row] > run.start_time[row]) & exists
+    holds = run.ran[row] & (run.end_time[row] > run.start_time[row]) & run.on_known_nodes(system)
     row, node, units = row[holds], run.node[holds], run.node_units[holds]
     capacity = system.capacity[node]
     allocated = np.where(
@@ -249,38 +270,22 @@ def check_capacity(run: RunColumns, system: System) -> Check:
         units[:, np.newaxis] * run.unit_request[row],
     )
 
-    event_node = np.concatenate((node, node))
-    event_time = np.concatenate((run.start_time[row], run.end_time[row]))
-    # Sorted by node, then time: one cumulative sum covers all nodes.
-    order = np.lexsort((event_time, event_node))
-    event_node, event_time = event_node[order], event_time[order]
-    new = np.full(len(order), True)
-    new[1:] = (np.diff(event_node) != 0) | (np.diff(event_time) != 0)
-    instants = np.flatnonzero(new)
-    check.looked_at = len(instants)
-    if not len(instants):
-        return check
-    at_node, at_time = event_node[instants], event_time[instants]
-    for r, resource in enumerate(system.resource_types):
-        change = np.concatenate((allocated[:, r], -allocated[:, r]))[order]
-        # All that a node takes it gives back, so that the sum starts anew with each node.
-        level = np.cumsum(np.add.reduceat(change, instants))
-        room = system.capacity[at_node, r]
-        over = np.flatnonzero(level > room)
-        check.found_many(
-            len(over),
-            (
-                f"node {system.node_name(n)}, second {time}: {resource}: expected at most {most},"
-                f" its capacity, found {found}, held by {_holders(run, row[node == n], time)}"
-                for n, time, most, found in zip(
-                    at_node[over].tolist(),
-                    at_time[over].tolist(),
-                    room[over].tolist(),
-                    level[over].tolist(),
-                    strict=True,
-                )
-            ),
+    at_node, at_time, level = levels_over_time(
+        node, run.start_time[row], run.end_time[row], allocated
+    )
+    check.looked_at = len(at_node)
+
+    def message(k: int, r: int) -> str:
+        n, time = at_node[k], at_time[k]
+        return (
+            f"node {system.node_name(int(n))}, second {time}: {system.resource_types[r]}: expected"
+            f" at most {system.capacity[n, r]}, its capacity, found {level[k, r]}, held by"
+            f" {_holders(run, row[node == n], time)}"
         )
+
+    for r in range(len(system.resource_types)):
+        over = np.flatnonzero(level[:, r] > system.capacity[at_node, r])
+        check.found_at(over, partial(message, r=r))
     return check
 
 
@@ -386,13 +391,11 @@ def check_recorded_starts(
     rows, of = rows[ran], of[ran]
     late = run.start_time[rows] - due.at[of]
     check.looked_at += len(rows)
-    early = np.flatnonzero(late < 0).tolist()
-    check.found_many(
-        len(early),
-        (
+    check.found_at(
+        np.flatnonzero(late < 0),
+        lambda k: (
             f"job {run.job_id[rows[k]]}: start_time: expected {due.at[of[k]]} or later,"
             f" found {run.start_time[rows[k]]}"
-            for k in early
         ),
     )
     if partial:
@@ -431,7 +434,7 @@ def _check_want_of_room(
         return
     units = np.where(run.ran, run.units, 0)
     # Jobs without length have left again when the last round of the instant is over.
-    busy = _upto(run.start_time, units, at) - _upto(run.end_time, units, at)
+    busy = sums_upto(run.start_time, units, at) - sums_upto(run.end_time, units, at)
     free = int(system.capacity[:, asked].sum()) - busy
     check.looked_at += len(late)
     for k in np.flatnonzero(free >= run.units[late]).tolist():
@@ -439,10 +442,3 @@ def _check_want_of_room(
             f"job {run.job_id[late[k]]}: expected to start at {at[k]}, when {free[k]} units were"
             f" free, found it started at {run.start_time[late[k]]}"
         )
-
-
-def _upto(times: IntArray, units: IntArray, at: IntArray) -> IntArray:
-    """Return the cumulative number of units up to and including each instant."""
-    order = np.argsort(times, kind="stable")
-    sums = np.concatenate(([0], np.cumsum(units[order])))
-    return np.asarray(sums[np.searchsorted(times[order], at, side="right")])

@@ -6,7 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from hpcsched.audit.columns import LostColumns, RunColumns, TraceColumns
+from hpcsched.audit.columns import (
+    LostColumns,
+    RunColumns,
+    TraceColumns,
+    group_names,
+    levels_over_time,
+)
 from hpcsched.audit.job_checks import Match
 from hpcsched.audit.violations import Check
 from hpcsched.runs.directory import RunDirectory
@@ -105,7 +111,7 @@ def _room_finder(
     trace: TraceColumns, system: System, declared: tuple[Partition, ...]
 ) -> Callable[[int, int], Room]:
     """Return a function from job `k` and partition `n` to the room for the job's units there."""
-    names = np.repeat([g.name for g in system.groups], [g.count for g in system.groups])
+    names = group_names(system)
 
     # Few requests are distinct, and a log has a hundred thousand jobs.
     @cache
@@ -142,20 +148,19 @@ def _check_nodes(
 ) -> Check:
     """Check that jobs run on the node groups of their partition."""
     check = Check("jobs run on the node groups of their partition", len(run.node))
-    names = np.repeat([g.name for g in system.groups], [g.count for g in system.groups])
+    names = group_names(system)
     row = run.place_row
-    exists = (run.node >= 0) & (run.node < system.node_count)
+    exists = run.on_known_nodes(system)
     for n, partition in enumerate(declared):
         if partition.groups is None:
             continue
         mine = np.flatnonzero((run_partition[row] == n) & exists)
         outside = mine[~np.isin(names[run.node[mine]], list(partition.groups))]
+        groups = ", ".join(sorted(partition.groups))
         for p in outside.tolist():
-            check.found(
-                f"job {run.job_id[row[p]]}: partition {partition.name}: expected a node of"
-                f" {', '.join(sorted(partition.groups))}, found"
-                f" {system.node_name(int(run.node[p]))}"
-            )
+            where = system.node_name(int(run.node[p]))
+            claim = f"job {run.job_id[row[p]]}: partition {partition.name}"
+            check.found(f"{claim}: expected a node of {groups}, found {where}")
     return check
 
 
@@ -171,43 +176,28 @@ def _check_users(
     accounts = np.where(users >= 0, users, ~np.arange(len(users)))
     for n, partition in enumerate(declared):
         rows = np.flatnonzero(run.ran & (run_partition == n))
-        ones = np.ones(len(rows), dtype=np.int64)
+        times = run.start_time[rows], run.end_time[rows]
         for what, most, amounts in (
-            ("running_jobs_per_user", partition.running_jobs_per_user, ones),
+            ("running_jobs_per_user", partition.running_jobs_per_user, np.ones_like(rows)),
             ("nodes_per_user", partition.nodes_per_user, run.places[rows]),
         ):
             if most is not None and len(rows):
-                claim = f"partition {partition.name}: {what}"
-                _check_level(check, run, (rows, accounts[rows], amounts), most, claim)
+                found = levels_over_time(accounts[rows], *times, amounts)
+                _check_level(check, found, most, f"partition {partition.name}: {what}")
     return check
 
 
 def _check_level(
-    check: Check,
-    run: RunColumns,
-    allocated: tuple[IntArray, IntArray, IntArray],
-    most: int,
-    claim: str,
+    check: Check, found: tuple[IntArray, IntArray, IntArray], most: int, claim: str
 ) -> None:
     """Check that the jobs of no account hold more than `most` together, at any instant."""
-    rows, accounts, amounts = allocated
-    account = np.concatenate((accounts, accounts))
-    time = np.concatenate((run.start_time[rows], run.end_time[rows]))
-    change = np.concatenate((amounts, -amounts))
-    order = np.lexsort((time, account))
-    account, time, change = account[order], time[order], change[order]
-    follows = (np.diff(account) == 0) & (np.diff(time) == 0)
-    instants = np.flatnonzero(np.concatenate(([True], ~follows)))
-    # All that an account takes it gives back, so that the sum starts anew with each.
-    level = np.cumsum(np.add.reduceat(change, instants))
-    check.looked_at += len(instants)
-    over = np.flatnonzero(level > most)
-    check.found_many(
-        len(over),
-        (
-            f"{claim}: second {time[k]}, {_whose(int(account[k]))}: expected at most {most},"
-            f" found {amount}"
-            for k, amount in zip(instants[over].tolist(), level[over].tolist(), strict=True)
+    account, time, level = found
+    check.looked_at += len(level)
+    check.found_at(
+        np.flatnonzero(level > most),
+        lambda k: (
+            f"{claim}: second {time[k]}, {_whose(int(account[k]))}: expected at most {most}, found"
+            f" {level[k]}"
         ),
     )
 

@@ -153,13 +153,11 @@ def check_round_rows(
 
 def _expect(check: Check, name: str, rounds: RoundColumns, expected: Any, found: Any) -> None:
     """Count a violation for each round in which a column differs from its expected values."""
-    differ = np.flatnonzero(expected != found)
-    check.found_many(
-        len(differ),
-        (
-            f"round {k + 1}, second {rounds.now[k]}: {name}: expected {expected[k]},"
-            f" found {found[k]}"
-            for k in differ.tolist()
+    check.found_at(
+        np.flatnonzero(expected != found),
+        lambda k: (
+            f"round {k + 1}, second {rounds.now[k]}: {name}: expected {expected[k]}, found"
+            f" {found[k]}"
         ),
     )
 
@@ -179,13 +177,11 @@ def _check_running(check: Check, rounds: RoundColumns, happened: Happenings) -> 
     at_once = before - before[np.minimum(first, np.arange(len(before)))]
     most = before - ended - earlier
     least = most - np.minimum(upto - earlier, at_once)
-    wrong = np.flatnonzero((rounds.running < least) | (rounds.running > most))
-    check.found_many(
-        len(wrong),
-        (
+    check.found_at(
+        np.flatnonzero((rounds.running < least) | (rounds.running > most)),
+        lambda k: (
             f"round {k + 1}, second {rounds.now[k]}: running: expected {least[k]} to {most[k]},"
             f" found {rounds.running[k]}"
-            for k in wrong.tolist()
         ),
     )
 

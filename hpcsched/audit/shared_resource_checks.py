@@ -163,13 +163,9 @@ def _check_largest(
     most = max([offered_at(resource, begin), *later])
     own = _own(resource, trace, run, match, system)
     check.looked_at = int(run.ran.sum())
-    over = np.flatnonzero(run.ran & (own > most))
-    check.found_many(
-        len(over),
-        (
-            f"job {job}: expected it to draw at most {most}, found {drawn}"
-            for job, drawn in zip(run.job_id[over].tolist(), own[over].tolist(), strict=True)
-        ),
+    check.found_at(
+        np.flatnonzero(run.ran & (own > most)),
+        lambda k: f"job {run.job_id[k]}: expected it to draw at most {most}, found {own[k]}",
     )
     return check
 

@@ -73,7 +73,7 @@ def allocated_amounts(run: RunColumns, system: System) -> IntArray:
     """
     allocated = run.units[:, np.newaxis] * run.unit_request
     row = run.place_row
-    exists = (run.node >= 0) & (run.node < system.node_count)
+    exists = run.on_known_nodes(system)
     whole = np.zeros_like(allocated)
     np.add.at(whole, row[exists], system.capacity[run.node[exists]])
     return np.where(run.flags["exclusive"][:, np.newaxis], whole, allocated)
@@ -353,13 +353,11 @@ def _check_starts(check: Check, start_time: IntArray, done: IntArray, started: I
     np.add.at(by_jobs, at[: len(start_time)], 1)
     np.add.at(by_rounds, at[len(start_time) :], started)
     check.looked_at += len(instants)
-    differ = np.flatnonzero(by_jobs != by_rounds)
-    check.found_many(
-        len(differ),
-        (
-            f"second {instants[k]}: jobs started by rounds: expected {by_jobs[k]},"
-            f" found {by_rounds[k]}"
-            for k in differ.tolist()
+    check.found_at(
+        np.flatnonzero(by_jobs != by_rounds),
+        lambda k: (
+            f"second {instants[k]}: jobs started by rounds: expected {by_jobs[k]}, found"
+            f" {by_rounds[k]}"
         ),
     )
 

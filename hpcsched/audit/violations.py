@@ -1,9 +1,11 @@
 """Results of an audit: checks, violations and notes."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
+
+from hpcsched.system.system import IntArray
 
 SHOWN = 10
 """Number of violations of one check that are spelt out; the rest are counted."""
@@ -43,11 +45,11 @@ class Check:
         if len(self.violations) < SHOWN:
             self.violations.append(message)
 
-    def found_many(self, count: int, messages: Iterable[str]) -> None:
-        """Count violations; only as many messages are drawn as are kept."""
-        self.count += count
-        for message, _ in zip(messages, range(SHOWN - len(self.violations)), strict=False):
-            self.violations.append(message)
+    def found_at(self, places: IntArray, message: Callable[[int], str]) -> None:
+        """Count a violation at each place; only as many messages are made as are kept."""
+        self.count += len(places)
+        kept = places[: max(SHOWN - len(self.violations), 0)]
+        self.violations += map(message, kept.tolist())
 
     def lines(self) -> Iterator[str]:
         """Yield the outcome, then the violations and notes.

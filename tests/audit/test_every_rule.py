@@ -31,7 +31,7 @@ from tests.runs.hand_made import (
 )
 
 AUDIT = Path(hpcsched.audit.__file__).parent
-COUNTING = {"found", "found_many", "expect", "compare", "_expect", "_expect_equal", "_within"}
+COUNTING = {"found", "found_at", "expect", "compare", "_expect", "_expect_equal", "_within"}
 """Functions by which a violation is counted, of checks and of modules."""
 
 SITE = """\
@@ -578,7 +578,7 @@ def _tried(honest: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) ->
 
     def noted(count: Callable[..., None]) -> Callable[..., None]:
         def wrapper(check: Check, *values: Any) -> None:
-            if count.__name__ == "found" or values[0]:
+            if count.__name__ == "found" or len(values[0]):
                 frame = sys._getframe(1)
                 while frame is not None:
                     path = Path(frame.f_code.co_filename)
@@ -591,7 +591,7 @@ def _tried(honest: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) ->
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Check, "found", noted(Check.found))
-        patch.setattr(Check, "found_many", noted(Check.found_many))
+        patch.setattr(Check, "found_at", noted(Check.found_at))
         said = [tampered(case, honest, tmp_path_factory.mktemp("case")) for case in CASES]
     return Tried(said, counted)
 
