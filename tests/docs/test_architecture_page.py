@@ -4,7 +4,7 @@ import re
 
 from tests.docs.pages import DOCS, ROOT
 
-PATH = re.compile(r"`([a-z_0-9]+(?:/[a-z_0-9]+)*(?:/|\.py))`")
+PATH = re.compile(r"`([a-z_0-9]+(?:/[a-z_0-9]+)*(?:/|\.(?:py|cpp|hpp|json)))`")
 PACKAGE = ROOT / "hpcsched"
 PAGE = DOCS / "develop" / "architecture.md"
 ROOTS = (ROOT, PACKAGE, PACKAGE / "dispatching")
@@ -16,7 +16,7 @@ def exists(path: str) -> bool:
 
 
 def test_named_files_are_there() -> None:
-    """Each path in code type, with a slash at its end or the ending of Python."""
+    """Each path in code type, of a folder, with a slash at its end, or of a source file."""
     found = PATH.findall(PAGE.read_text(encoding="utf-8"))
     assert found
     assert [path for path in found if not exists(path)] == []
