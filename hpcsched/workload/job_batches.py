@@ -10,7 +10,7 @@ import pyarrow as pa
 from hpcsched.arrow_arrays import arrow_array, computed, python_array, text_array
 from hpcsched.system.system import IntArray, Request, ShapeKey, shape_key
 from hpcsched.workload.job import Job, TracedJob
-from hpcsched.workload.job_columns import NUMBERED
+from hpcsched.workload.job_columns import NUMBERED, TEXTS
 from hpcsched.workload.trace_source import TraceSource
 
 BATCH = 8192
@@ -19,7 +19,7 @@ BATCH = 8192
 DETAILS = pa.schema(
     [
         *((name, pa.int64()) for name in NUMBERED),
-        *((name, pa.string()) for name in ("name", "queue_name", "partition_name")),
+        *((name, pa.string()) for name in TEXTS),
         ("after", pa.list_(pa.int64())),
         ("think_time", pa.int64()),
         ("shared_requests", pa.map_(pa.string(), pa.int64())),
@@ -127,30 +127,15 @@ def records_of(batches: Iterable[JobColumns]) -> Iterator[TracedJob]:
     for batch in batches:
         columns = [column.tolist() for column in batch[:6]]
         details = map(_values, batch.details)
-        for (
-            job_id, submit_time, run_time, requested_time, units, request,
-            user, group, application, queue, partition, name, queue_name, partition_name,
-            after, think_time, shared_requests,
-        ) in zip(*columns, *details, strict=True):  # fmt: skip
-            asked = batch.requests[request][1:-1]
-            drawn = tuple(shared_requests) if shared_requests else ()
-            job = Job(
-                job_id,
-                submit_time,
-                Request._make((units, *asked, drawn)),
-                requested_time,
-                user,
-                group,
-                application,
-                queue,
-                partition,
-                name,
-                queue_name,
-                partition_name,
-                tuple(after) if after else (),
-                think_time,
-            )
-            yield TracedJob(job, run_time)
+        for row in zip(*columns, *details, strict=True):
+            job_id, submit_time, run_time, requested_time, units, number = row[:6]
+            *more, after, think_time, drawn = row[6:]
+            asked = batch.requests[number][1:-1]
+            draws = tuple(drawn) if drawn else ()
+            request = Request._make((units, *asked, draws))
+            before = tuple(after) if after else ()
+            fields = job_id, submit_time, request, requested_time, *more, before, think_time
+            yield TracedJob(Job._make(fields), run_time)
 
 
 def _values(column: pa.Array) -> Iterable[Any]:

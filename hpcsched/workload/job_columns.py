@@ -88,6 +88,9 @@ UNIT_REQUEST = _of(
 )
 NAME = _of("name", "text", "name of the job; none if the trace has no names", nullable=True)
 
+TEXTS = (NAME.name, "queue_name", "partition_name")
+"""Names of a job, of its queue and of its partition, as fields of `Job` after its numbers."""
+
 
 def bounded_request(
     units: int,

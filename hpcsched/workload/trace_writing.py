@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 from hpcsched.system.system import System, is_constrained
 from hpcsched.whole_files import check_target, problem, replacing
 from hpcsched.workload.job import Job, TracedJob
-from hpcsched.workload.job_columns import BOUNDS, NUMBERED
+from hpcsched.workload.job_columns import BOUNDS, NUMBERED, TEXTS
 from hpcsched.workload.readers.batsim import DELAY
 from hpcsched.workload.readers.swf import JOB_NAMES, UNIT_RESOURCES
 from hpcsched.workload.trace_calendar import time_comments
@@ -47,7 +47,6 @@ _LOSSES: Mapping[str, Callable[[Job], bool]] = {
 """Information of a job by its kind, which a format may not be able to express."""
 
 _KINDS = (BOUND, NAMES, QUEUE_NAMES, NUMBERS, REQUESTS, AFTER, SHARED_RESOURCES, WAITS)
-_NAME_FIELDS = ("name", "queue_name", "partition_name")
 _BATCH = 10_000
 
 
@@ -375,7 +374,7 @@ def _schema(system: System, comments: Sequence[str], note: str, *, started: bool
             *([("start_time", whole)] if started else []),
             pa.field("unit_request", amounts, nullable=False),
             *((name, whole) for name in NUMBERED),
-            *((name, text) for name in _NAME_FIELDS),
+            *((name, text) for name in TEXTS),
             *(pa.field(c.name, kinds[c.kind], nullable=c.nullable) for c in BOUNDS),
         ],
         metadata={COMMENTS_KEY: "\n".join([*comments, f"Note: {note}"]).encode()},
@@ -393,7 +392,7 @@ def _table(
         wait = waits.get(job.job_id)
         rows.append(
             {
-                **{name: getattr(job, name) for name in (*NUMBERED, *_NAME_FIELDS)},
+                **{name: getattr(job, name) for name in (*NUMBERED, *TEXTS)},
                 "job_id": job.job_id,
                 "submit_time": job.submit_time,
                 "start_time": None if wait is None else job.submit_time + wait,

@@ -26,7 +26,7 @@ from hpcsched.system.space import (
 )
 from hpcsched.system.system import Request, System, is_constrained
 from hpcsched.workload.job import Job
-from hpcsched.workload.job_columns import bounded_request
+from hpcsched.workload.job_columns import NUMBERED, TEXTS, bounded_request
 
 
 class _Placed(NamedTuple):
@@ -116,14 +116,7 @@ class Decoder:
             line.submit_time,
             request,
             line.requested_time,
-            line.user,
-            line.group,
-            line.application,
-            line.queue,
-            line.partition,
-            line.name,
-            line.queue_name,
-            line.partition_name,
+            *(getattr(line, name) for name in (*NUMBERED, *TEXTS)),
         )
         # A dispatcher that was asked about a job before its submission would have known the future.
         if job.submit_time > now:

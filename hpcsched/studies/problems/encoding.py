@@ -7,9 +7,9 @@ from typing import Any
 
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
 from hpcsched.system.space import Allocation, SlotAllocation
-from hpcsched.workload.job_columns import BOUNDS, NUMBERED
+from hpcsched.workload.job_columns import BOUNDS, NUMBERED, TEXTS
 
-_OPTIONAL = (*NUMBERED, "name", "queue_name", "partition_name")
+_OPTIONAL = (*NUMBERED, *TEXTS)
 # Numbers of nodes may be many; they come last.
 _BOUNDS = sorted(BOUNDS, key=lambda column: column.kind == "numbers")
 Placed = tuple[int, Allocation]

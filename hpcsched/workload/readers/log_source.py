@@ -23,7 +23,7 @@ from hpcsched.system.space import Rooms
 from hpcsched.system.system import IntArray, Request, System
 from hpcsched.workload import job as jobs_read
 from hpcsched.workload.job import LONGEST, TracedJob, time_fault
-from hpcsched.workload.job_columns import NUMBERED
+from hpcsched.workload.job_columns import NUMBERED, TEXTS
 from hpcsched.workload.readers.policies import RecordPolicies, SetAsideError, UnusableError
 from hpcsched.workload.readers.quantities import WholeSeconds
 from hpcsched.workload.readers.text_files import TextEncoding
@@ -51,7 +51,6 @@ REASONS: Mapping[Verdict, tuple[str, str]] = {
 }
 """Reason and message of each verdict that follows from a record's numbers alone."""
 
-_TEXTS = ("name", "queue_name", "partition_name")
 _FIRST_CHUNK, _LARGEST_CHUNK = 64, 4096
 """Numbers of records that are parsed before the policies are applied to them."""
 
@@ -114,7 +113,7 @@ class Block:
     request
         The request of each record, as an index of `requests`; -1 where it has none.
     details
-        Numbers of user, group, application, queue and partition, `[5, L]`.
+        Numbers of user, group and so on, in the order of `NUMBERED`, of which the last may lack.
     think_time
         Time after the end of the preceding job; 0 without one.
     faults
@@ -167,7 +166,7 @@ class Block:
         asked = [one.request for one in self.requests]
         details = {
             name: arrow_array(row, row < 0)
-            for name, row in zip(NUMBERED, self.details[:, rows], strict=True)
+            for name, row in zip(NUMBERED, self.details[:, rows], strict=False)
         }
         for name, text in self.texts.items():
             details[name] = python_array([text(k) for k in rows.tolist()], pa.string())
@@ -684,7 +683,7 @@ class Record(NamedTuple):
     requested_time: int = -1
     request: Request | None = None
     details: Sequence[int | str | None] = (None,) * len(NUMBERED)
-    texts: Sequence[str | None] = (None,) * len(_TEXTS)
+    texts: Sequence[str | None] = (None,) * len(TEXTS)
     wait: int = -1
     refused: UnusableError | None = None
     verdict: Verdict = Verdict.JOB
@@ -810,7 +809,7 @@ def _block(read: Sequence[tuple[Path, int, Record | UnusableError, int, list[str
     named = {d for r in records for d, value in enumerate(r.details) if isinstance(value, str)}
     texts = {
         name: partial(_text, records, n)
-        for n, name in enumerate(_TEXTS)
+        for n, name in enumerate(TEXTS)
         if any(record.texts[n] is not None for record in records)
     }
     paths = [path for path, *_ in read]

@@ -20,7 +20,7 @@ from hpcsched.registration import RECORDS_WAITS, builtin
 from hpcsched.system.group_limits import LimitedJob, SeenLimits, read_limits
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job, TimeBounds, TracedJob
-from hpcsched.workload.job_columns import BOUNDS, bounded_request
+from hpcsched.workload.job_columns import BOUNDS, NUMBERED, bounded_request
 from hpcsched.workload.trace_source import TraceAccount
 
 _PARQUET = b"PAR1"
@@ -30,11 +30,7 @@ _COLUMNS = (
     "units",
     "unit_request",
     "requested_time",
-    "user",
-    "group",
-    "application",
-    "queue",
-    "partition",
+    *NUMBERED,
     "name",
     *(column.name for column in BOUNDS),
     "run_time",
@@ -186,11 +182,6 @@ def _traced(row: dict[str, Any], system: System, shared: tuple[tuple[str, int], 
         row["submit_time"],
         bounded_request(row["units"], request, row, shared),
         row["requested_time"],
-        row["user"],
-        row["group"],
-        row["application"],
-        row["queue"],
-        row["partition"],
-        row["name"],
+        *(row[name] for name in (*NUMBERED, "name")),
     )
     return TracedJob(job, row["run_time"])
