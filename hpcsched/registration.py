@@ -174,17 +174,6 @@ class BuiltIn(NamedTuple):
     aliases: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class OtherNames:
-    """Names of a plugin in scenarios beside its own."""
-
-    aliases: tuple[str, ...] = ()
-    former: tuple[str, ...] = ()
-
-
-registered: list[BuiltIn] = []
-"""The registrations of the modules imported so far, from which the index is made."""
-
 _Made = TypeVar("_Made", bound=Callable[..., object])
 
 
@@ -197,46 +186,24 @@ def builtin(
     capabilities: Iterable[str] = (),
     review: Callable[[Any, Any], Iterable[Caution]] | None = None,
     needs: OptionalPackage | None = None,
-    other_names: OtherNames = OtherNames(),
+    aliases: Iterable[str] = (),
 ) -> Callable[[_Made], _Made]:
-    """Register the decorated class or function as a built-in plugin.
+    """Mark the decorated class or function as a built-in plugin.
 
     A function is the factory: it takes the parameters and a `Context`. A class is built by its
     class method `build`, which takes the same; without one the class is called with its parameters,
-    or with nothing where it has none. After a change of any registration the index has to be
-    written anew: `python -m hpcsched.plugins.index`.
+    or with nothing where it has none. The index reads the decorators as text, so their arguments
+    are literals and names of the module; after a change of any it has to be written anew:
+    `python -m hpcsched.plugins.index`.
 
     Parameters
     ----------
     kind : str or tuple of str
         Kind of the plugin; several if the name stands for one thing of each, such as an objective
-        that every run measures as a metric. Other names are those of the first kind.
+        that every run measures as a metric. Aliases are those of the first kind.
     params : type
         The model of the parameters. Its module must be quick to import.
     summary : str
         One line for people, without a full stop.
     """
-    kinds = (kind,) if isinstance(kind, str) else kind
-
-    def register(made: _Made) -> _Made:
-        for one in kinds:
-            registered.append(
-                BuiltIn(
-                    one,
-                    name,
-                    summary,
-                    _reference(made),
-                    _reference(params),
-                    None if review is None else _reference(review),
-                    tuple(sorted(capabilities)),
-                    needs,
-                    other_names.aliases + other_names.former if one == kinds[0] else (),
-                )
-            )
-        return made
-
-    return register
-
-
-def _reference(thing: Any) -> str:
-    return f"{thing.__module__}:{thing.__qualname__}"
+    return lambda made: made

@@ -38,7 +38,7 @@ from hpcsched.metrics.job_metrics import (
 )
 from hpcsched.metrics.metric import RunTables, Table
 from hpcsched.parameters import Listed, Params, PositiveDuration, Selects
-from hpcsched.registration import OtherNames, builtin
+from hpcsched.registration import builtin
 from hpcsched.system.system import IntArray
 
 SECONDS = "s"
@@ -78,7 +78,7 @@ class AlphaParams(Params):
     "mean_bounded_slowdown",
     TauParams,
     summary="mean bounded slowdown: max(1, response time / max(run time, tau))",
-    other_names=OtherNames(aliases=("bounded_slowdown", "bsld")),
+    aliases=("bounded_slowdown", "bsld"),
 )
 @dataclass(frozen=True, slots=True)
 class BoundedSlowdown:
@@ -125,7 +125,7 @@ class BoundedSlowdown:
     ("objective", "metric"),
     "mean_slowdown",
     summary="mean slowdown: response time / run time",
-    other_names=OtherNames(aliases=("slowdown",)),
+    aliases=("slowdown",),
 )
 @dataclass(frozen=True, slots=True)
 class Slowdown:
@@ -156,7 +156,7 @@ class Slowdown:
     ("objective", "metric"),
     "mean_wait_time",
     summary="mean wait time",
-    other_names=OtherNames(aliases=("wait_time",)),
+    aliases=("wait_time",),
 )
 @dataclass(frozen=True, slots=True)
 class WaitTime:
@@ -182,7 +182,7 @@ class WaitTime:
     ("objective", "metric"),
     "mean_response_time",
     summary="mean response time (AF)",
-    other_names=OtherNames(aliases=("af",)),
+    aliases=("af",),
 )
 @dataclass(frozen=True, slots=True)
 class AF:
@@ -205,7 +205,7 @@ class AF:
     ("objective", "metric"),
     "area_weighted_response_time",
     summary="mean response time weighted by area (AWF)",
-    other_names=OtherNames(aliases=("awf",)),
+    aliases=("awf",),
 )
 @dataclass(frozen=True, slots=True)
 class AWF:
@@ -238,7 +238,7 @@ class AWF:
     "p2sf",
     AlphaParams,
     summary="priority-weighted specific response time (PαSF)",
-    other_names=OtherNames(aliases=("psf",)),
+    aliases=("psf",),
 )
 @dataclass(frozen=True, slots=True)
 class PSF:

@@ -1,8 +1,10 @@
 """The index of built-in plugins: where each is found, without importing any.
 
-`python -m hpcsched.plugins.index` writes it anew from the decorators `builtin`.
+`python -m hpcsched.plugins.index` writes it anew from the decorators `builtin`, which it reads
+as text: no solver need be installed.
 """
 
+import ast
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,9 +21,6 @@ FILE = Path(__file__).with_name("index.json")
 
 NO_PARAMS = "hpcsched.parameters:Params"
 """The reference of the model of plugins without parameters."""
-
-MARK = "\n@builtin("
-"""Stands in each module that registers a plugin."""
 
 
 def built_in() -> Iterator[BuiltIn]:
@@ -82,17 +81,80 @@ def _review_package(package: OptionalPackage, _params: Any, _system: Any) -> Ite
         yield Caution("not-installed", message, severity="error")
 
 
-def make_index() -> str:
-    """Return the text of the index; imports every module that registers a plugin."""
-    for file in sorted(PACKAGE.rglob("*.py")):
-        # Only modules that register: others may need packages that are not installed.
-        if MARK in file.read_text(encoding="utf-8"):
-            parts = file.relative_to(PACKAGE.parent).with_suffix("").parts
-            import_module(".".join(parts))
+class _Module:
+    """The text of a module, and what its names stand for."""
+
+    def __init__(self, file: Path, package: Path) -> None:
+        self.package = package
+        self.name = ".".join(file.relative_to(package.parent).with_suffix("").parts)
+        self.body = ast.parse(file.read_text(encoding="utf-8")).body
+        self._imported = {
+            alias.asname or alias.name: (node.module or "", alias.name)
+            for node in self.body
+            if isinstance(node, ast.ImportFrom)
+            for alias in node.names
+        }
+
+    def built_in(self) -> Iterator[BuiltIn]:
+        """Yield the plugins that the module registers."""
+        for made in self.body:
+            for decorator in getattr(made, "decorator_list", ()):
+                if isinstance(decorator, ast.Call) and ast.unparse(decorator.func) == "builtin":
+                    yield from self._rows(decorator, f"{self.name}:{getattr(made, 'name', '')}")
+
+    def _rows(self, call: ast.Call, made_by: str) -> Iterator[BuiltIn]:
+        kind, name, *params = call.args
+        given = {keyword.arg: keyword.value for keyword in call.keywords}
+        aliases = ast.literal_eval(given["aliases"]) if "aliases" in given else ()
+        kinds = ast.literal_eval(kind)
+        kinds = (kinds,) if isinstance(kinds, str) else kinds
+        for one in kinds:
+            yield BuiltIn(
+                one,
+                ast.literal_eval(name),
+                ast.literal_eval(given["summary"]),
+                made_by,
+                self._reference(params[0]) if params else NO_PARAMS,
+                self._reference(given["review"]) if "review" in given else None,
+                tuple(sorted(self._capabilities(given.get("capabilities")))),
+                self._package(given["needs"]) if "needs" in given else None,
+                aliases if one == kinds[0] else (),
+            )
+
+    def _reference(self, node: ast.expr) -> str:
+        """Return where the thing that is called so can be imported from."""
+        if isinstance(node, ast.Attribute):
+            module, name = self._imported[ast.unparse(node.value)]
+            return f"{module}.{name}:{node.attr}"
+        name = ast.unparse(node)
+        module, name = self._imported.get(name, (self.name, name))
+        return f"{module}:{name}"
+
+    def _capabilities(self, node: ast.expr | None) -> Iterator[str]:
+        for one in getattr(node, "elts", ()):
+            yield getattr(registration, self._reference(one).partition(":")[2])
+
+    def _package(self, node: ast.expr) -> OptionalPackage:
+        module, _, name = self._reference(node).partition(":")
+        file = self.package.parent.joinpath(*module.split(".")).with_suffix(".py")
+        home = _Module(file, self.package)
+        for one in home.body:
+            if isinstance(one, ast.Assign) and ast.unparse(one.targets[0]) == name:
+                assert isinstance(one.value, ast.Call)
+                return OptionalPackage(*map(ast.literal_eval, one.value.args))
+        raise ValueError(f"{self.name}: {name} is not a package declared in {module}")
+
+
+def make_index(package: Path = PACKAGE) -> str:
+    """Return the text of the index, from the text of every module; none is imported."""
     kinds = list(KINDS)
     # Within a kind, the order of metrics is that of the summary, so modules keep their own order.
     rows = sorted(
-        registration.registered,
+        (
+            row
+            for file in sorted(package.rglob("*.py"))
+            for row in _Module(file, package).built_in()
+        ),
         key=lambda row: (kinds.index(row.kind), row.made_by.partition(":")[0]),
     )
     lines = (json.dumps(_without_defaults(row), ensure_ascii=False) for row in rows)

@@ -5,109 +5,77 @@ of a run, where Python would blame the caller.
 """
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import chain
-from types import MappingProxyType
 from typing import Any
 
 from hpcsched.errors import PluginError
 from hpcsched.plugin_faults import FAULTS, PluginOrigin, raised
 
-_Members = MappingProxyType[str, tuple[str, ...] | None]
+_Members = Mapping[str, tuple[str, ...] | None]
 
-_FOLLOWS = {"job_started": ("job",), "job_ended": ("job", "end_time")}
+_FOLLOWS: _Members = {"job_started": ("job",), "job_ended": ("job", "end_time")}
+_SOURCE = ("account", "comments", "files", "uniform_request", "fraction_read")
 
-MEMBERS: MappingProxyType[str, _Members] = MappingProxyType(
-    {
-        "trace_source": MappingProxyType(
-            {
-                "jobs": (),
-                "account": None,
-                "comments": None,
-                "files": None,
-                "uniform_request": None,
-                "fraction_read": None,
-            }
-        ),
-        "transform": MappingProxyType({"apply": ("jobs", "account")}),
-        "predictor": MappingProxyType({"observe": ("job", "run_time")}),
-        "correction": MappingProxyType({"correct": ("job", "predicted_run_time", "elapsed")}),
-        "dispatcher": MappingProxyType({"dispatch": ("problem",)}),
-        "queue_order": MappingProxyType({"sort": ("problem",)}),
-        "allocator": MappingProxyType({"allocate": ("units", "room")}),
-        "solver": MappingProxyType(
-            {
-                "check_installed": (),
-                "deterministic": None,
-                "largest": None,
-                "largest_objective": None,
-            }
-        ),
-        "objective": MappingProxyType({"measure": ("jobs",)}),
-        "metric": MappingProxyType({"measure": ("run",), "unit": None, "population": None}),
-        "observer": MappingProxyType(
-            {
-                "round_ended": ("record",),
-                "job_submitted": ("job",),
-                "job_started": ("job",),
-                "job_interrupted": ("interruption",),
-                "job_ended": ("record",),
-                "reasons_given": ("record", "reasons"),
-                "close": (),
-            }
-        ),
-        "workload_manager": MappingProxyType(
-            {"read": (), "start": ("job", "nodes"), "hold": ("job",)}
-        ),
-        "executor": MappingProxyType({"run": ("tasks", "limit", "started")}),
-    }
-)
+MEMBERS: Mapping[str, _Members] = {
+    "trace_source": {"jobs": (), **dict.fromkeys(_SOURCE)},
+    "transform": {"apply": ("jobs", "account")},
+    "predictor": {"observe": ("job", "run_time")},
+    "correction": {"correct": ("job", "predicted_run_time", "elapsed")},
+    "dispatcher": {"dispatch": ("problem",)},
+    "queue_order": {"sort": ("problem",)},
+    "allocator": {"allocate": ("units", "room")},
+    "solver": {
+        "check_installed": (),
+        **dict.fromkeys(("deterministic", "largest", "largest_objective")),
+    },
+    "objective": {"measure": ("jobs",)},
+    "metric": {"measure": ("run",), "unit": None, "population": None},
+    "observer": {
+        "round_ended": ("record",),
+        "job_submitted": ("job",),
+        "job_started": ("job",),
+        "job_interrupted": ("interruption",),
+        "job_ended": ("record",),
+        "reasons_given": ("record", "reasons"),
+        "close": (),
+    },
+    "workload_manager": {"read": (), "start": ("job", "nodes"), "hold": ("job",)},
+    "executor": {"run": ("tasks", "limit", "started")},
+}
 """Members that the product of a factory must have, by kind of plugin: the arguments of a method;
 None for an attribute."""
 
-OPTIONAL: MappingProxyType[str, _Members] = MappingProxyType(
-    {
-        "trace_source": MappingProxyType(
-            {"job_columns": ("numbers",), "keep_waits": (), "read_answers": ()}
-        ),
-        "predictor": MappingProxyType(
-            {"predict": ("job",), "foresee": ("job", "run_time"), "predict_by": ("job",)}
-        ),
-        "dispatcher": MappingProxyType({**_FOLLOWS, "follow_record": ("waits", "log")}),
-        "queue_order": MappingProxyType(_FOLLOWS),
-        "allocator": MappingProxyType({**_FOLLOWS, "allocate_slots": ("units", "free")}),
-        "solver": MappingProxyType({"load": ("built",), "prepare": ("data",)}),
-        "objective": MappingProxyType(
-            {
-                "planned_cost": ("jobs", "now"),
-                "planned_ratio": ("jobs", "now", "dinkelbach_parameter"),
-            }
-        ),
-        "observer": MappingProxyType({"additional_data": ("now",)}),
-    }
-)
+OPTIONAL: Mapping[str, _Members] = {
+    "trace_source": {"job_columns": ("numbers",), "keep_waits": (), "read_answers": ()},
+    "predictor": {"predict": ("job",), "foresee": ("job", "run_time"), "predict_by": ("job",)},
+    "dispatcher": {**_FOLLOWS, "follow_record": ("waits", "log")},
+    "queue_order": _FOLLOWS,
+    "allocator": {**_FOLLOWS, "allocate_slots": ("units", "free")},
+    "solver": {"load": ("built",), "prepare": ("data",)},
+    "objective": {
+        "planned_cost": ("jobs", "now"),
+        "planned_ratio": ("jobs", "now", "dinkelbach_parameter"),
+    },
+    "observer": {"additional_data": ("now",)},
+}
 """Methods that it may have, with their arguments."""
 
-_NONE: _Members = MappingProxyType({})
-
-ONE_OF = MappingProxyType({"predictor": ("predict", "foresee"), "solver": ("load", "prepare")})
+ONE_OF = {"predictor": ("predict", "foresee"), "solver": ("load", "prepare")}
 """Methods of which it must have one at least."""
 
-TOGETHER = MappingProxyType(dict.fromkeys(("dispatcher", "queue_order", "allocator"), _FOLLOWS))
+TOGETHER = dict.fromkeys(("dispatcher", "queue_order", "allocator"), _FOLLOWS)
 """Methods of which it must have all or none."""
 
-TYPES: MappingProxyType[str, MappingProxyType[str, tuple[type, str]]] = MappingProxyType(
-    {
-        "metric": MappingProxyType({"unit": (str, "a text"), "population": (str, "a text")}),
-        "solver": MappingProxyType(
-            {
-                "deterministic": (bool, "True or False"),
-                "largest": (int, "a whole number"),
-                "largest_objective": (int, "a whole number"),
-            }
-        ),
-    }
-)
+_TEXT, _NUMBER = (str, "a text"), (int, "a whole number")
+TYPES: Mapping[str, Mapping[str, tuple[type, str]]] = {
+    "metric": {"unit": _TEXT, "population": _TEXT},
+    "solver": {
+        "deterministic": (bool, "True or False"),
+        "largest": _NUMBER,
+        "largest_objective": _NUMBER,
+    },
+}
 """Types of attributes, which are read when the plugin is built, and their names in words."""
 
 
@@ -148,7 +116,7 @@ def _choice_faults(built: object, kind: str) -> Iterator[str]:
     one_of = ONE_OF.get(kind, ())
     if one_of and not any(_has(built, name) for name in one_of):
         yield _lacking(built, " or ".join(map(repr, one_of)))
-    together = TOGETHER.get(kind, _NONE)
+    together = TOGETHER.get(kind, {})
     missing = [name for name in together if not _has(built, name)]
     if missing and len(missing) < len(together):
         yield _lacking(built, " and ".join(map(repr, together)), f"lacks {missing[0]!r}")
@@ -156,7 +124,7 @@ def _choice_faults(built: object, kind: str) -> Iterator[str]:
 
 def _use_faults(built: object, kind: str) -> Iterator[str]:
     """Yield methods that cannot be called as they will be, and attributes of other types."""
-    for name, arguments in (*MEMBERS[kind].items(), *OPTIONAL.get(kind, _NONE).items()):
+    for name, arguments in (*MEMBERS[kind].items(), *OPTIONAL.get(kind, {}).items()):
         if arguments is not None and _has(built, name):
             fault = _method_fault(built, name, arguments)
             if fault is not None:

@@ -1,8 +1,10 @@
 """The index of built-in plugins is current, and reading it imports none of them."""
 
+import json
 import subprocess
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +20,39 @@ HEAVY = ("pyarrow", "cpmpy", "ortools", "altair", "pandas", "distributed")
 def test_the_index_is_current() -> None:
     """The file is what the decorators give: `python -m hpcsched.plugins.index` writes it anew."""
     assert FILE.read_text(encoding="utf-8") == make_index()
+
+
+def test_decorators_are_read_as_text(tmp_path: Path) -> None:
+    """A module that cannot be imported registers its plugin; a name of two kinds is two rows."""
+    package = tmp_path / "odd"
+    package.mkdir()
+    (package / "needs.py").write_text('DEEP = OptionalPackage("solver deep", "a", "b", "c")\n')
+    (package / "deep.py").write_text(
+        "import no_such_module\n"
+        "from odd import models\n"
+        "from odd.needs import DEEP\n"
+        "from hpcsched.registration import KEEPS_WAITS, KEEPS_REQUESTS, builtin\n"
+        "def check(params, system): ...\n"
+        "@builtin('solver', 'deep', models.Deep, summary='goes deep', review=check, needs=DEEP,\n"
+        "    capabilities={KEEPS_WAITS, KEEPS_REQUESTS}, aliases=('d',))\n"
+        "def make(params, context): ...\n"
+        "@builtin(('objective', 'metric'), 'depth', summary='how deep', aliases=('x',))\n"
+        "class Depth: ...\n"
+    )
+    solver, objective, metric = json.loads(make_index(package))
+    assert solver == {
+        "kind": "solver",
+        "name": "deep",
+        "summary": "goes deep",
+        "made_by": "odd.deep:make",
+        "params": "odd.models:Deep",
+        "review": "odd.deep:check",
+        "capabilities": ["keeps_requests", "keeps_waits"],
+        "needs": ["solver deep", "a", "b", "c"],
+        "aliases": ["d"],
+    }
+    assert (objective["made_by"], objective["aliases"]) == ("odd.deep:Depth", ["x"])
+    assert (metric["kind"], "aliases" in metric) == ("metric", False)
 
 
 def test_each_kind_has_a_plugin() -> None:

@@ -5,7 +5,7 @@ import numpy.typing as npt
 
 from hpcsched.dispatching.allocator import Room, fill
 from hpcsched.dispatching.rules.pressure import Pressure
-from hpcsched.registration import OtherNames, builtin
+from hpcsched.registration import builtin
 from hpcsched.system.space import Interval, NodeAllocation
 
 
@@ -13,7 +13,7 @@ from hpcsched.system.space import Interval, NodeAllocation
     "allocator",
     "first-fit",
     summary="the lowest-numbered nodes with room",
-    other_names=OtherNames(former=("first_fit",)),
+    aliases=("first_fit",),
 )
 class FirstFit:
     """Allocator that fills nodes in the order in which the system declares them."""
@@ -51,7 +51,7 @@ class FirstFit:
     "allocator",
     "best-fit",
     summary="the fullest nodes with room",
-    other_names=OtherNames(former=("best_fit",)),
+    aliases=("best_fit",),
 )
 class BestFit:
     """Allocator that fills the fullest nodes first, so that large blocks stay free.
@@ -70,7 +70,7 @@ class BestFit:
     "allocator",
     "keep-scarce",
     summary="nodes with the least capacity that the job does not use; the fullest first",
-    other_names=OtherNames(former=("keep_scarce",)),
+    aliases=("keep_scarce",),
 )
 class KeepScarce:
     """Allocator that keeps scarce resources free for the jobs that request them; then best fit.

@@ -9,7 +9,7 @@ import numpy as np
 from hpcsched.context import Context
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.rules.rule_params import ExpectedWaitParams
-from hpcsched.registration import OtherNames, builtin
+from hpcsched.registration import builtin
 from hpcsched.system.system import IntArray
 from hpcsched.workload.job import WaitClass
 
@@ -19,7 +19,7 @@ from hpcsched.workload.job import WaitClass
     "expected-wait",
     ExpectedWaitParams,
     summary="largest wait time over the wait that is expected in its queue first",
-    other_names=OtherNames(former=("expected_wait",)),
+    aliases=("expected_wait",),
 )
 @dataclass(frozen=True)
 class ExpectedWaitOrder:
