@@ -1,6 +1,8 @@
 """Execution of a scenario: assembly, replay, and run directory."""
 
-from collections.abc import Mapping, Sequence
+import logging
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from html import escape
@@ -10,28 +12,41 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from hpcsched.dispatching.additional import DataProvider
+from hpcsched.dispatching.offline.offline_problem import OfflinePlan, PlansOffline, problem_of
+from hpcsched.dispatching.problem import RunningJob
 from hpcsched.runs.assembly import Assembly, assemble
-from hpcsched.runs.column_run import ColumnRun
+from hpcsched.runs.column_tables import interruption_table, job_table, round_table
+from hpcsched.runs.columns import interruptions_schema
 from hpcsched.runs.directory import RunDirectory
+from hpcsched.runs.files import INTERRUPTIONS
 from hpcsched.runs.outage_records import down_amounts, outage_figures, write_outages
 from hpcsched.runs.process_usage import ProcessUsage
+from hpcsched.runs.record_file import TableFile
+from hpcsched.runs.recorder import RunRecorder
 from hpcsched.runs.run_lifecycle import LoopEnd, Run
-from hpcsched.runs.shared_resource_records import shared_resource_summary
+from hpcsched.runs.shared_resource_records import SharedResourceRecorder, shared_resource_summary
 from hpcsched.runs.summary import Left, offline_figures
 from hpcsched.runs.watching import Watching
 from hpcsched.scenario import Scenario, load_scenario
 from hpcsched.scenario.review import not_reproducible
-from hpcsched.simulation.observer import Observer
+from hpcsched.simulation.engine import Simulation, as_input_error, batches_in_order
+from hpcsched.simulation.event_loop import EventLoop
+from hpcsched.simulation.observer import Observer, close_observers
 from hpcsched.simulation.observer_data import givers_among
+from hpcsched.simulation.occupancy import idle_system
 from hpcsched.simulation.parts import Parts
+from hpcsched.simulation.replay_admission import admitted
 from hpcsched.simulation.replay_choices import needs_reasons, obstacles
+from hpcsched.simulation.replay_output import Written
 from hpcsched.system.space import room_for
-from hpcsched.workload.job_batches import NeedsPythonError
+from hpcsched.workload.job_batches import JobColumns, NeedsPythonError, OpenJobs, batches_of
 from hpcsched.workload.trace_source import answers_of, has_dependencies
 
 if TYPE_CHECKING:
     from hpcsched.audit.violations import AuditReport
     from hpcsched.explain.explanation import Explanation
+
+_log = logging.getLogger(__name__)
 
 MOST_SLOTS = 2**26
 """Largest number of slots that are counted; larger systems are simulated node by node."""
@@ -177,59 +192,147 @@ def replay_into_folder(assembly: Assembly, watching: Watching, *, force: bool) -
 
 
 class ReplayLoop:
-    """Replay in compiled code where that can be, and else in Python."""
+    """Replay of a run into its files: in compiled code where that can be, and else in Python."""
 
     def __init__(
         self, assembly: Assembly, observers: Sequence[Observer], watching: Watching
     ) -> None:
         self._assembly, self._watching = assembly, watching
-        givers = _givers(assembly.scenario, observers)
-        self._parts = parts_of(assembly, observers)._replace(givers=givers)
+        self._parts = parts_of(assembly, observers)._replace(
+            givers=_givers(assembly.scenario, observers)
+        )
         # Decided before the first job is read, so that the manifest can say why and no job is
         # replayed twice; what only the replay can find out comes as NeedsPythonError.
-        in_python = _in_python(assembly, self._parts)
-        self._loop = ColumnRun(assembly, self._parts, watching, in_python)
+        self._begin(_in_python(assembly, self._parts))
+
+    def _begin(self, in_python: Sequence[str]) -> None:
+        """Open the files and displays; `in_python` are the parts that need Python, in words."""
+        parts, folder, system = self._parts, self._assembly.folder, self._assembly.system
+        self._in_python = in_python
+        self._usages = [one for one in parts.observers if isinstance(one, ProcessUsage)]
+        self._replay = self._replay_of(parts)
+        self._opened = OpenJobs()
+        self._recorder = RunRecorder(folder, system)
+        self._lost = self._shared_resources = None
+        if self._assembly.scenario.outages is not None:
+            self._lost = TableFile(folder / INTERRUPTIONS, interruptions_schema())
+        if system.shared_resources:
+            self._shared_resources = SharedResourceRecorder(folder, system)
+        self._monitor = self._watching.monitor(self._replay)
+        self._planning = False
+        self._not_closed: Mapping[str, str] = {}
+        self._plan: OfflinePlan | None = None
+
+    def _replay_of(self, parts: Parts) -> EventLoop:
+        """Return a replay, under a dispatcher that is timed by the observers of CPU time."""
+        for usage in self._usages:
+            parts = parts._replace(dispatcher=usage.timed_dispatcher(parts.dispatcher))
+        return EventLoop(parts, in_python=bool(self._in_python))
 
     def run(self) -> None:
-        """Replay all jobs; begin anew in Python if compiled code turns out not to do."""
+        """Replay all jobs; begin anew in Python if compiled code turns out not to do.
+
+        Raises
+        ------
+        DecisionError
+            If a decision cannot be carried out, or jobs wait for ever.
+        """
         try:
-            self._loop.run()
+            self._run()
         except NeedsPythonError as why:
-            self._loop.close()
-            parts = begun_anew(self._assembly, self._parts)
-            self._loop = ColumnRun(self._assembly, parts, self._watching, [str(why)])
-            self._loop.run()
+            self.close()
+            self._parts = begun_anew(self._assembly, self._parts)
+            self._begin([str(why)])
+            self._run()
+
+    def _run(self) -> None:
+        source, why = self._assembly.source, ", ".join(self._in_python)
+        how = f"event by event in Python: {why}" if why else "by the core"
+        _log.info("jobs are replayed %s", how)
+        if not why:
+            self._replay_all(batches_of(source))
+            return
+        if self._assembly.scenario.simulation.mode == "offline":
+            self._plan_offline()
+        jobs = source.jobs()
+        for usage in self._usages:
+            jobs = usage.timed_jobs(jobs)
+        with as_input_error():
+            self._replay_all(batches_in_order(jobs))
+
+    def _plan_offline(self) -> None:
+        """Plan the whole trace, which is read once for the problem, and once to begin from."""
+        self._planning = True
+        self._plan, parts = planned_offline(self._assembly, self._parts)
+        self._replay = self._monitor.replay = self._replay_of(parts)
+        self._planning = False
+
+    def _replay_all(self, batches: Iterable[JobColumns]) -> None:
+        # Closed, so that the trace is too where the replay fails.
+        with closing(self._read(batches)) as read:
+            for written in self._replay.run(read):
+                self._record(written)
+
+    def _read(self, batches: Iterable[JobColumns]) -> Generator[JobColumns]:
+        """Yield batches as partitions and shared resources admit them, and keep their jobs."""
+        for columns in admitted(batches, self._parts):
+            self._opened.add(columns)
+            self._monitor.read(columns)
+            yield columns
+
+    def _record(self, written: Written) -> None:
+        """Record and show a part of the replay."""
+        left, rounds, lost, level_time, drawn, remarks = written
+        if self._lost is not None:
+            self._lost.add_table(interruption_table(self._opened.of(lost.sequence), lost))
+        if self._shared_resources is not None:
+            self._shared_resources.replayed(self._monitor.first_submit, level_time, drawn)
+        # A job's columns are dropped when it leaves, so memory grows with the queue, not with
+        # the trace.
+        columns, system = self._opened.take(left.sequence), self._parts.system
+        jobs = job_table(system, columns, left)
+        self._recorder.replayed(jobs, round_table(system, rounds, remarks))
+        self._monitor.replayed(columns, left, rounds, remarks)
 
     def stop(self) -> None:
-        """End the replay after the present instant, with jobs left in the system."""
-        self._loop.stop()
+        """End the replay after the present instant, with jobs left in the system.
+
+        Planning is interrupted.
+        """
+        if self._planning:
+            raise KeyboardInterrupt
+        self._replay.stop()
 
     def close(self) -> None:
         """Finish all records and displays."""
-        self._loop.close()
+        self._recorder.close()
+        self._not_closed = close_observers(self._parts.observers)
+        for file in (self._lost, self._shared_resources, self._monitor):
+            if file is not None:
+                file.close()
 
     @property
     def complete(self) -> bool:
         """False after `stop`."""
-        return not self._loop.stopped
+        return not self._replay.stopped
 
     @property
     def end(self) -> LoopEnd:
         """State of the replay."""
-        loop, assembly = self._loop, self._assembly
+        assembly = self._assembly
         return LoopEnd(
-            Left(loop.waiting, loop.running),
+            Left(self._replay.waiting, self._replay.running),
             assembly.source.account,
             assembly.source.comments,
-            loop.in_python,
+            self._in_python,
             down_amounts(assembly.outages, assembly.system),
-            loop.records,
-            loop.not_closed,
+            self._recorder.records,
+            self._not_closed,
         )
 
     def more_figures(self, summary: Mapping[str, Any], *, complete: bool) -> dict[str, Any]:
         """Return figures of outages, shared resources, recorded starts and the off-line plan."""
-        assembly, system, plan = self._assembly, self._assembly.system, self._loop.plan
+        assembly, system, plan = self._assembly, self._assembly.system, self._plan
         more: dict[str, Any] = {}
         if assembly.scenario.outages is not None:
             more["outages"] = outage_figures(assembly.folder, assembly.outages, system)
@@ -241,6 +344,46 @@ class ReplayLoop:
             # The plan's bound holds for all jobs together, so it says nothing about a part.
             more["offline"] = offline_figures(plan, summary["objective"]["value"])
         return more
+
+
+class _Starts(Observer):
+    """Observer of start times, by job number, in seconds."""
+
+    def __init__(self) -> None:
+        self.of: dict[int, int] = {}
+
+    def job_started(self, job: RunningJob) -> None:
+        """Record the start."""
+        self.of[job.job_id] = job.start_time
+
+
+def planned_offline(assembly: Assembly, parts: Parts) -> tuple[OfflinePlan, Parts]:
+    """Return a plan of the whole trace, and parts with a dispatcher that follows it.
+
+    Planning begins with the on-line schedule of the dispatcher, among other plans.
+
+    Raises
+    ------
+    InputError
+        If the jobs or the objective cannot be planned for.
+    """
+    # It imports all that plans, which few dispatchers do off-line.
+    from hpcsched.dispatching.offline.plan_replay import ReplaysPlan  # noqa: PLC0415
+
+    dispatcher = assembly.dispatcher
+    assert isinstance(dispatcher, PlansOffline)
+    problem = problem_of(
+        assembly.source.jobs(),
+        assembly.system,
+        assembly.objective,
+        idle_system(assembly.system, parts.uniform_request).snapshot(),
+        kill_at_requested_time=parts.kill_at_requested_time,
+    )
+    starts = _Starts()
+    Simulation(parts._replace(observers=[starts], givers={})).run(assembly.source.jobs())
+    plan = dispatcher.plan_offline(problem._replace(online=starts.of))
+    follower = ReplaysPlan(plan, dispatcher.allocator)
+    return plan, parts._replace(dispatcher=follower, instants=plan.extra_rounds)
 
 
 def _in_python(assembly: Assembly, parts: Parts) -> list[str]:

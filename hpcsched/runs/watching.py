@@ -2,7 +2,6 @@
 
 import logging
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
 
@@ -116,11 +115,6 @@ class Watching:
             outages=assembly.outages,
             comments=lambda: assembly.source.comments,
         )
-
-    def tell_loop(self, in_python: Sequence[str]) -> None:
-        """Log if jobs are replayed by the core alone, or the parts that need Python."""
-        how = f"event by event in Python: {', '.join(in_python)}" if in_python else ""
-        _log.info("jobs are replayed %s", how or "by the core")
 
     def _views(self) -> list[View]:
         assembly = self._assembly

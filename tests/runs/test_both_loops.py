@@ -16,7 +16,7 @@ import hpcsched.runs.runner
 from hpcsched.cli import main
 from hpcsched.errors import HpcschedError, PluginError
 from hpcsched.prediction.predictors import LastTwo
-from hpcsched.runs import column_run, record_file
+from hpcsched.runs import record_file, runner
 from hpcsched.runs.assembly import assemble
 from hpcsched.runs.event_log import EventLog
 from hpcsched.runs.monitor import Monitor
@@ -83,7 +83,7 @@ def test_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(record_file, "ROW_GROUP", 24)
     monkeypatch.setattr(decision_requests, "perf_counter", lambda: 0.0)
     monkeypatch.setattr(replay_output, "ReplayedRounds", _TimelessRounds)
-    monkeypatch.setattr(column_run, "EventLoop", partial(EventLoop, seconds=0))
+    monkeypatch.setattr(runner, "EventLoop", partial(EventLoop, seconds=0))
     scenario = hpcsched.load_scenario(SMALL, ["trace.jobs=200"])
     columns, python = in_both_loops(lambda folder: hpcsched.run(scenario, folder), tmp_path)
     check_equal(columns, python)
@@ -339,7 +339,7 @@ def test_jobs_that_are_not_as_they_must_be(
 
 def test_interrupted_between_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C ends both loops after the same instant: the same jobs have left, and are left."""
-    monkeypatch.setattr(column_run, "EventLoop", partial(EventLoop, seconds=0))
+    monkeypatch.setattr(runner, "EventLoop", partial(EventLoop, seconds=0))
     interrupted: list[Monitor] = []
     replayed = Monitor.replayed
 
@@ -376,7 +376,7 @@ def test_an_interrupted_run_passes_the_audit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The command says so, and what it leaves can be verified, and replayed as far as it came."""
-    monkeypatch.setattr(column_run, "EventLoop", partial(EventLoop, seconds=0))
+    monkeypatch.setattr(runner, "EventLoop", partial(EventLoop, seconds=0))
     replayed = Monitor.replayed
 
     def interrupt(monitor: Monitor, *part: Any) -> None:

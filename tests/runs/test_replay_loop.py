@@ -1,4 +1,4 @@
-"""A run under a dispatcher in Python: its records, its early end, and the plan of a whole trace."""
+"""The loop of a replay: its records, its early end, and the plan of a whole trace."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -10,10 +10,8 @@ from hpcsched.dispatching.offline.offline_problem import OfflinePlan, OfflinePro
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob
 from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.runs.assembly import Assembly, assemble
-from hpcsched.runs.column_run import ColumnRun
-from hpcsched.runs.offline_planning import planned_offline
 from hpcsched.runs.run_state import read_state
-from hpcsched.runs.runner import parts_of
+from hpcsched.runs.runner import ReplayLoop, parts_of, planned_offline
 from hpcsched.runs.tables import ParquetTable
 from hpcsched.runs.watching import Watching
 from hpcsched.scenario import load_scenario
@@ -45,9 +43,9 @@ def assembled(folder: Path, lines: list[str], text: str = SCENARIO) -> Assembly:
     return assemble(load_scenario(folder / "scenario.yaml"), folder=folder / "run")
 
 
-def begun(assembly: Assembly, *observers: Observer) -> ColumnRun:
+def begun(assembly: Assembly, *observers: Observer) -> ReplayLoop:
     """Return the run of a scenario."""
-    return ColumnRun(assembly, parts_of(assembly, observers), Watching(assembly), ["a test"])
+    return ReplayLoop(assembly, observers, Watching(assembly))
 
 
 def starts(assembly: Assembly) -> dict[int, int]:
@@ -63,8 +61,9 @@ def test_all_jobs_are_recorded(tmp_path: Path) -> None:
     run.run()
     run.close()
     assert starts(assembly) == {1: 0, 2: 100, 3: 20}
-    assert (run.waiting, run.running, run.stopped, run.plan) == (0, 0, False, None)
-    assert run.in_python == ["a test"]
+    assert run.complete
+    assert run.end.left == (0, 0)
+    assert run.end.in_python == []
     state = read_state(assembly.folder)
     assert state is not None
     assert (state.submitted, state.ended, state.now) == (3, 3, 150)
@@ -75,7 +74,7 @@ class StopsAtStartOf(Observer):
 
     def __init__(self, job_id: int) -> None:
         self.job_id = job_id
-        self.run: ColumnRun | None = None
+        self.run: ReplayLoop | None = None
 
     def job_started(self, job: RunningJob) -> None:
         """Stop the run if it is this job."""
@@ -86,12 +85,14 @@ class StopsAtStartOf(Observer):
 
 def test_it_stops_after_the_instant(tmp_path: Path) -> None:
     """When job 3 starts, at 20, job 2 waits, job 1 runs, and no job has ended."""
-    assembly = assembled(tmp_path, THREE)
+    # Another observer takes the place of the log.
+    assembly = assembled(tmp_path, THREE, SCENARIO + "observers: [event-log]\n")
     stops = StopsAtStartOf(3)
     run = stops.run = begun(assembly, stops)
     run.run()
     run.close()
-    assert (run.stopped, run.waiting, run.running) == (True, 1, 2)
+    assert not run.complete
+    assert run.end.left == (1, 2)
     assert starts(assembly) == {}
     rounds = ParquetTable(assembly.folder / "rounds.parquet").whole()
     assert rounds["now"].to_pylist() == [0, 10, 20]
@@ -131,8 +132,8 @@ def test_a_plan_of_the_whole_trace(tmp_path: Path) -> None:
     run.close()
     assert dispatcher.online == {1: 0, 2: 100}
     assert starts(assembly) == {1: 20, 2: 1}
-    assert run.plan is not None
-    assert run.plan.method == "by hand"
+    summary = {"objective": {"value": 20.0}}
+    assert run.more_figures(summary, complete=True)["offline"]["method"] == "by hand"
     rounds = ParquetTable(assembly.folder / "rounds.parquet").whole()
     assert rounds["now"].to_pylist() == [0, 1, 11, 20]
 
