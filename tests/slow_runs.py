@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hpcsched import Plugin, hookimpl
 from hpcsched.plugins.manager import build_registry, stand_in
-from hpcsched.runs.run_state import RunState, read_state
+from hpcsched.runs.run_status import RunState, read_state
 from hpcsched.workload.job import Job
 
 SECONDS_EACH = 0.0005

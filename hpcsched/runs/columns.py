@@ -1,11 +1,10 @@
-"""Columns of jobs and rounds, the table behind recorder, schema, audit and reference."""
+"""Columns of the Parquet files of a run: the table behind recorder, schema, audit and reference."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from operator import attrgetter
 
 import pyarrow as pa
 
-from hpcsched.simulation.records import JobRecord
 from hpcsched.system.system import System
 from hpcsched.workload.job_columns import (
     BOUNDS,
@@ -21,71 +20,40 @@ from hpcsched.workload.job_columns import (
 )
 
 
-def _of_record(
-    name: str, kind: Kind, meaning: str, unit: str = "", *, nullable: bool = False
-) -> Column:
+def _of(name: str, kind: Kind, meaning: str, unit: str = "", *, nullable: bool = False) -> Column:
     return Column(name, kind, unit, attrgetter(name), meaning, nullable)
 
 
-def _of_job(*columns: Column) -> Iterable[Column]:
-    """Yield columns of jobs, read from job records."""
-    for column in columns:
-        yield column._replace(get=attrgetter(f"job.{column.name}"))
-
-
-def _of_request(*columns: Column) -> Iterable[Column]:
-    """Yield columns of requests, read from job records."""
-    for column in columns:
-        yield column._replace(get=attrgetter(f"job.request.{column.name}"))
-
-
-def _run_time(record: JobRecord) -> int | None:
-    if record.start_time is None or record.end_time is None:
-        return None
-    return record.end_time - record.start_time
-
-
-def _nodes(record: JobRecord) -> tuple[int, ...] | None:
-    return None if record.allocation is None else record.allocation.nodes
-
-
-def _node_units(record: JobRecord) -> tuple[int, ...] | None:
-    return None if record.allocation is None else record.allocation.units
-
-
 JOB_COLUMNS = (
-    *_of_job(JOB_ID, SUBMIT_TIME),
-    _of_record("start_time", "whole", "start time; none if it was rejected", "s", nullable=True),
-    _of_record("end_time", "whole", "end time; none if it was rejected", "s", nullable=True),
-    Column(
-        "run_time",
-        "whole",
-        "s",
-        _run_time,
-        "`end_time - start_time`; none if it was rejected",
-        nullable=True,
+    JOB_ID,
+    SUBMIT_TIME,
+    _of("start_time", "whole", "start time; none if it was rejected", "s", nullable=True),
+    _of("end_time", "whole", "end time; none if it was rejected", "s", nullable=True),
+    _of(
+        "run_time", "whole", "`end_time - start_time`; none if it was rejected", "s", nullable=True
     ),
-    *_of_job(REQUESTED_TIME),
-    _of_record(
+    REQUESTED_TIME,
+    _of(
         "predicted_run_time",
         "whole",
         "predicted run time, at least 1, with which the dispatcher planned",
         "s",
     ),
-    *_of_request(UNITS, UNIT_REQUEST),
-    _of_record(
+    UNITS,
+    UNIT_REQUEST,
+    _of(
         "demand",
         "demand",
         "largest share of the whole system over all resource types, scaled to a whole number by"
         " one factor for all jobs; with one resource type, the requested amount",
     ),
-    _of_record(
+    _of(
         "state",
         "state",
         "`completed`; `killed` at its requested time; `rejected`; or `failed`: one of its nodes"
         " [went out of service](outages.md), and it was not run again",
     ),
-    _of_record(
+    _of(
         "rejected_by",
         "text",
         "cause of the rejection; none if it was not rejected: the `dispatcher`, or at submission a"
@@ -94,89 +62,81 @@ JOB_COLUMNS = (
         " resources](shared-resources.md) (`over_shared_resource`)",
         nullable=True,
     ),
-    *_of_job(*WHOSE, NAME),
-    *_of_request(*BOUNDS),
-    Column(
+    *WHOSE,
+    NAME,
+    *BOUNDS,
+    _of(
         "nodes",
         "numbers",
-        "",
-        _nodes,
         "numbers of its nodes, ascending; none if it was rejected",
         nullable=True,
     ),
-    Column(
-        "node_units",
-        "numbers",
-        "units",
-        _node_units,
-        "number of its units on each of `nodes`",
-        nullable=True,
-    ),
-    _of_record(
+    _of("node_units", "numbers", "number of its units on each of `nodes`", "units", nullable=True),
+    _of(
         "requeues",
         "whole",
         "number of earlier attempts that were lost with a node; all other columns are of the last"
         " attempt",
         "attempts",
     ),
-    _of_record("lost_time", "whole", "sum of the run times of these attempts", "s"),
+    _of("lost_time", "whole", "sum of the run times of these attempts", "s"),
 )
-"""Columns of `jobs.parquet`, read from a `JobRecord`."""
+"""Columns of `jobs.parquet`."""
 
 ROUND_COLUMNS = (
-    _of_record("round", "whole", "number of the round, from 1"),
-    _of_record("now", "whole", "simulated instant of the request", "s"),
-    _of_record("queued", "whole", "jobs in the queue before the round", "jobs"),
-    _of_record("running", "whole", "jobs running before the round", "jobs"),
-    _of_record("started", "whole", "jobs that the round started", "jobs"),
-    _of_record("rejected", "whole", "jobs that the round rejected", "jobs"),
-    _of_record(
+    _of("round", "whole", "number of the round, from 1"),
+    _of("now", "whole", "simulated instant of the request", "s"),
+    _of("queued", "whole", "jobs in the queue before the round", "jobs"),
+    _of("running", "whole", "jobs running before the round", "jobs"),
+    _of("started", "whole", "jobs that the round started", "jobs"),
+    _of("rejected", "whole", "jobs that the round rejected", "jobs"),
+    _of(
         "waiting",
         "whole",
         "jobs in the queue after the round, including those submitted while its decision was"
         " pending",
         "jobs",
     ),
-    _of_record(
+    _of(
         "waiting_amounts",
         "amounts",
         "requests of these jobs: a struct with a field for each resource type, at most 2⁶³ − 1",
         "amount",
     ),
-    _of_record(
+    _of(
         "free_amounts",
         "amounts",
         "free amounts after the round, over all nodes: a struct with a field for each resource"
         " type",
         "amount",
     ),
-    _of_record(
+    _of(
         "latency",
         "whole",
         "[dispatch latency](simulation.md#dispatch-latency): time from `now` until the decision"
         " took effect; 0 unless the scenario charges one",
         "s",
     ),
-    _of_record(
+    _of(
         "lost_amounts",
         "real_amounts",
         "free capacity that waiting jobs could have used while the decision was pending: a struct"
         " with a field for each resource type",
         "amount · s",
     ),
-    _of_record(
+    _of(
         "decision_time",
         "real",
         "time of the decision; [in compiled code](replays.md#what-runs-in-compiled-code), of the"
         " decision and its starts",
         "real s",
     ),
-    _of_record(
+    _of(
         "fallback",
         "flag",
         "true if the dispatcher failed to decide, and a simpler rule decided",
     ),
-    _of_record(
+    _of(
         "solver",
         "solver",
         "statistics of the solver; none if none was called. A struct: `status` (below), number of"
@@ -186,20 +146,20 @@ ROUND_COLUMNS = (
         " of its search",
         nullable=True,
     ),
-    _of_record(
+    _of(
         "chosen",
         "text",
         "dispatcher of the portfolio that [hyper](hyper.md) or [cp-portfolio](cp-portfolio.md)"
         " changed to in this round; none without a change, and under any other dispatcher",
         nullable=True,
     ),
-    _of_record(
+    _of(
         "because",
         "text",
         "reason for this change, in words; none without a change",
         nullable=True,
     ),
-    _of_record(
+    _of(
         "call_again_at",
         "whole",
         "time of the next round that the dispatcher requested, unless an event comes first; none"
@@ -208,26 +168,8 @@ ROUND_COLUMNS = (
         nullable=True,
     ),
 )
-"""Columns of `rounds.parquet`, read from a `RoundRecord`."""
+"""Columns of `rounds.parquet`, the fields of a `RoundRecord`."""
 
-
-SOLVER = pa.struct(
-    [
-        pa.field("status", pa.string(), nullable=False),
-        pa.field("jobs", pa.int64(), nullable=False),
-        pa.field("variables", pa.int64(), nullable=False),
-        ("objective", pa.float64()),
-        ("bound", pa.float64()),
-        *(
-            pa.field(f"{step}_time", pa.float64(), nullable=False)
-            for step in ("build", "transform", "solve")
-        ),
-        pa.field("why", pa.string(), nullable=False),
-        ("branches", pa.int64()),
-        ("fails", pa.int64()),
-    ]
-)
-"""Fields of `SolverCall`."""
 
 _TYPES = {
     "whole": pa.int64(),
@@ -237,9 +179,39 @@ _TYPES = {
     "names": pa.list_(pa.string()),
     "numbers": pa.list_(pa.int32()),
     "state": pa.dictionary(pa.int8(), pa.string()),
-    "solver": SOLVER,
 }
 """Arrow types by kind of column, where they do not depend on the system."""
+
+
+def _fixed(nullable: Collection[str] = (), **columns: str | pa.DataType) -> pa.Schema:
+    """Return a schema of columns by kind or type; only those in `nullable` may have no value."""
+    return pa.schema(
+        [
+            pa.field(
+                name, _TYPES[kind] if isinstance(kind, str) else kind, nullable=name in nullable
+            )
+            for name, kind in columns.items()
+        ]
+    )
+
+
+SOLVER = pa.struct(
+    _fixed(
+        ("objective", "bound", "branches", "fails"),
+        status="text",
+        jobs="whole",
+        variables="whole",
+        objective="real",
+        bound="real",
+        build_time="real",
+        transform_time="real",
+        solve_time="real",
+        why="text",
+        branches="whole",
+        fails="whole",
+    )
+)
+"""Fields of `SolverCall`."""
 
 
 def jobs_schema(system: System) -> pa.Schema:
@@ -261,15 +233,7 @@ def outages_schema() -> pa.Schema:
     `nodes` are out of service from `start_time` to `end_time`, in seconds; `kind` is an
     `OutageKind`, and `name` the user's.
     """
-    return pa.schema(
-        [
-            pa.field("start_time", pa.int64(), nullable=False),
-            pa.field("end_time", pa.int64(), nullable=False),
-            pa.field("kind", pa.string(), nullable=False),
-            pa.field("name", pa.string(), nullable=False),
-            pa.field("nodes", pa.list_(pa.int32()), nullable=False),
-        ]
-    )
+    return _fixed(start_time="whole", end_time="whole", kind="text", name="text", nodes="numbers")
 
 
 def shared_resources_schema(system: System) -> pa.Schema:
@@ -280,13 +244,7 @@ def shared_resources_schema(system: System) -> pa.Schema:
     """
     names = [resource.name for resource in system.shared_resources]
     amounts = pa.struct([pa.field(name, pa.int64(), nullable=False) for name in names])
-    return pa.schema(
-        [
-            pa.field("time", pa.int64(), nullable=False),
-            pa.field("drawn", amounts, nullable=False),
-            pa.field("offered", amounts, nullable=False),
-        ]
-    )
+    return _fixed(time="whole", drawn=amounts, offered=amounts)
 
 
 def interruptions_schema() -> pa.Schema:
@@ -295,18 +253,16 @@ def interruptions_schema() -> pa.Schema:
     A job ran from `start_time` to `end_time`, in seconds, and then lost a node; it was `requeued`,
     or left as failed. `unit_request` is in the order of the system's resource types.
     """
-    whole = pa.int64()
-    return pa.schema(
-        [
-            pa.field("job_id", whole, nullable=False),
-            pa.field("start_time", whole, nullable=False),
-            pa.field("end_time", whole, nullable=False),
-            pa.field("requeued", pa.bool_(), nullable=False),
-            pa.field("units", whole, nullable=False),
-            pa.field("unit_request", pa.list_(whole), nullable=False),
-            ("nodes", pa.list_(pa.int32())),
-            ("node_units", pa.list_(pa.int32())),
-        ]
+    return _fixed(
+        ("nodes", "node_units"),
+        job_id="whole",
+        start_time="whole",
+        end_time="whole",
+        requeued="flag",
+        units="whole",
+        unit_request=pa.list_(pa.int64()),
+        nodes="numbers",
+        node_units="numbers",
     )
 
 
@@ -325,14 +281,15 @@ def reasons_schema() -> pa.Schema:
 
     `now` and `time` are in simulated seconds. `kind` is null from where on no reason is given.
     """
-    return pa.schema(
-        [
-            *(pa.field(name, pa.int64(), nullable=False) for name in ("round", "now", "job_id")),
-            ("kind", pa.string()),
-            ("job", pa.int64()),
-            ("time", pa.int64()),
-            pa.field("detail", pa.string(), nullable=False),
-        ]
+    return _fixed(
+        ("kind", "job", "time"),
+        round="whole",
+        now="whole",
+        job_id="whole",
+        kind="text",
+        job="whole",
+        time="whole",
+        detail="text",
     )
 
 
@@ -342,15 +299,15 @@ def usage_schema() -> pa.Schema:
     `now` is in simulated seconds, times are CPU seconds of the process since the round before, and
     `memory` is in bytes.
     """
-    return pa.schema(
-        [
-            *(pa.field(name, pa.int64(), nullable=False) for name in ("round", "now", "queued")),
-            *(
-                pa.field(f"{part}_time", pa.float64(), nullable=False)
-                for part in ("loading", "dispatching", "other")
-            ),
-            ("memory", pa.int64()),
-        ]
+    return _fixed(
+        ("memory",),
+        round="whole",
+        now="whole",
+        queued="whole",
+        loading_time="real",
+        dispatching_time="real",
+        other_time="real",
+        memory="whole",
     )
 
 
@@ -363,6 +320,7 @@ def amounts_type(system: System, number: pa.DataType | None = None) -> pa.Struct
 def _schema(columns: Iterable[Column], system: System) -> pa.Schema:
     amounts, real_amounts = amounts_type(system), amounts_type(system, pa.float64())
     of_system = {
+        "solver": SOLVER,
         "amounts": amounts,
         "real_amounts": real_amounts,
         "demand": pa.int64() if system.full_demand < 2**63 else pa.float64(),

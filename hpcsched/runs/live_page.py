@@ -10,8 +10,7 @@ from typing import NamedTuple
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from hpcsched.errors import InputError
-from hpcsched.runs.run_state import RunState
-from hpcsched.runs.run_status import state_rows
+from hpcsched.runs.run_status import RunState, state_rows
 from hpcsched.whole_files import write_text
 
 INTERVAL = 2.0

@@ -10,7 +10,7 @@ import numpy as np
 
 from hpcsched.dispatching.decision import SOLVED, SolverCall
 from hpcsched.runs.folder_lock import this_process
-from hpcsched.runs.run_state import (
+from hpcsched.runs.run_status import (
     STATE_FORMAT,
     DecisionTimes,
     NodesState,

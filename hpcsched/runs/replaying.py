@@ -14,14 +14,14 @@ import pyarrow as pa
 from hpcsched.errors import Finding, InputError
 from hpcsched.metrics.metric import ChosenMetric, RunTables
 from hpcsched.runs.assembly import Assembly, assemble
-from hpcsched.runs.column_tables import (
+from hpcsched.runs.outage_records import down_amounts
+from hpcsched.runs.recorder import (
     job_table,
     joined_left,
     joined_rounds,
     round_table,
     without_rejected,
 )
-from hpcsched.runs.outage_records import down_amounts
 from hpcsched.runs.runner import begun_anew, parts_of
 from hpcsched.runs.tables import ArrowTable
 from hpcsched.scenario import Scenario, load_scenario

@@ -26,7 +26,7 @@ from hpcsched.runs.manifest import (
     start_manifest,
 )
 from hpcsched.runs.outage_records import down_amounts
-from hpcsched.runs.run_state import remove_state
+from hpcsched.runs.run_status import remove_state
 from hpcsched.runs.solver_rounds import lost_in_words
 from hpcsched.runs.summary import (
     Breakdown,

@@ -15,14 +15,13 @@ from hpcsched.dispatching.additional import DataProvider
 from hpcsched.dispatching.offline.offline_problem import OfflinePlan, PlansOffline, problem_of
 from hpcsched.dispatching.problem import RunningJob
 from hpcsched.runs.assembly import Assembly, assemble
-from hpcsched.runs.column_tables import interruption_table, job_table, round_table
 from hpcsched.runs.columns import interruptions_schema
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.files import INTERRUPTIONS
 from hpcsched.runs.outage_records import down_amounts, outage_figures, write_outages
 from hpcsched.runs.process_usage import ProcessUsage
 from hpcsched.runs.record_file import TableFile
-from hpcsched.runs.recorder import RunRecorder
+from hpcsched.runs.recorder import RunRecorder, interruption_table, job_table, round_table
 from hpcsched.runs.run_lifecycle import LoopEnd, Run
 from hpcsched.runs.shared_resource_records import SharedResourceRecorder, shared_resource_summary
 from hpcsched.runs.summary import Left, offline_figures

@@ -14,8 +14,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from hpcsched.runs.run_state import RunState
-from hpcsched.runs.run_status import duration, state_rows
+from hpcsched.runs.run_status import RunState, duration, state_rows
 from hpcsched.terminal import PlainStream, can_draw, for_drawing, visible
 
 BAR_INTERVAL = 0.2

@@ -8,8 +8,7 @@ from typing import TextIO
 from hpcsched.errors import InputError
 from hpcsched.runs.assembly import Assembly
 from hpcsched.runs.monitor import Monitor, ReplayProgress, View
-from hpcsched.runs.run_state import RunState, write_state
-from hpcsched.runs.run_status import state_line
+from hpcsched.runs.run_status import RunState, state_line, write_state
 from hpcsched.scenario.choices import Transformed
 from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.terminal import can_draw

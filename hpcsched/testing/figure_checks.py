@@ -13,7 +13,7 @@ from hpcsched.dispatching.problem import Objective, WaitingJob, waiting_job
 from hpcsched.metrics.metric import Column, Metric, RunTables, figure_fault
 from hpcsched.plugins.product_check import product_fault
 from hpcsched.prediction.predictors import RequestedTime
-from hpcsched.runs.column_tables import table_of_jobs
+from hpcsched.runs.recorder import table_of_jobs
 from hpcsched.runs.replaying import replay_in_python
 from hpcsched.runs.tables import ArrowTable
 from hpcsched.simulation.parts import Parts

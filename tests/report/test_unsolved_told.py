@@ -14,7 +14,7 @@ import pytest
 from hpcsched.cli import main
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.manifest import start_manifest
-from hpcsched.runs.run_state import write_state
+from hpcsched.runs.run_status import write_state
 from tests.runs.hand_made import tamper_json
 from tests.runs.test_state_views import STATE
 from tests.solver_plugins import hopeless_solver

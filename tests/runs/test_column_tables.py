@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from hpcsched._core import NEVER
-from hpcsched.runs.column_tables import (
+from hpcsched.runs.columns import interruptions_schema, jobs_schema, rounds_schema
+from hpcsched.runs.recorder import (
     interruption_table,
     job_table,
     joined_left,
@@ -14,7 +15,6 @@ from hpcsched.runs.column_tables import (
     round_table,
     without_rejected,
 )
-from hpcsched.runs.columns import interruptions_schema, jobs_schema, rounds_schema
 from hpcsched.simulation.records import REFUSALS
 from hpcsched.simulation.replay_output import LeftJobs, LostAttempts, ReplayedRounds
 from hpcsched.workload.job import TracedJob

@@ -10,8 +10,7 @@ import pytest
 from hpcsched.dispatching.decision import Decision, SolverCall
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.runs.monitor import DAY, Monitor, ReplayProgress
-from hpcsched.runs.run_state import RunState
-from hpcsched.runs.run_status import state_line, state_rows
+from hpcsched.runs.run_status import RunState, state_line, state_rows
 from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.system.outages import Outage, Outages
 from hpcsched.system.shared_resources import Change, Draw, SharedResource

@@ -7,8 +7,7 @@ import pytest
 import hpcsched
 import hpcsched.runs.runner
 from hpcsched.runs import watching
-from hpcsched.runs.run_state import RunState
-from hpcsched.runs.run_status import state_line
+from hpcsched.runs.run_status import RunState, state_line
 from hpcsched.simulation import event_loop
 from tests.runs.both_loops import FORCED
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from hpcsched.runs.column_tables import table_of_jobs, table_of_rounds
 from hpcsched.runs.columns import jobs_schema, rounds_schema
+from hpcsched.runs.recorder import table_of_jobs, table_of_rounds
 from hpcsched.runs.replaying import replay_in_python
 from hpcsched.system.outages import Outage, Outages
 from tests.builders import alike, lists, parts, replay, traced

@@ -10,7 +10,7 @@ from hpcsched.dispatching.offline.offline_problem import OfflinePlan, OfflinePro
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob
 from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.runs.assembly import Assembly, assemble
-from hpcsched.runs.run_state import read_state
+from hpcsched.runs.run_status import read_state
 from hpcsched.runs.runner import ReplayLoop, parts_of, planned_offline
 from hpcsched.runs.tables import ParquetTable
 from hpcsched.runs.watching import Watching

@@ -7,7 +7,7 @@ import pytest
 
 from hpcsched.errors import InputError
 from hpcsched.runs.folder_lock import this_process
-from hpcsched.runs.run_state import read_state, remove_state
+from hpcsched.runs.run_status import read_state, remove_state
 
 
 def test_no_state(tmp_path: Path) -> None:

@@ -8,8 +8,7 @@ import pytest
 from hpcsched.errors import InputError, PluginError
 from hpcsched.runs.folder_lock import this_process
 from hpcsched.runs.manifest import failure_of, finish_manifest, read_manifest, start_manifest
-from hpcsched.runs.run_state import write_state
-from hpcsched.runs.run_status import status_content, status_of, status_text
+from hpcsched.runs.run_status import status_content, status_of, status_text, write_state
 from tests.runs.hand_made import JOBS, REJECTED, write_run
 from tests.runs.test_state_views import STATE
 

@@ -7,17 +7,21 @@ import pytest
 from rich.console import Console
 
 from hpcsched.runs.folder_lock import this_process
-from hpcsched.runs.run_state import (
+from hpcsched.runs.run_status import (
     STATE_FORMAT,
     DecisionTimes,
     NodesState,
     ResourceState,
     RunState,
     SharedResourceState,
+    amount,
+    duration,
     instant,
     read_state,
+    real,
+    simulated,
+    state_line,
 )
-from hpcsched.runs.run_status import amount, duration, real, simulated, state_line
 from hpcsched.runs.terminal_views import PATIENCE, LiveScreen, drawn
 from hpcsched.runs.watching import StateFile, StateLines
 

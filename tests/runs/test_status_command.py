@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hpcsched.cli import main
-from hpcsched.runs.run_state import read_state
+from hpcsched.runs.run_status import read_state
 from tests.slow_runs import COMMAND, seen_under_way
 
 SCENARIO = """\
