@@ -17,13 +17,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
-from hpcsched.live.guarded_dispatcher import GuardedDispatcher
-from hpcsched.live.learning import Predictions
-from hpcsched.live.rounds import hold_round
-from hpcsched.live.site import Site
-from hpcsched.live.snapshot import Asked
 from hpcsched.runs.assembly import assemble
 from hpcsched.scenario import load_scenario
+from hpcsched_slurm.live.guarded_dispatcher import GuardedDispatcher
+from hpcsched_slurm.live.learning import Predictions
+from hpcsched_slurm.live.rounds import hold_round
+from hpcsched_slurm.live.site import Site
+from hpcsched_slurm.live.snapshot import Asked
 from hpcsched_slurm.manager import make_slurm
 from hpcsched_slurm.params import SlurmParams
 from tests.real_slurm.cluster import NodeKind, SlurmCluster, missing

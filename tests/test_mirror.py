@@ -11,6 +11,7 @@ from hpcsched.cli import app
 
 TESTS = Path(__file__).parent
 PACKAGE = TESTS.parent / "hpcsched"
+PLUGINS = TESTS.parent / "plugins"
 
 ACROSS = {
     "docs",
@@ -77,7 +78,8 @@ def commands_without_test() -> Iterator[tuple[str, ...]]:
 
     A command does little by itself: it is tested where that stands which it calls.
     """
-    said = [words_said(path) for path in sorted(TESTS.rglob("test_*.py"))]
+    ours = [*TESTS.rglob("test_*.py"), *PLUGINS.glob("*/tests/**/test_*.py")]
+    said = [words_said(path) for path in sorted(ours)]
     for group, *below in commands():
         if not any(group in first and words.issuperset(below) for first, words in said):
             yield (group, *below)

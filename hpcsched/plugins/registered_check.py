@@ -63,9 +63,9 @@ def _field_fault(plugin: Plugin, kind: str) -> str | None:
     summary, capabilities, known = plugin.summary, plugin.capabilities, CAPABILITIES.get(kind, ())
     if not isinstance(summary, str) or not summary or "\n" in summary:
         return f"expected a text of one line as summary, found {summary!r}"
-    for field in ("factory", "review"):
+    for field in ("factory", "review", "failures"):
         function: Any = getattr(plugin, field)
-        if not callable(function) and not (field == "review" and function is None):
+        if not callable(function) and not (field != "factory" and function is None):
             return f"expected a function as {field}, found {function!r}"
     if not isinstance(capabilities, frozenset):
         return f"expected a frozenset as capabilities, found {capabilities!r}"

@@ -47,7 +47,12 @@ HOME = ("hpcsched", __version__)
 ELSEWHERE = MappingProxyType(
     {
         ("workload_manager", "slurm"): "slurm",
+        ("trace_source", "slurm-sacct"): "slurm",
         ("command", "live"): "slurm",
+        ("command", "init slurm"): "slurm",
+        ("command", "slurm-conf"): "slurm",
+        ("command", "trace accounts-from"): "slurm",
+        ("command", "trace system-from"): "slurm",
         ("trace_source", "slurm-history"): "slurm",
     }
 )

@@ -4,9 +4,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, Self
+from typing import Annotated, Literal, NamedTuple, Self
+from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import InitErrorDetails
 
 from hpcsched.errors import Finding, InputError, Place
@@ -15,15 +16,11 @@ from hpcsched.scenario.faults import refusal, refuse
 from hpcsched.scenario.key_path import KeyPath
 from hpcsched.simulation.failure_log import read_failures
 from hpcsched.simulation.failure_model import FailureModel, draw_failures
-from hpcsched.slurm.host_lists import expand
+from hpcsched.system.host_lists import expand
 from hpcsched.system.outages import Outage, OutageKind, Outages, node_numbers
 from hpcsched.system.system import System
-from hpcsched.workload.readers.accounting_logs.local_clock import time_zone
 from hpcsched.workload.readers.policies import TextEncodingName
-from hpcsched.workload.trace_calendar import Calendar, Moment, second_of
-
-if TYPE_CHECKING:
-    from hpcsched.workload.readers.accounting_logs.node_failures import FailuresFound
+from hpcsched.workload.trace_calendar import Calendar, Moment, TimeZoneName, second_of
 
 
 def _checked(nodes: dict[str, str]) -> dict[str, str]:
@@ -67,6 +64,21 @@ def wrong_hosts(
 _State = Annotated[str, Field(pattern=r"^[A-Za-z_]+$")]
 
 
+class FailuresFound(NamedTuple):
+    """Failures of nodes that a log tells, and the account of its records.
+
+    Attributes
+    ----------
+    failures
+        Name of the node, first second of the failure and the second after it, in Unix times.
+    counts
+        Numbers of records and failures, by what became of them.
+    """
+
+    failures: Sequence[tuple[str, int, int]]
+    counts: Mapping[str, int]
+
+
 class LoggedFailures(NamedTuple):
     """Outages that a log tells, and the account of its records.
 
@@ -80,6 +92,10 @@ class LoggedFailures(NamedTuple):
     counts: dict[str, int]
 
 
+_TELLS_FAILURES = "slurm-sacct"
+"""Trace source whose logs tell failures of nodes."""
+
+
 class NodeFailuresDeclaration(Params):
     """Failures of nodes that a dump of `sacct` tells by the jobs that were lost to them."""
 
@@ -91,7 +107,7 @@ class NodeFailuresDeclaration(Params):
         min_length=1,
         description="The names of each node group's nodes in the dump, such as c[1-3,7].",
     )
-    time_zone: str | None = Field(
+    time_zone: TimeZoneName | None = Field(
         None,
         description="The zone of local times, such as Europe/Prague; not needed where times are"
         " Unix times or have an offset.",
@@ -121,13 +137,6 @@ class NodeFailuresDeclaration(Params):
     )
     encoding: TextEncodingName = Field("utf-8", description="Encoding of the dump.")
 
-    @field_validator("time_zone")
-    @classmethod
-    def _known_zone(cls, name: str | None) -> str | None:
-        if name is not None:
-            time_zone(name)
-        return name
-
     def build(self, system: System) -> LoggedFailures:
         """Return the outages.
 
@@ -136,24 +145,21 @@ class NodeFailuresDeclaration(Params):
         InputError
             If the dump cannot be used.
         """
-        # The readers of logs take their time, and NumPy.
-        from hpcsched.workload.readers.accounting_logs.node_failures import (  # noqa: PLC0415
-            FailureRules,
-            read_node_failures,
-        )
+        from hpcsched.plugins import manager  # noqa: PLC0415 (plugins take their time)
 
-        zone = None if self.time_zone is None else time_zone(self.time_zone)
-        rules = FailureRules(
-            frozenset(state.upper() for state in self.states),
-            None if self.repair == "next_start" else self.repair,
-            self.unnamed_node == "all",
-            self.malformed == "skip",
-        )
-        found = read_node_failures(Path(self.path), rules, zone, self.encoding)
-        origin = second_of(self.origin, Calendar(0, zone or UTC, ""), 0)
+        try:
+            plugin = manager.registry().get("trace_source", _TELLS_FAILURES).plugin
+        except KeyError as error:
+            message = str(error.args[0])
+            finding = Finding("unknown-plugin", message, key="outages.node_failures")
+            raise InputError(finding) from None
+        assert plugin.failures is not None
+        found = plugin.failures(self)
+        zone = UTC if self.time_zone is None else ZoneInfo(self.time_zone)
+        origin = second_of(self.origin, Calendar(0, zone, ""), 0)
         return self._on_nodes(found, system, origin)
 
-    def _on_nodes(self, found: "FailuresFound", system: System, origin: int) -> LoggedFailures:
+    def _on_nodes(self, found: FailuresFound, system: System, origin: int) -> LoggedFailures:
         """Return failures of hosts as outages of nodes, in seconds since an origin."""
         numbers = self._numbers(system)
         counts = Counter(found.counts)

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.paths import open_file
-from hpcsched.slurm.sacct_header import find_header, what_it_is
 from hpcsched.workload.presets.preset_catalogue import Preset, find_preset, preset_for
 from hpcsched.workload.readers.table_rows import LIMIT, USED, open_rows, table_files
 from hpcsched.workload.readers.text_files import DAMAGE, TextLines, unpacked
@@ -24,6 +23,9 @@ _PARQUET = b"PAR1"
 _UTF_16 = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE
 UTF_8 = "utf-8"
 _PBS = re.compile(r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;[A-Za-z];")
+_SACCT_ROW = re.compile(r"[0-9][0-9_+.]*\|")
+_SACCT_NUMBERS, _SACCT_TIMES = {"jobid", "jobidraw"}, {"submit", "start", "end"}
+_SIGNS = re.compile(r"[^a-z0-9]+")
 _NUMBER = re.compile(r"[-+]?\d+(\.\d*)?([eE][-+]?\d+)?")
 _SWF_FIELDS = 18
 _ALEA_FIELDS, _ALEA_NODES = 21, 18
@@ -174,7 +176,7 @@ def _unknown(path: Path) -> str:
     if beginning.startswith(b"\0"):
         return f"expected a log of a known format: {known}; it begins with zero bytes, not text"
     message = f"expected a log of a known format: {known}; it is none of these"
-    cause = what_it_is(next(iter(_lines_of(beginning)), ""))
+    cause = sacct_remedy(next(iter(_lines_of(beginning)), ""))
     return f"{message}: {cause}" if cause else message
 
 
@@ -252,7 +254,32 @@ def _encoding(beginning: bytes) -> str:
 
 
 def _is_sacct(lines: Sequence[str]) -> bool:
-    return find_header(lines) is not None
+    for line in lines[:_JUDGED]:
+        if _SACCT_ROW.match(line.strip()):
+            return False
+        names = set(_SIGNS.split(line.lower()))
+        # Remarks may precede the header; a table of another origin may have a job's number.
+        if _SACCT_NUMBERS & names and ("|" in line or names >= _SACCT_TIMES):
+            return True
+    return False
+
+
+def sacct_remedy(text: str) -> str:
+    """Return what Slurm's file with this line is that no log is, and the remedy; empty if it is."""
+    line = text.strip()
+    if line.startswith(("{", "[")):
+        return "it is JSON, which the trace source slurm-history of the plugin hpcsched-slurm reads"
+    if line.startswith("JobId="):
+        return (
+            "it is a file of jobcomp/filetxt, which the trace source slurm-history of the plugin"
+            " hpcsched-slurm reads"
+        )
+    names = {name.lower() for name in line.split()}
+    if len(names) > 1 and {*_SACCT_NUMBERS, "jobname"} & names:
+        return "it is the table that sacct prints for people: add --parsable2"
+    if _SACCT_ROW.match(line):
+        return "the first line is a job: call sacct without --noheader"
+    return ""
 
 
 def _most(lines: Iterable[str], fits: Callable[[str], object]) -> bool:

@@ -8,7 +8,14 @@ from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from zoneinfo import ZoneInfo
 
-from pydantic import Field, PlainValidator, ValidationInfo, WithJsonSchema, field_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    PlainValidator,
+    ValidationInfo,
+    WithJsonSchema,
+    field_validator,
+)
 
 from hpcsched.errors import Finding, InputError
 from hpcsched.parameters import LARGEST, Params, parse_duration
@@ -158,15 +165,38 @@ def time_comments(comments: Sequence[str]) -> list[str]:
     return [comment for comment in comments if comment.startswith(TIME_COMMENTS)]
 
 
+def time_zone(name: str) -> ZoneInfo:
+    """Return a zone of the IANA time zone database.
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown.
+    """
+    try:
+        return ZoneInfo(name)
+    # A name may be malformed, name a folder of the database, or not exist.
+    except (ValueError, OSError, LookupError):
+        raise ValueError(
+            f"expected a time zone such as Europe/Prague or UTC, found {name!r}"
+        ) from None
+
+
+def _known_zone(name: str) -> str:
+    time_zone(name)
+    return name
+
+
+TimeZoneName = Annotated[str, AfterValidator(_known_zone)]
+"""Name of a zone of the IANA time zone database."""
+
+
 def _zone(comments: Sequence[str]) -> tuple[tzinfo, str]:
     """Return the zone in the comments, or their offset, or else UTC; and its name."""
     name = _text(comments, ZONE_NAME)
     if name:
-        try:
-            return ZoneInfo(name), name
-        # A name may be malformed, name a folder of the database, or not exist.
-        except (ValueError, OSError, LookupError):  # unknown here, or no name of a zone
-            pass
+        with suppress(ValueError):  # unknown here, or no name of a zone
+            return time_zone(name), name
     offset = _number(comments, ZONE_OFFSET)
     if offset is not None and abs(offset) < 86_400:
         return timezone(timedelta(seconds=offset)), f"UTC{offset / 3600:+g} h"

@@ -21,8 +21,8 @@ SLOW = {
     "docs/order-search.md": ("tests/dispatching/search",),
     "docs/reports.md": ("tests/report",),
     "docs/slurm-site.md": (
-        "tests/scenario/slurm/test_slurm_example.py",
-        "tests/scenario/slurm/test_slurm_sites.py",
+        "plugins/hpcsched-slurm/tests/sites/test_slurm_example.py",
+        "plugins/hpcsched-slurm/tests/sites/test_slurm_sites.py",
     ),
     "docs/workloads.md": ("tests/workload/synthetic",),
     "docs/workloads-models.md": (

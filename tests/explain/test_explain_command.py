@@ -16,6 +16,7 @@ from hpcsched.explain.explanation import traced_facts
 from hpcsched.system.system import Request
 from hpcsched.testing import UsePlugins
 from hpcsched.workload.job import Job
+from hpcsched_slurm import plugins as slurm
 from tests.builders import easy
 from tests.report.named_site import shown, write_site
 
@@ -87,8 +88,8 @@ def hpcsched_dispatchers() -> Iterable[Plugin]:
 
 @pytest.fixture(autouse=True)
 def _plugins(use_plugins: UsePlugins) -> None:
-    """Let scenarios select the dispatchers of this module."""
-    use_plugins(sys.modules[__name__])
+    """Let scenarios select the dispatchers of this module, and the log of Slurm."""
+    use_plugins(sys.modules[__name__], slurm)
 
 
 class Ran:

@@ -13,12 +13,13 @@ from hpcsched.workload.readers.accounting_logs.pbs_accounting import (
     PbsAccountingParams,
     PbsAccountingSource,
 )
-from hpcsched.workload.readers.accounting_logs.slurm_sacct import SlurmSacctParams, SlurmSacctSource
 from hpcsched.workload.readers.alea import AleaParams, AleaSource
 from hpcsched.workload.readers.batsim import BatsimParams, BatsimSource
 from hpcsched.workload.readers.log_source import RecordSource
 from hpcsched.workload.readers.swf import SwfParams, SwfSource
 from hpcsched.workload.readers.table import TableParams, TableSource
+from hpcsched_slurm.logs.slurm_sacct import SlurmSacctSource
+from hpcsched_slurm.params import SlurmSacctParams
 
 SYSTEM = System((NodeGroup("node", 4, {"core": 8, "mem": 2**33, "gpu": 1}),))
 CORPUS = Path(__file__).parent / "corpus"

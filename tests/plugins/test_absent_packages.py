@@ -70,7 +70,8 @@ CASES: dict[str, tuple[list[str], list[str]]] = {
     "distributed": (["distributed"], EXPERIMENT),
     "optuna": (["optuna"], ["tune", "easy.yaml", "--space", "space.yaml"]),
     "gymnasium": (["gymnasium"], []),
-    "slurm": ([], ["live", "advise", "live.yaml"]),
+    "slurm": ([], ["run", "live.yaml"]),
+    "sacct": ([], ["run", "easy.yaml", "--set", "trace.source=slurm-sacct"]),
 }
 """Modules that are not there, and arguments of the command; none: hpcsched.gym is imported."""
 
@@ -131,5 +132,9 @@ def test_slurm(told: dict[str, str]) -> None:
     """A scenario that names Slurm is told where to get it."""
     assert told["slurm"].endswith(
         "error: live.workload_manager: no workload manager is called 'slurm'; it is not"
+        " installed; pip install 'hpcsched[slurm]' [unknown-plugin]"
+    )
+    assert told["sacct"].endswith(
+        "trace.source: no trace source is called 'slurm-sacct'; it is not"
         " installed; pip install 'hpcsched[slurm]' [unknown-plugin]"
     )

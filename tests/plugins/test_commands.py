@@ -114,3 +114,13 @@ def test_what_is_no_command(
     greeter.install("odd", "1", source + hook)
     assert cli.main(["greet"]) == 1
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["live", "trace system-from", "init slurm"])
+@pytest.mark.usefixtures("distributions")
+def test_a_command_of_a_package_that_is_not_installed(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The message says which package has it."""
+    assert cli.main([*name.split(), "scenario.yaml"]) == 2
+    assert f"{name!r} is not installed; pip install 'hpcsched[slurm]'" in capsys.readouterr().err

@@ -22,7 +22,7 @@ from tempfile import gettempdir
 from types import ModuleType, TracebackType
 from typing import Any, NamedTuple, Self, TextIO
 
-from hpcsched.slurm.host_lists import expand
+from hpcsched.system.host_lists import expand
 from tests.real_slurm.accounting import Accounting
 
 PROGRAMS = ("munged", "mungekey", "slurmctld", "slurmd", "slurmrestd", "squeue", "scontrol")

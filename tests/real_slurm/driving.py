@@ -9,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from hpcsched.slurm.host_lists import expand
+from hpcsched.system.host_lists import expand
 from tests.real_slurm.cluster import PLUGIN, SlurmCluster
 
 ROOT = Path(__file__).parents[2]

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from hpcsched.scenario.slurm.entries import read_entries
-from hpcsched.scenario.slurm.site import read_site
-from hpcsched.scenario.slurm.writing import write_blocks
+from hpcsched_slurm.site.entries import read_entries
+from hpcsched_slurm.site.site import read_site
+from hpcsched_slurm.site.writing import write_blocks
 from tests.real_slurm.cluster import SlurmCluster, plugin_module
 
 

@@ -8,12 +8,12 @@ from hpcsched.dispatching.decision import NOTHING, Decision, Start
 from hpcsched.dispatching.decision_reasons import Reason
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.errors import DecisionError
-from hpcsched.live.guarded_dispatcher import GuardedDispatcher
 from hpcsched.simulation.check import check_decision
 from hpcsched.studies.problems.solving import answers
 from hpcsched.system.shared_resources import Draw, SharedResource
 from hpcsched.system.space import NodeAllocation
 from hpcsched.system.system import NodeGroup, System
+from hpcsched_slurm.live.guarded_dispatcher import GuardedDispatcher
 from tests.builders import replay, traced
 
 # Nodes a-0, a-1 and b-0 with two cores each, and licences for two jobs.

@@ -12,11 +12,12 @@ from hpcsched.workload.readers.accounting_logs.pbs_accounting import (
     PbsAccountingParams,
     PbsAccountingSource,
 )
-from hpcsched.workload.readers.accounting_logs.slurm_sacct import SlurmSacctParams, SlurmSacctSource
 from hpcsched.workload.readers.alea import AleaParams, AleaSource
 from hpcsched.workload.readers.swf import SwfParams, SwfSource
 from hpcsched.workload.readers.table import TableParams, TableSource
 from hpcsched.workload.trace_source import TraceSource, recorded_waits
+from hpcsched_slurm.logs.slurm_sacct import SlurmSacctSource
+from hpcsched_slurm.params import SlurmSacctParams
 
 SYSTEM = System((NodeGroup("node", 4, {"core": 16, "mem": 2**40}),))
 

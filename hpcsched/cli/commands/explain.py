@@ -1,5 +1,6 @@
 """`hpcsched explain`: the reasons for the start time of a job."""
 
+from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -38,16 +39,15 @@ def explain(
 
 
 def _number_of(text: str) -> int:
-    """Return the number of a job from its number or its Slurm id."""
-    from hpcsched.workload.readers.accounting_logs.slurm_job_ids import parse_job_id
+    """Return the number of a job from its number or the id of a part, as Slurm writes it."""
+    from hpcsched.workload.readers.accounting_logs.part_numbers import component_number, task_number
 
     if text.isdecimal():
         return int(text)
-    try:
-        job = parse_job_id(text)
-    except ValueError:
-        job = None
-    if job is None or job.is_step or job.is_pending:
-        message = f"expected the number of a job, or an id such as 123_4 or 123+1; found {text!r}"
-        raise typer.BadParameter(message, param_hint="JOB")
-    return job.number
+    for sign, number in (("_", task_number), ("+", component_number)):
+        job, _, part = text.partition(sign)
+        if job.isdecimal() and part.isdecimal():
+            with suppress(ValueError):
+                return number(int(job), int(part))
+    message = f"expected the number of a job, or an id such as 123_4 or 123+1; found {text!r}"
+    raise typer.BadParameter(message, param_hint="JOB")

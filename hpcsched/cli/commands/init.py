@@ -6,11 +6,15 @@ from typing import Annotated
 
 import typer
 
+from hpcsched.cli import PlainGroup
 from hpcsched.cli.options import Force, offered_new_kinds
 
 PANEL = "Start"
 app = typer.Typer(
-    name="init", help="Write a scenario or a plugin to start from.", no_args_is_help=True
+    name="init",
+    cls=PlainGroup,
+    help="Write a scenario or a plugin to start from.",
+    no_args_is_help=True,
 )
 
 Out = Annotated[Path, typer.Option(help="The file to write.")]
@@ -20,13 +24,12 @@ class Kind(StrEnum):
     """The kinds of starters."""
 
     LOG = "log"
-    SLURM = "slurm"
     SITE = "site"
 
 
 @app.command()
 def scenario(
-    kind: Annotated[Kind, typer.Argument(help="The workload: log, slurm or site.")] = Kind.LOG,
+    kind: Annotated[Kind, typer.Argument(help="The workload: log or site.")] = Kind.LOG,
     out: Out = Path("scenario.yaml"),
     *,
     force: Force = False,
@@ -35,7 +38,9 @@ def scenario(
 
     The schema for editors is written beside it.
     """
-    _write(kind, out, None, force=force)
+    from hpcsched.studies.first_look.starter import starter_text
+
+    begin_scenario(starter_text(kind), out, force=force)
 
 
 @app.command()
@@ -50,16 +55,17 @@ def log(
     The format, the machine and the policies are those that `hpcsched try` finds. The schema for
     editors is written beside it.
     """
-    _write(Kind.LOG, out, log, force=force)
+    from hpcsched.studies.first_look.starter import log_starter_text
+
+    text = log_starter_text(log, lambda line: typer.echo(line, err=True))
+    begin_scenario(text, out, force=force)
 
 
-def _write(kind: Kind, out: Path, log: Path | None, *, force: bool) -> None:
+def begin_scenario(text: str, out: Path, *, force: bool) -> None:
+    """Write a starter scenario and the schema beside it, and say so."""
     from hpcsched.studies.first_look.starter import write_starter
 
-    def tell(line: str) -> None:
-        typer.echo(line, err=True)
-
-    for path in write_starter(kind, out, log=log, tell=tell, force=force):
+    for path in write_starter(text, out, force=force):
         typer.echo(f"wrote {path}")
     typer.echo(f"edit it, then: hpcsched validate {out}")
 

@@ -5,11 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hpcsched.cli import instances
-from hpcsched.cli.accounts_from import accounts_from
+from hpcsched.cli import PlainGroup, instances
 from hpcsched.cli.options import Env, Force, Overrides, with_option_groups
 from hpcsched.cli.output import TableFormat, TableOutput, json_text
-from hpcsched.cli.system_from import system_from
 from hpcsched.studies.first_look.log_files import LogSource, is_scenario
 from hpcsched.version import __version__
 from hpcsched.workload.job import WaitClass
@@ -24,9 +22,9 @@ if TYPE_CHECKING:
     from hpcsched.workload.trace_writing import Written
 
 PANEL = "Study"
-app = typer.Typer(name="trace", help="Inspect, convert and fetch traces.", no_args_is_help=True)
-app.command("system-from")(system_from)
-app.command("accounts-from")(accounts_from)
+app = typer.Typer(
+    name="trace", cls=PlainGroup, help="Inspect, convert and fetch traces.", no_args_is_help=True
+)
 app.add_typer(instances.app)
 
 

@@ -1,13 +1,12 @@
 """`hpcsched tune`: parameters searched on a part of a log, and judged on a later part."""
 
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hpcsched.cli.options import Env, Overrides, ScenarioFile
-from hpcsched.cli.output import json_text
+from hpcsched.cli.output import DataFormat, DataFormatOption, json_text
 
 if TYPE_CHECKING:
     from hpcsched.studies.tuning.trial_log import Trial
@@ -15,14 +14,6 @@ if TYPE_CHECKING:
     from hpcsched.studies.tuning.tuning_study import TuningStudy
 
 PANEL = "Study"
-
-
-class TuningFormat(StrEnum):
-    """The formats of a tuning study."""
-
-    TEXT = "text"
-    JSON = "json"
-    SLURM = "slurm"
 
 
 def tune(
@@ -35,19 +26,16 @@ def tune(
     trials: Annotated[
         int | None, typer.Option(min=1, help="Number of trials; the file's by default.")
     ] = None,
-    format_: Annotated[
-        TuningFormat, typer.Option("--format", help="The output format.")
-    ] = TuningFormat.TEXT,
+    format_: DataFormatOption = DataFormat.TEXT,
     overrides: Overrides = None,
     _env: Env = None,
 ) -> None:
     """Search parameters on first jobs; judge them on later ones.
 
     The folder keeps the trials, so that a search that was stopped goes on; tuning.json; and
-    best.yaml, the scenario with the best values. The format slurm prints lines of slurm.conf.
+    best.yaml, the scenario with the best values.
     """
     from hpcsched.scenario.resolved import resolved_yaml
-    from hpcsched.studies.tuning.slurm_settings import slurm_lines
     from hpcsched.studies.tuning.tuned_scenario import TunedScenario
     from hpcsched.studies.tuning.tuning_text import (
         later_table,
@@ -64,11 +52,8 @@ def tune(
     content = json_text(tuning_content(study))
     write_text(folder / "tuning.json", f"{content}\n")
     write_text(folder / "best.yaml", resolved_yaml(best))
-    if format_ is TuningFormat.JSON:
+    if format_ is DataFormat.JSON:
         typer.echo(content)
-    elif format_ is TuningFormat.SLURM:
-        for line in (*(f"# {line}" for line in verdict_lines(study)), *slurm_lines(best)):
-            typer.echo(line)
     else:
         tables = [trials_table(study), later_table(study)]
         parts = [table.as_text() for table in tables if table.rows]

@@ -13,8 +13,8 @@ from hpcsched.studies.first_look.first_look import look_at, look_lines
 from hpcsched.studies.first_look.trial_scenarios import scenario_text
 from hpcsched.whole_files import check_target, write_text
 
-KINDS = ("log", "slurm", "site")
-"""Kinds of starters: a log on one machine, a site that runs Slurm, a site with all its rules."""
+KINDS = ("log", "site")
+"""Kinds of starters: a log on one machine, a site with all its rules."""
 
 SCHEMA = "scenario.schema.json"
 
@@ -48,33 +48,13 @@ def log_starter_text(log: Path, tell: Callable[[str], None] = lambda _: None) ->
     return f"# yaml-language-server: $schema={SCHEMA}\n{text}"
 
 
-def write_starter(
-    kind: str,
-    out: Path,
-    *,
-    log: Path | None = None,
-    tell: Callable[[str], None] = lambda _: None,
-    force: bool = False,
-) -> list[Path]:
+def write_starter(text: str, out: Path, *, force: bool = False) -> list[Path]:
     """Write a starter scenario, and the schema beside it; return the paths that were written.
-
-    Parameters
-    ----------
-    kind
-        One of `KINDS`.
-    log
-        The log that the scenario replays, with the kind `log`; None: an example.
-    tell
-        Called with what is found in the log.
-    out
-        File to write.
-    force
-        Whether existing files are replaced.
 
     Raises
     ------
     InputError
-        A file is there already or cannot be written, or the log cannot be read.
+        A file is there already or cannot be written.
     """
     schema = out.with_name(SCHEMA)
     content = scenario_schema(manager.registry())
@@ -82,7 +62,7 @@ def write_starter(
     written = [out] if _holds(schema, content) else [out, schema]
     for path in written:
         check_target(path, force=force)
-    write_text(out, starter_text(kind) if log is None else log_starter_text(log, tell))
+    write_text(out, text)
     if schema in written:
         write_json(schema, content)
     return written

@@ -3,15 +3,12 @@
 from collections.abc import Mapping
 from functools import lru_cache
 from math import gcd, isqrt
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from hpcsched.system.space import slots_per_node
 from hpcsched.system.system import System
-
-UnitMapping = Literal["as_requested", "one_each", "whole_nodes"]
-"""Meaning of a unit: a node of the job, the smallest equal part, or a part as large as a node."""
 
 _DIVISIBLE = "mem"
 """Resource type that any number of units can share, rounded up: bytes, of which there are many."""

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from hpcsched.parameters import OneInputFile, Params, PositiveDuration
+from hpcsched.parameters import InputPath, OneInputFile, Params, PositiveDuration
 
 FractionalSeconds = Literal["error", "skip", "floor", "ceil", "round", "outward"]
 FRACTIONS = (
@@ -71,6 +71,49 @@ class RecordPolicies(Params):
         "error",
         description="Policy for a record with bytes that are not of the encoding; `replace` puts"
         " U+FFFD in their place, which is counted as a clipping.",
+    )
+
+
+UnitMapping = Literal["as_requested", "one_each", "whole_nodes"]
+"""Meaning of a unit: a node of the job, the smallest equal part, or a part as large as a node."""
+
+
+class AccountingLogParams(RecordPolicies):
+    """Parameters that the sources of accounting logs share."""
+
+    path: InputPath = Field(
+        description="The log, or a folder of its parts, plain or compressed; ${VAR} is filled in."
+    )
+    unsorted: Literal["error", "skip", "sort"] = Field(
+        "sort",
+        description="Policy for a record submitted before its predecessor. Such logs are not"
+        " in order of submission; to sort, the whole trace is read into memory first.",
+    )
+    mapping: UnitMapping = Field(
+        "as_requested",
+        description="Units of a job: its nodes, with equal parts of the request; or the smallest"
+        " equal parts, on any nodes; or parts as large as a node of the largest group allows.",
+    )
+    uneven_nodes: Literal["spread", "up", "skip", "error"] = Field(
+        "spread",
+        description="Policy for cores or devices that cannot be divided equally among the nodes:"
+        " smallest equal parts on any nodes, rounding up on every node (both counted as"
+        " clippings), or an error.",
+    )
+    missing_memory: Literal["zero", "skip", "error"] = Field(
+        "zero",
+        description="Policy for memory that is not given, where nodes have `mem`; `zero` reads 0.",
+    )
+    unknown_resource_type: Literal["error", "ignore"] = Field(
+        "error",
+        description="Policy for a request for a resource type that no node group has; ignoring"
+        " it is counted as a clipping.",
+    )
+    duplicate: Literal["error", "skip", "last", "keep"] = Field(
+        "error",
+        description="Policy for several records of a job that was requeued, or that overlapping"
+        " logs have: `skip` takes the first that gives a job, `last` the last that ran, for which"
+        " the log is read twice, and `keep` takes each as a job of its own.",
     )
 
 

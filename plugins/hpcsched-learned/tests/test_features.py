@@ -1,9 +1,8 @@
 """What the forest is told of a job."""
 
-from streams import habits
-
 from hpcsched import Job, Request
 from hpcsched_learned.features import Features
+from streams import habits
 
 JOB = Job(1, 90_000, Request(2, (4, 8)), 600, user=3)
 

@@ -3,13 +3,13 @@
 from functools import partial
 
 import pytest
-from streams import events, habits, predictions
 
 from hpcsched import Job, Request, TracedJob
 from hpcsched.prediction.predictors import LastTwo, LastTwoParams
 from hpcsched.testing import check_predictor
 from hpcsched_learned.params import LearnedParams
 from hpcsched_learned.predictor import Learned
+from streams import events, habits, predictions
 
 SMALL = LearnedParams(window=300, retrain_every=100, first_training=50, trees=10)
 EAGER = LearnedParams(window=30, retrain_every=5, first_training=10, trees=3)

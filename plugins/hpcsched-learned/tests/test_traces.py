@@ -4,12 +4,12 @@ import os
 from pathlib import Path
 
 import pytest
-from streams import predictions
 
 from hpcsched import load_scenario, read_workload
 from hpcsched.prediction.predictors import LastTwo, LastTwoParams
 from hpcsched_learned.params import LearnedParams
 from hpcsched_learned.predictor import Learned
+from streams import predictions
 
 FOLDER = os.environ.get("HPCSCHED_TRACES", "")
 SCENARIOS = Path(__file__).parents[3] / "scenarios"

@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
-from recorded import FOLDER, MIB
-from test_calls import Server, serving
 
 import hpcsched
 import hpcsched_slurm.plugins
@@ -20,6 +18,8 @@ from hpcsched_slurm.accounting_answer import earlier_answer, instant_of, whole_a
 from hpcsched_slurm.accounting_records import record_of
 from hpcsched_slurm.history import SlurmHistory
 from hpcsched_slurm.params import SlurmHistoryParams
+from recorded import FOLDER, MIB
+from test_calls import Server, serving
 
 ANSWER = (FOLDER / "slurmdb.json").read_bytes()
 SYSTEM = System((NodeGroup("c", 4, {"core": 16, "mem": 64000 * MIB, "gpu": 4}),))

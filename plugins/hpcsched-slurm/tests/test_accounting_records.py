@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from recorded import FOLDER, MIB
-from test_history import SACCT, SYSTEM, history
 
 from hpcsched import InputError
 from hpcsched_slurm.accounting_records import record_of
 from hpcsched_slurm.arrays import first_array_number
 from hpcsched_slurm.history import SlurmHistory
 from hpcsched_slurm.params import SlurmHistoryParams
+from recorded import FOLDER, MIB
+from test_history import SACCT, SYSTEM, history
 
 SUBMIT, START, END = 1_795_285_000, 1_795_285_010, 1_795_285_060
 

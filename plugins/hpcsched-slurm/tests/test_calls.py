@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
-from recorded import FOLDER
 
 from hpcsched import InputError
 from hpcsched.system.cluster import RefusedError, UnavailableError
@@ -23,6 +22,7 @@ from hpcsched_slurm.credentials import read_token
 from hpcsched_slurm.manager import make_slurm
 from hpcsched_slurm.params import SlurmParams
 from hpcsched_slurm.rest import Rest
+from recorded import FOLDER
 
 EMPTY = ("/reservations", "/partitions", "/licenses", "/qos", "/associations")
 """Ends of the paths of lists that are empty here, if the server's content has none."""

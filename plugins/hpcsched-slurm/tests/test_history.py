@@ -4,12 +4,12 @@ import gzip
 from pathlib import Path
 
 import pytest
-from recorded import MIB
 
 from hpcsched import InputError, NodeGroup, System
 from hpcsched_slurm.arrays import first_array_number
 from hpcsched_slurm.history import SlurmHistory
 from hpcsched_slurm.params import SlurmHistoryParams
+from recorded import MIB
 
 SYSTEM = System((NodeGroup("c", 4, {"core": 16, "mem": 64000 * MIB, "gpu": 4}),))
 LINE = (

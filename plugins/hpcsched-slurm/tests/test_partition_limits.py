@@ -4,14 +4,14 @@ import pwd
 from typing import Any
 
 import pytest
-from recorded import NOW, said
-from test_policies import jobs_under, policies
 
 from hpcsched_slurm.job_rules import Rules
 from hpcsched_slurm.partition_limits import Asker, PartitionLimits, read_partitions
 from hpcsched_slurm.reading import cluster_of
 from hpcsched_slurm.reading_jobs import Terms
 from hpcsched_slurm.versions import plain_partitions
+from recorded import NOW, said
+from test_policies import jobs_under, policies
 
 MAIN = {"partitionname": "main", "nodes": "c[1-3]"}
 ASKER = Asker(frozenset({"theory"}), "small", 2, 4, 1000, 3600)

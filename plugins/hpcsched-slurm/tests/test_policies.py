@@ -8,8 +8,6 @@ import json
 from typing import Any
 
 import pytest
-from recorded import FOLDER, NOW, said
-from test_versions import RECORDED, answer
 
 from hpcsched.system.cluster import ClusterJob, ClusterLimit
 from hpcsched_slurm.job_rules import Rules
@@ -26,6 +24,8 @@ from hpcsched_slurm.policy_reading import (
 from hpcsched_slurm.policy_records import Association, Holder, LimitSet, Qos
 from hpcsched_slurm.reading import cluster_of
 from hpcsched_slurm.reading_jobs import Terms
+from recorded import FOLDER, NOW, said
+from test_versions import RECORDED, answer
 
 SACCTMGR_QOS = """\
 normal||||||||||||||||

@@ -6,13 +6,13 @@ The recorded pending job of each version is changed; that of Slurm 22.05 stands 
 from typing import Any
 
 import pytest
-from recorded import MIB, NOW, read, said
-from test_versions import LATER, RECORDED, answer
 
 from hpcsched.system.cluster import ClusterJob
 from hpcsched_slurm.reading import cluster_of
 from hpcsched_slurm.reading_jobs import Terms
 from hpcsched_slurm.versions import plain_jobs, plain_nodes
+from recorded import MIB, NOW, read, said
+from test_versions import LATER, RECORDED, answer
 
 VERSIONS = [38, *RECORDED]
 

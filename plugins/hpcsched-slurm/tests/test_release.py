@@ -8,11 +8,11 @@ from math import inf, nan
 from pathlib import Path
 
 import pytest
-from recorded import FOLDER
 
 from hpcsched.scenario.live import LONGEST_RELEASE
 from hpcsched_slurm import release
 from hpcsched_slurm.release import Waiting, look, stopped, waiting_jobs
+from recorded import FOLDER
 
 
 def beat(path: Path, at: float, release_after: float = 60) -> Path:

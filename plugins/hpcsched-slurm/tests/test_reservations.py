@@ -4,8 +4,6 @@ import time
 from typing import Any
 
 import pytest
-from recorded import NOW, said
-from test_versions import answer
 
 from hpcsched.system.cluster import ClusterNode, ClusterOutage, UnavailableError
 from hpcsched_slurm.manager import Slurm
@@ -14,6 +12,8 @@ from hpcsched_slurm.reading_jobs import Terms
 from hpcsched_slurm.reading_nodes import SOON
 from hpcsched_slurm.reservations import Reservations, read_reservations, reservations_of_text
 from hpcsched_slurm.versions import plain_reservations
+from recorded import NOW, said
+from test_versions import answer
 
 TEXT = """\
 ReservationName=school StartTime=2026-11-23T08:00:00 EndTime=2026-11-23T10:00:00 \

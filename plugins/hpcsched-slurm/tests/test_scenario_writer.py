@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 import yaml
-from recorded import said
-from test_versions import RECORDED, answer
 
-from hpcsched.scenario.slurm.entries import read_entries
-from hpcsched.scenario.slurm.site import read_site
-from hpcsched.scenario.slurm.writing import write_blocks
 from hpcsched_slurm.params import SlurmHistoryParams
 from hpcsched_slurm.scenario_writer import main, scenario_of
+from hpcsched_slurm.site.entries import read_entries
+from hpcsched_slurm.site.site import read_site
+from hpcsched_slurm.site.writing import write_blocks
 from hpcsched_slurm.versions import plain_nodes, plain_partitions
+from recorded import said
+from test_versions import RECORDED, answer
 
 MAIN = {"partitionname": "main", "nodes": "c[1-3],g[1-3]", "maxtime": "1-00:00:00"}
 

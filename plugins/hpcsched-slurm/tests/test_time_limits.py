@@ -6,7 +6,6 @@ four jobs of `theory` in the QOS `normal` and two in `small` ran, each with 2 CP
 """
 
 import pytest
-from test_policies import jobs_under
 
 from hpcsched_slurm.job_limits import JobRules
 from hpcsched_slurm.job_rules import Rules
@@ -14,6 +13,7 @@ from hpcsched_slurm.policies import Policies
 from hpcsched_slurm.policy_reading import QOS_FIELDS, read_qos, records_of_text
 from hpcsched_slurm.policy_records import Association, Holder, LimitSet, Qos
 from hpcsched_slurm.time_limits import Metered, TimeLimits, TimeUsage, read_time_usage
+from test_policies import jobs_under
 
 ASSOC_MGR = """\
 Current Association Manager state

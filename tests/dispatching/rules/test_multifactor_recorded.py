@@ -8,11 +8,11 @@ import yaml
 from hpcsched.dispatching.problem import waiting_job
 from hpcsched.dispatching.rules.multifactor import MultifactorOrder
 from hpcsched.dispatching.rules.multifactor_params import MultifactorParams
-from hpcsched.scenario.slurm.accounts import TraceNames, accounts_block
-from hpcsched.slurm.associations import parse_associations
 from hpcsched.system.system import Request
 from hpcsched.workload.job import Job
 from hpcsched.workload.site_partitions import Partition, Partitions
+from hpcsched_slurm.site.accounts import TraceNames, accounts_block
+from hpcsched_slurm.syntax.associations import parse_associations
 from tests.builders import alike
 from tests.dispatching.rules.priorities_22_05 import SPRIO, SSHARE, SSHARE_CLASSIC
 

@@ -19,7 +19,6 @@ def test_starters_are_valid(tmp_path: Path, kind: str) -> None:
     assert result.exit_code == 0, result.output
     # Without the header, which is that of another machine than those of starters.
     samples.written(tmp_path, samples.RECORDS, "log.swf")
-    samples.written(tmp_path, samples.SACCT, "slurm-jobs.txt.gz", packed=True)
     checked = CliRunner().invoke(app, ["validate", "--strict", str(out)])
     assert checked.exit_code == 0, checked.output
     assert out.read_text() == starter_text(kind)

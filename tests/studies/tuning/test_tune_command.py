@@ -1,4 +1,4 @@
-"""The command `hpcsched tune`: text, JSON, lines of slurm.conf, and what is kept."""
+"""The command `hpcsched tune`: text, JSON, and what is kept."""
 
 import json
 from pathlib import Path
@@ -38,9 +38,6 @@ def test_files_and_formats(tmp_path: Path) -> None:
     content = json.loads(asked(tmp_path, "--format", "json"))
     assert content["name"] == "sought"
     assert content == json.loads((tmp_path / "out" / "tuning.json").read_text())
-    lines = asked(tmp_path, "--format", "slurm").splitlines()
-    assert lines[0].startswith("# Searched on the first ")
-    assert any(line.startswith("PriorityWeightAge=") for line in lines)
     assert (tmp_path / "out" / "trials.jsonl").read_bytes() == trials
     best = hpcsched.load_scenario(tmp_path / "out" / "best.yaml")
     if content["best"] is not None:

@@ -425,7 +425,7 @@ def test_rows_of_parquet_are_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"time_zone": "Mars/Crater"}, "expected a time zone such as Europe/Paris"),
+        ({"time_zone": "Mars/Crater"}, "expected a time zone such as Europe/Prague"),
         ({"delimiter": '"'}, "expected a sign such as"),
         ({"unit": {"core": 0}}, "at least one resource type"),
         ({"columns": {"user": "u"}, "constants": {"user": 1}}, "user has both a column and a"),

@@ -3,69 +3,26 @@
 from abc import abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
-from pydantic import Field
 
 from hpcsched._core import RecordChecks, Verdict
-from hpcsched.parameters import InputPath
 from hpcsched.system.system import Request, System
 from hpcsched.workload.job_columns import NUMBERED
-from hpcsched.workload.readers.accounting_logs.local_clock import NoZoneError
 from hpcsched.workload.readers.accounting_logs.part_numbers import (
     RecycledNumbers,
     repeat_number,
 )
 from hpcsched.workload.readers.equal_units import (
     EqualUnits,
-    UnitMapping,
     largest_on_a_node,
     on_nodes,
     smallest,
 )
 from hpcsched.workload.readers.log_source import REASONS, NamesSeen, Record, RecordSource, checked
-from hpcsched.workload.readers.policies import RecordPolicies, UnusableError
+from hpcsched.workload.readers.policies import AccountingLogParams, UnusableError
 from hpcsched.workload.readers.text_files import TextLines
-
-
-class AccountingLogParams(RecordPolicies):
-    """Parameters that the sources of accounting logs share."""
-
-    path: InputPath = Field(
-        description="The log, or a folder of its parts, plain or compressed; ${VAR} is filled in."
-    )
-    unsorted: Literal["error", "skip", "sort"] = Field(
-        "sort",
-        description="Policy for a record submitted before its predecessor. Such logs are not"
-        " in order of submission; to sort, the whole trace is read into memory first.",
-    )
-    mapping: UnitMapping = Field(
-        "as_requested",
-        description="Units of a job: its nodes, with equal parts of the request; or the smallest"
-        " equal parts, on any nodes; or parts as large as a node of the largest group allows.",
-    )
-    uneven_nodes: Literal["spread", "up", "skip", "error"] = Field(
-        "spread",
-        description="Policy for cores or devices that cannot be divided equally among the nodes:"
-        " smallest equal parts on any nodes, rounding up on every node (both counted as"
-        " clippings), or an error.",
-    )
-    missing_memory: Literal["zero", "skip", "error"] = Field(
-        "zero",
-        description="Policy for memory that is not given, where nodes have `mem`; `zero` reads 0.",
-    )
-    unknown_resource_type: Literal["error", "ignore"] = Field(
-        "error",
-        description="Policy for a request for a resource type that no node group has; ignoring"
-        " it is counted as a clipping.",
-    )
-    duplicate: Literal["error", "skip", "last", "keep"] = Field(
-        "error",
-        description="Policy for several records of a job that was requeued, or that overlapping"
-        " logs have: `skip` takes the first that gives a job, `last` the last that ran, for which"
-        " the log is read twice, and `keep` takes each as a job of its own.",
-    )
 
 
 class AccountingLogSource(RecordSource):
@@ -157,8 +114,6 @@ class AccountingLogSource(RecordSource):
         """
         try:
             record = self.record_of(line)
-        except NoZoneError as error:
-            raise UnusableError("missing_time_zone", str(error)) from None
         except ValueError as error:
             raise UnusableError("malformed", str(error)) from None
         ran = None if self._last_ran is None else self._last_ran.get(self._number)

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from hpcsched import Finding, InputError
-from hpcsched.slurm.slurm_lines import pairs_of, state_blocks
 from hpcsched.system.cluster import RefusedError, UnavailableError
 from hpcsched_slurm.answer_errors import errors_in_words
 from hpcsched_slurm.arrays import checked_key
@@ -28,6 +27,7 @@ from hpcsched_slurm.policy_reading import (
     records_of_text,
 )
 from hpcsched_slurm.reservations import reservations_of_text
+from hpcsched_slurm.syntax.slurm_lines import pairs_of, state_blocks
 from hpcsched_slurm.versions import AS_OLDEST, OLDEST, check_version, plain_jobs, plain_nodes
 
 _NODES = re.compile(r"[A-Za-z0-9._,\-]*")

@@ -30,9 +30,6 @@ from hpcsched import (
     TracedJob,
     room_for,
 )
-from hpcsched.slurm.resource_types import resource_type
-from hpcsched.slurm.tres import GRES, counted_in_total, parse_tres
-from hpcsched.slurm.values import NOT_GIVEN, parse_time_limit
 from hpcsched.whole_numbers import parse_count
 from hpcsched_slurm.accounting_answer import (
     AccountingAnswer,
@@ -45,6 +42,9 @@ from hpcsched_slurm.history_files import HistoryRecord, read_history
 from hpcsched_slurm.params import SlurmHistoryParams
 from hpcsched_slurm.reading_jobs import number_of
 from hpcsched_slurm.reservations import local_instant
+from hpcsched_slurm.syntax.resource_types import resource_type
+from hpcsched_slurm.syntax.tres import GRES, counted_in_total, parse_tres
+from hpcsched_slurm.syntax.values import NOT_GIVEN, parse_time_limit
 
 # Warnings of all parts of hpcsched are shown.
 _log = logging.getLogger("hpcsched.slurm_history")

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hpcsched import Finding, InputError, Place
-from hpcsched.slurm.sacct_header import parse_header, what_it_is
 from hpcsched_slurm.accounting_records import NO_RECORD, record_of
+from hpcsched_slurm.logs.sacct_header import parse_header, what_it_is
 from hpcsched_slurm.versions import check_version
 
 NEEDED = (

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from hpcsched.slurm.licenses import license_resource, parse_licenses
 from hpcsched.system.cluster import ClusterJob
 from hpcsched_slurm.job_limits import NO_RULES, JobRules
 from hpcsched_slurm.licenses import NO_LICENSES, Licenses
@@ -11,6 +10,7 @@ from hpcsched_slurm.partition_limits import NO_PARTITIONS, Asker, PartitionLimit
 from hpcsched_slurm.policies import Policies
 from hpcsched_slurm.policy_reading import LICENSE, tres_amounts
 from hpcsched_slurm.policy_records import JOBS, Holder
+from hpcsched_slurm.syntax.licenses import license_resource, parse_licenses
 from hpcsched_slurm.versions import whole
 
 _ENDING = "COMPLETING"

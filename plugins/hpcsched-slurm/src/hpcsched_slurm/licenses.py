@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from hpcsched.slurm.licenses import license_resource
-from hpcsched.slurm.slurm_lines import pairs_of
+from hpcsched_slurm.syntax.licenses import license_resource
+from hpcsched_slurm.syntax.slurm_lines import pairs_of
 from hpcsched_slurm.versions import FAULTS, fault_in_words
 
 

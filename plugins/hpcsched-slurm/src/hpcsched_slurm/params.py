@@ -2,12 +2,16 @@
 
 import re
 from datetime import datetime
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from hpcsched import InputPath, NotReproducible, Params, PositiveDuration
+from hpcsched.workload.readers.policies import AccountingLogParams
+from hpcsched.workload.trace_calendar import TimeZoneName
 
+_TRES = re.compile(r"cpu|mem|gres/[^\s,=|]+")
+_RESOURCE_TYPE = re.compile(r"[a-z][a-z0-9_]*")
 _UNIX = re.compile(r"unix:(/.+)")
 _LOOPBACK = re.compile(r"http://(127\.0\.0\.1|localhost|\[::1\]):(\d+)")
 
@@ -184,3 +188,34 @@ class SlurmHistoryParams(Params):
             if end <= begin:
                 raise ValueError(f"expected 'until' after 'since', found {self.until}")
         return self
+
+
+class SlurmSacctParams(AccountingLogParams):
+    """Parameters of `slurm-sacct`: the dump, and policies for records."""
+
+    time_zone: TimeZoneName | None = Field(
+        None,
+        description="The zone of the local times that `sacct` prints, such as Europe/Prague; not"
+        " needed where times are Unix times or have an offset.",
+    )
+    amounts: Literal["allocated", "requested"] = Field(
+        "allocated",
+        description="Amounts to read: allocated or requested; if one is not in the dump, the other"
+        " is used.",
+    )
+    resource_types: dict[str, str | None] = Field(
+        default_factory=dict,
+        description="Resource types of TRES other than the defaults (cpu is core, mem is mem,"
+        " gres/NAME is NAME); null: ignored. A type that is listed here (`gres/gpu:a100`) counts"
+        " in addition to its total (`gres/gpu`).",
+    )
+
+    @field_validator("resource_types")
+    @classmethod
+    def _names(cls, named: dict[str, str | None]) -> dict[str, str | None]:
+        for tres, name in named.items():
+            if not _TRES.fullmatch(tres):
+                raise ValueError(f"expected cpu, mem or gres/NAME, found {tres!r}")
+            if name is not None and not _RESOURCE_TYPE.fullmatch(name):
+                raise ValueError(f"expected a resource type such as gpu, found {name!r}")
+        return named

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from hpcsched.slurm.values import parse_size, parse_time_limit
 from hpcsched_slurm.group_members import is_member
+from hpcsched_slurm.syntax.values import parse_size, parse_time_limit
 
 _NONE = frozenset({"", "unlimited", "infinite", "all", "n/a", "none", "(null)", "no", "0"})
 _CLOSED = frozenset({"down", "inactive"})

@@ -1,10 +1,11 @@
 """The plugins of this package, as hpcsched finds them; what they are made of is imported later."""
 
 from collections.abc import Iterable
+from typing import Any
 
 import hpcsched
-from hpcsched import Context, Plugin
-from hpcsched_slurm.params import SlurmHistoryParams, SlurmParams
+from hpcsched import RECORDS_WAITS, Command, Context, Plugin
+from hpcsched_slurm.params import SlurmHistoryParams, SlurmParams, SlurmSacctParams
 
 
 @hpcsched.hookimpl
@@ -26,12 +27,20 @@ def _make_slurm(params: SlurmParams, _context: Context) -> object:
 
 @hpcsched.hookimpl
 def hpcsched_trace_sources() -> Iterable[Plugin]:
-    """Return `slurm-history`."""
+    """Return `slurm-history` and `slurm-sacct`."""
     yield Plugin(
         "slurm-history",
         "jobs that Slurm has completed: its job completion file, or what sacct or slurmdbd tell",
         _make_history,
         SlurmHistoryParams,
+    )
+    yield Plugin(
+        "slurm-sacct",
+        "output of Slurm's `sacct --parsable2`: cores, memory, GPUs, names",
+        _make_sacct,
+        SlurmSacctParams,
+        frozenset({RECORDS_WAITS}),
+        failures=_node_failures,
     )
 
 
@@ -39,3 +48,24 @@ def _make_history(params: SlurmHistoryParams, context: Context) -> object:
     from hpcsched_slurm.history import SlurmHistory  # noqa: PLC0415
 
     return SlurmHistory(params, context.system)
+
+
+def _make_sacct(params: SlurmSacctParams, context: Context) -> object:
+    from hpcsched_slurm.logs.slurm_sacct import SlurmSacctSource  # noqa: PLC0415
+
+    return SlurmSacctSource(params, context.system)
+
+
+def _node_failures(declared: Any) -> object:
+    from hpcsched_slurm.logs.node_failures import failures_of  # noqa: PLC0415
+
+    return failures_of(declared)
+
+
+@hpcsched.hookimpl
+def hpcsched_commands() -> Iterable[Command]:
+    """Return `hpcsched live`, and the commands on a site."""
+    yield Command("live", "hpcsched_slurm.live.live_commands:app")
+    for name in ("init slurm", "trace system-from", "trace accounts-from", "slurm-conf"):
+        function = name.removeprefix("trace ").replace("-", "_").replace(" ", "_")
+        yield Command(name, f"hpcsched_slurm.site.site_commands:{function}")

@@ -7,9 +7,9 @@ written in another way. Source: answers of Slurm 22.05.8, recorded answers of la
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
-from hpcsched.slurm.tres import GRES
-from hpcsched.slurm.values import NOT_GIVEN, parse_scaled_count, parse_size, parse_time_limit
 from hpcsched_slurm.policy_records import JOBS, RELATIVE, Association, LimitSet, Qos
+from hpcsched_slurm.syntax.tres import GRES
+from hpcsched_slurm.syntax.values import NOT_GIVEN, parse_scaled_count, parse_size, parse_time_limit
 from hpcsched_slurm.time_limits import TIME_LIMITS
 from hpcsched_slurm.versions import FAULTS, fault_in_words, plain_value
 

@@ -6,13 +6,13 @@ A CPU is a hardware thread, as in the history and in files of Slurm.
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from hpcsched.scenario.slurm.site import usable_cpus, usable_memory
-from hpcsched.slurm.gres import Gres, read_gres
-from hpcsched.slurm.host_lists import fold
-from hpcsched.slurm.resource_types import renamed, totals
 from hpcsched.system.cluster import ClusterNode, ClusterOutage
+from hpcsched.system.host_lists import fold
 from hpcsched_slurm.reservations import ONLY_RESERVED, expected_back
+from hpcsched_slurm.site.site import usable_cpus, usable_memory
 from hpcsched_slurm.site_entries import node_pairs
+from hpcsched_slurm.syntax.gres import Gres, read_gres
+from hpcsched_slurm.syntax.resource_types import renamed, totals
 from hpcsched_slurm.versions import FAULT, FAULTS, fault_in_words, whole
 
 MEBIBYTE = 2**20

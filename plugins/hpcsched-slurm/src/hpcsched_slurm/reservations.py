@@ -7,9 +7,9 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from hpcsched.slurm.host_lists import expand
-from hpcsched.slurm.slurm_lines import pairs_of
 from hpcsched.system.cluster import ClusterNode, ClusterOutage
+from hpcsched.system.host_lists import expand
+from hpcsched_slurm.syntax.slurm_lines import pairs_of
 from hpcsched_slurm.versions import FAULT, FAULTS, fault_in_words
 
 ONLY_RESERVED = frozenset({"MAINT", "RESERVED"})

@@ -50,7 +50,7 @@ MOST_BYTES = 2**29
 
 _OFFERED = re.compile(r"/slurm/v0\.0\.(\d+)/jobs/?")
 _DOCUMENTS = ("/openapi/v3", "/openapi")
-_LOG = logging.getLogger("hpcsched.slurm")
+_LOG = logging.getLogger("hpcsched_slurm.syntax")
 
 
 class _UnixConnection(http.client.HTTPConnection):

@@ -12,11 +12,11 @@ from typing import Any
 import yaml
 
 from hpcsched import HpcschedError
-from hpcsched.scenario.slurm.site import part_of, read_site
-from hpcsched.scenario.slurm.writing import check_dispatcher, write_blocks
 from hpcsched_slurm.answer_writer import error_line
 from hpcsched_slurm.manager import Calls, calls_of
 from hpcsched_slurm.params import SlurmParams
+from hpcsched_slurm.site.site import part_of, read_site
+from hpcsched_slurm.site.writing import check_dispatcher, write_blocks
 from hpcsched_slurm.site_entries import entries_of
 
 

@@ -1,6 +1,6 @@
 """Nodes, partitions and licences in the terms of `scontrol show`.
 
-The reader of Slurm's files (`hpcsched.scenario.slurm`) takes these, so that a scenario is the same
+The reader of Slurm's files (`hpcsched_slurm.site`) takes these, so that a scenario is the same
 from a file and from a running Slurm.
 """
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hpcsched import Place
-from hpcsched.scenario.slurm.entries import Entry
+from hpcsched_slurm.site.entries import Entry
 
 
 def entries_of(

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from hpcsched.slurm.slurm_lines import pairs_of
+from hpcsched_slurm.syntax.slurm_lines import pairs_of
 
 TIME_LIMITS = ("GrpTRESMins", "GrpTRESRunMins", "GrpWall")
 """Limits that a group of jobs uses up over time; `MaxTRESMins` is one of each job."""

@@ -12,9 +12,13 @@ from hypothesis import strategies as st
 
 from hpcsched.errors import InputError
 from hpcsched.workload.readers.accounting_logs.accounting_log import AccountingLogSource
-from hpcsched.workload.readers.accounting_logs.local_clock import LocalClock, time_zone
 from hpcsched.workload.readers.quantities import WholeSeconds
+from hpcsched.workload.trace_calendar import time_zone
+from hpcsched_slurm.logs.local_clock import LocalClock
 from tests.strategies import tries
+from tests.workload.readers.accounting_logs.accounting_log_files import (
+    AWKWARD_ROWS as ROWS,
+)
 from tests.workload.readers.accounting_logs.accounting_log_files import (
     HEADER,
     jobs_of,
@@ -22,7 +26,6 @@ from tests.workload.readers.accounting_logs.accounting_log_files import (
     sacct_source,
 )
 from tests.workload.readers.accounting_logs.test_pbs_accounting import AWKWARD as RECORDS
-from tests.workload.readers.accounting_logs.test_slurm_sacct import AWKWARD as ROWS
 
 FORGIVING = {
     "malformed": "skip",

@@ -1,0 +1,173 @@
+"""`hpcsched live`: a scenario's dispatcher on a real cluster."""
+
+import sys
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hpcsched.cli.commands.forecast import (
+    QUANTILES,
+    ForecastOut,
+    Quantiles,
+    Samples,
+    Supposed,
+    mapping_of,
+    quantiles_of,
+    show_forecast,
+)
+from hpcsched.cli.options import Env, Force, OneRun, Overrides, ScenarioFile, with_option_groups
+from hpcsched.cli.output import DataFormat, DataFormatOption
+
+app = typer.Typer(
+    name="live",
+    help="Advise on, drive or replay a real cluster.",
+    no_args_is_help=True,
+    rich_help_panel="Site",
+)
+
+RunOut = Annotated[
+    Path | None, typer.Option("--out", help="The run directory; runs/NAME by default.")
+]
+
+
+@dataclass(frozen=True)
+class Ends:
+    """Options on when a live run ends."""
+
+    seconds: Annotated[
+        float | None, typer.Option("--for", help="End after this many seconds.", min=0)
+    ] = None
+    rounds: Annotated[int | None, typer.Option(min=1, help="End after this many rounds.")] = None
+    until_idle: Annotated[
+        bool, typer.Option("--until-idle", help="End when no job is queued or running.")
+    ] = False
+
+
+@app.command()
+@with_option_groups
+def advise(
+    scenario: ScenarioFile,
+    out: RunOut = None,
+    overrides: Overrides = None,
+    _env: Env = None,
+    *,
+    ends: Ends,
+    force: Force = False,
+) -> None:
+    """Show which jobs would start where; change nothing.
+
+    Without --for, --rounds and --until-idle it ends after one look at the cluster.
+    """
+    _run(scenario, out, overrides, ends, drive=False, force=force)
+
+
+@app.command()
+@with_option_groups
+def drive(
+    scenario: ScenarioFile,
+    out: RunOut = None,
+    overrides: Overrides = None,
+    _env: Env = None,
+    *,
+    ends: Ends,
+    force: Force = False,
+) -> None:
+    """Start the held jobs of the scenario's partitions."""
+    _run(scenario, out, overrides, ends, drive=True, force=force)
+
+
+@app.command()
+def replay(
+    scenario: ScenarioFile,
+    live_run: OneRun,
+    out: RunOut = None,
+    overrides: Overrides = None,
+    _env: Env = None,
+    *,
+    latency: Annotated[
+        int, typer.Option(min=0, help="Simulated seconds that each round takes.")
+    ] = 1,
+    force: Force = False,
+) -> None:
+    """Simulate the jobs of a live run; compare start times.
+
+    The run directory is runs/NAME-replayed by default.
+    """
+    from hpcsched.report.run_choice import one_run_folder
+    from hpcsched_slurm.live.replay import difference_lines, replay_live
+
+    found = replay_live(
+        scenario,
+        one_run_folder(live_run),
+        out,
+        latency=latency,
+        overrides=overrides or (),
+        force=force,
+    )
+    for line in difference_lines(found):
+        typer.echo(line)
+
+
+@app.command()
+def forecast(
+    scenario: ScenarioFile,
+    *,
+    supposed: Supposed = None,
+    quantiles: Quantiles = QUANTILES,
+    samples: Samples = 200,
+    format_: DataFormatOption = DataFormat.TEXT,
+    out: ForecastOut = None,
+    force: Force = False,
+    overrides: Overrides = None,
+    _env: Env = None,
+) -> None:
+    """Forecast when the jobs that wait on the cluster will start.
+
+    Run times and later jobs are sampled from the scenario's trace, the cluster's history; the
+    scenario's dispatcher replays each sample. Nothing is changed.
+    """
+    from hpcsched.scenario import load_scenario
+    from hpcsched.studies.forecast.forecast_progress import ForecastProgress
+    from hpcsched_slurm.live.live_forecast import forecast_cluster
+
+    loaded = load_scenario(scenario, overrides or ())
+    job, shares = mapping_of(supposed), quantiles_of(quantiles)
+    with ForecastProgress(samples) as progress:
+        found = forecast_cluster(
+            loaded, supposed=job, quantiles=shares, samples=samples, ended=progress
+        )
+    show_forecast(found, format_, out, force=force)
+
+
+def _run(
+    file: Path,
+    out: Path | None,
+    overrides: list[str] | None,
+    ends: Ends,
+    *,
+    drive: bool,
+    force: bool,
+) -> None:
+    from hpcsched.cli.output import solver_warning
+    from hpcsched.scenario import read_scenario
+    from hpcsched_slurm.live.session import run_live
+
+    loaded = read_scenario(file, overrides or ())
+    directory = run_live(
+        loaded.scenario,
+        out or Path("runs") / loaded.scenario.name,
+        drive=drive,
+        # During a run `print` writes to standard error, for plugins; advice does not.
+        say=partial(typer.echo, file=sys.stdout),
+        seconds=ends.seconds,
+        rounds=ends.rounds,
+        until_idle=ends.until_idle,
+        force=force,
+    )
+    typer.echo(f"results in {directory.path}")
+    warning = solver_warning(loaded, directory)
+    if warning is not None:
+        typer.echo(warning, err=True)

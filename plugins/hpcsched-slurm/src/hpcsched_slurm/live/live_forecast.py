@@ -1,0 +1,355 @@
+"""Forecasts of the jobs that wait on a real cluster, from its state at this moment.
+
+The state becomes the beginning of a replay: a second before now the running jobs are submitted,
+each bound to the nodes and amounts that it has there, so that all of them start at once; now the
+waiting jobs are submitted. From there on futures are sampled as in a replay of a log. What the
+users' jobs took, and what is submitted later, is drawn from the scenario's trace, which is the
+cluster's history.
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, waiting_job
+from hpcsched.errors import Finding, InputError
+from hpcsched.prediction.predictors import RequestedTime
+from hpcsched.runs.assembly import Assembly, assemble
+from hpcsched.runs.runner import parts_of
+from hpcsched.scenario import Scenario
+from hpcsched.simulation.parts import Parts
+from hpcsched.simulation.replay_branches import LaterJobs, ReplayBranch, branches
+from hpcsched.studies.forecast.arrival_samples import ArrivalHistory
+from hpcsched.studies.forecast.forecasting import (
+    QUANTILES,
+    Forecast,
+    ForecastJob,
+    job_supposed,
+    supposed_job,
+)
+from hpcsched.studies.forecast.run_time_samples import NOBODY, RunTimeHistory
+from hpcsched.studies.forecast.start_forecast import (
+    SAMPLES,
+    Ended,
+    StartForecast,
+    future_starts,
+    sampled_lags,
+)
+from hpcsched.system.cluster import WorkloadManager, read_cluster
+from hpcsched.system.outages import Outages
+from hpcsched.system.system import IntArray, Request
+from hpcsched.workload.job import Job, TracedJob
+from hpcsched.workload.job_batches import (
+    NO_JOBS,
+    JobColumns,
+    NeedsPythonError,
+    RequestNumbers,
+    columns_of,
+    joined_columns,
+)
+from hpcsched.workload.site_partitions import NO_PARTITIONS
+from hpcsched_slurm.live.learning import Predictions
+from hpcsched_slurm.live.session import earliest_submission
+from hpcsched_slurm.live.site import check_site, site_of
+from hpcsched_slurm.live.snapshot import Asked, Snapshot, snapshot
+
+_SUPPOSED = 0
+"""Number of a job that might be submitted; those of a cluster are above."""
+_APART = 1 << 40
+"""Distance between the numbers of jobs of the history and those of the cluster's jobs."""
+
+
+class History(NamedTuple):
+    """Jobs that a cluster has completed, in seconds since the origin of its site.
+
+    Attributes
+    ----------
+    columns
+        The jobs.
+    numbers
+        Numbering of their requests.
+    run_times
+        What they took.
+    arrivals
+        When they were submitted.
+    """
+
+    columns: JobColumns
+    numbers: RequestNumbers
+    run_times: RunTimeHistory
+    arrivals: ArrivalHistory
+
+
+def history_of(jobs: Sequence[TracedJob], origin: int) -> History:
+    """Return the history of a cluster.
+
+    Parameters
+    ----------
+    jobs
+        Jobs by ascending submit time, in seconds since 1970.
+    origin
+        Origin of times of the site, in the same seconds.
+    """
+    numbers = RequestNumbers()
+    moved = (
+        TracedJob(job._replace(submit_time=job.submit_time - origin, after=()), run_time)
+        for job, run_time in jobs
+    )
+    columns = joined_columns((*columns_of(moved, numbers),) or (NO_JOBS,))
+    run_times = RunTimeHistory(columns)
+    ends = columns.submit_time + columns.run_time
+    # As if none had waited: only the order of the ends matters, which tells recent ones.
+    run_times.ended(np.argsort(ends, kind="stable").tolist())
+    return History(columns, numbers, run_times, ArrivalHistory(columns))
+
+
+def forecast_cluster(
+    scenario: Scenario,
+    *,
+    supposed: Mapping[str, Any] | None = None,
+    quantiles: Sequence[float] = QUANTILES,
+    samples: int = SAMPLES,
+    ended: Ended = lambda _: None,
+) -> Forecast:
+    """Return the forecasts of the jobs that wait on a scenario's cluster.
+
+    Parameters
+    ----------
+    scenario
+        The scenario, with its block `live`. Its seed is that of the randomness.
+    supposed
+        A job that might be submitted now, as `supposed_job` takes it.
+    quantiles
+        Shares, ascending, from 0 to 1.
+    samples
+        Number of futures.
+    ended
+        Called with the number of futures so far, after each.
+
+    Raises
+    ------
+    InputError
+        The scenario does not fit the cluster, its jobs cannot be replayed, or the supposed job
+        fits nowhere.
+    UnavailableError
+        The cluster cannot be read.
+    """
+    live = scenario.live
+    if live is None:
+        message = "it has no 'live:', which says how the cluster is reached"
+        raise InputError(Finding("not-live", message))
+    assembly = assemble(scenario.model_copy(update={"observers": ()})).build_all()
+    manager: WorkloadManager = assembly.make("workload_manager", live.workload_manager)
+    state = read_cluster(manager)
+    site = site_of(assembly.system, live, earliest_submission(state))
+    check_site(site, state.nodes, state.shared)
+    past = tuple(assembly.source.jobs())
+    predictions = Predictions(assembly.predictor, scenario.predictor.plugin_name)
+    predictions.learn_history(iter(past), site.origin)
+    asked = Asked(site, predictions.of, assembly.correction, assembly.objective, driven=False)
+    seen = snapshot(state, asked, site.time(time.time()), 0)
+    if supposed is not None:
+        wanted = supposed_job(supposed, assembly.system)
+        job = job_supposed(wanted, _SUPPOSED, seen.problem.now, site.system, assembly.partitions)
+        waiting = waiting_job(job, predictions.of(job), site.system)
+        queue = (*seen.problem.queue, waiting)
+        seen = seen._replace(problem=seen.problem._replace(queue=queue))
+    found = forecast_problem(
+        seen.problem,
+        assembly,
+        history_of(past, site.origin),
+        samples=samples,
+        seed=scenario.seed,
+        ended=ended,
+    )
+    keys: dict[int, str | None] = {number: job.key for number, job in seen.queue.items()}
+    keys[_SUPPOSED] = None
+    return _forecast(seen, found, keys, quantiles, samples)
+
+
+def forecast_problem(
+    problem: DispatchingProblem,
+    assembly: Assembly,
+    history: History,
+    *,
+    samples: int = SAMPLES,
+    seed: int = 0,
+    ended: Ended = lambda _: None,
+) -> StartForecast:
+    """Return sampled start times of the queued jobs of a problem.
+
+    Parameters
+    ----------
+    problem
+        The state: queue, running jobs, and outages.
+    assembly
+        The dispatcher and what belongs to it.
+    history
+        Jobs of the past, whose numbering of requests grows.
+    samples
+        Number of futures.
+    seed
+        Seed of the randomness; the instant is part of it.
+    ended
+        Called with the number of futures so far, after each.
+
+    Raises
+    ------
+    InputError
+        The running jobs cannot be placed as they are, or the jobs not be replayed.
+    """
+    if not problem.queue:
+        nothing = np.empty(0, dtype=np.int64)
+        return StartForecast(problem.now, nothing, np.empty((samples, 0), dtype=np.int64))
+    try:
+        branch = _branch(problem, _parts(problem, assembly), history)
+        return _sampled(problem, branch, history, samples, seed=seed, ended=ended)
+    except NeedsPythonError as why:
+        message = f"the cluster's jobs cannot be replayed: {why}"
+        raise InputError(Finding("not-replayed", message)) from None
+
+
+def _parts(problem: DispatchingProblem, assembly: Assembly) -> Parts:
+    """Return the parts of the replay, with a predictor that repeats the problem's predictions."""
+    announced = tuple(outage for outage in problem.outages if outage.start > problem.now)
+    return parts_of(assembly, ())._replace(
+        # With the present capacities of shared resources.
+        system=problem.system,
+        predictor=RequestedTime(),
+        predictor_name="requested-time",
+        # The snapshot has left out what partitions do not let start, and bound the others.
+        partitions=NO_PARTITIONS,
+        outages=Outages(announced),
+        uniform_request=None,
+        kill_at_requested_time=False,
+        latency=None,
+        dependencies=False,
+    )
+
+
+def _branch(problem: DispatchingProblem, parts: Parts, history: History) -> ReplayBranch:
+    """Return the state of a replay before the round of the present instant."""
+    first = int(history.columns.job_id.max(initial=0)) + _APART
+    before = problem.now - 1
+    running = [
+        TracedJob(_bound(one, first + k, before), max(one.predicted_end_time - before, 1))
+        for k, one in enumerate(problem.running)
+    ]
+    waiting = [
+        TracedJob(
+            _queued(one.job, first + len(running) + k, problem.now, one.predicted_run_time),
+            one.predicted_run_time,
+        )
+        for k, one in enumerate(problem.queue)
+    ]
+    columns = joined_columns(tuple(columns_of([*running, *waiting], history.numbers)))
+    ((_, branch, _),) = branches(parts, columns, [len(columns.job_id)])
+    started = int((branch.present.start_time == before).sum())
+    if started != len(running):
+        message = f"{len(running) - started} running jobs have no room beside the others"
+        raise InputError(Finding("not-replayed", message))
+    branch.set_submit_times(
+        np.array([min(one.submit_time, problem.now) for one in problem.queue], dtype=np.int64)
+    )
+    return branch
+
+
+def _bound(one: RunningJob, number: int, submit_time: int) -> Job:
+    """Return a running job as one that fits where it runs, and nowhere else."""
+    waiting = one.waiting
+    request = Request(
+        units=one.units,
+        unit_request=waiting.unit_request,
+        allowed_nodes=frozenset(one.allocation.nodes),
+        one_unit_per_node=True,
+        shared_requests=waiting.job.request.shared_requests,
+    )
+    length = max(one.predicted_end_time - submit_time, 1)
+    return Job(number, submit_time, request, length, waiting.job.user)
+
+
+def _queued(job: Job, number: int, submit_time: int, requested_time: int) -> Job:
+    """Return a queued job with another number and times, which waits for no other."""
+    return job._replace(
+        job_id=number, submit_time=submit_time, requested_time=max(requested_time, 1), after=()
+    )
+
+
+def _sampled(
+    problem: DispatchingProblem,
+    branch: ReplayBranch,
+    history: History,
+    samples: int,
+    *,
+    seed: int,
+    ended: Ended,
+) -> StartForecast:
+    """Return the start times of the queue in sampled futures."""
+    draw = np.random.default_rng([seed, problem.now])
+    run_times = _run_times(problem, branch, history, samples, draw)
+    count = len(history.columns.job_id)
+    lags = history.arrivals.lags(count, problem.now)
+    wanted = np.arange(len(problem.queue)) + len(problem.running)
+
+    lag_of = sampled_lags(lags, samples, draw)
+    of_lag = {
+        lag: LaterJobs(history.arrivals.later(count, problem.now, lag)) for lag in set(lag_of)
+    }
+    later = [of_lag[lag] for lag in lag_of]
+    starts = future_starts(branch, run_times, later, wanted, ended)
+    return StartForecast(problem.now, wanted, starts)
+
+
+def _run_times(
+    problem: DispatchingProblem,
+    branch: ReplayBranch,
+    history: History,
+    samples: int,
+    draw: np.random.Generator,
+) -> IntArray:
+    """Return sampled run times of the replay's jobs, `[S, J]`, in seconds.
+
+    Running jobs began a second before now in the replay; in truth they run for longer already.
+    """
+    jobs: list[Job] = [one.waiting.job for one in problem.running]
+    jobs += [one.job for one in problem.queue]
+    began = [one.start_time for one in problem.running]
+    elapsed = [max(problem.now - start, 0) for start in began] + [0] * len(problem.queue)
+    asked = [
+        (NOBODY if job.user is None else job.user, max(job.requested_time, 1)) for job in jobs
+    ]  # fmt: skip
+    drawn = history.run_times.run_times(asked, elapsed, samples, draw)
+    running = len(problem.running)
+    drawn[:, :running] -= np.array(elapsed[:running], dtype=np.int64) - 1
+    for k, one in enumerate(problem.running):
+        # Nodes out of service are stand-ins with numbers below 0, whose end is known.
+        if one.job_id < 0:
+            drawn[:, k] = one.predicted_end_time - problem.now + 1
+    # In the order of the replay's rows: those that run came first, in the order of their starts.
+    places: IntArray = branch.present.sequence
+    return np.asarray(drawn[:, places])
+
+
+def _forecast(
+    seen: Snapshot,
+    found: StartForecast,
+    keys: Mapping[int, str | None],
+    quantiles: Sequence[float],
+    samples: int,
+) -> Forecast:
+    problem = seen.problem
+    starts = [found.quantile(share).tolist() for share in quantiles]
+    jobs = tuple(
+        ForecastJob(
+            keys.get(one.job_id, str(one.job_id)),
+            one.submit_time,
+            one.units,
+            one.job.requested_time,
+            tuple(column[k] for column in starts),
+        )
+        for k, one in enumerate(problem.queue)
+    )
+    running = sum(one.job_id >= 0 for one in problem.running)
+    return Forecast(problem.now, tuple(quantiles), jobs, running, samples)

@@ -1,0 +1,1 @@
+"""Logs of Slurm: what sacct prints, jobs and failures of nodes."""

@@ -1,0 +1,277 @@
+"""Trace source `slurm-sacct`: output of Slurm's `sacct --parsable2`.
+
+The first line names the columns, in any order; unknown columns are ignored. Needed are `JobID`,
+`Submit`, `Start`, `End`, a number of CPUs (`NCPUS`, `AllocCPUS`, `ReqCPUS`, or in `AllocTRES` or
+`ReqTRES`), and, unless units are made without nodes, a number of nodes (`NNodes`, `AllocNodes`,
+`ReqNodes`, or in the same). Used where they are there: `Timelimit` or `TimelimitRaw`, `ReqMem`,
+`Partition`, `User`, `Account`, `QOS`, `JobName`.
+
+Source: the manual page `sacct` of SchedMD; a `core` here is a CPU in Slurm's terms.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from hpcsched._core import Verdict
+from hpcsched.errors import Finding, InputError, Place
+from hpcsched.system.system import System
+from hpcsched.workload.readers.accounting_logs.accounting_log import (
+    AccountingLogSource,
+)
+from hpcsched.workload.readers.log_source import Block, Record
+from hpcsched.workload.readers.policies import SetAsideError, UnusableError
+from hpcsched.workload.readers.text_files import TextEncoding
+from hpcsched.workload.trace_calendar import ZONE_NAME, time_zone
+from hpcsched_slurm.logs.local_clock import LocalClock
+from hpcsched_slurm.logs.sacct_header import what_it_is
+from hpcsched_slurm.logs.sacct_rows import Row, SacctRows
+from hpcsched_slurm.logs.slurm_job_ids import parse_job_id
+from hpcsched_slurm.params import SlurmSacctParams
+from hpcsched_slurm.syntax.gres import parse_gres
+from hpcsched_slurm.syntax.resource_types import renamed, resource_type
+from hpcsched_slurm.syntax.tres import GRES, counted_in_total, parse_tres
+from hpcsched_slurm.syntax.values import (
+    NOT_GIVEN,
+    parse_requested_memory,
+    parse_scaled_count,
+    parse_time_limit,
+)
+
+_COLUMNS = {
+    "cpu": (("alloccpus", "ncpus"), ("reqcpus",)),
+    "node": (("allocnodes", "nnodes"), ("reqnodes",)),
+}
+"""Columns with the numbers of CPUs and nodes: allocated ones first, then requested ones."""
+_STEP = "job_step"
+_NEEDED = ("JobID", "Submit", "Start", "End")
+
+
+class SlurmSacctSource(AccountingLogSource):
+    """Stream of the jobs of a dump.
+
+    Reasons for skipping a record, in the order in which they apply: `undecodable`, `malformed`,
+    `job_step`, `pending_array`, `never_started`, `still_running`, `fractional_seconds`,
+    `duplicate`, `unsorted`, `zero_run_time`, `missing_requested_time`, `missing_memory`,
+    `uneven_nodes`, `larger_than_system`.
+
+    Users, accounts, qualities of service and partitions are numbered from 1 as they appear, as
+    `user`, `group`, `queue` and `partition` of a job; `comments` name them.
+
+    Parameters
+    ----------
+    params
+        The dump and its policies.
+    system
+        The system that requests are expressed for.
+    """
+
+    def __init__(self, params: SlurmSacctParams, system: System) -> None:
+        rows = SacctRows(Path(params.path), TextEncoding(params.encoding, params.undecodable))
+        super().__init__(params, rows, system)
+        self._rows = rows
+        self._params = params
+        self._zone = time_zone(params.time_zone) if params.time_zone else None
+        self._clock = LocalClock(self._zone, self.seconds)
+        order = 1 if params.amounts == "allocated" else -1
+        self._tres = ("alloctres", "reqtres")[::order]
+        self._lists = tuple(zip(self._tres, ("allocgres", "reqgres")[::order], strict=True))
+        self._counted = {what: columns[::order] for what, columns in _COLUMNS.items()}
+        self._gres: dict[str, None] = {}
+        self._check_columns()
+
+    @property
+    def comments(self) -> list[str]:
+        """Time zone, names seen so far, and renamed resource types."""
+        zone = [f"{ZONE_NAME} {self._params.time_zone}"] if self._zone else []
+        return [*zone, *super().comments, *renamed(self._gres)]
+
+    def blocks(self, most: int | None) -> Iterator[Block]:
+        """Yield the records of the log; its clock continues from record to record."""
+        self._clock = LocalClock(self._zone, self.seconds)
+        return super().blocks(most)
+
+    def record_of(self, line: bytes) -> Record:
+        """Return the content of a line; raises UnusableError or ValueError if there is none."""
+        row = self._rows.row(line)
+        try:
+            number = self._ran(row)
+        except SetAsideError as other:
+            # A step is not submitted by itself: its place is behind its job.
+            if other.reason != _STEP:
+                with suppress(UnusableError, ValueError):
+                    self.note_submission(self._clock.instant(row["submit"]))
+            raise
+        submit_time, start_time, run_time = self._times(row)
+        qos, partition = row.get("qos", ""), row.get("partition", "")
+        record = Record(
+            self.number_of(number, submit_time),
+            submit_time,
+            run_time,
+            details=(row.get("user", ""), row.get("account", ""), None, qos, partition),
+            texts=(row.get("jobname") or None, qos or None, partition or None),
+            wait=start_time - submit_time,
+        )
+        try:
+            record = record._replace(requested_time=_requested_time(row) or -1)
+        except (UnusableError, ValueError) as problem:
+            return record.refused_for(problem, Verdict.MISSING_PROCESSORS)
+        try:
+            units = self.units_of(*self._amounts(row))
+            # So many nodes were not fewer.
+            apart = units.per_node and units.units > 1
+            return record._replace(request=self.request_for(units, one_unit_per_node=apart))
+        except (UnusableError, ValueError) as problem:
+            return record.refused_for(problem)
+
+    def _ran(self, row: Row) -> int:
+        """Return the number of a job that ran to its end.
+
+        Raises
+        ------
+        SetAsideError
+            If the record is of something else.
+        """
+        found = parse_job_id(row["jobid"])
+        if found.is_step:
+            raise SetAsideError(_STEP, "a step of a job")
+        if found.is_pending:
+            raise SetAsideError("pending_array", "tasks of an array that have not started")
+        if row["start"].lower() in NOT_GIVEN:
+            raise SetAsideError("never_started", "a job that was not started")
+        if row["end"].lower() in NOT_GIVEN:
+            raise SetAsideError("still_running", "a job that has not ended")
+        return found.number
+
+    def _times(self, row: Row) -> tuple[int, int, int]:
+        """Return the submit time, the start time and the run time, in seconds."""
+        clock = self._clock
+        before = clock.ambiguous
+        submit_time = clock.instant(row["submit"])
+        self.note_submission(submit_time)
+        # In this order: in the repeated hour of autumn, a start is read as not before its
+        # submission.
+        start_time = clock.instant(row["start"], submit_time)
+        end_time = clock.instant(row["end"], start_time)
+        if end_time < start_time:
+            raise ValueError(f"the job ends before it starts: {row['end']}, {row['start']}")
+        # While it was suspended, a job had its processors no longer; its limit does not count it.
+        suspended = min(parse_time_limit(row.get("suspended", "")) or 0, end_time - start_time)
+        if suspended:
+            self.changes.append("suspended")
+        if clock.ambiguous > before:
+            self.changes.append("ambiguous_time")
+        return submit_time, start_time, end_time - start_time - suspended
+
+    def _amounts(self, row: Row) -> tuple[dict[str, int], int]:
+        """Return the total request by resource type, and the number of nodes."""
+        lists = [_with_gres(row, *columns) for columns in self._lists]
+        cores = self._count(row, "cpu", lists)
+        if not cores:
+            raise ValueError("expected a number of CPUs from 1 on, found none")
+        if self._params.mapping == "as_requested":
+            nodes = self._count(row, "node", lists) or 0
+            if not nodes:
+                raise ValueError("expected a number of nodes from 1 on, found none")
+        else:
+            nodes = self._count(row, "node", lists) or 1
+        tres = {"cpu": cores, **_devices(lists)}
+        memory = next((amounts["mem"] for amounts in lists if amounts.get("mem")), None)
+        # AllocTRES and ReqTRES have exact totals; ReqMem is per node or core up to Slurm 20.11.
+        if memory is None:
+            memory = parse_requested_memory(row.get("reqmem", ""), nodes, cores)
+        if memory:
+            tres["mem"] = memory
+        return self._as_declared(tres), nodes
+
+    def _count(self, row: Row, what: str, lists: list[dict[str, int]]) -> int | None:
+        """Return the number of CPUs or nodes from the first column that has it."""
+        # The preferred kind of amounts first, its TRES list before its columns.
+        for amounts, columns in zip(lists, self._counted[what], strict=True):
+            if amounts.get(what):
+                return amounts[what]
+            for column in columns:
+                text = row.get(column, "")
+                if text.lower() not in NOT_GIVEN:
+                    count = parse_scaled_count(text, column)
+                    if count:
+                        return count
+        return None
+
+    def _as_declared(self, tres: Mapping[str, int]) -> dict[str, int]:
+        """Return amounts by resource type; a device's total counts, not its types beside it."""
+        named = self._params.resource_types
+        found: dict[str, int] = {}
+        for name, amount in tres.items():
+            if name not in named and counted_in_total(name, tres):
+                continue
+            kind = name.partition(":")[0]
+            what = named[name] if name in named else _taken_for(kind, named)
+            if kind.startswith(GRES) and kind not in named:
+                self._gres[kind.removeprefix(GRES)] = None
+            if what is not None:
+                found[what] = found.get(what, 0) + amount
+        return found
+
+    def _check_columns(self) -> None:
+        """Raise InputError if the dump lacks a needed column."""
+        columns = self._rows.columns
+        lacking = [name for name in _NEEDED if name.lower() not in columns]
+        for what, name in (("cpu", "NCPUS"), ("node", "NNodes")):
+            some = {*self._tres, *_COLUMNS[what][0], *_COLUMNS[what][1]}
+            needed = what == "cpu" or self._params.mapping == "as_requested"
+            if needed and not some.intersection(columns):
+                lacking.append(name)
+        if lacking:
+            cause = what_it_is(self._rows.header)
+            raise InputError(
+                Finding(
+                    "missing-columns",
+                    f"{cause}{'; ' if cause else ''}the dump has no column {', '.join(lacking)};"
+                    " expected what"
+                    " `sacct --parsable2 --format=JobID,Submit,Start,End,Timelimit,NNodes,NCPUS,"
+                    "ReqMem,AllocTRES,Partition,User,Account,QOS,JobName` prints, found"
+                    f" {_shortened(self._rows.header)}",
+                    Place(str(self.text_lines.path), self._rows.header_line),
+                )
+            )
+
+
+def _requested_time(row: Row) -> int | None:
+    limit = row.get("timelimit", "")
+    if limit:
+        return parse_time_limit(limit)
+    raw = row.get("timelimitraw", "")
+    found = parse_time_limit(raw)
+    if found is not None and not raw.isdigit():
+        raise ValueError(f"expected TimelimitRaw in minutes, found {raw!r}")
+    return found
+
+
+def _with_gres(row: Row, tres: str, gres: str) -> dict[str, int]:
+    """Return the amounts of a TRES list, with the devices that Slurm before 20.11 lists apart."""
+    amounts = parse_tres(row.get(tres, ""))
+    if not any(name.startswith(GRES) for name in amounts):
+        for one in parse_gres(row.get(gres, "")):
+            name = f"{GRES}{one.name}:{one.type}" if one.type else f"{GRES}{one.name}"
+            amounts[name] = amounts.get(name, 0) + one.amount
+    return {name: amount for name, amount in amounts.items() if amount}
+
+
+def _devices(lists: list[dict[str, int]]) -> dict[str, int]:
+    """Return the amounts of devices from the first non-empty list."""
+    for amounts in lists:
+        if amounts:
+            return {name: n for name, n in amounts.items() if name.startswith(GRES)}
+    return {}
+
+
+def _taken_for(kind: str, named: Mapping[str, str | None]) -> str | None:
+    if kind in named:
+        return named[kind]
+    own = {"cpu": "core", "mem": "mem"}.get(kind)
+    return own or resource_type(kind.removeprefix(GRES))
+
+
+def _shortened(text: str, most: int = 80) -> str:
+    return repr(text if len(text) <= most else f"{text[:most]}…")

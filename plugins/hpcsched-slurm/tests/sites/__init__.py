@@ -1,0 +1,1 @@
+"""Tests of `hpcsched_slurm.site`."""
