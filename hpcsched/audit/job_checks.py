@@ -172,7 +172,8 @@ def check_places(trace: TraceColumns, run: RunColumns, match: Match, system: Sys
     place_row = run.place_row
     placed = np.zeros(len(run.job_id), dtype=np.int64)
     np.add.at(placed, place_row, run.node_units)
-    wanted = trace.units[trace_of]
+    wanted = placed.copy()
+    wanted[rows] = trace.units[of]
     check.found_at(
         np.flatnonzero(ran & ~run.unpaired & (placed != wanted)),
         lambda k: f"job {run.job_id[k]}: units placed: expected {wanted[k]}, found {placed[k]}",
