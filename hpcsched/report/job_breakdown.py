@@ -27,7 +27,7 @@ from hpcsched.report.job_classes import (
 )
 from hpcsched.report.run_labels import short_labels
 from hpcsched.report.studied_runs import StudiedRun
-from hpcsched.report.tables.report_table import Cell, Table, plain, shown
+from hpcsched.report.tables.report_table import Cell, Table, parameters_text, plain, shown, titled
 from hpcsched.report.tables.run_comparison import percent_of, value_text
 from hpcsched.runs.assembly import assemble
 from hpcsched.runs.columns import JOB_COLUMNS
@@ -169,7 +169,6 @@ def read_schedule(one: StudiedRun, objective: Objective | None) -> Schedule:
     if partitions:
         columns[SITE_PARTITION] = site_partitions(partitions, columns, comments)
     stated = one.run.summary.get("objective", {})
-    parameters = ", ".join(f"{k} = {v}" for k, v in stated.get("parameters", {}).items())
     name = str(stated.get("name", "objective"))
     return Schedule(
         one.name,
@@ -178,7 +177,7 @@ def read_schedule(one: StudiedRun, objective: Objective | None) -> Schedule:
         JobAttributes(columns, jobs["submit_time"].to_numpy(), comments),
         tau_of(one),
         objective,
-        f"{name} ({parameters})" if parameters else name,
+        titled(name, parameters_text(stated)),
         one.run.summary.get("definitions", {}).get(name, {}).get("unit", ""),
     )
 

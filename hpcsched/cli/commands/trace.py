@@ -168,7 +168,7 @@ def _recorded_waits(path: Path, parts: "Assembly", by: WaitClass, *, json: bool)
     """Return the mean recorded wait times of a trace; raise InputError if it has none."""
     from hpcsched.dispatching.wait_statistics import collect_wait_statistics
     from hpcsched.errors import Finding, InputError, Place
-    from hpcsched.report.tables.wait_info import waits_as_json, waits_as_yaml
+    from hpcsched.report.tables.trace_info import waits_as_json, waits_as_yaml
     from hpcsched.workload.trace_source import recorded_waits
 
     waits = recorded_waits(parts.source)

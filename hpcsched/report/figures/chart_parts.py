@@ -223,6 +223,39 @@ def dashes(drawn: Mapping[str, Look], width: int = PAPER_WIDTH) -> alt.StrokeDas
     return alt.StrokeDash("configuration:N", scale=scale, legend=_legend(drawn, width))
 
 
+def steps(
+    data: Sequence[Mapping[str, Any]],
+    x: alt.X,
+    y: alt.Y,
+    drawn: Mapping[str, Look],
+    *,
+    told: Sequence[str | alt.Tooltip],
+    width: int,
+    stroke: float = 1.4,
+) -> alt.Chart:
+    """Return the chart of lines of configurations that keep each value up to the next one.
+
+    Parameters
+    ----------
+    told
+        Columns shown where a line is pointed at, beside the configuration.
+    stroke
+        Width of the lines, in points.
+    """
+    chart: alt.Chart = (
+        chart_of(data)
+        .mark_line(interpolate="step-after", strokeWidth=stroke, clip=True)
+        .encode(
+            x=x,
+            y=y,
+            color=colours(drawn, width),
+            strokeDash=dashes(drawn, width),
+            tooltip=["configuration:N", *told],
+        )
+    )
+    return chart
+
+
 def _legend(names: Mapping[str, Look], width: int) -> alt.Legend | None:
     if len(names) < 2:
         return None

@@ -6,6 +6,7 @@ Spreads (`boxes`), distribution functions (`ecdf`) and survival functions, which
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
 
 import altair as alt
 import numpy as np
@@ -17,13 +18,11 @@ from hpcsched.report.figures.chart_parts import (
     BESIDE,
     STEPS,
     Figure,
-    chart_of,
-    colours,
-    dashes,
     panels,
     plot_width,
     rows,
     sized,
+    steps,
     value_axis,
     value_scale,
 )
@@ -133,28 +132,12 @@ def survivals(
     titles
         Titles of the axes of values and of percentages.
     """
-    data = []
-    least = 10.0
-    for configuration in drawn:
-        own = values.get(configuration)
-        if own is not None and len(own):
-            x, y = survival(own)
-            least = min(least, float(y[-1]))
-            data += rows(configuration=configuration, value=x, percent=y)
-    scale, marks = value_scale(values.values(), seconds=seconds)
+    curves = _curves_of(survival, values, drawn)
+    least = min([10.0, *(float(percent[-1]) for _, percent in curves.values())])
     shares, percents = value_scale([np.array([least, 100.0])])
-    chart: alt.Chart = (
-        chart_of(data)
-        .mark_line(interpolate="step-after", strokeWidth=1.4, clip=True)
-        .encode(
-            x=alt.X("value:Q", scale=scale, axis=value_axis(titles[0], marks, seconds=seconds)),
-            y=alt.Y("percent:Q", scale=shares, axis=value_axis(titles[1], percents)),
-            color=colours(drawn, width),
-            strokeDash=dashes(drawn, width),
-            tooltip=["configuration:N", "value:Q", "percent:Q"],
-        )
-    )
-    return chart
+    y = alt.Y("percent:Q", scale=shares, axis=value_axis(titles[1], percents))
+    x = _value_places(values, titles[0], seconds=seconds)
+    return steps(_rows_of(curves), x, y, drawn, told=("value:Q", "percent:Q"), width=width)
 
 
 def distributions(
@@ -175,25 +158,37 @@ def distributions(
     linear
         Value below which the scale is linear where there are values of 0.
     """
-    data = []
-    for configuration in drawn:
-        own = values.get(configuration)
-        if own is not None and len(own):
-            x, y = distribution(own)
-            data += rows(configuration=configuration, value=x, percent=y)
+    y = alt.Y("percent:Q", scale=alt.Scale(domain=[0, 101]), axis=alt.Axis(title=titles[1]))
+    x = _value_places(values, titles[0], linear, seconds=seconds)
+    data = _rows_of(_curves_of(distribution, values, drawn))
+    return steps(data, x, y, drawn, told=("value:Q", "percent:Q"), width=width)
+
+
+_Curve: TypeAlias = tuple[FloatColumn, FloatColumn]
+
+
+def _curves_of(
+    function: Callable[[FloatColumn], _Curve],
+    values: Mapping[str, FloatColumn],
+    drawn: Mapping[str, Look],
+) -> dict[str, _Curve]:
+    """Return the points of a function of each configuration that has values."""
+    return {one: function(values[one]) for one in drawn if one in values and len(values[one])}
+
+
+def _rows_of(curves: Mapping[str, _Curve]) -> list[dict[str, Any]]:
+    return [
+        row
+        for configuration, (x, y) in curves.items()
+        for row in rows(configuration=configuration, value=x, percent=y)
+    ]
+
+
+def _value_places(
+    values: Mapping[str, FloatColumn], title: str, linear: float = 1.0, *, seconds: bool
+) -> alt.X:
     scale, marks = value_scale(values.values(), linear, seconds=seconds)
-    chart: alt.Chart = (
-        chart_of(data)
-        .mark_line(interpolate="step-after", strokeWidth=1.4, clip=True)
-        .encode(
-            x=alt.X("value:Q", scale=scale, axis=value_axis(titles[0], marks, seconds=seconds)),
-            y=alt.Y("percent:Q", scale=alt.Scale(domain=[0, 101]), axis=alt.Axis(title=titles[1])),
-            color=colours(drawn, width),
-            strokeDash=dashes(drawn, width),
-            tooltip=["configuration:N", "value:Q", "percent:Q"],
-        )
-    )
-    return chart
+    return alt.X("value:Q", scale=scale, axis=value_axis(title, marks, seconds=seconds))
 
 
 BOUNDED = "bounded_slowdown"

@@ -10,13 +10,11 @@ from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.figures.chart_parts import (
     STEPS,
     Figure,
-    chart_of,
-    colours,
-    dashes,
     panels,
     plot_width,
     rows,
     sized,
+    steps,
 )
 from hpcsched.report.figures.figure_style import PAPER_WIDTH, Look, configuration_looks
 from hpcsched.report.figures.run_series import LoadSeries, load_series
@@ -80,18 +78,10 @@ def _panel(
         for configuration, line in lines.items()
         for row in _line_rows(configuration, line, time)
     ]  # fmt: skip
-    chart: alt.Chart = (
-        chart_of(data)
-        .mark_line(interpolate="step-after", strokeWidth=1.1, clip=True)
-        .encode(
-            # The page zooms it.
-            x=time.x("time", bounded=False),
-            y=alt.Y("value:Q", axis=alt.Axis(title=panel.axis), scale=alt.Scale(zero=True)),
-            color=colours(drawn, width),
-            strokeDash=dashes(drawn, width),
-            tooltip=["configuration:N", time.tooltip("time"), "value:Q"],
-        )
-    )
+    y = alt.Y("value:Q", axis=alt.Axis(title=panel.axis), scale=alt.Scale(zero=True))
+    told = time.tooltip("time"), "value:Q"
+    # The page zooms it, so that the axis is not bounded.
+    chart = steps(data, time.x("time", bounded=False), y, drawn, told=told, width=width, stroke=1.1)
     return sized(chart, (plot_width(width), round(0.16 * width)), group if titled else "")
 
 

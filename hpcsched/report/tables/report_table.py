@@ -455,3 +455,20 @@ def duration_text(seconds: int) -> str:
         return f"{hours} h {minutes} min" if minutes else f"{hours} h"
     days, hours = divmod(round(seconds / _HOUR), 24)
     return f"{days} d {hours} h" if hours else f"{days} d"
+
+
+def parameters_text(definition: Mapping[str, Any]) -> str:
+    """Return the parameters of a metric or objective in words, as `tau = 10`; empty without any."""
+    parameters = definition.get("parameters", {})
+    return ", ".join(f"{name} = {value}" for name, value in parameters.items())
+
+
+def titled(name: str, parameters: str) -> str:
+    """Return the name of a metric with its parameters in words, if it has any.
+
+    Examples
+    --------
+    >>> titled("p2sf", "alpha = 2")
+    'p2sf (alpha = 2)'
+    """
+    return f"{name} ({parameters})" if parameters else name

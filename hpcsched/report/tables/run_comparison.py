@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from hpcsched.metrics.column_sums import no_less
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.studied_runs import StudiedRun
-from hpcsched.report.tables.report_table import MISSING, Table
+from hpcsched.report.tables.report_table import MISSING, Table, parameters_text, titled
 from hpcsched.report.tables.run_account import recorded_starts_text
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.files import JOBS
@@ -252,7 +252,7 @@ def _compare_runs(compared: ComparedStudy) -> Comparison:
             alike: dict[str, list[str]] = {}
             for name, stated in zip(names, definitions, strict=True):
                 if stated is not None:
-                    alike.setdefault(_parameters(stated) or "other", []).append(name)
+                    alike.setdefault(parameters_text(stated) or "other", []).append(name)
             kinds = "; ".join(f"{_listed(who)}: {what}" for what, who in alike.items())
             warnings.append(f"{metric} is not defined alike ({kinds})")
         definition = given[0] if given else {}
@@ -262,7 +262,7 @@ def _compare_runs(compared: ComparedStudy) -> Comparison:
                 metric,
                 definition.get("unit", ""),
                 definition.get("population", ""),
-                _parameters(definition),
+                parameters_text(definition),
                 values,
                 tuple(percent_of(value, values[base]) for value in values),
             )
@@ -312,7 +312,7 @@ def _objective_row(studied: Sequence[StudiedRun], rows: list[Row], base: int) ->
     objective = _ranking_objective(studied)
     if objective is None:
         return None
-    name, parameters = objective["name"], _parameters(objective)
+    name, parameters = objective["name"], parameters_text(objective)
     for k, row in enumerate(rows):
         if (row.metric, row.parameters) == (name, parameters):
             return k
@@ -414,11 +414,6 @@ def _trace(run: RunDirectory) -> list[str]:
 
 def _submitted(run: RunDirectory) -> Any:
     return run.summary["jobs"].get("submitted")
-
-
-def _parameters(definition: Mapping[str, Any]) -> str:
-    parameters = definition.get("parameters", {})
-    return ", ".join(f"{name} = {value}" for name, value in parameters.items())
 
 
 def percent_of(value: float | None, baseline: float | None) -> float | None:
@@ -564,7 +559,7 @@ def _marked(comparison: Comparison) -> Iterator[str]:
 
 
 def _title(row: Row) -> str:
-    return f"{row.metric} ({row.parameters})" if row.parameters else row.metric
+    return titled(row.metric, row.parameters)
 
 
 def value_text(value: float | None, percent: float | None) -> str:

@@ -8,7 +8,7 @@ from hpcsched.metrics.bootstrap import Interval, paired_interval
 from hpcsched.metrics.column_sums import no_less
 from hpcsched.report.compared_study import QUANTITIES, ComparedStudy, by_submission
 from hpcsched.report.studied_runs import StudiedRun
-from hpcsched.report.tables.report_table import duration_text
+from hpcsched.report.tables.report_table import duration_text, parameters_text, titled
 from hpcsched.report.tables.run_comparison import Comparison, LogColumn, shared_objective
 from hpcsched.report.tables.study_tables import common_jobs
 
@@ -68,8 +68,7 @@ def _ahead(compared: ComparedStudy) -> Iterator[str]:
     if objective is None:
         yield "The runs have different objectives, so none of them is ahead."
         return
-    parameters = ", ".join(f"{name} = {value}" for name, value in objective["parameters"].items())
-    title = f"{objective['name']} ({parameters})" if parameters else str(objective["name"])
+    title = titled(str(objective["name"]), parameters_text(objective))
     cases: dict[tuple[str, int], list[StudiedRun]] = {}
     for one in runs:
         cases.setdefault((one.group, one.seed), []).append(one)

@@ -5,7 +5,7 @@ import json
 import yaml
 
 from hpcsched.dispatching.wait_statistics import WaitClassStatistics, WaitStatistics
-from hpcsched.report.tables.wait_info import waits_as_json, waits_as_yaml
+from hpcsched.report.tables.trace_info import waits_as_json, waits_as_yaml
 from hpcsched.workload.job import WaitClass
 
 # Queue 2: 90 s / 3 jobs = 30 s; queue 10: 20 s / 2 jobs = 10 s; all: 110 s / 5 jobs = 22 s.
