@@ -7,8 +7,7 @@ from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
 from hpcsched.dispatching.rules.allocators import BestFit, FirstFit, KeepScarce
-from hpcsched.dispatching.rules.easy import Easy
-from hpcsched.dispatching.rules.list_scheduling import ListScheduler, Option
+from hpcsched.dispatching.rules.core_rules import CoreRule, Option, easy_rule, list_rule
 from hpcsched.dispatching.rules.orders import (
     ArrivalOrder,
     KeyOrder,
@@ -143,14 +142,14 @@ def lists(
     option: Option = "backfill",
     depth: int | None = None,
     allocator: str = "first-fit",
-) -> ListScheduler:
+) -> CoreRule:
     """Return a list scheduler."""
-    return ListScheduler(ORDERS[order], option, ALLOCATORS[allocator], depth)
+    return list_rule(ORDERS[order], option, ALLOCATORS[allocator], depth)
 
 
-def easy(allocator: str = "first-fit") -> Easy:
+def easy(allocator: str = "first-fit") -> CoreRule:
     """Return EASY."""
-    return Easy(ALLOCATORS[allocator])
+    return easy_rule(ALLOCATORS[allocator])
 
 
 def parts(system: System, dispatcher: Dispatcher, **more: Any) -> Parts:

@@ -12,6 +12,7 @@ from hpcsched import _core
 from hpcsched._core import Batch, Choices, Hooks, Pause, Rule
 from hpcsched.dispatching.core_state import RequestShapes, new_state, set_outages
 from hpcsched.dispatching.decision import NOTHING
+from hpcsched.dispatching.rules.core_rules import CoreRule
 from hpcsched.dispatching.rules.multifactor import MultifactorOrder
 from hpcsched.dispatching.rules.orders import ArrivalOrder, QueueOrder
 from hpcsched.simulation.column_checks import ColumnChecks
@@ -57,7 +58,9 @@ class EventLoop:
             asked_for = _core.Correction.ASKED_FOR
             choices = Choices(Rule.IN_PYTHON, correction=asked_for, writes_places=places)
         else:
-            self._orders, choices = orders_of(parts.dispatcher), choices_of(parts, places=places)
+            rule = parts.dispatcher
+            assert isinstance(rule, CoreRule)
+            self._orders, choices = orders_of(rule), choices_of(parts, places=places)
             # The core keeps the usage of users by itself.
             followers = [f for f in parts.followers if not isinstance(f, MultifactorOrder)]
             parts = parts._replace(followers=followers)

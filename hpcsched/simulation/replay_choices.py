@@ -1,23 +1,16 @@
 """Choices of the core for the parts of a simulation."""
 
 from hpcsched._core import Allocator, Choices, Correction, OrderKind
-from hpcsched.dispatching.dispatcher_protocol import Dispatcher
-from hpcsched.dispatching.rules.conservative import Conservative
 from hpcsched.dispatching.rules.core_allocators import ALLOCATORS, scarce_resource_mask
-from hpcsched.dispatching.rules.easy import Easy
-from hpcsched.dispatching.rules.list_scheduling import ListScheduler
+from hpcsched.dispatching.rules.core_rules import CoreRule
 from hpcsched.dispatching.rules.multifactor import MultifactorOrder
 from hpcsched.dispatching.rules.orders import ArrivalOrder, KeyOrder, QueueOrder
-from hpcsched.dispatching.rules.relaxed import Relaxed
-from hpcsched.dispatching.rules.slack import SlackBased
-from hpcsched.dispatching.rules.slurm_backfill import SlurmBackfill
 from hpcsched.prediction.corrections import Doubling, OneSecond, ToRequestedTime
 from hpcsched.simulation.listeners import listeners
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.order_keys import BY_WAIT
 from hpcsched.simulation.parts import Parts
 
-_RULES = (Easy, ListScheduler, Relaxed, Conservative, SlackBased, SlurmBackfill)
 KNOWN_CORRECTIONS = {
     OneSecond: Correction.ONE_SECOND,
     Doubling: Correction.DOUBLING,
@@ -31,9 +24,8 @@ def obstacles(parts: Parts) -> list[str]:
     Empty if none does. Observers are not looked at; see `needs_reasons`.
     """
     dispatcher = parts.dispatcher
-    if type(dispatcher) not in _RULES:
+    if not isinstance(dispatcher, CoreRule):
         return [f"the dispatcher {parts.dispatcher_name}"]
-    assert isinstance(dispatcher, Easy | ListScheduler | Conservative | SlurmBackfill)
     found = []
     if type(dispatcher.allocator) not in ALLOCATORS:
         found.append(f"the allocator {type(dispatcher.allocator).__name__}")
@@ -48,28 +40,25 @@ def needs_reasons(observer: Observer) -> bool:
     return bool(listeners((observer,), ()).explained)
 
 
-def orders_of(dispatcher: Dispatcher) -> tuple[QueueOrder, QueueOrder]:
+def orders_of(rule: CoreRule) -> tuple[QueueOrder, QueueOrder]:
     """Return the order of a queue, and the order behind the head job."""
-    behind = dispatcher.backfill_order if isinstance(dispatcher, Easy | ListScheduler) else None
-    own: QueueOrder | None = getattr(dispatcher, "order", None)
-    order = ArrivalOrder() if own is None else own
-    return order, ArrivalOrder() if behind is None else behind
+    return rule.order, rule.backfill_order or ArrivalOrder()
 
 
 def choices_of(parts: Parts, *, places: bool) -> Choices:
     """Return the choices of a replay; with `places` it records the nodes of jobs."""
     dispatcher = parts.dispatcher
-    assert isinstance(dispatcher, Easy | ListScheduler | Conservative | SlurmBackfill)
+    assert isinstance(dispatcher, CoreRule)
     order, behind = orders_of(dispatcher)
     return Choices(
-        dispatcher.rounds.rule,
+        dispatcher.rule,
         allocator=ALLOCATORS[type(dispatcher.allocator)],
         correction=KNOWN_CORRECTIONS.get(type(parts.correction), Correction.ASKED_FOR),
         writes_places=places,
         order=_kind(order),
         behind_order=_kind(behind),
         scarce=scarce_resource_mask(parts.system, dispatcher.allocator),
-        **dispatcher.rounds.options,
+        **dispatcher.options,
     )
 
 

@@ -14,7 +14,7 @@ from hpcsched.dispatching.decision_reasons import STARTS, Reason
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
 from hpcsched.dispatching.rules.allocators import FirstFit
-from hpcsched.dispatching.rules.list_scheduling import ListScheduler
+from hpcsched.dispatching.rules.core_rules import list_rule
 from hpcsched.dispatching.rules.orders import ArrivalOrder, QueueOrder, order_fault
 from hpcsched.errors import PluginError
 from hpcsched.plugins.product_check import product_fault
@@ -314,7 +314,7 @@ def _predicted(
     listener = _Listener(make())
     # Starts in order of arrival do not depend on predictions, so end times are equal in all
     # replays.
-    in_order = ListScheduler(ArrivalOrder(), "strict", FirstFit())
+    in_order = list_rule(ArrivalOrder(), "strict", FirstFit())
     try:
         records = replay(in_order, jobs, system, listener)
     except PluginError as error:

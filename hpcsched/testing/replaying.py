@@ -24,7 +24,7 @@ from hpcsched.dispatching.job_events import JobEventObserver
 from hpcsched.dispatching.objectives import BoundedSlowdown
 from hpcsched.dispatching.problem import RunningJob
 from hpcsched.dispatching.rules.allocators import FirstFit
-from hpcsched.dispatching.rules.list_scheduling import ListScheduler
+from hpcsched.dispatching.rules.core_rules import CoreRule, list_rule
 from hpcsched.dispatching.rules.orders import ArrivalOrder, QueueOrder
 from hpcsched.errors import HpcschedError
 from hpcsched.prediction.corrections import Correction, OneSecond
@@ -223,11 +223,9 @@ def told(*plugins: object) -> Sequence[Observer]:
     return [Told(plugin) for plugin in plugins if isinstance(plugin, JobEventObserver)]
 
 
-def backfilling(
-    order: QueueOrder | None = None, allocator: Allocator | None = None
-) -> ListScheduler:
+def backfilling(order: QueueOrder | None = None, allocator: Allocator | None = None) -> CoreRule:
     """Return a list scheduler that starts each job that fits, by default as jobs arrive."""
-    return ListScheduler(order or ArrivalOrder(), "backfill", allocator or FirstFit())
+    return list_rule(order or ArrivalOrder(), "backfill", allocator or FirstFit())
 
 
 def workloads(seeds: Iterable[int]) -> Iterator[tuple[SampleWorkload, str]]:

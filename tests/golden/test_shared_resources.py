@@ -11,9 +11,7 @@ Four nodes of 4 cores; a core in use draws 10 W. There are 60 W until second 6, 
 
 import pytest
 
-from hpcsched.dispatching.rules.conservative import Conservative
-from hpcsched.dispatching.rules.relaxed import Relaxed
-from hpcsched.dispatching.rules.slack import SlackBased
+from hpcsched.dispatching.rules.core_rules import conservative_rule, relaxed_rule, slack_rule
 from hpcsched.simulation.observer import Observer
 from hpcsched.system.shared_resources import Change, Draw, SharedResource
 from hpcsched.system.system import NodeGroup, System
@@ -27,9 +25,9 @@ DISPATCHERS = {
     "easy": easy(),
     "greedy": lists(option="greedy"),
     "backfill": lists(),
-    "relaxed": Relaxed(FIRST, 0.0),
-    "conservative": Conservative(FIRST),
-    "slack": SlackBased(FIRST, 0.0, 0),
+    "relaxed": relaxed_rule(FIRST, 0.0),
+    "conservative": conservative_rule(FIRST),
+    "slack": slack_rule(FIRST, 0.0, 0),
 }
 EACH = pytest.mark.parametrize("name", DISPATCHERS)
 
@@ -147,5 +145,5 @@ def test_a_job_that_may_be_delayed_for_ever():
     resource = SharedResource("power", 60, Draw({"core": 10}), (Change(0, 60), Change(40, 30)), 60)
     system = System((NodeGroup("node", 4, {"core": 4}),), {}, (resource,))
     three = (traced(1, 0, 3, 10, (1,)), traced(2, 1, 6, 5, (1,)), traced(3, 2, 3, 20, (1,)))
-    dispatcher = Relaxed(FIRST, 1e300)
+    dispatcher = relaxed_rule(FIRST, 1e300)
     assert replay(system, dispatcher, three).start_times == {1: 0, 2: 22, 3: 2}

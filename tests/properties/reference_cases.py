@@ -10,14 +10,17 @@ from hypothesis import strategies as st
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.decision_reasons import Reason
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
-from hpcsched.dispatching.rules.conservative import Conservative
-from hpcsched.dispatching.rules.easy import Easy
+from hpcsched.dispatching.rules.core_rules import (
+    OPTIONS,
+    conservative_rule,
+    easy_rule,
+    list_rule,
+    relaxed_rule,
+    slack_rule,
+)
 from hpcsched.dispatching.rules.expected_wait import ExpectedWaitOrder
-from hpcsched.dispatching.rules.list_scheduling import OPTIONS, ListScheduler
 from hpcsched.dispatching.rules.orders import QueueOrder, slowdown_order
-from hpcsched.dispatching.rules.relaxed import Relaxed
 from hpcsched.dispatching.rules.scarce_resources import Balanced, Hybrid, Weighted
-from hpcsched.dispatching.rules.slack import SlackBased
 from hpcsched.prediction.predictors import LastTwo, LastTwoParams, RequestedTime
 from hpcsched.simulation.engine import Simulation
 from hpcsched.simulation.latency import Latency
@@ -156,15 +159,15 @@ def dispatcher_of(rule: Rule) -> Dispatcher:
     compression: Any = rule.compression
     match rule.name:
         case "easy":
-            return Easy(allocator, order, behind)
+            return easy_rule(allocator, order, behind)
         case "relaxed":
-            return Relaxed(allocator, rule.share, order, behind)
+            return relaxed_rule(allocator, rule.share, order, behind)
         case "conservative":
-            return Conservative(allocator, compression)
+            return conservative_rule(allocator, compression)
         case "slack":
-            return SlackBased(allocator, rule.share, rule.least_slack, compression)
+            return slack_rule(allocator, rule.share, rule.least_slack, compression)
         case "strict" | "greedy" | "backfill" | "committed" | "committed-backfill":
-            return ListScheduler(order, rule.name, allocator, rule.depth)
+            return list_rule(order, rule.name, allocator, rule.depth)
     raise AssertionError(rule)
 
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hpcsched.dispatching.rules.core_rules import slurm_backfill_rule
 from hpcsched.dispatching.rules.rule_params import SlurmBackfillParams
-from hpcsched.dispatching.rules.slurm_backfill import SlurmBackfill
 from tests import builders
 from tests.properties.reference_cases import FEATURES, Case, cases
 from tests.reference.rules import Rule
@@ -41,7 +41,7 @@ def test_starts(alike: bool, feature: str, data: st.DataObject) -> None:
     expected = SlurmReplay(case.system, case.rule, case.around, params)
     expected.run(case.jobs)
     order, allocator = builders.ORDERS[case.rule.order], builders.ALLOCATORS[case.rule.allocator]
-    dispatcher = SlurmBackfill(order, allocator, params)
+    dispatcher = slurm_backfill_rule(order, allocator, params)
     told = event_by_event(builders.parts(case.system, dispatcher, **case.settings), case.jobs)
     found = {
         number: (start, dict(zip(nodes, units, strict=True)))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
-from hpcsched.dispatching.rules.easy import Easy
+from hpcsched.dispatching.rules.core_rules import easy_rule
 from hpcsched.prediction.corrections import Doubling, OneSecond, ToRequestedTime
 from hpcsched.prediction.predictors import Actual, RequestedTime
 from hpcsched.workload.job import Job, TracedJob
@@ -25,7 +25,7 @@ def dispatchers(draw: Any) -> Dispatcher:
     """Draw EASY or a list scheduler, in any order, with any allocator."""
     if draw(st.booleans()):
         behind = draw(st.none() | orders)
-        return Easy(
+        return easy_rule(
             ALLOCATORS[draw(allocators)],
             ORDERS[draw(orders)],
             None if behind is None else ORDERS[behind],

@@ -9,16 +9,20 @@ from hypothesis import strategies as st
 
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.rules.allocators import FirstFit
-from hpcsched.dispatching.rules.conservative import Compression, Conservative
-from hpcsched.dispatching.rules.easy import Easy
+from hpcsched.dispatching.rules.core_rules import (
+    OPTIONS,
+    Compression,
+    conservative_rule,
+    easy_rule,
+    list_rule,
+    relaxed_rule,
+    slack_rule,
+    slurm_backfill_rule,
+)
 from hpcsched.dispatching.rules.expected_wait import ExpectedWaitOrder
-from hpcsched.dispatching.rules.list_scheduling import OPTIONS, ListScheduler
 from hpcsched.dispatching.rules.orders import slowdown_order
-from hpcsched.dispatching.rules.relaxed import Relaxed
 from hpcsched.dispatching.rules.rule_params import SlurmBackfillParams
 from hpcsched.dispatching.rules.scarce_resources import Balanced, Hybrid, Weighted
-from hpcsched.dispatching.rules.slack import SlackBased
-from hpcsched.dispatching.rules.slurm_backfill import SlurmBackfill
 from hpcsched.prediction.predictors import RequestedTime
 from hpcsched.system.outages import Outage, Outages
 from hpcsched.workload.job import TracedJob
@@ -59,25 +63,29 @@ slurm_settings = st.builds(
 )
 
 RULES: dict[str, st.SearchStrategy[Callable[[], Dispatcher]]] = {
-    "lists": st.builds(lambda *chosen: lambda: ListScheduler(*chosen), orders, options, allocators),
+    "lists": st.builds(lambda *chosen: lambda: list_rule(*chosen), orders, options, allocators),
     "easy": st.builds(
-        lambda *chosen: lambda: Easy(*chosen), allocators, orders, st.none() | orders
+        lambda *chosen: lambda: easy_rule(*chosen), allocators, orders, st.none() | orders
     ),
     "relaxed": st.builds(
-        lambda *chosen: lambda: Relaxed(*chosen), allocators, shares, orders, st.none() | orders
+        lambda *chosen: lambda: relaxed_rule(*chosen),
+        allocators,
+        shares,
+        orders,
+        st.none() | orders,
     ),
     "conservative": st.builds(
-        lambda *chosen: lambda: Conservative(*chosen), allocators, compressions
+        lambda *chosen: lambda: conservative_rule(*chosen), allocators, compressions
     ),
     "slack": st.builds(
-        lambda *chosen: lambda: SlackBased(*chosen),
+        lambda *chosen: lambda: slack_rule(*chosen),
         allocators,
         shares,
         st.integers(0, 5),
         compressions,
     ),
     "slurm-backfill": st.builds(
-        lambda *chosen: lambda: SlurmBackfill(*chosen), orders, allocators, slurm_settings
+        lambda *chosen: lambda: slurm_backfill_rule(*chosen), orders, allocators, slurm_settings
     ),
 }
 """What makes dispatchers, by rule; those that remember something are made for each replay."""
@@ -103,7 +111,7 @@ def test_conservative_by_the_core() -> None:
     """
     asked = [(1, 0, 1, 4), (2, 1, 2, 6), (3, 1, 1, 2), (4, 2, 1, 6)]
     jobs = [traced(*job) for job in asked]
-    simulated = parts(alike(2, core=1), Conservative(FirstFit()), uniform_request=(1,))
+    simulated = parts(alike(2, core=1), conservative_rule(FirstFit()), uniform_request=(1,))
     told = by_the_core(simulated, jobs)
     starts = {number: start for number, start, *_ in told.jobs}
     assert starts == {1: 0, 2: 4, 3: 1, 4: 10}
@@ -166,13 +174,13 @@ def test_outages(
 @pytest.mark.parametrize(
     ("dispatcher", "starts"),
     [
-        (SlackBased(FirstFit(), 0.0, 2), [0, 12, 2]),
-        (SlackBased(FirstFit(), 0.0, 1), [0, 10, 15]),
-        (SlackBased(FirstFit(), 0.25, 0), [0, 12, 2]),
-        (SlackBased(FirstFit(), 0.2, 0), [0, 10, 15]),
-        (Relaxed(FirstFit(), 0.25), [0, 12, 2]),
-        (Relaxed(FirstFit(), 0.2), [0, 10, 15]),
-        (Conservative(FirstFit()), [0, 10, 15]),
+        (slack_rule(FirstFit(), 0.0, 2), [0, 12, 2]),
+        (slack_rule(FirstFit(), 0.0, 1), [0, 10, 15]),
+        (slack_rule(FirstFit(), 0.25, 0), [0, 12, 2]),
+        (slack_rule(FirstFit(), 0.2, 0), [0, 10, 15]),
+        (relaxed_rule(FirstFit(), 0.25), [0, 12, 2]),
+        (relaxed_rule(FirstFit(), 0.2), [0, 10, 15]),
+        (conservative_rule(FirstFit()), [0, 10, 15]),
     ],
 )
 def test_two_seconds_late(
@@ -206,7 +214,7 @@ def test_what_is_left_by_a_job_that_ends_early(request_of_all: tuple[int, ...] |
     ]
     simulated = parts(
         alike(1, core=3),
-        Conservative(FirstFit()),
+        conservative_rule(FirstFit()),
         uniform_request=request_of_all,
         predictor=RequestedTime(),
     )
@@ -232,7 +240,7 @@ def test_room_on_a_node_that_is_back_goes_to_those_that_were_promised_a_start() 
         replayed(
             parts(
                 alike(3, core=1),
-                Conservative(FirstFit(), "arrival"),
+                conservative_rule(FirstFit(), "arrival"),
                 outages=Outages(all=(out,), requeue=True, told=()),
             ),
             jobs,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hpcsched.dispatching.rules.easy import Easy
+from hpcsched.dispatching.rules.core_rules import easy_rule
 from hpcsched.dispatching.rules.orders import KeyOrder
 from hpcsched.errors import PluginError
 from hpcsched.prediction.predictors import RequestedTime
@@ -89,7 +89,7 @@ def test_another_order_behind_the_head_job() -> None:
     """Jobs of four cores at most on six: the longest come first behind the head job, or do not."""
     jobs = crowd(60, [(1,)], 4)
     plain = parts(alike(6, core=1), easy(), predictor=RequestedTime())
-    behind = Easy(ALLOCATORS["first-fit"], ORDERS["fcfs"], ORDERS["ljf"])
+    behind = easy_rule(ALLOCATORS["first-fit"], ORDERS["fcfs"], ORDERS["ljf"])
     ordered = plain._replace(dispatcher=behind)
     told = by_the_core(ordered, jobs)
     assert told == event_by_event(ordered, jobs)

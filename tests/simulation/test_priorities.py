@@ -8,12 +8,10 @@ from hypothesis import strategies as st
 
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.rules.allocators import FirstFit
-from hpcsched.dispatching.rules.easy import Easy
-from hpcsched.dispatching.rules.list_scheduling import ListScheduler
+from hpcsched.dispatching.rules.core_rules import easy_rule, list_rule, relaxed_rule
 from hpcsched.dispatching.rules.multifactor import MultifactorOrder
 from hpcsched.dispatching.rules.multifactor_params import MultifactorParams, Weights
 from hpcsched.dispatching.rules.orders import ArrivalOrder
-from hpcsched.dispatching.rules.relaxed import Relaxed
 from hpcsched.errors import PluginError
 from hpcsched.prediction.predictors import RequestedTime
 from hpcsched.simulation.engine import Simulation
@@ -51,13 +49,13 @@ def followed(draw: Any, system: System, told: dict[str, Any]) -> Any:
 
     def make() -> Parts:
         order = MultifactorOrder(params, system, told.get("partitions", NO_PARTITIONS))
-        dispatcher: Dispatcher = Easy(FirstFit(), order)
+        dispatcher: Dispatcher = easy_rule(FirstFit(), order)
         if rule == "list":
-            dispatcher = ListScheduler(order, "backfill", FirstFit())
+            dispatcher = list_rule(order, "backfill", FirstFit())
         elif rule == "behind":
-            dispatcher = Easy(FirstFit(), ArrivalOrder(), order)
+            dispatcher = easy_rule(FirstFit(), ArrivalOrder(), order)
         elif rule == "relaxed":
-            dispatcher = Relaxed(FirstFit(), 0.5, order)
+            dispatcher = relaxed_rule(FirstFit(), 0.5, order)
         return parts(system, dispatcher, followers=[order], **told)
 
     return make

@@ -6,9 +6,7 @@ import pytest
 
 from hpcsched._core import Correction, OrderKind, Rule
 from hpcsched.dispatching.rules.allocators import FirstFit
-from hpcsched.dispatching.rules.conservative import Conservative
-from hpcsched.dispatching.rules.easy import Easy
-from hpcsched.dispatching.rules.list_scheduling import ListScheduler
+from hpcsched.dispatching.rules.core_rules import CoreRule, conservative_rule, easy_rule
 from hpcsched.dispatching.rules.orders import ArrivalOrder, slowdown_order
 from hpcsched.dispatching.rules.policy_order import PolicyOrder
 from hpcsched.prediction.corrections import Doubling
@@ -36,11 +34,11 @@ class MyAllocator(FirstFit):
     [
         (easy(), []),
         (lists("sjf"), []),
-        (Easy(FirstFit(), slowdown_order()), []),
+        (easy_rule(FirstFit(), slowdown_order()), []),
         (Spy(easy(), print), ["the dispatcher tested"]),
-        (Easy(MyAllocator()), ["the allocator MyAllocator"]),
-        (Easy(FirstFit(), PolicyOrder(None)), ["the queue order PolicyOrder"]),
-        (Easy(FirstFit(), None, PolicyOrder(None)), ["the queue order PolicyOrder"]),
+        (easy_rule(MyAllocator()), ["the allocator MyAllocator"]),
+        (easy_rule(FirstFit(), PolicyOrder(None)), ["the queue order PolicyOrder"]),
+        (easy_rule(FirstFit(), None, PolicyOrder(None)), ["the queue order PolicyOrder"]),
     ],
 )
 def test_what_needs_python(dispatcher: Any, found: list[str]) -> None:
@@ -57,8 +55,8 @@ def test_observers_that_want_reasons() -> None:
 def test_orders() -> None:
     """Without an order of its own, what is behind the head job is in order of arrival."""
     sjf = ORDERS["sjf"]
-    assert orders_of(Easy(FirstFit(), sjf, sjf)) == (sjf, sjf)
-    order, behind = orders_of(Easy(FirstFit(), sjf))
+    assert orders_of(easy_rule(FirstFit(), sjf, sjf)) == (sjf, sjf)
+    order, behind = orders_of(easy_rule(FirstFit(), sjf))
     assert order is sjf
     assert isinstance(behind, ArrivalOrder)
 
@@ -67,10 +65,10 @@ def test_orders() -> None:
     ("dispatcher", "rule", "depth", "kind"),
     [
         (easy(), Rule.EASY, -1, OrderKind.BY_KEYS),
-        (Easy(FirstFit(), slowdown_order()), Rule.EASY, -1, OrderKind.BY_WAIT),
+        (easy_rule(FirstFit(), slowdown_order()), Rule.EASY, -1, OrderKind.BY_WAIT),
         (lists("sjf", "greedy"), Rule.GREEDY, -1, OrderKind.BY_KEYS),
         (lists("fcfs", "backfill", 3), Rule.BACKFILL, 3, OrderKind.BY_KEYS),
-        (Conservative(FirstFit()), Rule.CONSERVATIVE, -1, OrderKind.BY_KEYS),
+        (conservative_rule(FirstFit()), Rule.CONSERVATIVE, -1, OrderKind.BY_KEYS),
     ],
 )
 def test_rules(dispatcher: Any, rule: Rule, depth: int, kind: OrderKind) -> None:
@@ -91,5 +89,5 @@ def test_where_counting_is_enough() -> None:
         alike_units._replace(dispatcher=easy("best-fit")),
     ):
         assert not counts_slots(other, choices_of(other, places=True))
-    assert isinstance(alike_units.dispatcher, Easy)
-    assert not isinstance(alike_units.dispatcher, ListScheduler)
+    assert isinstance(alike_units.dispatcher, CoreRule)
+    assert alike_units.dispatcher.rule == Rule.EASY

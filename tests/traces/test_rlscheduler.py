@@ -10,7 +10,7 @@ import hpcsched
 from comparisons.rlscheduler.paper import BACKFILLED, PRINTED
 from comparisons.rlscheduler.table import LOG, SCHEDULER, WINDOW
 from hpcsched.dispatching.rules.allocators import FirstFit
-from hpcsched.dispatching.rules.list_scheduling import ListScheduler
+from hpcsched.dispatching.rules.core_rules import list_rule
 from hpcsched.dispatching.rules.orders import KeyOrder
 from hpcsched.prediction.predictors import RequestedTime
 from hpcsched.studies.experiment.reading import read_experiment
@@ -107,7 +107,7 @@ def test_the_wait_of_the_paper(log: str, name: str, key: Callable[[Any], Any]) -
         where = [f"trace.path={trace(f'{log}.swf.gz')}", f"trace.transforms[0].skip={skip}"]
         jobs = hpcsched.read_workload(hpcsched.load_scenario(SCENARIO, where)).jobs
         submitted = {job.job_id: job.submit_time for job, _ in jobs}
-        dispatcher = ListScheduler(KeyOrder(key), "committed", FirstFit())
+        dispatcher = list_rule(KeyOrder(key), "committed", FirstFit())
         told = by_the_core(parts(system, dispatcher, **given), jobs, batch=len(jobs))
         number, start, end = np.array([left[:3] for left in told.jobs], dtype=np.int64).T
         response = end - np.array([submitted[one] for one in number.tolist()])

@@ -7,7 +7,7 @@ from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.recorded_due_times import MissingStart, RecordedStarts
-from hpcsched.dispatching.rules.list_scheduling import ListScheduler
+from hpcsched.dispatching.rules.core_rules import CoreRule, list_rule
 from hpcsched.dispatching.rules.orders import KeyOrder
 from hpcsched.dispatching.rules.rule_params import RecordedParams
 from hpcsched.errors import Finding, InputError
@@ -41,14 +41,14 @@ class Recorded:
     def __init__(self, allocator: Allocator, missing_start: MissingStart = "error") -> None:
         self.allocator = allocator
         self._missing_start = missing_start
-        self._rule: ListScheduler | None = None
+        self._rule: CoreRule | None = None
 
     def follow_record(self, waits: dict[int, int], log: str) -> RecordedStarts:
         """Adopt the wait times of a log."""
         starts = RecordedStarts(waits, log, self._missing_start)
         # Due times are known only once jobs are submitted, so the order looks them up.
         order = KeyOrder(lambda job: starts.due(job.job_id))
-        self._rule = ListScheduler(order, "greedy", self.allocator)
+        self._rule = list_rule(order, "greedy", self.allocator)
         return starts
 
     def dispatch(self, problem: DispatchingProblem) -> Decision:

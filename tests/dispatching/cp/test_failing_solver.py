@@ -8,7 +8,7 @@ import pytest
 from hpcsched.dispatching.cp.model_solving import Answer
 from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
 from hpcsched.dispatching.rules.allocators import BestFit
-from hpcsched.dispatching.rules.list_scheduling import ListScheduler
+from hpcsched.dispatching.rules.core_rules import list_rule
 from hpcsched.testing import sample_workloads
 from tests.builders import ORDERS, Told, replay
 from tests.dispatching.cp.formulations.test_as_in_the_papers import dispatcher_of
@@ -71,7 +71,7 @@ def test_the_schedulers_of_debs_fall_back_on_lists_in_order_of_arrival(
         if not sample.uniform:
             continue
         dispatcher = failing(choice, status)
-        lists = ListScheduler(ORDERS["fcfs"], "backfill", BestFit())
+        lists = list_rule(ORDERS["fcfs"], "backfill", BestFit())
         expected = starts(lists, sample, aggregated=True)
         assert starts(dispatcher, sample, aggregated=True) == expected
         rounds += asked(dispatcher)

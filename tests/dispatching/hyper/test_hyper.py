@@ -20,7 +20,7 @@ from hpcsched.dispatching.hyper.params import HyperParams
 from hpcsched.dispatching.job_events import JobEventObserver
 from hpcsched.dispatching.objectives import WaitTime
 from hpcsched.dispatching.problem import DispatchingProblem, Objective
-from hpcsched.dispatching.rules.easy import Easy
+from hpcsched.dispatching.rules.core_rules import easy_rule
 from hpcsched.dispatching.rules.orders import KeyOrder, shortest_job
 from hpcsched.prediction.corrections import OneSecond
 from hpcsched.prediction.predictors import RequestedTime
@@ -54,7 +54,7 @@ class Assembled:
 
     def make(self, _kind: str, choice: Any) -> Dispatcher:
         """Return EASY, in one of two orders."""
-        return Easy(ALLOCATORS["first-fit"], *ORDERS[choice.plugin_name])
+        return easy_rule(ALLOCATORS["first-fit"], *ORDERS[choice.plugin_name])
 
 
 class Scripted:
@@ -83,7 +83,7 @@ class Watched:
 
     def __init__(self, past: Past, at: int) -> None:
         self._past, self._at = past, at
-        self._easy = Easy(ALLOCATORS["first-fit"])
+        self._easy = easy_rule(ALLOCATORS["first-fit"])
         self.known: PastJobs | None = None
         self.job_started, self.job_ended = past.started, past.ended
 

@@ -4,13 +4,16 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
-from hpcsched.dispatching.rules.conservative import Conservative
-from hpcsched.dispatching.rules.easy import Easy
+from hpcsched.dispatching.rules.core_rules import (
+    CoreRule,
+    conservative_rule,
+    easy_rule,
+    list_rule,
+    relaxed_rule,
+    slack_rule,
+)
 from hpcsched.dispatching.rules.expected_wait import ExpectedWaitOrder
-from hpcsched.dispatching.rules.list_scheduling import ListScheduler
-from hpcsched.dispatching.rules.relaxed import Relaxed
 from hpcsched.dispatching.rules.scarce_resources import Balanced, Hybrid, Weighted
-from hpcsched.dispatching.rules.slack import SlackBased
 from tests.builders import ALLOCATORS, ORDERS, lists
 
 Make = Callable[[], Dispatcher]
@@ -24,15 +27,15 @@ PLACERS: Mapping[str, Any] = {
 }
 
 
-def prb() -> ListScheduler:
+def prb() -> CoreRule:
     """Return the priority rule with best fit."""
-    return ListScheduler(WAITS, "greedy", ALLOCATORS["best-fit"])
+    return list_rule(WAITS, "greedy", ALLOCATORS["best-fit"])
 
 
-def easy(order: str = "fcfs", behind: str | None = None, allocator: str = "first-fit") -> Easy:
+def easy(order: str = "fcfs", behind: str | None = None, allocator: str = "first-fit") -> CoreRule:
     """Return EASY in an order, and in another behind the head job."""
     backfill_order = None if behind is None else ORDERS[behind]
-    return Easy(PLACERS[allocator], ORDERS[order], backfill_order)
+    return easy_rule(PLACERS[allocator], ORDERS[order], backfill_order)
 
 
 def relaxed(
@@ -40,15 +43,15 @@ def relaxed(
     allocator: str = "first-fit",
     order: str = "fcfs",
     behind: str | None = None,
-) -> Relaxed:
+) -> CoreRule:
     """Return relaxed backfilling in an order, and in another behind the head job."""
     backfill_order = None if behind is None else ORDERS[behind]
-    return Relaxed(PLACERS[allocator], relaxation, ORDERS[order], backfill_order)
+    return relaxed_rule(PLACERS[allocator], relaxation, ORDERS[order], backfill_order)
 
 
-def conservative(compression: Any = "arrival", allocator: str = "first-fit") -> Conservative:
+def conservative(compression: Any = "arrival", allocator: str = "first-fit") -> CoreRule:
     """Return conservative backfilling."""
-    return Conservative(PLACERS[allocator], compression)
+    return conservative_rule(PLACERS[allocator], compression)
 
 
 def slack(
@@ -56,9 +59,9 @@ def slack(
     least: int = 0,
     allocator: str = "first-fit",
     compression: Any = "arrival",
-) -> SlackBased:
+) -> CoreRule:
     """Return slack-based backfilling."""
-    return SlackBased(PLACERS[allocator], share, least, compression)
+    return slack_rule(PLACERS[allocator], share, least, compression)
 
 
 MAKERS: Mapping[str, Make] = {

@@ -4,7 +4,7 @@ import numpy as np
 
 from hpcsched._core import Choices, Rule
 from hpcsched.dispatching.problem import DispatchingProblem
-from hpcsched.dispatching.rules.carried_reservations import CarriedPromises, CarriedReservations
+from hpcsched.dispatching.rules.core_rules import CarriedPromises, CarriedReservations
 from hpcsched.dispatching.rules.problem_state import ProblemState
 from hpcsched.system.space import NodeAllocation
 from hpcsched.testing import make_problem, make_system
@@ -57,11 +57,11 @@ def test_an_early_end_is_noticed() -> None:
 
 def test_promises_of_earlier_rounds_are_kept() -> None:
     """Job 7 is not in this round; job 2 is promised 90 in it."""
-    promised = {7: 300}
-    carried, problem = CarriedPromises(promised), asked("2 4 9 -", 50)
+    carried, problem = CarriedPromises(), asked("2 4 9 -", 50)
+    carried.promised[7] = 300
     state = filled(problem)
     carried.write(state, problem, problem.queue)
     assert state.column(problem.queue, "promise") == {}
     state.state.set_jobs("promise", np.array([0]), np.array([90]))
     carried.read(state, problem, problem.queue)
-    assert promised == {7: 300, 2: 90}
+    assert carried.promised == {7: 300, 2: 90}

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from hpcsched.dispatching.allocator import Allocator, Room
 from hpcsched.dispatching.decision import NOTHING
 from hpcsched.dispatching.rules.allocators import FirstFit
-from hpcsched.dispatching.rules.easy import Easy
-from hpcsched.dispatching.rules.list_scheduling import OPTIONS, ListScheduler
+from hpcsched.dispatching.rules.core_rules import OPTIONS, easy_rule, list_rule
 from hpcsched.dispatching.rules.orders import ArrivalOrder
 from hpcsched.simulation.observer import Observer
 from hpcsched.system.space import Interval, NodeAllocation
@@ -63,8 +62,8 @@ class Listener(Observer):
 def dispatchers(allocator: Allocator) -> list[Any]:
     """Return a dispatcher of each kind with an allocator."""
     order = ArrivalOrder()
-    lists = [ListScheduler(order, option, allocator) for option in OPTIONS]
-    return [Easy(allocator), *lists]
+    lists = [list_rule(order, option, allocator) for option in OPTIONS]
+    return [easy_rule(allocator), *lists]
 
 
 @pytest.mark.parametrize("name", ["first-fit", "best-fit", "keep-scarce"])
@@ -114,7 +113,7 @@ def test_what_an_allocator_is_shown(aggregated: bool) -> None:
     """
     given = make_problem(alike(2, core=5, gpu=2), RUNS, aggregated=aggregated)
     looks = Passes(FirstFit())
-    starts = Easy(looks).dispatch(given).starts
+    starts = easy_rule(looks).dispatch(given).starts
     assert [(start.job_id, start.allocation.nodes) for start in starts] == [(2, (0, 1)), (3, (1,))]
     first, second = looks.rooms
     assert np.array(first.fits).tolist() == [1, 2]
@@ -133,7 +132,9 @@ def test_an_allocator_that_chooses_slots() -> None:
     2       3      1     5               -
     3       1      1     5               -
     """
-    starts = Easy(Highest()).dispatch(make_problem(alike(8, core=1), table, aggregated=True)).starts
+    starts = (
+        easy_rule(Highest()).dispatch(make_problem(alike(8, core=1), table, aggregated=True)).starts
+    )
     assert [start.allocation.nodes for start in starts] == [(5, 6, 7), (4,)]
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob, waiting_job
 from hpcsched.dispatching.rules.allocators import FirstFit
-from hpcsched.dispatching.rules.list_scheduling import ListScheduler
+from hpcsched.dispatching.rules.core_rules import list_rule
 from hpcsched.dispatching.rules.multifactor import MultifactorOrder
 from hpcsched.dispatching.rules.multifactor_params import MultifactorParams
 from hpcsched.runs.assembly import assemble
@@ -349,7 +349,7 @@ def test_fair_share_turns_the_order_round() -> None:
     system = alike(10, core=1)
     weights = {"age": 1, "size": 0, "fair_share": 1000, "partition": 0, "qos": 0}
     order = MultifactorOrder(params(weights=weights), system, NO_PARTITIONS)
-    dispatcher = ListScheduler(order, "strict", FirstFit())
+    dispatcher = list_rule(order, "strict", FirstFit())
     recorder = replay(system, dispatcher, jobs, followers=[order])
     assert recorder.start_times == {1: 0, 2: 200, 3: 100}
     assert replay(system, lists("fcfs", "strict"), jobs).start_times == {1: 0, 2: 100, 3: 200}

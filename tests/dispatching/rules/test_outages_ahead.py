@@ -5,10 +5,8 @@ from typing import Any
 import pytest
 
 from hpcsched.dispatching.rules.allocators import FirstFit
-from hpcsched.dispatching.rules.conservative import Conservative
+from hpcsched.dispatching.rules.core_rules import conservative_rule, relaxed_rule, slack_rule
 from hpcsched.dispatching.rules.orders import ArrivalOrder
-from hpcsched.dispatching.rules.relaxed import Relaxed
-from hpcsched.dispatching.rules.slack import SlackBased
 from hpcsched.system.outages import Outage, Outages
 from hpcsched.testing import make_problem, make_system
 from tests.builders import alike, easy, lists, replay, traced
@@ -20,10 +18,10 @@ WINDOW = Outage(60, 70, (0, 1), "maintenance")
     "make",
     [
         lists,
-        lambda: Conservative(FirstFit()),
-        lambda: SlackBased(FirstFit(), 0.0, 0),
+        lambda: conservative_rule(FirstFit()),
+        lambda: slack_rule(FirstFit(), 0.0, 0),
         easy,
-        lambda: Relaxed(FirstFit(), 0.0, ArrivalOrder()),
+        lambda: relaxed_rule(FirstFit(), 0.0, ArrivalOrder()),
     ],
     ids=["list", "conservative", "slack", "easy", "relaxed"],
 )

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob, waiting_job
-from hpcsched.dispatching.rules.list_scheduling import ListScheduler
+from hpcsched.dispatching.rules.core_rules import list_rule
 from hpcsched.dispatching.rules.orders import QueueOrder
 from hpcsched.dispatching.rules.sized_orders import f1, f2, f3, f4, unicef, wfp3
 from hpcsched.system.system import NodeGroup, Request, System
@@ -90,6 +90,6 @@ def test_both_loops(make: Make) -> None:
     """The loop over columns keeps keys of its own for what the order says job by job."""
     jobs = [traced(n, n * 7 % 50 + n, 1 + n * 11 % 8, 1 + n * 37 % 90) for n in range(1, 60)]
     jobs.sort(key=lambda one: one.job.submit_time)
-    scheduler = ListScheduler(make(SYSTEM), "backfill", ALLOCATORS["first-fit"])
+    scheduler = list_rule(make(SYSTEM), "backfill", ALLOCATORS["first-fit"])
     simulated = parts(SYSTEM, scheduler)
     assert by_the_core(simulated, jobs) == event_by_event(simulated, jobs)

@@ -1,8 +1,8 @@
 """Reasons of `slurm-backfill`, and when it asks for its next round."""
 
 from hpcsched.dispatching.decision_reasons import Reason
+from hpcsched.dispatching.rules.core_rules import slurm_backfill_rule
 from hpcsched.dispatching.rules.rule_params import SlurmBackfillParams
-from hpcsched.dispatching.rules.slurm_backfill import SlurmBackfill
 from hpcsched.simulation.engine import Simulation
 from tests.builders import ALLOCATORS, ORDERS, Recorder, alike, parts, traced
 
@@ -24,7 +24,7 @@ class Reasons(Recorder):
 def replayed(**params: int) -> Reasons:
     """Replay three jobs: two cores from 0 to 10, three from 1 on, one from 2 on."""
     told = SlurmBackfillParams.model_validate({"bf_interval": 5, "bf_resolution": 1, **params})
-    dispatcher = SlurmBackfill(ORDERS["fcfs"], ALLOCATORS["first-fit"], told)
+    dispatcher = slurm_backfill_rule(ORDERS["fcfs"], ALLOCATORS["first-fit"], told)
     jobs = [traced(1, 0, 2, 10), traced(2, 1, 3, 2), traced(3, 2, 1, 4)]
     listener = Reasons()
     Simulation(parts(SYSTEM, dispatcher, observers=(listener,))).run(iter(jobs))

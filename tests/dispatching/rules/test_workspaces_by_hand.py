@@ -10,9 +10,8 @@ from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.dispatching.rules.core_calls import CoreCalls
-from hpcsched.dispatching.rules.easy import Easy
+from hpcsched.dispatching.rules.core_rules import easy_rule, relaxed_rule
 from hpcsched.dispatching.rules.orders import ArrivalOrder
-from hpcsched.dispatching.rules.relaxed import Relaxed
 from hpcsched.dispatching.rules.workspace import open_workspace
 from hpcsched.system.outages import Outage
 from hpcsched.system.shared_resources import Change, Draw, SharedResource
@@ -36,12 +35,12 @@ def problem(
 
 def easy(given: DispatchingProblem, outages: tuple[Outage, ...] = ()) -> Decision:
     """Return what EASY decides, with reasons."""
-    return Easy(FirstFit()).dispatch(given._replace(explain=True, outages=outages))
+    return easy_rule(FirstFit()).dispatch(given._replace(explain=True, outages=outages))
 
 
 def relaxed(given: DispatchingProblem, relaxation: float) -> Decision:
     """Return what relaxed backfilling decides, with reasons."""
-    rule = Relaxed(FirstFit(), relaxation, ArrivalOrder())
+    rule = relaxed_rule(FirstFit(), relaxation, ArrivalOrder())
     return rule.dispatch(given._replace(explain=True))
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.rules.allocators import FirstFit
-from hpcsched.dispatching.rules.list_scheduling import ListScheduler
+from hpcsched.dispatching.rules.core_rules import list_rule
 from hpcsched.dispatching.rules.orders import ArrivalOrder
 from hpcsched.prediction.corrections import OneSecond
 from hpcsched.prediction.predictors import RequestedTime
@@ -65,7 +65,7 @@ def session(
     ours = () if journal is None else tuple(journal.placed)
     following = Following(site, predictions, [recorder], [], ours)
     asking = GuardedDispatcher(
-        dispatcher or ListScheduler(ArrivalOrder(), "backfill", FirstFit()), limit
+        dispatcher or list_rule(ArrivalOrder(), "backfill", FirstFit()), limit
     )
     numbers, rounds, lines = count(1), list[Round](), list[str]()
 

@@ -9,7 +9,7 @@ from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.rules.allocators import FirstFit
-from hpcsched.dispatching.rules.list_scheduling import ListScheduler
+from hpcsched.dispatching.rules.core_rules import list_rule
 from hpcsched.dispatching.rules.orders import ArrivalOrder
 from hpcsched.errors import PluginError
 from hpcsched.plugin_faults import culprit, raised
@@ -44,7 +44,7 @@ class GuardedDispatcher:
     def __init__(self, dispatcher: Dispatcher, limit: float) -> None:
         self._dispatcher = dispatcher
         self._limit = limit
-        self._substitute = ListScheduler(ArrivalOrder(), "backfill", FirstFit(), None)
+        self._substitute = list_rule(ArrivalOrder(), "backfill", FirstFit(), None)
         self._problems: Queue[DispatchingProblem] = Queue()
         self._answers: Queue[Decision | Exception] = Queue()
         self._late = False
