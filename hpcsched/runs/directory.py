@@ -157,7 +157,7 @@ def _table(path: Path, *, ran_only: bool = False) -> "ParquetTable":
 
 @dataclass(frozen=True)
 class RunDirectory:
-    """A finished run."""
+    """A finished run; a damaged file raises InputError when it is first used."""
 
     path: Path
     manifest: Manifest
@@ -201,13 +201,7 @@ class RunDirectory:
 
     @cached_property
     def summary(self) -> dict[str, Any]:
-        """Content of `summary.json`.
-
-        Raises
-        ------
-        InputError
-            If the file is damaged.
-        """
+        """Content of `summary.json`."""
         path = self.path / SUMMARY
         content = read_json(path)
         for key, kind in (("jobs", dict), ("metrics", dict), ("rounds", dict)):
@@ -217,35 +211,17 @@ class RunDirectory:
 
     @cached_property
     def calendar(self) -> Calendar:
-        """Calendar of the run's trace: dates of simulated times.
-
-        Raises
-        ------
-        InputError
-            If the file of jobs is damaged.
-        """
+        """Calendar of the run's trace: dates of simulated times."""
         return calendar_of(self.manifest.trace_comments, self.first_submit_time)
 
     @cached_property
     def first_submit_time(self) -> int:
-        """First submit time, in seconds; 0 without any job.
-
-        Raises
-        ------
-        InputError
-            If the file of jobs is damaged.
-        """
+        """First submit time, in seconds; 0 without any job."""
         return self.all_jobs.least("submit_time") or 0
 
     @cached_property
     def solver_rounds(self) -> SolverRounds:
-        """Counts of the rounds that asked a solver.
-
-        Raises
-        ------
-        InputError
-            If the summary is damaged.
-        """
+        """Counts of the rounds that asked a solver."""
         statuses = self.summary["rounds"].get("solver", {})
         if not isinstance(statuses, dict) or not all(type(n) is int for n in statuses.values()):
             message = "it is damaged: 'rounds.solver' has no number for each status"
@@ -254,13 +230,7 @@ class RunDirectory:
 
     @cached_property
     def timing(self) -> dict[str, Any]:
-        """Content of `timing.json`.
-
-        Raises
-        ------
-        InputError
-            If the file is damaged.
-        """
+        """Content of `timing.json`."""
         path = self.path / TIMING
         content = read_json(path)
         if not isinstance(content.get("rounds"), dict):
@@ -269,35 +239,17 @@ class RunDirectory:
 
     @cached_property
     def jobs(self) -> "ParquetTable":
-        """Table of the jobs that ran.
-
-        Raises
-        ------
-        InputError
-            If the file is damaged.
-        """
+        """Table of the jobs that ran."""
         return _table(self.path / JOBS, ran_only=True)
 
     @cached_property
     def all_jobs(self) -> "ParquetTable":
-        """Table of the jobs that ran or were rejected.
-
-        Raises
-        ------
-        InputError
-            If the file is damaged.
-        """
+        """Table of the jobs that ran or were rejected."""
         return _table(self.path / JOBS)
 
     @cached_property
     def rounds(self) -> "ParquetTable":
-        """Table of the dispatching rounds.
-
-        Raises
-        ------
-        InputError
-            If the file is damaged.
-        """
+        """Table of the dispatching rounds."""
         return _table(self.path / ROUNDS)
 
     @cached_property

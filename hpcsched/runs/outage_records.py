@@ -1,18 +1,20 @@
 """Outages of a run and the attempts lost to them: recording, reading, and figures."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from hpcsched.arrow_arrays import computed, numpy_array
 from hpcsched.metrics.metric import DownAmounts
 from hpcsched.runs.columns import outages_schema
 from hpcsched.runs.directory import RunDirectory
-from hpcsched.runs.files import INTERRUPTIONS, OUTAGES
+from hpcsched.runs.files import OUTAGES
 from hpcsched.runs.record_file import RecordFile
 from hpcsched.runs.tables import ParquetTable
-from hpcsched.system.outages import DownTime, Outage, Outages, down_time
+from hpcsched.system.outages import Outage, Outages, down_time
 from hpcsched.system.system import System
 
 
@@ -105,8 +107,15 @@ def down_amounts(outages: Outages, system: System) -> dict[str, DownAmounts]:
     }
 
 
-def outage_figures(folder: Path, outages: Outages, system: System) -> dict[str, Any]:
+def outage_figures(
+    interruptions: Sequence[pa.Table], outages: Outages, system: System
+) -> dict[str, Any]:
     """Return the summary's figures of outages.
+
+    Parameters
+    ----------
+    interruptions
+        Parts of the table of lost attempts, with the columns of `interruptions.parquet`.
 
     Returns
     -------
@@ -117,31 +126,20 @@ def outage_figures(folder: Path, outages: Outages, system: System) -> dict[str, 
         - `node_seconds_down`: time out of service summed over nodes, by kind of outage, also beyond
           the end of the run.
         - `node_failures`: counts of the records of a log that tells failures, if there is one.
-
-    Raises
-    ------
-    InputError
-        If a file is damaged.
     """
-    table = ParquetTable(folder / INTERRUPTIONS).whole()
-    seconds = [
-        end - start
-        for start, end in zip(
-            table["start_time"].to_pylist(), table["end_time"].to_pylist(), strict=True
-        )
-    ]
-    requests = table["unit_request"].to_pylist()
-    units = table["units"].to_pylist()
-    places = map(len, table["nodes"].to_pylist())
+    rows = [row for part in interruptions for row in part.to_pylist()]
+    seconds = [row["end_time"] - row["start_time"] for row in rows]
     lost = [
-        sum(s * n * request[r] for s, n, request in zip(seconds, units, requests, strict=True))
+        sum(s * row["units"] * row["unit_request"][r] for s, row in zip(seconds, rows, strict=True))
         for r in range(len(system.resource_types))
     ]
     return {
-        "interruptions": table.num_rows,
-        "requeued": sum(table["requeued"].to_pylist()),
+        "interruptions": len(rows),
+        "requeued": sum(row["requeued"] for row in rows),
         "lost_time": sum(seconds),
-        "lost_node_seconds": sum(s * n for s, n in zip(seconds, places, strict=True)),
+        "lost_node_seconds": sum(
+            s * len(row["nodes"]) for s, row in zip(seconds, rows, strict=True)
+        ),
         "lost_amounts": dict(zip(system.resource_types, lost, strict=True)),
         "node_seconds_down": _down_by_kind(outages),
         **({"node_failures": dict(outages.told)} if outages.told else {}),
@@ -149,12 +147,8 @@ def outage_figures(folder: Path, outages: Outages, system: System) -> dict[str, 
 
 
 def _down_by_kind(outages: Outages) -> dict[str, int]:
-    kinds = dict.fromkeys(outage.kind for outage in outages.all)
-    return {
-        kind: _seconds(down_time(o for o in outages.all if o.kind == kind))
-        for kind in sorted(kinds)
-    }
-
-
-def _seconds(down: DownTime) -> int:
-    return int(np.sum(down.end - down.start))
+    found: dict[str, int] = {}
+    for kind in sorted({outage.kind for outage in outages.all}):
+        down = down_time(outage for outage in outages.all if outage.kind == kind)
+        found[kind] = int(np.sum(down.end - down.start))
+    return found

@@ -269,7 +269,8 @@ def replay(
     in_python = tuple(obstacles(parts))
     if not in_python:
         try:
-            return Replay(assembly, _compiled(parts, workload, places=places), in_python)
+            loop, batches = EventLoop(parts, places=places), admitted(workload.columns, parts)
+            return Replay(assembly, _written(loop, batches), in_python)
         except NeedsPythonError as why:
             in_python, parts = (str(why),), begun_anew(assembly, parts)
     # Recorded starts are learned as the trace is read.
@@ -312,18 +313,12 @@ def replay_in_python(
 
 
 def _replay_in_python(parts: Parts, trace: Iterable[TracedJob], *, places: bool) -> _Written:
-    replay = EventLoop(parts._replace(observers=()), places=places, in_python=True)
+    loop = EventLoop(parts._replace(observers=()), places=places, in_python=True)
     with as_input_error():
-        return _written(replay, admitted(batches_in_order(trace), parts))
+        return _written(loop, admitted(batches_in_order(trace), parts))
 
 
-def _compiled(parts: Parts, workload: Workload, *, places: bool) -> _Written:
-    """Replay in compiled code."""
-    batches = tuple(admitted(workload.columns, parts))
-    return _written(EventLoop(parts, places=places), batches)
-
-
-def _written(replay: EventLoop, batches: Iterable[JobColumns]) -> _Written:
+def _written(loop: EventLoop, batches: Iterable[JobColumns]) -> _Written:
     """Replay jobs; return what was written."""
     read = [NO_JOBS]
 
@@ -332,4 +327,4 @@ def _written(replay: EventLoop, batches: Iterable[JobColumns]) -> _Written:
             read.append(columns)
             yield columns
 
-    return _Written(replay.parts.system, list(replay.run(reading())), read)
+    return _Written(loop.parts.system, list(loop.run(reading())), read)

@@ -23,7 +23,7 @@ from hpcsched.runs.process_usage import ProcessUsage
 from hpcsched.runs.record_file import TableFile
 from hpcsched.runs.recorder import RunRecorder, interruption_table, job_table, round_table
 from hpcsched.runs.run_lifecycle import LoopEnd, Run
-from hpcsched.runs.shared_resource_records import SharedResourceRecorder, shared_resource_summary
+from hpcsched.runs.shared_resource_records import SharedResourceRecorder
 from hpcsched.runs.summary import Left, offline_figures
 from hpcsched.runs.watching import Watching
 from hpcsched.scenario import Scenario, load_scenario
@@ -213,8 +213,11 @@ class ReplayLoop:
         self._opened = OpenJobs()
         self._recorder = RunRecorder(folder, system)
         self._lost = self._shared_resources = None
+        self._interruptions: list[pa.Table] = []
         if self._assembly.scenario.outages is not None:
-            self._lost = TableFile(folder / INTERRUPTIONS, interruptions_schema())
+            self._lost = TableFile(
+                folder / INTERRUPTIONS, interruptions_schema(), keep=self._interruptions.append
+            )
         if system.shared_resources:
             self._shared_resources = SharedResourceRecorder(folder, system)
         self._monitor = self._watching.monitor(self._replay)
@@ -334,9 +337,9 @@ class ReplayLoop:
         assembly, system, plan = self._assembly, self._assembly.system, self._plan
         more: dict[str, Any] = {}
         if assembly.scenario.outages is not None:
-            more["outages"] = outage_figures(assembly.folder, assembly.outages, system)
-        if system.shared_resources:
-            more["shared_resources"] = shared_resource_summary(assembly.folder, system)
+            more["outages"] = outage_figures(self._interruptions, assembly.outages, system)
+        if self._shared_resources is not None:
+            more["shared_resources"] = self._shared_resources.figures()
         if assembly.recorded is not None:
             more["recorded_starts"] = asdict(assembly.recorded.figures)
         if plan is not None and complete:

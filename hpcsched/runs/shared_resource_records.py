@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hpcsched.metrics.column_sums import FloatColumn
-from hpcsched.metrics.metric import Column
+from hpcsched.metrics.metric import Column, Table
 from hpcsched.metrics.over_time import OverTime, time_mean
 from hpcsched.runs.columns import shared_resources_schema
 from hpcsched.runs.files import SHARED_RESOURCES
 from hpcsched.runs.record_file import RecordFile
-from hpcsched.runs.tables import ParquetTable
+from hpcsched.runs.tables import KeptColumns, ParquetTable
 from hpcsched.system.shared_resources import next_change
 from hpcsched.system.space import Amounts
 from hpcsched.system.system import IntArray, System
@@ -39,8 +39,10 @@ class SharedResourceRecorder:
     """
 
     def __init__(self, folder: Path, system: System) -> None:
+        path = folder / SHARED_RESOURCES
+        self._rows = KeptColumns(path)
         self._file: RecordFile[_Level] = RecordFile(
-            folder / SHARED_RESOURCES, shared_resources_schema(system)
+            path, shared_resources_schema(system), keep=self._rows.add
         )
         self._shared_resources = system.shared_resources
         self._drawn: Amounts = (0,) * len(system.shared_resources)
@@ -71,6 +73,15 @@ class SharedResourceRecorder:
             self._file.add(self._level(self._now))
         self._file.close()
 
+    def figures(self) -> dict[str, dict[str, Any]]:
+        """Return the summary's figures of each shared resource (see `SharedResourceFigures`)."""
+        names = [resource.name for resource in self._shared_resources]
+        time, drawn, offered = _levels(self._rows, names)
+        return {
+            name: shared_resource_figures(time, of_resource, cap)._asdict()
+            for name, of_resource, cap in zip(names, drawn, offered, strict=True)
+        }
+
     def _pass_to(self, time: int) -> None:
         """Write the changes before a time."""
         now = time if self._now is None else self._now
@@ -87,22 +98,6 @@ class SharedResourceRecorder:
     def _level(self, time: int) -> _Level:
         offered = tuple(resource.capacity_at(time) for resource in self._shared_resources)
         return _Level(time, self._drawn, offered)
-
-
-def shared_resource_summary(folder: Path, system: System) -> dict[str, dict[str, Any]]:
-    """Return the summary's figures of each shared resource (see `SharedResourceFigures`).
-
-    Raises
-    ------
-    InputError
-        If `shared_resources.parquet` is damaged.
-    """
-    names = [resource.name for resource in system.shared_resources]
-    time, drawn, offered = shared_levels(folder, names)
-    return {
-        name: shared_resource_figures(time, of_resource, cap)._asdict()
-        for name, of_resource, cap in zip(names, drawn, offered, strict=True)
-    }
 
 
 def shared_levels(
@@ -122,7 +117,12 @@ def shared_levels(
     InputError
         If `shared_resources.parquet` is damaged.
     """
-    table = ParquetTable(folder / SHARED_RESOURCES)
+    return _levels(ParquetTable(folder / SHARED_RESOURCES), names)
+
+
+def _levels(
+    table: Table, names: Sequence[str]
+) -> tuple[Column, Sequence[Column], Sequence[Column]]:
     columns = ["time", *(f"{what}.{name}" for what in ("drawn", "offered") for name in names)]
     parts = [np.concatenate(column) for column in zip(*table.batches(*columns), strict=True)]
     if not parts:

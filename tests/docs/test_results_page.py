@@ -20,7 +20,6 @@ from hpcsched.runs.columns import (
 from hpcsched.runs.files import KNOWN, STATES
 from hpcsched.runs.manifest import Manifest
 from hpcsched.runs.outage_records import outage_figures
-from hpcsched.runs.record_file import TableFile
 from hpcsched.runs.runner import run
 from hpcsched.runs.shared_resource_records import SharedResourceFigures
 from hpcsched.runs.summary import Left, job_account
@@ -119,9 +118,8 @@ def test_summary_keys(scenario, tmp_path):
     account.note_fault("log:1", "expected 18 fields, found 2")
     found = dict.fromkeys(key_paths(summary))
     found |= dict.fromkeys(key_paths({"rounds": {"solver": {"optimal": 1}}}))
-    TableFile(tmp_path / "interruptions.parquet", interruptions_schema()).close()
     down = Outages((Outage(0, 1, (0,), "failure"),))
-    figures = outage_figures(tmp_path, down, scenario.system.build())
+    figures = outage_figures([], down, scenario.system.build())
     found |= dict.fromkeys(key_paths({"outages": figures}))
     found |= dict.fromkeys(
         key_paths({"shared_resources": {"power": dict.fromkeys(SharedResourceFigures._fields, 0)}})
