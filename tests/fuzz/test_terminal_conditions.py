@@ -69,7 +69,7 @@ def test_every_command_is_there() -> None:
     """A new command meets all of this too."""
     groups = {name.rpartition(" ")[0] for name, _ in commands()}
     assert set(COMMANDS) == {name for name, _ in commands()} - groups
-    assert (len(COMMANDS), len(CONDITIONS), len(DISKS)) == (36, 12, 4)
+    assert (len(COMMANDS), len(CONDITIONS), len(DISKS)) == (37, 12, 4)
 
 
 @pytest.mark.parametrize("name", QUICK)
@@ -152,7 +152,7 @@ def test_conditions(condition: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", ["schema --out out/a.json", "plugins new allocator a --out out/a"]
+    "arguments", ["schema --out out/a.json", "init plugin allocator a --out out/a"]
 )
 def test_a_full_disk(arguments: str, tmp_path: Path) -> None:
     """Nothing is left, and the path is told."""
