@@ -23,8 +23,7 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
-from hpcsched.path_variables import expand_variables, unset_variables
-from hpcsched.paths import given_path
+from hpcsched.paths import expand_variables, given_path, unset_variables
 
 SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86400, "w": 604800}
 AMOUNTS = {

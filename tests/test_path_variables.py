@@ -2,7 +2,7 @@
 
 import pytest
 
-from hpcsched.path_variables import expand_variables, unset_variables, variables_allowed
+from hpcsched.paths import expand_variables, unset_variables, variables_allowed
 
 
 def test_variables() -> None:

@@ -295,7 +295,7 @@ Overrides = Annotated[
 
 def _allow(context: typer.Context, names: list[str] | None) -> None:
     """Let the scenarios of a command use variables of the environment."""
-    from hpcsched.path_variables import variables_allowed
+    from hpcsched.paths import variables_allowed
 
     for name in names or ():
         if not name.isidentifier() or not name.isascii():

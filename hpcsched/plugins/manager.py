@@ -17,7 +17,7 @@ from hpcsched.errors import PluginError
 from hpcsched.plugin_faults import FAULTS, one_line, prints_to_stderr, remember_package
 from hpcsched.plugins import spec
 from hpcsched.plugins.index import built_in
-from hpcsched.plugins.registered_check import check_registered
+from hpcsched.plugins.plugin_checks import check_registered
 from hpcsched.plugins.registry import KINDS, Installed, Registry
 from hpcsched.registration import Command
 from hpcsched.version import __version__

@@ -17,7 +17,7 @@ from hpcsched.metrics.metric import ChosenMetric
 from hpcsched.parameters import Params
 from hpcsched.plugin_faults import FAULTS, culprit, prints_to_stderr, raised, remember
 from hpcsched.plugins.manager import registry as installed_plugins
-from hpcsched.plugins.product_check import check_product
+from hpcsched.plugins.plugin_checks import check_product
 from hpcsched.plugins.registry import (
     FOLLOWS_RECORD,
     KEEPS_REQUESTS,

@@ -156,6 +156,13 @@ def refusal(rule: str, message: str, value: Any, at: KeyPath = ()) -> InitErrorD
     return InitErrorDetails(type=error, loc=at, input=value)
 
 
+def refuse_all(refusals: Iterable[InitErrorDetails]) -> None:
+    """Raise an exception with all refusals, if there are any."""
+    found = list(refusals)
+    if found:
+        raise refuse(*found)
+
+
 def refuse(*refusals: InitErrorDetails) -> ValidationError:
     """Return the exception that carries refusals, to be raised by a validator."""
     return ValidationError.from_exception_data("scenario", list(refusals))

@@ -13,8 +13,7 @@ from typing import Any
 
 import hpcsched
 from hpcsched.errors import Finding, InputError, Place
-from hpcsched.path_variables import expand_variables, unset_variables
-from hpcsched.paths import given_path
+from hpcsched.paths import expand_variables, given_path, unset_variables
 from hpcsched.scenario.document import Document, Mark, parse_document, read_text
 from hpcsched.scenario.faults import found
 from hpcsched.scenario.key_path import KeyPath, show_key_path

@@ -12,7 +12,7 @@ import yaml
 from pydantic import ValidationError
 
 from hpcsched.errors import Finding, InputError, Place
-from hpcsched.path_variables import variables_allowed
+from hpcsched.paths import variables_allowed
 from hpcsched.plugins import manager
 from hpcsched.plugins.registry import KINDS, Registry
 from hpcsched.scenario.choices import Chooser, tag_of

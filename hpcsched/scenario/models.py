@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cache
-from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import (
@@ -39,7 +38,7 @@ from hpcsched.plugins.registry import (
     Registry,
 )
 from hpcsched.scenario.choices import NamedChoice, SourceChoice, Transformed
-from hpcsched.scenario.faults import refusal, refuse
+from hpcsched.scenario.faults import refusal, refuse, refuse_all
 from hpcsched.scenario.key_path import KeyPath, blocks, mark_of
 from hpcsched.scenario.live import LiveSettings, not_live
 from hpcsched.scenario.outage_declarations import OutagesDeclaration, unknown_nodes
@@ -152,7 +151,7 @@ PREDICTOR = "requested-time"
 def not_recorded(scenario: "Scenario", registry: Registry) -> Iterator[InitErrorDetails]:
     """Yield the settings of a scenario that contradict a dispatcher that follows a log."""
     name = scenario.dispatcher.plugin_name
-    if FOLLOWS_RECORD not in registry.get("dispatcher", name).plugin.capabilities:
+    if not _can(registry, "dispatcher", name, FOLLOWS_RECORD):
         return
     for at, message, value in without_waits(scenario, registry, f"the dispatcher {name}"):
         yield refusal(RULE, message, value, at=at)
@@ -189,22 +188,17 @@ def without_waits(
         Key path, message and value of each.
     """
     source = scenario.trace.plugin_name
-    if RECORDS_WAITS not in registry.get("trace_source", source).plugin.capabilities:
-        able = [
-            installed.plugin.name
-            for installed in registry.of_kind("trace_source")
-            if RECORDS_WAITS in installed.plugin.capabilities
-        ]
+    if not _can(registry, "trace_source", source, RECORDS_WAITS):
         message = (
             f"{who} needs a log that records when jobs started, and {source} does"
-            f" not; there are: {', '.join(able)}"
+            f" not; there are: {_able(registry, 'trace_source', RECORDS_WAITS)}"
         )
         yield ("trace", "source"), message, source
     trace = scenario.trace
     chosen: Sequence[NamedChoice] = trace.transforms if isinstance(trace, Transformed) else ()
     # Recorded waits are relative to submissions: moving a submission would move the start with it.
     for k, transform in enumerate([choice.plugin_name for choice in chosen]):
-        if KEEPS_WAITS not in registry.get("transform", transform).plugin.capabilities:
+        if not _can(registry, "transform", transform, KEEPS_WAITS):
             message = (
                 f"the transform {transform} changes submissions or jobs, so that the recorded"
                 f" starts are no schedule of them; leave it out, or {who}"
@@ -347,78 +341,56 @@ class Scenario(Params):
     def _check_partitions(
         cls, partitions: tuple[PartitionDeclaration, ...]
     ) -> tuple[PartitionDeclaration, ...]:
-        clashes = list(partition_clashes(partitions))
-        if clashes:
-            raise refuse(*clashes)
+        refuse_all(partition_clashes(partitions))
         return partitions
 
     @model_validator(mode="after")
-    def _check_partition_groups(self) -> Self:
-        unknown = list(unknown_groups(self.partitions, [g.name for g in self.system.groups]))
-        if unknown:
-            raise refuse(*unknown)
-        return self
-
-    @model_validator(mode="after")
-    def _check_resource_types(self) -> Self:
-        unknown = list(unknown_resource_types(self))
-        if unknown:
-            raise refuse(*unknown)
-        return self
-
-    @model_validator(mode="after")
-    def _check_outage_nodes(self) -> Self:
+    def _check_parts_together(self, info: ValidationInfo) -> Self:
+        groups = {group.name: group.count for group in self.system.groups}
+        refuse_all(unknown_groups(self.partitions, list(groups)))
+        refuse_all(unknown_resource_types(self))
         if self.outages is not None:
             # A large system takes a while to name its nodes, and most scenarios name none.
             names = cache(lambda: tuple(node_numbers(self.system.build())))
-            groups = {group.name: group.count for group in self.system.groups}
-            unknown = list(unknown_nodes(self.outages, groups, names))
-            if unknown:
-                raise refuse(*unknown)
-        return self
-
-    @model_validator(mode="after")
-    def _check_live(self, info: ValidationInfo) -> Self:
-        """Refuse settings that a real cluster cannot have; plugins are known in a loaded file."""
+            refuse_all(unknown_nodes(self.outages, groups, names))
+        # Plugins are known in a loaded file alone.
+        registry = None if info.context is None else info.context["choose"].registry
         if self.live is not None:
-            counts = {group.name: group.count for group in self.system.groups}
-            declared = [key for key in ("partitions", "outages") if attrgetter(key)(self)]
-            shared = self.system.shared_resources
-            if any(one.draw != "as_the_trace_says" or one.changes for one in shared):
-                declared.append("system.shared_resources")
-            refusals = list(not_live(self.live, counts, declared))
+            refuse_all(_not_live(self, self.live, registry))
+        if registry is not None:
             if self.simulation.mode == "offline":
-                message = (
-                    "a real cluster is dispatched on-line; it does not go with 'mode: offline'"
-                )
-                refusals.append(refusal("not-live", message, None, at=("simulation", "mode")))
-            if info.context is not None:
-                predictor = self.predictor.plugin_name
-                plugin = info.context["choose"].registry.get("predictor", predictor).plugin
-                if SEES_RUN_TIME in plugin.capabilities:
-                    message = f"{predictor} is shown run times, which no real cluster knows"
-                    refusals.append(refusal("not-live", message, predictor, at=("predictor",)))
-            if refusals:
-                raise refuse(*refusals)
+                refuse_all(not_offline(self, registry))
+            refuse_all(not_recorded(self, registry))
         return self
 
-    @model_validator(mode="after")
-    def _check_mode(self, info: ValidationInfo) -> Self:
-        """Refuse settings that off-line planning cannot have; plugins are known once loaded."""
-        if self.simulation.mode == "offline" and info.context is not None:
-            refusals = list(not_offline(self, info.context["choose"].registry))
-            if refusals:
-                raise refuse(*refusals)
-        return self
 
-    @model_validator(mode="after")
-    def _check_recorded(self, info: ValidationInfo) -> Self:
-        """Refuse settings that contradict a log's starts; plugins are known in a loaded file."""
-        if info.context is not None:
-            refusals = list(not_recorded(self, info.context["choose"].registry))
-            if refusals:
-                raise refuse(*refusals)
-        return self
+def _not_live(
+    scenario: Scenario, live: LiveSettings, registry: Registry | None
+) -> Iterator[InitErrorDetails]:
+    """Yield the settings of a scenario that a real cluster cannot have."""
+    declared = [key for key in ("partitions", "outages") if getattr(scenario, key)]
+    shared = scenario.system.shared_resources
+    if any(one.draw != "as_the_trace_says" or one.changes for one in shared):
+        declared.append("system.shared_resources")
+    counts = {group.name: group.count for group in scenario.system.groups}
+    yield from not_live(live, counts, declared)
+    if scenario.simulation.mode == "offline":
+        message = "a real cluster is dispatched on-line; it does not go with 'mode: offline'"
+        yield refusal("not-live", message, None, at=("simulation", "mode"))
+    predictor = scenario.predictor.plugin_name if registry is not None else ""
+    if registry is not None and _can(registry, "predictor", predictor, SEES_RUN_TIME):
+        message = f"{predictor} is shown run times, which no real cluster knows"
+        yield refusal("not-live", message, predictor, at=("predictor",))
+
+
+def _can(registry: Registry, kind: str, name: str, capability: str) -> bool:
+    return capability in registry.get(kind, name).plugin.capabilities
+
+
+def _able(registry: Registry, kind: str, capability: str) -> str:
+    """Return the names of the plugins with a capability."""
+    found = registry.of_kind(kind)
+    return ", ".join(one.plugin.name for one in found if capability in one.plugin.capabilities)
 
 
 def unknown_resource_types(scenario: Scenario) -> Iterator[InitErrorDetails]:
@@ -444,34 +416,43 @@ def not_offline(scenario: Scenario, registry: Registry) -> Iterator[InitErrorDet
         ("predictor", SEES_RUN_TIME, "foresee run times", scenario.predictor),
     )
     for kind, capability, what, choice in chosen:
-        if capability not in registry.get(kind, choice.plugin_name).plugin.capabilities:
-            able = [
-                installed.plugin.name
-                for installed in registry.of_kind(kind)
-                if capability in installed.plugin.capabilities
-            ]
+        if not _can(registry, kind, choice.plugin_name, capability):
             message = (
                 f"'mode: offline' needs a {kind} that can {what}, and {choice.plugin_name} cannot;"
-                f" there are: {', '.join(able)}"
+                f" there are: {_able(registry, kind, capability)}"
             )
             yield refusal("not-offline", message, choice.plugin_name, at=(kind,))
-    # The settings below are of a replay: the planner would not look at them.
-    if scenario.simulation.dispatch_latency is not None:
-        message = "in 'mode: offline' no decision takes time: there is one plan for the whole trace"
-        at = ("simulation", "dispatch_latency")
-        yield refusal("not-offline", message, None, at=at)
-    if scenario.system.shared_resources:
-        message = "'mode: offline' plans for a system without shared resources"
-        yield refusal("not-offline", message, None, at=("system", "shared_resources"))
-    if scenario.partitions:
-        message = "'mode: offline' plans for a system without partitions and their limits"
-        yield refusal("not-offline", message, None, at=("partitions",))
-    if scenario.outages is not None:
-        message = "'mode: offline' plans for a system that is in service all the time"
-        yield refusal("not-offline", message, None, at=("outages",))
-    if getattr(scenario.trace, "dependencies", None) == "honour":
-        message = "'mode: offline' plans for jobs that do not wait for others to end"
-        yield refusal("not-offline", message, "honour", at=("trace", "dependencies"))
+    honoured = getattr(scenario.trace, "dependencies", None) == "honour"
+    # These settings are of a replay: the planner would not look at them.
+    for at, declared, message in (
+        (
+            ("simulation", "dispatch_latency"),
+            scenario.simulation.dispatch_latency is not None,
+            "in 'mode: offline' no decision takes time: there is one plan for the whole trace",
+        ),
+        (
+            ("system", "shared_resources"),
+            bool(scenario.system.shared_resources),
+            "'mode: offline' plans for a system without shared resources",
+        ),
+        (
+            ("partitions",),
+            bool(scenario.partitions),
+            "'mode: offline' plans for a system without partitions and their limits",
+        ),
+        (
+            ("outages",),
+            scenario.outages is not None,
+            "'mode: offline' plans for a system that is in service all the time",
+        ),
+        (
+            ("trace", "dependencies"),
+            honoured,
+            "'mode: offline' plans for jobs that do not wait for others to end",
+        ),
+    ):
+        if declared:
+            yield refusal("not-offline", message, "honour" if at[0] == "trace" else None, at=at)
 
 
 def scenario_model(registry: Registry) -> type[Scenario]:

@@ -11,8 +11,7 @@ from pydantic import BaseModel
 
 from hpcsched.errors import Finding, InputError, PluginError
 from hpcsched.parameters import InputFile
-from hpcsched.path_variables import unset_variables
-from hpcsched.paths import unreadable
+from hpcsched.paths import unreadable, unset_variables
 from hpcsched.plugin_faults import FAULTS, raised
 from hpcsched.plugins.registry import SEES_RUN_TIME, Installed
 from hpcsched.registration import caution_fault

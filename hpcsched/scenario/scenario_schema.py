@@ -1,5 +1,6 @@
 """The JSON Schema of scenarios, for editors: draft-07, with the plugins of a registry."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -59,13 +60,33 @@ def model_schema(
         options = [references[model, "validation"] for model in of_kind.values()]
         aliases = {one.plugin.name: one.plugin.aliases for one in installed[kind]}
         definitions[kind] = _union(kind, of_kind, options, aliases)
+    converted = {name: _draft_07(definitions[name]) for name in sorted(definitions)}
     return {
         "$schema": _DRAFT_07,
         "$id": schema_id,
         "title": title,
         **_draft_07(root),
-        "definitions": {name: _draft_07(definitions[name]) for name in sorted(definitions)},
+        "definitions": {**converted, **_shared_properties(converted)},
     }
+
+
+def _shared_properties(definitions: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Return definitions of the properties that several models have, and refer to them there."""
+    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for definition in definitions.values():
+        for name, schema in definition.get("properties", {}).items():
+            if len(schema) > 1:
+                key = name, json.dumps(schema, sort_keys=True)
+                found.setdefault(key, []).append(definition["properties"])
+    shared: dict[str, Any] = {}
+    for (name, _), places in sorted(found.items()):
+        if len(places) > 1:
+            number = sum(other.startswith(f"{name}-") for other in shared) + 1
+            shared[f"{name}-{number}"] = places[0][name]
+            reference = {"$ref": _DEFINITION.format(model=f"{name}-{number}")}
+            for properties in places:
+                properties[name] = reference
+    return shared
 
 
 def _name_of(reference: dict[str, Any]) -> str:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, GetJsonSchemaHandler, field_validator, model_validator
@@ -10,7 +10,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, InitErrorDetails
 
 from hpcsched.parameters import Amount, Duration, Listed, Params, PositiveAmount, PositiveDuration
-from hpcsched.scenario.faults import refusal, refuse
+from hpcsched.scenario.faults import refusal, refuse_all
 from hpcsched.system.shared_resources import Change, Draw, SharedResource
 from hpcsched.system.system import NodeGroup, System
 
@@ -226,19 +226,11 @@ class SystemDeclaration(Params):
     @classmethod
     def _check_groups(cls, groups: tuple[GroupDeclaration, ...]) -> tuple[GroupDeclaration, ...]:
         names = [group.name for group in groups]
-        repeated = [n for n, name in enumerate(names) if name in names[:n]]
-        if repeated:
-            raise refuse(
-                *(
-                    refusal(
-                        "duplicate-name",
-                        f"two groups are called {names[n]!r}",
-                        names[n],
-                        at=(n, "name"),
-                    )
-                    for n in repeated
-                )
-            )
+        refuse_all(
+            refusal("duplicate-name", f"two groups are called {name!r}", name, at=(n, "name"))
+            for n, name in enumerate(names)
+            if name in names[:n]
+        )
         for resource_type in {name for group in groups for name in group.resources}:
             total = sum(group.count * group.resources.get(resource_type, 0) for group in groups)
             # Totals are 64-bit integers in compiled code, which would overflow without a word.
@@ -249,37 +241,22 @@ class SystemDeclaration(Params):
     @model_validator(mode="after")
     def _check_units(self) -> Self:
         names = dict.fromkeys(name for group in self.groups for name in group.resources)
+        # The first alone: one unit that is too large is so for many groups.
+        refuse_all(islice(self._unit_faults(list(names)), 1))
+        refuse_all(shared_resource_faults(self.shared_resources, list(names)))
+        return self
+
+    def _unit_faults(self, names: Sequence[str]) -> Iterator[InitErrorDetails]:
         for name, unit in self.units.items():
             if name not in names:
-                raise refuse(
-                    refusal(
-                        "unknown-resource-type",
-                        f"no node group has {name}; there are: {', '.join(names)}",
-                        unit,
-                        at=("units", name),
-                    )
-                )
+                message = f"no node group has {name}; there are: {', '.join(names)}"
+                yield refusal("unknown-resource-type", message, unit, at=("units", name))
             for group in self.groups:
                 # Rounded down to a unit, such a node would have none of the resource without
                 # anybody noticing.
                 if 0 < group.resources.get(name, 0) < unit:
-                    raise refuse(
-                        refusal(
-                            "bad-value",
-                            f"a node of {group.name} has less than one unit of {name}",
-                            unit,
-                            at=("units", name),
-                        )
-                    )
-        return self
-
-    @model_validator(mode="after")
-    def _check_shared_resources(self) -> Self:
-        names = dict.fromkeys(name for group in self.groups for name in group.resources)
-        faults = list(shared_resource_faults(self.shared_resources, list(names)))
-        if faults:
-            raise refuse(*faults)
-        return self
+                    message = f"a node of {group.name} has less than one unit of {name}"
+                    yield refusal("bad-value", message, unit, at=("units", name))
 
     def build(self) -> System:
         """Return the system that is declared."""

@@ -11,7 +11,7 @@ from hpcsched.dispatching.objectives import BoundedSlowdown
 from hpcsched.dispatching.planned_cost import Plannable, PlannableRatio, cost_fault
 from hpcsched.dispatching.problem import Objective, WaitingJob, waiting_job
 from hpcsched.metrics.metric import Column, Metric, RunTables, figure_fault
-from hpcsched.plugins.product_check import product_fault
+from hpcsched.plugins.plugin_checks import product_fault
 from hpcsched.prediction.predictors import RequestedTime
 from hpcsched.runs.recorder import table_of_jobs
 from hpcsched.runs.replaying import replay_in_python

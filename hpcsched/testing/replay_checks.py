@@ -17,7 +17,7 @@ from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.dispatching.rules.core_rules import list_rule
 from hpcsched.dispatching.rules.orders import ArrivalOrder, QueueOrder, order_fault
 from hpcsched.errors import PluginError
-from hpcsched.plugins.product_check import product_fault
+from hpcsched.plugins.plugin_checks import product_fault
 from hpcsched.prediction.corrections import Correction
 from hpcsched.prediction.predictor import Oracle, Predictor
 from hpcsched.simulation.observer import Observer

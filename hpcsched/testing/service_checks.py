@@ -14,7 +14,7 @@ from hpcsched.dispatching.cp.backends.backend import Backend, Outcome
 from hpcsched.dispatching.cp.formulation import BuiltModel, Variable
 from hpcsched.dispatching.cp.solver_limits import Budget, Limits, StoppingRule
 from hpcsched.dispatching.planning.model_data import Plan
-from hpcsched.plugins.product_check import product_fault
+from hpcsched.plugins.plugin_checks import product_fault
 from hpcsched.studies.experiment.executors.attempt import RUN
 from hpcsched.studies.experiment.executors.executor import Ended, Executor, Task, result_fault
 from hpcsched.studies.experiment.executors.sample_program import TIMES

@@ -6,7 +6,7 @@ from itertools import islice
 from pathlib import Path
 
 from hpcsched.errors import PluginError
-from hpcsched.plugins.product_check import MEMBERS, product_fault
+from hpcsched.plugins.plugin_checks import MEMBERS, product_fault
 from hpcsched.registration import KEEPS_REQUESTS, KEEPS_WAITS
 from hpcsched.system.space import units_that_fit
 from hpcsched.system.system import System

@@ -6,7 +6,7 @@ import pytest
 
 from hpcsched import Params, Plugin, Selects
 from hpcsched.errors import PluginError
-from hpcsched.plugins.registered_check import CAPABILITIES, check_registered, params_fault
+from hpcsched.plugins.plugin_checks import CAPABILITIES, check_registered, params_fault
 from hpcsched.registration import KINDS, SEES_RUN_TIME
 
 

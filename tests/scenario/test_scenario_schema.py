@@ -70,10 +70,22 @@ def test_a_bare_name_needs_no_more(validator: Draft7Validator) -> None:
 
 
 def properties(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield every property of a schema and of its definitions."""
-    for name, part in [("", schema), *schema["definitions"].items()]:
+    """Yield every property of a schema and of its definitions; shared ones at each place."""
+    definitions = schema["definitions"]
+    for name, part in [("", schema), *definitions.items()]:
         for key, value in part.get("properties", {}).items():
-            yield f"{name}.{key}", value
+            shared = value.get("$ref", "").rpartition("/")[2]
+            yield f"{name}.{key}", definitions[shared] if shared else value
+
+
+def test_properties_that_several_models_have_stand_once() -> None:
+    """Trace sources share policies: each refers to the one definition."""
+    definitions = scenario_schema(build_registry(external=False))["definitions"]
+    swf, alea = (definitions[f"TraceSource{name}"]["properties"] for name in ("Swf", "Alea"))
+    assert (
+        swf["zero_run_time"] == alea["zero_run_time"] == {"$ref": "#/definitions/zero_run_time-1"}
+    )
+    assert definitions["zero_run_time-1"]["enum"] == ["skip", "keep"]
 
 
 def test_the_schema_keeps_to_draft_07() -> None:

@@ -1,11 +1,16 @@
 """`hpcsched plugins`: the installed plugins."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from hpcsched.cli.options import offered_kinds, offered_plugins, with_option_groups
 from hpcsched.cli.output import DataOutput, TableOutput
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hpcsched.plugins.registry import Installed
 
 PANEL = "Extend"
 app = typer.Typer(name="plugins", help="Show the installed plugins.", no_args_is_help=True)
@@ -44,7 +49,6 @@ def show(
     """Show a plugin: its distribution, and its parameters."""
     from hpcsched.errors import Finding, InputError
     from hpcsched.plugins import manager
-    from hpcsched.plugins.description import description, description_lines
     from hpcsched.plugins.registry import KINDS
 
     kind = kind.replace("-", "_")
@@ -56,3 +60,59 @@ def show(
     except KeyError as error:
         raise InputError(Finding("unknown-plugin", str(error.args[0]))) from None
     output.show(lambda: "\n".join(description_lines(installed)), lambda: description(installed))
+
+
+def description(installed: "Installed") -> dict[str, Any]:
+    """Return the description of a plugin, as plain values.
+
+    Returns
+    -------
+    dict
+        `parameters` is the JSON Schema of the parameters.
+    """
+    plugin = installed.plugin
+    return {
+        "kind": installed.kind,
+        "name": plugin.name,
+        "aliases": list(plugin.aliases),
+        "distribution": installed.distribution,
+        "version": installed.version,
+        "summary": plugin.summary,
+        "capabilities": sorted(plugin.capabilities),
+        "parameters": plugin.params.model_json_schema(),
+    }
+
+
+def description_lines(installed: "Installed") -> "Iterator[str]":
+    """Yield the lines of a description for people."""
+    from hpcsched.plugin_faults import spoken
+
+    plugin = installed.plugin
+    yield f"{spoken(installed.kind)} {plugin.name}: {plugin.summary}"
+    yield f"  from {installed.distribution} {installed.version}"
+    if plugin.aliases:
+        yield f"  also called {', '.join(plugin.aliases)}"
+    if plugin.capabilities:
+        yield f"  capabilities: {', '.join(sorted(plugin.capabilities))}"
+    fields = plugin.params.model_fields
+    yield "  parameters, with their defaults:" if fields else "  no parameters"
+    for key, field in fields.items():
+        # A key may have another spelling in scenarios.
+        yield f"    {field.alias or key}: {_default(field)}"
+        if field.description:
+            yield f"        {field.description}"
+
+
+def _default(field: Any) -> str:
+    import json
+
+    from pydantic import BaseModel
+
+    if field.is_required():
+        return "(required)"
+    default = field.get_default(call_default_factory=True, validated_data={})
+    if isinstance(default, BaseModel):
+        default = default.model_dump(mode="json")
+    if default is None or isinstance(default, str):
+        return "none" if default is None else default
+    return json.dumps(default, default=str)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from hpcsched.errors import HpcschedError, InputError, PluginError
 from hpcsched.plugin_faults import FAULTS, is_third_party, named, raised, remember
-from hpcsched.plugins.product_check import check_product
+from hpcsched.plugins.plugin_checks import check_product
 from hpcsched.plugins.registry import Registry
 from hpcsched.scenario.choices import NamedChoice
 from hpcsched.studies.experiment.cell import Cell

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from hpcsched import cli
 from hpcsched.errors import InputError
-from hpcsched.path_variables import variables_allowed
+from hpcsched.paths import variables_allowed
 from hpcsched.plugins.manager import registry
 from hpcsched.scenario import load_scenario
 from hpcsched.studies.experiment import cell as cell_module

@@ -7,7 +7,7 @@ import pytest
 
 from hpcsched.errors import PluginError
 from hpcsched.plugin_faults import PluginOrigin
-from hpcsched.plugins.product_check import MEMBERS, OPTIONAL, check_product
+from hpcsched.plugins.plugin_checks import MEMBERS, OPTIONAL, check_product
 from hpcsched.registration import KINDS
 
 PROTOCOLS = {
