@@ -14,7 +14,8 @@ from hpcsched.workload.readers.accounting_logs.pbs_accounting import (
 )
 from hpcsched.workload.readers.alea import AleaParams, AleaSource
 from hpcsched.workload.readers.swf import SwfParams, SwfSource
-from hpcsched.workload.readers.table import TableParams, TableSource
+from hpcsched.workload.readers.table import TableSource
+from hpcsched.workload.readers.table_params import TableParams
 from hpcsched.workload.trace_source import TraceSource, recorded_waits
 from hpcsched_slurm.logs.slurm_sacct import SlurmSacctSource
 from hpcsched_slurm.params import SlurmSacctParams

@@ -28,7 +28,7 @@ from hpcsched.parameters import UnitAmounts
 from hpcsched.paths import open_file
 from hpcsched.registration import builtin
 from hpcsched.system.system import Request, System
-from hpcsched.workload.readers.log_source import Record, RecordSource
+from hpcsched.workload.readers.log_source import check_draws, check_types
 from hpcsched.workload.readers.policies import (
     FRACTIONS,
     FractionalSeconds,
@@ -36,7 +36,7 @@ from hpcsched.workload.readers.policies import (
     UnusableError,
 )
 from hpcsched.workload.readers.quantities import exact_number, whole_number
-from hpcsched.workload.readers.swf import check_draws, check_types
+from hpcsched.workload.readers.record_source import Record, RecordSource
 from hpcsched.workload.readers.text_files import DAMAGE, MARK, TextEncoding, whole_text
 
 _JOBS = "jobs"

@@ -6,11 +6,9 @@ the order of the log; here each record is counted, and its error told.
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
@@ -23,7 +21,7 @@ from hpcsched.system.space import Rooms
 from hpcsched.system.system import IntArray, Request, System
 from hpcsched.workload import job as jobs_read
 from hpcsched.workload.job import LONGEST, TracedJob, time_fault
-from hpcsched.workload.job_columns import NUMBERED, TEXTS
+from hpcsched.workload.job_columns import NUMBERED
 from hpcsched.workload.readers.policies import RecordPolicies, SetAsideError, UnusableError
 from hpcsched.workload.readers.quantities import WholeSeconds
 from hpcsched.workload.readers.text_files import TextEncoding
@@ -51,9 +49,6 @@ REASONS: Mapping[Verdict, tuple[str, str]] = {
 }
 """Reason and message of each verdict that follows from a record's numbers alone."""
 
-_FIRST_CHUNK, _LARGEST_CHUNK = 64, 4096
-"""Numbers of records that are parsed before the policies are applied to them."""
-
 
 class LogReader(Protocol):
     """Reader of the file of a log."""
@@ -69,19 +64,6 @@ class LogReader(Protocol):
     @property
     def fraction_read(self) -> float:
         """Fraction of the log that has been read, from 0 to 1."""
-
-
-class RecordReader(LogReader, Protocol):
-    """Reader of the records of a log."""
-
-    def records(self) -> Any:
-        """Yield the number of the line or row, and the content, of each record from the first on.
-
-        Raises
-        ------
-        InputError
-            If the log cannot be read or is damaged.
-        """
 
 
 class ReadRequest(NamedTuple):
@@ -661,182 +643,37 @@ def _in_order(batches: Sequence[_Batch], most: int | None) -> _Batch:
     return _Batch(whole.take(order), records[order], 0)
 
 
-class Record(NamedTuple):
-    """Record of a log that is parsed by itself; times in seconds, -1 where a number is not given.
+def check_types(system: System, names: Iterable[str], path: Path, key: str, hint: str = "") -> None:
+    """Check that the system has some resource types.
 
-    Attributes
-    ----------
-    details
-        Numbers of user, group, application, queue and partition; texts are names, which are
-        numbered as they appear in jobs.
-    texts
-        Names of the job, of its queue and of its partition.
-    wait
-        Recorded wait time.
-    refused
-        Why the record gives no job, unless a check before `verdict` finds another reason.
+    Raises
+    ------
+    InputError
+        If no node group has one of them.
     """
-
-    job_id: int
-    submit_time: int
-    run_time: int = -1
-    requested_time: int = -1
-    request: Request | None = None
-    details: Sequence[int | str | None] = (None,) * len(NUMBERED)
-    texts: Sequence[str | None] = (None,) * len(TEXTS)
-    wait: int = -1
-    refused: UnusableError | None = None
-    verdict: Verdict = Verdict.JOB
-
-    def refused_for(
-        self, problem: ValueError | UnusableError, verdict: Verdict = Verdict.REFUSED_REQUEST
-    ) -> "Record":
-        """Return the record as one that gives no job; a ValueError is about a malformed one."""
-        if isinstance(problem, ValueError):
-            problem = UnusableError("malformed", str(problem))
-        return self._replace(refused=problem, verdict=verdict)
+    unknown = [name for name in names if name not in system.resource_types]
+    if unknown:
+        message = (
+            f"a unit asks for {', '.join(unknown)}, which no node group has; there are:"
+            f" {', '.join(system.resource_types)}{hint}"
+        )
+        raise InputError(Finding("unknown-resource-type", message, Place(str(path)), key=key))
 
 
-class RecordSource(LogSource):
-    """Log source that parses one record after the other.
+def check_draws(system: System, names: Iterable[str], path: Path, key: str) -> set[str]:
+    """Return the names of shared resources, after a check that records may request some of them.
 
-    Attributes
-    ----------
-    position
-        Position of the record that is being read, from 1.
-    changes
-        Clippings of this record, by name; `parse` adds to them.
+    Raises
+    ------
+    InputError
+        If jobs draw from one of them by a model.
     """
-
-    position = 0
-
-    def __init__(
-        self,
-        policies: RecordPolicies,
-        system: System,
-        records: RecordReader,
-        encoding: TextEncoding,
-    ) -> None:
-        super().__init__(policies, system, records, encoding)
-        self.changes: list[str] = []
-        self._records = records
-        self._submission = -1
-
-    @abstractmethod
-    def parse(self, line: Any) -> Record:
-        """Return the content of a record.
-
-        Parameters
-        ----------
-        line
-            A record as `records` yields it, such as bytes of a line.
-
-        Raises
-        ------
-        UnusableError
-            If the record gives no job; the reason names the policy.
-        """
-
-    def note_submission(self, submit_time: int) -> None:
-        """Record the submit time of a record that may give no job: its place in a sorted log."""
-        self._submission = submit_time
-
-    def blocks(self, most: int | None) -> Iterator[Block]:
-        """Yield the records of the log; those before an error come before it."""
-        self.position = 0
-        # The first jobs are wanted soon; later ones are read faster in large numbers.
-        size, largest = _FIRST_CHUNK, min(_LARGEST_CHUNK, most or _LARGEST_CHUNK)
-        with closing(self._records.records()) as records:
-            fault: Exception | None = None
-            while fault is None:
-                size = min(size, largest)
-                read: list[tuple[Path, int, Record | UnusableError, int, list[str]]] = []
-                try:
-                    for number, line in islice(records, size):
-                        self.position += 1
-                        found = self._parsed(line)
-                        read.append(
-                            (self.lines.path, number, found, self._submission, self.changes)
-                        )
-                except InputError as error:
-                    fault = error
-                if read:
-                    yield _block(read)
-                if fault is None and len(read) < size:
-                    return
-                size *= 2
-            raise fault
-
-    def _parsed(self, line: Any) -> Record | UnusableError:
-        """Return a record, or why it is none; `changes` has the policies that changed it."""
-        self.encoding.replaced = self.seconds.rounded = False
-        self.changes, self._submission = [], -1
-        try:
-            if isinstance(line, bytes):
-                line = self.encoding.utf8(line)
-            found = self.parse(line)
-        except UnusableError as problem:
-            return problem
-        if found.submit_time >= 0:
-            self._submission = found.submit_time
-        self.changes += ["undecodable"] * self.encoding.replaced
-        self.changes += ["fractional_seconds"] * self.seconds.rounded
-        return found
-
-
-def _block(read: Sequence[tuple[Path, int, Record | UnusableError, int, list[str]]]) -> Block:
-    faults: dict[int, UnusableError] = {}
-    records: list[Record] = []
-    verdicts = np.full(len(read), Verdict.JOB, dtype=np.int8)
-    request = np.full(len(read), -1)
-    known: dict[Request, int] = {}
-    requests: list[ReadRequest] = []
-    for k, (_, _, found, submitted, _) in enumerate(read):
-        if isinstance(found, UnusableError):
-            faults[k], verdicts[k] = found, Verdict.NO_RECORD
-            records.append(Record(-1, submitted))
-            continue
-        records.append(found)
-        if found.refused is not None:
-            faults[k], verdicts[k] = found.refused, found.verdict
-        elif found.request is not None:
-            if found.request not in known:
-                known[found.request] = len(requests)
-                requests.append(ReadRequest(found.request))
-            request[k] = known[found.request]
-    numbers = np.array([record[:4] for record in records], dtype=np.int64).T
-    details = [[-1 if n is None or isinstance(n, str) else n for n in r.details] for r in records]
-    named = {d for r in records for d, value in enumerate(r.details) if isinstance(value, str)}
-    texts = {
-        name: partial(_text, records, n)
-        for n, name in enumerate(TEXTS)
-        if any(record.texts[n] is not None for record in records)
-    }
-    paths = [path for path, *_ in read]
-    job_id, submit_time, run_time, requested_time = np.ascontiguousarray(numbers)
-    return Block(
-        paths.__getitem__,
-        np.array([number for _, number, *_ in read], dtype=np.int64),
-        verdicts,
-        job_id,
-        submit_time,
-        run_time,
-        requested_time,
-        request,
-        requests,
-        np.array(details, dtype=np.int64).T,
-        np.zeros(len(read), dtype=np.int64),
-        faults,
-        {k: changes for k, (*_, changes) in enumerate(read) if changes},
-        texts=texts,
-        named={d: partial(_detail, records, d) for d in sorted(named)},
-        wait=lambda k: records[k].wait,
-    )
-
-
-def _text(records: Sequence[Record], n: int, k: int) -> str | None:
-    return records[k].texts[n]
-
-
-def _detail(records: Sequence[Record], n: int, k: int) -> str:
-    return str(records[k].details[n] or "")
+    draws = {resource.name: resource.draw for resource in system.shared_resources}
+    modelled = [name for name in names if name in draws and not draws[name].traced]
+    if modelled:
+        message = (
+            f"a unit asks for {modelled[0]}, a shared resource from which jobs draw by a model;"
+            " only of one with 'draw: as_the_trace_says' the trace can ask for anything"
+        )
+        raise InputError(Finding("bad-value", message, Place(str(path)), key=key))
+    return set(draws)

@@ -15,7 +15,7 @@ time already; here the job may start no sooner than the think time after the pre
 the simulation.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from operator import itemgetter
@@ -27,13 +27,19 @@ from pydantic import Field
 
 from hpcsched._core import NumbersSeen, Verdict
 from hpcsched.context import Context
-from hpcsched.errors import Finding, InputError, Place
+from hpcsched.errors import InputError
 from hpcsched.parameters import LARGEST, UnitAmounts
 from hpcsched.registration import RECORDS_WAITS, Caution, builtin
 from hpcsched.system.space import room_for
 from hpcsched.system.system import IntArray, Request, System
 from hpcsched.workload.readers.equal_units import processors_per_node, whole_nodes
-from hpcsched.workload.readers.log_source import Block, ReadRequest, VerdictArray
+from hpcsched.workload.readers.log_source import (
+    Block,
+    ReadRequest,
+    VerdictArray,
+    check_draws,
+    check_types,
+)
 from hpcsched.workload.readers.policies import RecordPolicies, UnusableError
 from hpcsched.workload.readers.swf_lines import (
     DURATIONS,
@@ -149,42 +155,6 @@ def declared_types(comments: Sequence[str]) -> list[str]:
         if comment.startswith(UNIT_RESOURCES):
             return comment.removeprefix(UNIT_RESOURCES).split()
     return []
-
-
-def check_types(system: System, names: Iterable[str], path: Path, key: str, hint: str = "") -> None:
-    """Check that the system has some resource types.
-
-    Raises
-    ------
-    InputError
-        If no node group has one of them.
-    """
-    unknown = [name for name in names if name not in system.resource_types]
-    if unknown:
-        message = (
-            f"a unit asks for {', '.join(unknown)}, which no node group has; there are:"
-            f" {', '.join(system.resource_types)}{hint}"
-        )
-        raise InputError(Finding("unknown-resource-type", message, Place(str(path)), key=key))
-
-
-def check_draws(system: System, names: Iterable[str], path: Path, key: str) -> set[str]:
-    """Return the names of shared resources, after a check that records may request some of them.
-
-    Raises
-    ------
-    InputError
-        If jobs draw from one of them by a model.
-    """
-    draws = {resource.name: resource.draw for resource in system.shared_resources}
-    modelled = [name for name in names if name in draws and not draws[name].traced]
-    if modelled:
-        message = (
-            f"a unit asks for {modelled[0]}, a shared resource from which jobs draw by a model;"
-            " only of one with 'draw: as_the_trace_says' the trace can ask for anything"
-        )
-        raise InputError(Finding("bad-value", message, Place(str(path)), key=key))
-    return set(draws)
 
 
 FIELDS = 18

@@ -7,42 +7,21 @@ mapping. `jobs.parquet` of a run is such a table, and so is the output of `hpcsc
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Self
 from zoneinfo import ZoneInfo
-
-from pydantic import (
-    Field,
-    SerializerFunctionWrapHandler,
-    ValidationInfo,
-    field_validator,
-    model_serializer,
-    model_validator,
-)
 
 from hpcsched._core import Verdict
 from hpcsched.context import Context
 from hpcsched.errors import Finding, InputError, Place
-from hpcsched.parameters import (
-    InputPath,
-    Listed,
-    Params,
-    PositiveAmount,
-    PositiveDuration,
-    UnitAmounts,
-)
 from hpcsched.registration import RECORDS_WAITS, builtin
 from hpcsched.system.system import Request, System
 from hpcsched.workload.job_columns import BOUNDS
-from hpcsched.workload.presets.preset_catalogue import columns_of, find_preset, merged, read_presets
+from hpcsched.workload.presets.preset_catalogue import columns_of, find_preset
 from hpcsched.workload.readers.equal_units import EqualUnits, on_nodes, smallest
-from hpcsched.workload.readers.log_source import Record, RecordSource
+from hpcsched.workload.readers.log_source import check_types
 from hpcsched.workload.readers.policies import (
-    FRACTIONS,
-    FractionalSeconds,
-    RecordPolicies,
     SetAsideError,
     UnusableError,
 )
@@ -54,11 +33,13 @@ from hpcsched.workload.readers.quantities import (
     wall_instant,
     whole_number,
 )
-from hpcsched.workload.readers.swf import check_types
+from hpcsched.workload.readers.record_source import Record, RecordSource
+from hpcsched.workload.readers.table_params import LABELS, TableAmount, TableColumns, TableParams
 from hpcsched.workload.readers.table_rows import rows_of
 from hpcsched.workload.readers.text_files import TextEncoding
 from hpcsched.workload.trace_calendar import TimeZoneName
 
+<<<<<<< HEAD
 _Column = Annotated[str, Field(min_length=1)]
 _Number = Annotated[int, Field(ge=0)]
 
@@ -333,6 +314,8 @@ class TableParams(RecordPolicies):
         return self
 
 
+=======
+>>>>>>> 08d2a744 (Sources of records and parameters of tables in modules of their own)
 REQUEST_PREFIX = "unit_request."
 
 _NOT_GIVEN = (None, "", "-1", -1)

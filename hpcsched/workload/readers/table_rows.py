@@ -25,7 +25,7 @@ from hpcsched.workload.readers.text_files import (
 )
 
 if TYPE_CHECKING:
-    from hpcsched.workload.readers.table import TableParams
+    from hpcsched.workload.readers.table_params import TableParams
 
 
 PARQUET_MAGIC = b"PAR1"

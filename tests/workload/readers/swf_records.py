@@ -10,14 +10,9 @@ from hpcsched.system.space import room_for
 from hpcsched.system.system import Request, System
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.readers.equal_units import processors_per_node, whole_nodes
+from hpcsched.workload.readers.log_source import check_draws, check_types
 from hpcsched.workload.readers.policies import UnusableError
-from hpcsched.workload.readers.swf import (
-    SwfParams,
-    check_draws,
-    check_types,
-    declared_types,
-    parted,
-)
+from hpcsched.workload.readers.swf import SwfParams, declared_types, parted
 from hpcsched.workload.readers.swf_lines import DURATIONS, SwfLines, wait_time, whole_numbers
 from hpcsched.workload.readers.text_files import TextEncoding
 from hpcsched.workload.trace_source import UNKNOWN_PRECEDING, without_unknown

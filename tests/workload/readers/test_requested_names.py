@@ -7,7 +7,7 @@ import pytest
 from hpcsched.errors import InputError
 from hpcsched.system.shared_resources import Draw, SharedResource
 from hpcsched.system.system import NodeGroup, System
-from hpcsched.workload.readers.swf import check_draws, check_types
+from hpcsched.workload.readers.log_source import check_draws, check_types
 
 LOG = Path("log.swf")
 

@@ -6,7 +6,8 @@ import pytest
 
 from hpcsched.workload.readers.equal_units import EqualUnits
 from hpcsched.workload.readers.policies import UnusableError
-from hpcsched.workload.readers.table import TableAmounts, TableParams
+from hpcsched.workload.readers.table import TableAmounts
+from hpcsched.workload.readers.table_params import TableParams
 
 GIB = 2**30
 

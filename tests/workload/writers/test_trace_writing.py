@@ -16,7 +16,8 @@ from hpcsched.system.system import System
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.readers.batsim import BatsimParams, BatsimSource
 from hpcsched.workload.readers.swf import SwfParams, SwfSource
-from hpcsched.workload.readers.table import TableParams, TableSource
+from hpcsched.workload.readers.table import TableSource
+from hpcsched.workload.readers.table_params import TableParams
 from hpcsched.workload.synthetic.synthetic_source import SyntheticSource
 from hpcsched.workload.trace_writing import BOUND, Written, write_batsim, write_swf, write_table
 from tests.builders import alike, traced

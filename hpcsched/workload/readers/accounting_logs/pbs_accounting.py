@@ -27,7 +27,6 @@ from hpcsched.system.system import Request, System
 from hpcsched.whole_numbers import is_count, parse_count
 from hpcsched.workload.readers.accounting_logs.accounting_log import AccountingLogSource
 from hpcsched.workload.readers.accounting_logs.part_numbers import task_number
-from hpcsched.workload.readers.log_source import Record
 from hpcsched.workload.readers.policies import (
     FRACTIONS,
     AccountingLogParams,
@@ -36,6 +35,7 @@ from hpcsched.workload.readers.policies import (
     UnusableError,
 )
 from hpcsched.workload.readers.quantities import exact_seconds
+from hpcsched.workload.readers.record_source import Record
 from hpcsched.workload.readers.text_files import TextEncoding, TextLines
 
 _SIZE = re.compile(r"([0-9]{1,15})([kmgtp]?)([bw]?)", re.IGNORECASE)
