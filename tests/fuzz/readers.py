@@ -15,7 +15,7 @@ from hpcsched.workload.readers.accounting_logs.pbs_accounting import (
 )
 from hpcsched.workload.readers.alea import AleaParams, AleaSource
 from hpcsched.workload.readers.batsim import BatsimParams, BatsimSource
-from hpcsched.workload.readers.log_source import RecordSource
+from hpcsched.workload.readers.record_source import RecordSource
 from hpcsched.workload.readers.swf import SwfParams, SwfSource
 from hpcsched.workload.readers.table import TableParams, TableSource
 from hpcsched_slurm.logs.slurm_sacct import SlurmSacctSource

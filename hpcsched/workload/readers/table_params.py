@@ -32,6 +32,7 @@ from hpcsched.workload.readers.policies import (
 from hpcsched.workload.readers.quantities import (
     iso_instant,
 )
+from hpcsched.workload.trace_calendar import TimeZoneName
 
 _Column = Annotated[str, Field(min_length=1)]
 _Number = Annotated[int, Field(ge=0)]
@@ -208,7 +209,7 @@ class TableParams(RecordPolicies):
     submitted_before: int | str | None = Field(
         None, description="Unix time, or ISO 8601, from which on they are left out likewise."
     )
-    time_zone: str | None = Field(
+    time_zone: TimeZoneName | None = Field(
         None,
         description="The zone (Europe/Paris) of times that are written without an offset from UTC.",
     )
@@ -263,18 +264,6 @@ class TableParams(RecordPolicies):
         if preset is not None:
             find_preset(preset)
         return preset
-
-    @field_validator("time_zone")
-    @classmethod
-    def _zone_is_known(cls, zone: str | None) -> str | None:
-        if zone is not None:
-            try:
-                ZoneInfo(zone)
-            except (ValueError, OSError, LookupError):
-                raise ValueError(
-                    f"expected a time zone such as Europe/Paris, found {zone!r}"
-                ) from None
-        return zone
 
     @field_validator("submitted_from", "submitted_before")
     @classmethod

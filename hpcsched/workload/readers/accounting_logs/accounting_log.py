@@ -20,14 +20,9 @@ from hpcsched.workload.readers.equal_units import (
     on_nodes,
     smallest,
 )
-<<<<<<< HEAD
-from hpcsched.workload.readers.log_source import REASONS, NamesSeen, Record, RecordSource, checked
-from hpcsched.workload.readers.policies import AccountingLogParams, UnusableError
-=======
 from hpcsched.workload.readers.log_source import REASONS, NamesSeen, checked
-from hpcsched.workload.readers.policies import RecordPolicies, UnusableError
+from hpcsched.workload.readers.policies import AccountingLogParams, UnusableError
 from hpcsched.workload.readers.record_source import Record, RecordSource
->>>>>>> 08d2a744 (Sources of records and parameters of tables in modules of their own)
 from hpcsched.workload.readers.text_files import TextLines
 
 

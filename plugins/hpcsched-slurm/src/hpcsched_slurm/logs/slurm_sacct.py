@@ -19,8 +19,9 @@ from hpcsched.system.system import System
 from hpcsched.workload.readers.accounting_logs.accounting_log import (
     AccountingLogSource,
 )
-from hpcsched.workload.readers.log_source import Block, Record
+from hpcsched.workload.readers.log_source import Block
 from hpcsched.workload.readers.policies import SetAsideError, UnusableError
+from hpcsched.workload.readers.record_source import Record
 from hpcsched.workload.readers.text_files import TextEncoding
 from hpcsched.workload.trace_calendar import ZONE_NAME, time_zone
 from hpcsched_slurm.logs.local_clock import LocalClock
