@@ -11,7 +11,6 @@ from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.figures.round_figures import cpu_over_time_figure, cpu_time_figure
 from hpcsched.report.studied_runs import open_study
 from hpcsched.report.tables.study_tables import cpu_memory
-from hpcsched.runs import process_usage
 from hpcsched.runs.columns import usage_schema
 from hpcsched.runs.process_usage import UsageRow
 from hpcsched.runs.record_file import RecordFile
@@ -33,7 +32,7 @@ def studied(folder: Path) -> ComparedStudy:
             UsageRow(2, 86_400, 1, 0.0, scale * 2.0, scale * 0.25, 20 * scale * MB),
         ]
         file: RecordFile[UsageRow] = RecordFile(
-            folder / str(seed) / "usage.parquet", usage_schema(), process_usage._columns
+            folder / str(seed) / "usage.parquet", usage_schema()
         )
         for row in rows:
             file.add(row)
