@@ -17,23 +17,6 @@ from hpcsched.whole_files import problem
 from hpcsched.workload.job import Job
 from hpcsched.workload.trace_calendar import NO_DATES, Calendar
 
-_FACTS = (
-    "job_id",
-    "submit_time",
-    "requested_time",
-    "units",
-    "unit_request",
-    "exclusive",
-    "one_unit_per_node",
-    "predicted_run_time",
-    "state",
-    "rejected_by",
-    "start_time",
-    "end_time",
-    "requeues",
-    "lost_time",
-)
-
 
 class JobFacts(NamedTuple):
     """Properties and times of a job; times in seconds.
@@ -260,7 +243,7 @@ def _facts(run: RunDirectory, job_ids: Collection[int]) -> dict[int, JobFacts]:
     # Part by part, since the jobs of a year may not fit into memory.
     wanted = pa.array(sorted(job_ids), pa.int64())
     found = {}
-    for part in run.all_jobs.parts(*_FACTS):
+    for part in run.all_jobs.parts(*JobFacts._fields):
         for row in part.filter(pc.is_in(part["job_id"], value_set=wanted)).to_pylist():
             found[row["job_id"]] = JobFacts(**row)
     return found

@@ -223,7 +223,7 @@ def dashes(drawn: Mapping[str, Look], width: int = PAPER_WIDTH) -> alt.StrokeDas
     return alt.StrokeDash("configuration:N", scale=scale, legend=_legend(drawn, width))
 
 
-def steps(
+def lines(
     data: Sequence[Mapping[str, Any]],
     x: alt.X,
     y: alt.Y,
@@ -232,8 +232,9 @@ def steps(
     told: Sequence[str | alt.Tooltip],
     width: int,
     stroke: float = 1.4,
+    stepped: bool = True,
 ) -> alt.Chart:
-    """Return the chart of lines of configurations that keep each value up to the next one.
+    """Return the chart of lines of configurations.
 
     Parameters
     ----------
@@ -241,10 +242,13 @@ def steps(
         Columns shown where a line is pointed at, beside the configuration.
     stroke
         Width of the lines, in points.
+    stepped
+        Whether a line keeps each value up to the next one.
     """
+    steps: dict[str, Any] = {"interpolate": "step-after", "clip": True} if stepped else {}
     chart: alt.Chart = (
         chart_of(data)
-        .mark_line(interpolate="step-after", strokeWidth=stroke, clip=True)
+        .mark_line(strokeWidth=stroke, **steps)
         .encode(
             x=x,
             y=y,

@@ -18,11 +18,11 @@ from hpcsched.report.figures.chart_parts import (
     BESIDE,
     STEPS,
     Figure,
+    lines,
     panels,
     plot_width,
     rows,
     sized,
-    steps,
     value_axis,
     value_scale,
 )
@@ -137,7 +137,7 @@ def survivals(
     shares, percents = value_scale([np.array([least, 100.0])])
     y = alt.Y("percent:Q", scale=shares, axis=value_axis(titles[1], percents))
     x = _value_places(values, titles[0], seconds=seconds)
-    return steps(_rows_of(curves), x, y, drawn, told=("value:Q", "percent:Q"), width=width)
+    return lines(_rows_of(curves), x, y, drawn, told=("value:Q", "percent:Q"), width=width)
 
 
 def distributions(
@@ -161,7 +161,7 @@ def distributions(
     y = alt.Y("percent:Q", scale=alt.Scale(domain=[0, 101]), axis=alt.Axis(title=titles[1]))
     x = _value_places(values, titles[0], linear, seconds=seconds)
     data = _rows_of(_curves_of(distribution, values, drawn))
-    return steps(data, x, y, drawn, told=("value:Q", "percent:Q"), width=width)
+    return lines(data, x, y, drawn, told=("value:Q", "percent:Q"), width=width)
 
 
 _Curve: TypeAlias = tuple[FloatColumn, FloatColumn]

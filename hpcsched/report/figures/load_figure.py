@@ -10,15 +10,15 @@ from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.figures.chart_parts import (
     STEPS,
     Figure,
+    lines,
     panels,
     plot_width,
     rows,
     sized,
-    steps,
 )
 from hpcsched.report.figures.figure_style import PAPER_WIDTH, Look, configuration_looks
 from hpcsched.report.figures.run_series import LoadSeries, load_series
-from hpcsched.report.figures.time_axis import TimeAxis, time_axis
+from hpcsched.report.figures.time_axis import TimeAxis, axis_of_trace
 
 _OFFERED = Look("#999999", 0, "capacity of a shared resource")
 """Line of the offered amount of a shared resource."""
@@ -65,23 +65,21 @@ def _panel(
     *,
     titled: bool,
 ) -> alt.Chart:
-    lines = {one: panel.series[one, group] for one in drawn if (one, group) in panel.series}
+    series = {one: panel.series[one, group] for one in drawn if (one, group) in panel.series}
     # The capacity of a shared resource is that of the trace's system: one line will do.
     limit = next((line for case, line in panel.limits.items() if case[1] == group), None)
     if limit is not None:
-        lines = {"offered": limit, **lines}
-    instants = [round(line.instants[k]) for line in lines.values() for k in (0, -1)] or [0]
-    first = next(one for one in compared.study.runs if one.group == group)
-    time = time_axis(min(instants), max(instants), first.run.calendar)
+        series = {"offered": limit, **series}
+    time = axis_of_trace(compared, group, [line.instants for line in series.values()])
     data = [
         row
-        for configuration, line in lines.items()
+        for configuration, line in series.items()
         for row in _line_rows(configuration, line, time)
     ]  # fmt: skip
     y = alt.Y("value:Q", axis=alt.Axis(title=panel.axis), scale=alt.Scale(zero=True))
     told = time.tooltip("time"), "value:Q"
     # The page zooms it, so that the axis is not bounded.
-    chart = steps(data, time.x("time", bounded=False), y, drawn, told=told, width=width, stroke=1.1)
+    chart = lines(data, time.x("time", bounded=False), y, drawn, told=told, width=width, stroke=1.1)
     return sized(chart, (plot_width(width), round(0.16 * width)), group if titled else "")
 
 

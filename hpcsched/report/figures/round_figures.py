@@ -15,6 +15,7 @@ from hpcsched.report.figures.chart_parts import (
     colours,
     dashes,
     layers,
+    lines,
     panels,
     plot_width,
     rows,
@@ -38,7 +39,7 @@ from hpcsched.report.figures.run_series import (
     mean_times,
     recorded_usage,
 )
-from hpcsched.report.figures.time_axis import time_axis
+from hpcsched.report.figures.time_axis import axis_of_trace, time_axis
 
 DOTS_A_RUN = 1000
 """Largest number of rounds of each run drawn as dots; more would cover each other."""
@@ -205,11 +206,7 @@ def cpu_over_time_figure(compared: ComparedStudy, width: int = PAPER_WIDTH) -> F
     for group in compared.study.groups:
         data = []
         own = {one: found[one, group][0] for one in drawn if (one, group) in found}
-        ends = [
-            round(usage.now[k]) for usage in own.values() if len(usage.now) for k in (0, -1)
-        ] or [0]
-        first = next(one for one in compared.study.runs if one.group == group)
-        time = time_axis(min(ends), max(ends), first.run.calendar)
+        time = axis_of_trace(compared, group, [usage.now for usage in own.values()])
         for configuration, usage in own.items():
             # Every n-th round, so that a figure does not grow with the trace.
             some = slice(None, None, -(-len(usage.now) // STEPS) or 1)
@@ -222,17 +219,9 @@ def cpu_over_time_figure(compared: ComparedStudy, width: int = PAPER_WIDTH) -> F
                 memory=[None if np.isnan(value) else value for value in memory],
             )
         for field, title in (("seconds", "CPU time so far [s]"), ("memory", "memory [MB]")):
-            chart = (
-                chart_of(data)
-                .mark_line(strokeWidth=1.2)
-                .encode(
-                    x=time.x("time", bounded=False),
-                    y=alt.Y(f"{field}:Q", axis=alt.Axis(title=title)),
-                    color=colours(drawn, width),
-                    strokeDash=dashes(drawn, width),
-                    tooltip=["configuration:N", time.tooltip("time"), f"{field}:Q"],
-                )
-            )
+            y = alt.Y(f"{field}:Q", axis=alt.Axis(title=title))
+            told, x = (time.tooltip("time"), f"{field}:Q"), time.x("time", bounded=False)
+            chart = lines(data, x, y, drawn, told=told, width=width, stroke=1.2, stepped=False)
             size = plot_width(width), round(0.25 * width)
             charts.append(sized(chart, size, group if field == "seconds" else ""))
     caption = "Of several seeds, the first that recorded it."

@@ -1,13 +1,16 @@
 """The time axis of figures: dates where the trace has them, else hours or days since its origin."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from typing import Literal, NamedTuple
 
 import altair as alt
 
+from hpcsched.metrics.column_sums import FloatColumn
+from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.figures.chart_parts import time_unit
+from hpcsched.system.system import IntArray
 from hpcsched.workload.trace_calendar import Calendar
 
 _DAY = 86_400
@@ -163,3 +166,18 @@ def time_axis(begin: int, end: int, calendar: Calendar | None = None) -> TimeAxi
     title = f"{when}, local time (UTC{first:%z}"
     title = f"{title[:-2]}:{title[-2:]})"
     return TimeAxis(begin, end, title, 1, "", calendar.start + ahead)
+
+
+def axis_of_trace(
+    compared: ComparedStudy, group: str, instants: Sequence[FloatColumn | IntArray]
+) -> TimeAxis:
+    """Return the axis for time series of runs of one trace.
+
+    Parameters
+    ----------
+    instants
+        Ascending instants of each series, in simulated seconds.
+    """
+    ends = [round(one[k]) for one in instants if len(one) for k in (0, -1)] or [0]
+    first = next(one for one in compared.study.runs if one.group == group)
+    return time_axis(min(ends), max(ends), first.run.calendar)
