@@ -1,13 +1,23 @@
-"""Metrics by class of jobs, on the site of four jobs whose numbers are worked out by hand."""
+"""Metrics by class of jobs, and their tables."""
 
+import csv
+import json
+from html import unescape
 from pathlib import Path
 
 import pytest
 
 from hpcsched.report.compared_study import ComparedStudy
-from hpcsched.report.job_breakdown import JobBreakdown, job_breakdown, objective_of, read_schedule
+from hpcsched.report.job_breakdown import (
+    JobBreakdown,
+    breakdown_table,
+    job_breakdown,
+    objective_of,
+    read_schedule,
+)
 from hpcsched.report.studied_runs import open_study
-from tests.report.named_site import write_site
+from hpcsched.report.tables.report_table import Table
+from tests.report.named_site import shown, write_site
 
 
 def broken_down(folder: Path, kind: str, most: int = 20) -> JobBreakdown:
@@ -76,3 +86,86 @@ def test_the_classes_are_all_jobs_of_the_summary(tmp_path: Path) -> None:
     for name in ("mean_wait_time", "mean_response_time"):
         assert found.classes[-1].values[name] == (one.run.summary["metrics"][name],)
     assert [klass.name for klass in found.classes] == ["10 h", "all jobs"]
+
+
+def test_compare_by_class(tmp_path: Path) -> None:
+    """The text has a section for each metric, the names of the log, and what the figures are of."""
+    write_site(tmp_path, "easy", "again")
+    text = shown("compare", tmp_path / "runs", "--baseline", "easy", "--by", "account")
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    assert lines[0] == "By group (account)"
+    assert "group jobs area [%] again easy (baseline)" in lines
+    at = lines.index("mean_wait_time, in s")
+    assert lines[at + 1 : at + 4] == [
+        "physics 2 62.5 45 (100.0 %) 45",
+        "chemistry 2 37.5 0 0",
+        "all jobs 4 100.0 22.5 (100.0 %) 22.5",
+    ]
+    assert "In brackets: percent of easy. Over all jobs that ran." in lines
+    # The metrics of all jobs are no table of their own unless they are asked for.
+    assert "utilization" not in text
+    both = shown("compare", tmp_path / "runs", "--table", "metrics", "--by", "qos", "--by", "queue")
+    assert both.index("utilization") < both.index("By queue (QOS)")
+    assert both.count("By queue (QOS)") == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "begin"), [("markdown", "## By partition\n"), ("latex", "% needs")]
+)
+def test_other_formats(tmp_path: Path, name: str, begin: str) -> None:
+    """Sections are rows there."""
+    write_site(tmp_path)
+    text = shown("compare", tmp_path / "runs", "--by", "partition", "--format", name)
+    assert text.startswith(begin)
+    assert "slow" in text
+    assert "62.5" in text
+
+
+def test_csv_and_json_are_exact(tmp_path: Path) -> None:
+    """There is a row for each class, metric and run."""
+    (path,) = write_site(tmp_path)
+    command = ("compare", tmp_path / "runs", "--by", "partition", "--format")
+    rows = list(csv.DictReader(shown(*command, "csv").splitlines()))
+    assert rows[0] == {
+        "partition": "slow",
+        "metric": "mean_response_time",
+        "unit": "s",
+        "run": "easy",
+        "directory": str(path),
+        "jobs": "2",
+        "area_percent": "62.5",
+        "value": "120.0",
+        "percent_of_baseline": "100.0",
+    }
+    content = json.loads(shown(*command, "json"))["tables"]["by_partition"]
+    assert [row["partition"] for row in content["rows"][::3]] == ["slow", "fast", "all jobs"]
+    assert content["rows"][1]["value"] == 45
+    # A file holds one table.
+    shown(*command, "csv", "--by", "user", code=2)
+
+
+def test_the_footer_tells_of_the_others(tmp_path: Path) -> None:
+    """It says how many are shown, and by what they were chosen."""
+    table: Table = breakdown_table(broken_down(tmp_path, "user", most=1))
+    assert "Shown are the 1 with the largest area; the 2 others are one row." in table.notes
+
+
+def test_the_page_has_a_table_for_each_class(tmp_path: Path) -> None:
+    """By default of all classes that tell jobs apart: here all but the hour and the size."""
+    write_site(tmp_path)
+    out = tmp_path / "page.html"
+    titles = ("partition", "queue (QOS)", "group (account)", "user", "use of GPUs")
+    shown("report", tmp_path / "runs", "--no-verify", "--out", out)
+    page = unescape(out.read_text())
+    assert [f"<summary>By {title}" in page for title in titles] == [True] * 5
+    assert "<summary>By hour of submission" not in page
+    assert "<td>mean_wait_time, in s</td><td>slow</td>" in page
+    shown("report", tmp_path / "runs", "--no-verify", "--out", out, "--force", "--by", "user")
+    page = unescape(out.read_text())
+    assert [f"<summary>By {title}" in page for title in titles] == [
+        False,
+        False,
+        False,
+        True,
+        False,
+    ]

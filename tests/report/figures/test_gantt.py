@@ -1,4 +1,4 @@
-"""Gantt charts: the rectangles of a run made by hand."""
+"""Data of Gantt charts: rectangles, categories, merging."""
 
 from collections import defaultdict
 from pathlib import Path
@@ -7,7 +7,16 @@ import pytest
 
 from hpcsched.errors import InputError
 from hpcsched.report.figures import gantt
-from hpcsched.report.figures.gantt import JobAbout, JobRectangle, gantt_window
+from hpcsched.report.figures.gantt import (
+    JobAbout,
+    JobRectangle,
+    MergedRectangle,
+    category_colours,
+    category_of,
+    default_attribute,
+    gantt_window,
+    merged,
+)
 from hpcsched.report.studied_runs import open_study
 from tests.report.studies import write_studied
 
@@ -107,3 +116,61 @@ def test_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (one,) = open_study([write_studied(tmp_path / "run")]).runs
     with pytest.raises(InputError, match="choose a shorter window"):
         gantt_window(one, "core", None, None)
+
+
+A = MergedRectangle(0, 40, 0, 1, "a")
+"""In the first of two rows of nodes, for the first 40 of 100 s."""
+
+
+def test_cells_in_the_colour_of_most() -> None:
+    """On 10 x 2 cells a job from 44 to 100 s begins at 40 s: it takes 60 % of that cell."""
+    found = merged([A, MergedRectangle(44, 100, 0, 1, "b")], (0, 100, 2), (10, 2))
+    assert found == [A, MergedRectangle(40, 100, 0, 1, "b")]
+
+
+def test_neighbours_are_one() -> None:
+    """Jobs of a category side by side and below each other are one rectangle."""
+    parts = [A, A._replace(top=1, bottom=2), A._replace(begin=40, end=70, bottom=2)]
+    assert merged(parts, (0, 100, 2), (10, 2)) == [MergedRectangle(0, 70, 0, 2, "a")]
+
+
+def test_mostly_idle() -> None:
+    """Eight nodes in a cell of which three are busy: nothing is drawn; of five, the whole cell."""
+    busy = [MergedRectangle(0, 100, node, node + 1, "a") for node in range(5)]
+    assert merged(busy[:3], (0, 100, 8), (10, 1)) == []
+    assert merged(busy, (0, 100, 8), (10, 1)) == [MergedRectangle(0, 100, 0, 8, "a")]
+    assert merged([], (0, 100, 8), (10, 1)) == []
+
+
+def _jobs(*areas: int) -> list[JobAbout]:
+    """Return a job of each user, with an area."""
+    return [JobAbout(user, user + 1, "short", "killed", area) for user, area in enumerate(areas)]
+
+
+def test_the_largest_users() -> None:
+    """Of nine users the seven with the largest area have a colour, in its order."""
+    jobs = _jobs(1, 9, 8, 7, 6, 5, 4, 3, 2)
+    colours = category_colours("user", jobs, ["short"])
+    assert list(colours) == [*(f"user {user}" for user in range(1, 8)), "others"]
+    assert len(set(colours.values())) == 8
+    name = category_of("user", jobs)
+    assert [name(jobs[user]) for user in (0, 1, 8)] == ["others", "user 1", "others"]
+    # The others would be one user: it has a colour of its own.
+    assert "others" not in category_colours("user", jobs[:8], ["short"])
+
+
+def test_the_default() -> None:
+    """Sizes tell more than a single user, or none."""
+    assert default_attribute(_jobs(1, 1)) == "user"
+    assert default_attribute(_jobs(1)) == "size"
+    assert default_attribute([JobAbout(None, 1, "short", "killed", 1)] * 2) == "size"
+
+
+def test_classes() -> None:
+    """They are in ascending order, and only those that occur."""
+    jobs = _jobs(*[1] * 70)
+    assert list(category_colours("size", jobs, [])) == [
+        "1 node", "2 to 4 nodes", "5 to 16 nodes", "17 to 64 nodes", "more than 64 nodes",
+    ]  # fmt: skip
+    assert list(category_colours("run-time", jobs, ["short", "long"])) == ["short"]
+    assert list(category_colours("state", jobs, [])) == ["killed"]

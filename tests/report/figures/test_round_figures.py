@@ -1,4 +1,4 @@
-"""CPU time and memory of runs: the table and the figures."""
+"""Figures of rounds: decision times, chosen dispatchers, CPU time and memory."""
 
 from pathlib import Path
 
@@ -8,7 +8,14 @@ import pytest
 from hpcsched.cli import main
 from hpcsched.errors import InputError
 from hpcsched.report.compared_study import ComparedStudy
-from hpcsched.report.figures.round_figures import cpu_over_time_figure, cpu_time_figure
+from hpcsched.report.figures import round_figures, run_series
+from hpcsched.report.figures.round_figures import (
+    choice_figure,
+    cpu_over_time_figure,
+    cpu_time_figure,
+    decision_time_figure,
+)
+from hpcsched.report.figures.run_series import ChosenFrom, QueueBin, by_queue_length, choice_at
 from hpcsched.report.studied_runs import open_study
 from hpcsched.report.tables.study_tables import cpu_memory
 from hpcsched.runs.columns import usage_schema
@@ -17,6 +24,65 @@ from hpcsched.runs.record_file import RecordFile
 from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
 from tests.report.figures.described import units
+from tests.report.studies import pair, tables_of, write_studied
+
+
+def test_ranges_double(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ranges are 0, 1, 2 to 3, 4 to 7; those without rounds are left out.
+
+    Of the rounds with two and three jobs, which took 1, 2 and 6 s, the mean is 3 s and the median
+    2 s; the 90th percentile by nearest rank is the largest.
+    """
+    queued = np.array([3, 0, 2, 7, 3])
+    seconds = np.array([6.0, 0.5, 1.0, 8.0, 2.0])
+    monkeypatch.setattr(run_series, "decision_times", lambda _: (queued, seconds))
+    (one,) = open_study([write_studied(tmp_path / "run")]).runs
+    assert list(by_queue_length(one)) == [
+        QueueBin(0, 0, 1, 0.5, 0.5, 0.5, 0.5),
+        QueueBin(2, 3, 3, 3.0, 2.0, 6.0, 6.0),
+        QueueBin(4, 7, 1, 8.0, 8.0, 8.0, 8.0),
+    ]
+
+
+def test_dots_and_lines(tmp_path: Path) -> None:
+    """Each run has dots and a line of medians, on logarithmic scales."""
+    dots, line, _ = units(decision_time_figure(tables_of(pair(tmp_path))).chart)
+    assert {one.encoding[axis]["scale"]["type"] for one in (dots, line) for axis in "xy"} == {"log"}
+    assert dots.axis_title("y") == "decision time (wall clock)"
+    for one in (dots, line):
+        assert set(one.column("run")) == {"easy", "sjf"}
+    # Dots are paler than lines.
+    assert set(dots.column("colour")).isdisjoint(line.encoding["color"]["scale"]["range"])
+
+
+CHOICES = (ChosenFrom(1, 0, "easy", "to begin with"), ChosenFrom(4, 30, "list", "it was behind"))
+
+
+def test_a_bar_for_each_choice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first reaches from 0 to 30 s, the second to the last round; reasons can be read off."""
+    tables = tables_of([write_studied(tmp_path / "run")])
+    last = tables.study.runs[0].run.rounds.read("now")["now"].to_pylist()[-1]
+    monkeypatch.setattr(round_figures, "choices_of", lambda _: CHOICES)
+    (bars,) = units(choice_figure(tables).chart)
+    assert bars.column("dispatcher") == ["easy", "list"]
+    assert bars.column("begin") == [0, 30]
+    assert bars.column("end") == [30, last]
+    assert bars.column("because") == ["to begin with", "it was behind"]
+    assert bars.axis_title("x") == "seconds since the trace's origin"
+
+
+def test_the_choice_at_a_time() -> None:
+    """It is the last one that was made; there is none before the first round."""
+    assert choice_at(CHOICES, -1) is None
+    assert choice_at(CHOICES, 29) == CHOICES[0]
+    assert choice_at(CHOICES, 30) == CHOICES[1]
+
+
+def test_no_run_chose(tmp_path: Path) -> None:
+    """The error says which dispatcher chooses."""
+    with pytest.raises(InputError, match="expected one of the dispatcher hyper"):
+        choice_figure(tables_of([write_studied(tmp_path / "run")]))
+
 
 SCENARIO = Path(__file__).parents[3] / "scenarios" / "small-easy.yaml"
 MB = 1_000_000
