@@ -58,10 +58,9 @@ def checkout(folder: Path) -> Path:
         if (ROOT / name).is_file():
             (project / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, project / name)
+            # For make: the environment is newer than what it is made of.
+            os.utime(project / name, (0, 0))
     (project / ".venv").symlink_to(sys.prefix)
-    # For make: the environment is newer than what it is made of.
-    for name in ("pyproject.toml", "constraints.txt"):
-        os.utime(project / name, (0, 0))
     return project
 
 
