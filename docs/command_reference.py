@@ -50,10 +50,11 @@ def commands() -> Iterator[tuple[str, Any]]:
 def command_list() -> str:
     """Return what each command is for, by the panels of the help."""
     top = typer.main.get_command(cli.app).commands
-    found = {panel: [f"{panel}:", ""] for panel in (*cli.PANELS, cli.OTHERS)}
+    found: dict[str, list[str]] = {panel: [f"{panel}:", ""] for panel in cli.PANELS}
     for name, command in commands():
         summary = (command.help or "").partition("\n\n")[0]
-        found[top[name.split()[1]].rich_help_panel].append(f"- `{name}`: {summary}")
+        panel = top[name.split()[1]].rich_help_panel
+        found.setdefault(panel, [f"{panel}:", ""]).append(f"- `{name}`: {summary}")
     return "\n\n".join("\n".join(lines) for lines in found.values() if len(lines) > 2)
 
 

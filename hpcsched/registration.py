@@ -122,10 +122,13 @@ class Command(NamedTuple):
     made_by : str
         A reference such as `module:name` to a function of which typer makes a command, or to a
         group, a `typer.Typer`.
+    panel : str
+        Panel of `--help`: Start, Run, Look, Study, Site, Extend, or one of its own.
     """
 
     name: str
     made_by: str
+    panel: str = "Other packages"
 
 
 class OptionalPackage(NamedTuple):

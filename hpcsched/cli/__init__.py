@@ -46,7 +46,6 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 PANELS = ("Start", "Run", "Look", "Study", "Site", "Extend")
 """Panels of `--help`, by what people come for; those of other packages follow."""
 
-OTHERS = "Other packages"
 _PREFIX = "Value error, "
 
 
@@ -139,7 +138,8 @@ class _Commands(UserDict[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         if name not in self.data:
-            return _command(name, self._added()[name].load())
+            added = self._added()[name]
+            return _command(name, added.load(), added.command.panel)
         found = self.data[name]
         return _built_in(name, found) if isinstance(found, str) else found
 
@@ -168,7 +168,7 @@ def _built_in(name: str, module_name: str) -> Any:
 
 
 @cache
-def _command(name: str, made: Any, panel: str = OTHERS) -> Any:
+def _command(name: str, made: Any, panel: str) -> Any:
     """Build the command of a function or a group of typer."""
     alone = typer.Typer(rich_markup_mode=None)
     group = isinstance(made, typer.Typer)
@@ -177,7 +177,7 @@ def _command(name: str, made: Any, panel: str = OTHERS) -> Any:
     else:
         alone.command(name)(made)
     command: Any = get_group(alone).commands[name]
-    command.rich_help_panel = getattr(command, "rich_help_panel", None) or panel
+    command.rich_help_panel = panel
     if group:
         command.commands = _Commands(command.commands, name)
     return command

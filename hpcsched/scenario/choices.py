@@ -45,8 +45,7 @@ class Transformed(Params):
     """Transforms of a trace source, beside its own parameters."""
 
     transforms: Annotated[tuple[Annotated[NamedChoice, Selects("transform")], ...], Listed] = Field(
-        default=(),
-        description="Transforms of the trace, applied in this order.",
+        default=(), description="Transforms of the trace, applied in this order."
     )
 
 

@@ -50,8 +50,7 @@ class LiveSettings(Params):
         default=10, description="Seconds after which a round takes place without any change."
     )
     round_limit: PositiveDuration = Field(
-        default=5,
-        description="Seconds after which a round is answered by list scheduling instead.",
+        default=5, description="Seconds after which a round is answered by list scheduling instead."
     )
     placement_timeout: PositiveDuration = Field(
         default=30,

@@ -88,8 +88,7 @@ class DispatchLatency(Params):
         description="Constant latency of every round: seconds (0.12), or with a unit (120ms, 2s).",
     )
     base: Seconds | None = Field(
-        default=None,
-        description="Latency model, constant term: seconds, or with a unit.",
+        default=None, description="Latency model, constant term: seconds, or with a unit."
     )
     per_queued_job: Seconds | None = Field(
         default=None,
@@ -248,10 +247,7 @@ class SimulationSettings(Params):
 class MetricSettings(Params):
     """Percentiles and classes, beside one key for each metric with parameters."""
 
-    percentiles: Annotated[
-        tuple[Annotated[int, Field(ge=0, le=100)], ...],
-        Listed,
-    ] = Field(
+    percentiles: Annotated[tuple[Annotated[int, Field(ge=0, le=100)], ...], Listed] = Field(
         default=(50, 90, 99),
         description="The percentiles, from 0 to 100, at which distributions are reported.",
     )

@@ -39,10 +39,7 @@ def _checked(nodes: dict[str, str]) -> dict[str, str]:
     return nodes
 
 
-HostNames = Annotated[
-    dict[str, Annotated[str, Field(min_length=1)]],
-    AfterValidator(_checked),
-]
+HostNames = Annotated[dict[str, Annotated[str, Field(min_length=1)]], AfterValidator(_checked)]
 """Names of the nodes of each group, such as `c[1-3,7]`, in the order of the nodes."""
 
 

@@ -55,9 +55,7 @@ class PartitionDeclaration(Params):
         " partition.",
     )
     groups: Annotated[tuple[str, ...], Listed] | None = Field(
-        default=None,
-        min_length=1,
-        description="Node groups that its jobs may use; all by default.",
+        default=None, min_length=1, description="Node groups that its jobs may use; all by default."
     )
     max_time: PositiveDuration | None = Field(
         default=None,

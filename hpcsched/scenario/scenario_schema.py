@@ -35,11 +35,7 @@ def scenario_schema(registry: Registry) -> dict[str, Any]:
 
 
 def model_schema(
-    root_model: type[Params],
-    registry: Registry,
-    kinds: Iterable[str],
-    schema_id: str,
-    title: str,
+    root_model: type[Params], registry: Registry, kinds: Iterable[str], schema_id: str, title: str
 ) -> dict[str, Any]:
     """Return the JSON Schema of a model with fields that select plugins."""
     installed = {kind: registry.of_kind(kind) for kind in kinds}

@@ -191,10 +191,7 @@ class GroupDeclaration(Params):
     count: int = Field(ge=1, le=_LARGEST_COUNT, description="Number of nodes.")
     resources: dict[ResourceType, Amount] = Field(
         description="Capacity of each node by resource type, as a number or in bytes (16GiB).",
-        json_schema_extra={
-            "propertyNames": {"pattern": RESOURCE_TYPE_PATTERN},
-            "minProperties": 1,
-        },
+        json_schema_extra={"propertyNames": {"pattern": RESOURCE_TYPE_PATTERN}, "minProperties": 1},
     )
 
     @field_validator("resources")
@@ -218,8 +215,7 @@ class SystemDeclaration(Params):
         min_length=1, description="The groups of nodes; nodes are numbered in this order."
     )
     shared_resources: Annotated[tuple[SharedResourceDeclaration, ...], Listed] = Field(
-        default=(),
-        description="Resources of the system as a whole, such as power or licences.",
+        default=(), description="Resources of the system as a whole, such as power or licences."
     )
 
     @field_validator("groups")

@@ -14,12 +14,7 @@ from hpcsched.testing.replaying import SEEDS, expect, noted, workloads
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.job_batches import GivesColumns, RequestNumbers, records_of
 from hpcsched.workload.job_checks import account_fault, checked_source, job_fault
-from hpcsched.workload.trace_source import (
-    RecordsWaits,
-    TraceAccount,
-    TraceSource,
-    has_dependencies,
-)
+from hpcsched.workload.trace_source import RecordsWaits, TraceAccount, TraceSource, has_dependencies
 from hpcsched.workload.transform import Transform, TransformAccount, TransformedSource
 
 

@@ -65,7 +65,7 @@ def _node_failures(declared: Any) -> object:
 @hpcsched.hookimpl
 def hpcsched_commands() -> Iterable[Command]:
     """Return `hpcsched live`, and the commands on a site."""
-    yield Command("live", "hpcsched_slurm.live.live_commands:app")
+    yield Command("live", "hpcsched_slurm.live.live_commands:app", "Site")
     for name in ("init slurm", "trace system-from", "trace accounts-from", "slurm-conf"):
         function = name.removeprefix("trace ").replace("-", "_").replace(" ", "_")
-        yield Command(name, f"hpcsched_slurm.site.site_commands:{function}")
+        yield Command(name, f"hpcsched_slurm.site.site_commands:{function}", "Site")

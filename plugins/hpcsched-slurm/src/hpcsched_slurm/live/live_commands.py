@@ -22,10 +22,7 @@ from hpcsched.cli.options import Env, Force, OneRun, Overrides, ScenarioFile, wi
 from hpcsched.cli.output import DataFormat, DataFormatOption
 
 app = typer.Typer(
-    name="live",
-    help="Advise on, drive or replay a real cluster.",
-    no_args_is_help=True,
-    rich_help_panel="Site",
+    name="live", help="Advise on, drive or replay a real cluster.", no_args_is_help=True
 )
 
 RunOut = Annotated[
