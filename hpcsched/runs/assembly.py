@@ -329,13 +329,7 @@ def assemble(
 
 
 def assemble_again(run: RunDirectory, folder: Path = Path()) -> Assembly:
-    """Return the parts of a run's scenario; its trace reads the answers that the run kept.
-
-    Raises
-    ------
-    InputError
-        The scenario is not valid here, or the kept answers are damaged.
-    """
+    """Return the parts of a run's scenario; its trace reads the answers that the run kept."""
     assembly = assemble(load_scenario(run.scenario_path), folder=folder)
     answers = kept_answers(run.path, run.manifest)
     if answers:

@@ -254,13 +254,7 @@ class RunDirectory:
 
     @cached_property
     def reasons(self) -> "ParquetTable":
-        """Table of the reasons of jobs.
-
-        Raises
-        ------
-        InputError
-            If reasons were not recorded, or the file is damaged.
-        """
+        """Table of the reasons of jobs."""
         path = self.path / REASONS
         if not path.is_file():
             message = (

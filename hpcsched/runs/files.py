@@ -48,13 +48,7 @@ def write_json(path: Path, content: dict[str, Any]) -> None:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Read a JSON object.
-
-    Raises
-    ------
-    InputError
-        If the file is missing or damaged.
-    """
+    """Read a JSON object."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

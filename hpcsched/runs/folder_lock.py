@@ -225,13 +225,7 @@ os.register_at_fork(after_in_child=_disown_all)
 
 @contextlib.contextmanager
 def locked_folder(path: Path, *within: str) -> Iterator[None]:
-    """Create and lock a folder of a study, with folders within it.
-
-    Raises
-    ------
-    InputError
-        It cannot be written, or another process works on it.
-    """
+    """Create and lock a folder of a study, with folders within it."""
     try:
         for name in ("", *within):
             (path / name).mkdir(parents=True, exist_ok=True)

@@ -139,11 +139,6 @@ def start_manifest(
     ----------
     plugins
         Versions of distributions, by name.
-
-    Raises
-    ------
-    InputError
-        If a trace file cannot be read or the manifest cannot be written.
     """
     # Written before the first event, so that a killed run says that it was running.
     manifest = Manifest(
@@ -182,11 +177,6 @@ def finish_manifest(
     A trace file that has changed meanwhile makes the run irreproducible, as do the reasons in
     `not_reproducible`. All other files must have been written before: their hashes are taken now.
     `failure` is the error that ended a run that failed.
-
-    Raises
-    ------
-    InputError
-        If a file cannot be read or the manifest cannot be written.
     """
     # The trace is read while the run goes on, so it is hashed before and after.
     read = [file.model_copy(update={"changed": has_changed(file)}) for file in manifest.trace_files]
@@ -211,26 +201,14 @@ def finish_manifest(
 
 
 def rehash(folder: Path, manifest: Manifest) -> Manifest:
-    """Write the manifest of an ended run with the present hashes of its files, and return it.
-
-    Raises
-    ------
-    InputError
-        If a file cannot be read or the manifest cannot be written.
-    """
+    """Write the manifest of an ended run with the present hashes of its files, and return it."""
     present = manifest.model_copy(update={"files": file_hashes(folder)})
     write_json(folder / MANIFEST, present.model_dump())
     return present
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Read the manifest of a run directory.
-
-    Raises
-    ------
-    InputError
-        If there is none, or it is damaged or of an unknown format.
-    """
+    """Read the manifest of a run directory."""
     path = folder / MANIFEST
     if not path.is_file():
         raise problem("not-a-run", folder, f"it is not a run directory: it has no {MANIFEST}")
@@ -254,11 +232,6 @@ def file_hashes(folder: Path) -> dict[str, str]:
 
     The manifest cannot hold its own hash, and `state.json` is removed when a run has ended. Hidden
     files are no results.
-
-    Raises
-    ------
-    InputError
-        If a file cannot be read.
     """
     paths = {path.relative_to(folder): path for path in folder.rglob("*") if path.is_file()}
     return {
@@ -280,13 +253,7 @@ def has_changed(file: TraceFile) -> bool:
 
 
 def sha256(path: Path) -> str:
-    """Return the SHA-256 of a file, in hexadecimal.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read.
-    """
+    """Return the SHA-256 of a file, in hexadecimal."""
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -318,13 +285,7 @@ _DATE = (1980, 1, 1, 0, 0, 0)
 
 
 def keep_answers(folder: Path, answers: Sequence[TraceAnswer]) -> None:
-    """Write the answers into a run directory; without any, no file.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be written.
-    """
+    """Write the answers into a run directory; without any, no file."""
     if not answers:
         return
     path = folder / TRACE_ANSWERS
@@ -342,13 +303,7 @@ def keeps_answers(folder: Path) -> bool:
 
 
 def kept_answers(folder: Path, manifest: Manifest) -> tuple[TraceAnswer, ...]:
-    """Return the answers that a run directory keeps; none if the run asked nobody or kept none.
-
-    Raises
-    ------
-    InputError
-        If the file is damaged.
-    """
+    """Return the answers that a run directory keeps; none if the run asked nobody or kept none."""
     path = folder / TRACE_ANSWERS
     names = [file.path for file in manifest.trace_files if file.answer]
     if not names or not keeps_answers(folder):

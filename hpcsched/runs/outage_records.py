@@ -19,13 +19,7 @@ from hpcsched.system.system import System
 
 
 def write_outages(folder: Path, outages: Outages) -> None:
-    """Write `outages.parquet`: all outages, drawn failures included.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be written.
-    """
+    """Write `outages.parquet`: all outages, drawn failures included."""
     file: RecordFile[tuple[object, ...]] = RecordFile(
         folder / OUTAGES, outages_schema(), repetitive=["kind", "name"]
     )
@@ -35,13 +29,7 @@ def write_outages(folder: Path, outages: Outages) -> None:
 
 
 def recorded_outages(run: RunDirectory) -> tuple[Outage, ...]:
-    """Return the outages of a run, by start; empty without outages.
-
-    Raises
-    ------
-    InputError
-        If the file is damaged.
-    """
+    """Return the outages of a run, by start; empty without outages."""
     path = run.path / OUTAGES
     if not path.is_file():
         return ()
@@ -74,11 +62,6 @@ def outages_beside_jobs(run: RunDirectory) -> OutagesBeside | None:
     -------
     OutagesBeside | None
         None if an outage touches the jobs, or there are no outages or no jobs.
-
-    Raises
-    ------
-    InputError
-        If a file is damaged.
     """
     path = run.path / OUTAGES
     if not path.is_file():

@@ -54,11 +54,6 @@ class ProcessUsage(Observer):
     """Observer that writes `usage.parquet`: a row for each round.
 
     Trace and dispatcher are timed by `timed_jobs` and `timed_dispatcher`.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be written.
     """
 
     @classmethod

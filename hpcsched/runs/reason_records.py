@@ -58,11 +58,6 @@ class ReasonRecorder(Observer):
     A reason is written again when its kind, job or detail changes, and when it first has a time;
     not when that time moves, as plans move in nearly every round. Memory holds a reason for each
     queued job, and one row group. Equal runs give equal bytes.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be written.
     """
 
     @classmethod
@@ -111,13 +106,7 @@ class ReasonRecorder(Observer):
 
 
 def reasons_of(table: ParquetTable, job_ids: Collection[int]) -> dict[int, list[ReasonRow]]:
-    """Return the rows of some jobs, each job's in order of rounds.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read.
-    """
+    """Return the rows of some jobs, each job's in order of rounds."""
     found: dict[int, list[ReasonRow]] = {job_id: [] for job_id in job_ids}
     for row in _rows_where(table, "job_id", job_ids):
         found[row.job_id].append(row)
@@ -125,13 +114,7 @@ def reasons_of(table: ParquetTable, job_ids: Collection[int]) -> dict[int, list[
 
 
 def jobs_that_speak_of(table: ParquetTable, job_id: int) -> list[int]:
-    """Return the jobs with a reason that names another job, in order of the first such reason.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read.
-    """
+    """Return the jobs with a reason that names another job, in order of the first such reason."""
     return list(dict.fromkeys(row.job_id for row in _rows_where(table, "job", [job_id])))
 
 

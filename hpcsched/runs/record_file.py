@@ -32,11 +32,6 @@ class TableFile:
         Columns that are written with a dictionary.
     keep
         Function that is given each row group; None: none.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be written.
     """
 
     def __init__(

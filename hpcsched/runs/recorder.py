@@ -48,11 +48,6 @@ class RunRecorder(Observer):
     ----------
     records
         The rows that are in the files, for the summary.
-
-    Raises
-    ------
-    InputError
-        If a file cannot be written.
     """
 
     def __init__(self, folder: Path, system: System) -> None:

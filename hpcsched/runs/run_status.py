@@ -137,13 +137,7 @@ class RunState(BaseModel):
 
 
 def write_state(folder: Path, state: RunState) -> None:
-    """Write the state file of a run directory.
-
-    Raises
-    ------
-    InputError
-        It cannot be written.
-    """
+    """Write the state file of a run directory."""
     write_text(folder / STATE, state.model_dump_json(indent=2) + "\n")
 
 
@@ -154,11 +148,6 @@ def read_state(folder: Path) -> RunState | None:
     -------
     RunState or None
         None without a state file.
-
-    Raises
-    ------
-    InputError
-        The file is damaged, or of an unknown format.
     """
     path = folder / STATE
     try:
@@ -239,13 +228,7 @@ class RunStatus:
 
 
 def status_of(folder: Path) -> RunStatus:
-    """Return the status of the run in a directory.
-
-    Raises
-    ------
-    InputError
-        The directory holds no run, or a file is damaged.
-    """
+    """Return the status of the run in a directory."""
     if not folder.is_dir():
         raise problem("not-a-run", folder, "it is not a directory")
     # The manifest before the state: a run removes its state after it has marked the manifest.

@@ -31,11 +31,6 @@ class SharedResourceRecorder:
 
     The first row is of the first submission, the last of the last end. Starts and ends of one
     instant are one change. Equal runs give equal bytes.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be written.
     """
 
     def __init__(self, folder: Path, system: System) -> None:
@@ -111,11 +106,6 @@ def shared_levels(
         Seconds of the changes, `[K]`.
     drawn, offered
         Amounts from then on, `[P][K]`.
-
-    Raises
-    ------
-    InputError
-        If `shared_resources.parquet` is damaged.
     """
     return _levels(ParquetTable(folder / SHARED_RESOURCES), names)
 

@@ -85,11 +85,6 @@ def summarize(
         Capacity of the system, by resource type.
     left
         Jobs in the system when the run was interrupted; None for a complete run.
-
-    Raises
-    ------
-    InputError
-        If a table is damaged.
     """
     figures = measure_records(
         records,
@@ -167,13 +162,7 @@ def measure_records(
 
 
 def write_summary(folder: Path, summary: dict[str, Any]) -> None:
-    """Write `summary.json`.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be written.
-    """
+    """Write `summary.json`."""
     write_json(folder / SUMMARY, summary)
 
 
@@ -237,13 +226,7 @@ def solver_figures(statuses: Mapping[str, int]) -> dict[str, Any]:
 def measured(
     kind: str, name: str, measure: Any, subject: RunTables | Table, failed: dict[str, str]
 ) -> float | None:
-    """Return the value of a metric or objective as a finite number, or None.
-
-    Raises
-    ------
-    InputError
-        If a file of the run is damaged.
-    """
+    """Return the value of a metric or objective as a finite number, or None."""
     what = named(kind, measure, name)
     try:
         value = measure.measure(subject)
@@ -288,13 +271,7 @@ def measured_times(rounds: Table) -> dict[str, Any]:
 
 
 def write_timing(folder: Path, rounds: Table) -> None:
-    """Write `timing.json` from the rounds of a run.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be written.
-    """
+    """Write `timing.json` from the rounds of a run."""
     write_json(folder / TIMING, {"rounds": measured_times(rounds)})
 
 

@@ -57,24 +57,12 @@ class ParquetTable:
         return column in self.schema.names
 
     def batches(self, *columns: str) -> Iterator[tuple[Column, ...]]:
-        """Yield the named columns, batch by batch.
-
-        Raises
-        ------
-        InputError
-            If a column is unknown or the file is damaged.
-        """
+        """Yield the named columns, batch by batch."""
         for part in self.parts(*columns):
             yield tuple(_values(part, column) for column in columns)
 
     def read(self, *columns: str) -> pa.Table:
-        """Return whole columns as an Arrow table.
-
-        Raises
-        ------
-        InputError
-            If a column is unknown or the file is damaged.
-        """
+        """Return whole columns as an Arrow table."""
         for column in columns:
             self._check(column)
         with self._open() as file:
@@ -91,11 +79,6 @@ class ParquetTable:
         """Return all rows and columns as an Arrow table.
 
         The file is mapped into memory, so that its bytes are not copied before they are decoded.
-
-        Raises
-        ------
-        InputError
-            If the file is damaged.
         """
         try:
             with pq.ParquetFile(self._path, memory_map=True) as file:
@@ -107,13 +90,7 @@ class ParquetTable:
         return table
 
     def parts(self, *columns: str) -> Iterator[pa.Table]:
-        """Yield the named columns as Arrow tables, a row group at a time.
-
-        Raises
-        ------
-        InputError
-            If a column is unknown or the file is damaged.
-        """
+        """Yield the named columns as Arrow tables, a row group at a time."""
         for column in columns:
             self._check(column)
         needed = {*columns, "start_time"} if self._ran_only else {*columns}
@@ -267,13 +244,7 @@ class RunRecords:
 
     @classmethod
     def read(cls, folder: Path) -> Self:
-        """Return the records of a run in its directory.
-
-        Raises
-        ------
-        InputError
-            If a table is missing or damaged.
-        """
+        """Return the records of a run in its directory."""
         records = cls(folder)
         for name, add in ((JOBS, records.add_jobs), (ROUNDS, records.add_rounds)):
             table = ParquetTable(folder / name)
