@@ -67,7 +67,7 @@ DEAR = (
     "tests/dispatching/rules/test_promises.py",
     "tests/golden/test_planned_orders.py",
     "tests/simulation/test_outages_of_all.py",
-    "tests/runs/test_interrupted_run.py",
+    "tests/runs/test_run_lifecycle.py",
     "tests/runs/test_maintenance_and_power.py",
     "tests/runs/test_replay.py",
     "tests/runs/test_transformed_run.py",

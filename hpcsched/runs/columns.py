@@ -25,62 +25,32 @@ def _of(name: str, kind: Kind, meaning: str, unit: str = "", *, nullable: bool =
 
 
 JOB_COLUMNS = (
-    JOB_ID,
-    SUBMIT_TIME,
+    JOB_ID, SUBMIT_TIME,
     _of("start_time", "whole", "start time; none if it was rejected", "s", nullable=True),
     _of("end_time", "whole", "end time; none if it was rejected", "s", nullable=True),
-    _of(
-        "run_time", "whole", "`end_time - start_time`; none if it was rejected", "s", nullable=True
-    ),
+    _of("run_time", "whole", "`end_time - start_time`; none if it was rejected", "s",
+        nullable=True),
     REQUESTED_TIME,
-    _of(
-        "predicted_run_time",
-        "whole",
-        "predicted run time, at least 1, with which the dispatcher planned",
-        "s",
-    ),
-    UNITS,
-    UNIT_REQUEST,
-    _of(
-        "demand",
-        "demand",
-        "largest share of the whole system over all resource types, scaled to a whole number by"
-        " one factor for all jobs; with one resource type, the requested amount",
-    ),
-    _of(
-        "state",
-        "state",
-        "`completed`; `killed` at its requested time; `rejected`; or `failed`: one of its nodes"
-        " [went out of service](outages.md), and it was not run again",
-    ),
-    _of(
-        "rejected_by",
-        "text",
-        "cause of the rejection; none if it was not rejected: the `dispatcher`, or at submission a"
-        " rule of [partitions](site.md#partitions) (`no_partition`, `over_partition_time`,"
-        " `larger_than_partition`, `over_nodes_per_user`) or the check of [shared"
-        " resources](shared-resources.md) (`over_shared_resource`)",
-        nullable=True,
-    ),
-    *WHOSE,
-    NAME,
-    *BOUNDS,
-    _of(
-        "nodes",
-        "numbers",
-        "numbers of its nodes, ascending; none if it was rejected",
-        nullable=True,
-    ),
+    _of("predicted_run_time", "whole", "predicted run time, at least 1, with which the dispatcher"
+        " planned", "s"),
+    UNITS, UNIT_REQUEST,
+    _of("demand", "demand", "largest share of the whole system over all resource types, scaled to"
+        " a whole number by one factor for all jobs; with one resource type, the requested amount"),
+    _of("state", "state", "`completed`; `killed` at its requested time; `rejected`; or `failed`:"
+        " one of its nodes [went out of service](outages.md), and it was not run again"),
+    _of("rejected_by", "text", "cause of the rejection; none if it was not rejected: the"
+        " `dispatcher`, or at submission a rule of [partitions](site.md#partitions)"
+        " (`no_partition`, `over_partition_time`, `larger_than_partition`, `over_nodes_per_user`)"
+        " or the check of [shared resources](shared-resources.md)"
+        " (`over_shared_resource`)", nullable=True),
+    *WHOSE, NAME, *BOUNDS,
+    _of("nodes", "numbers", "numbers of its nodes, ascending; none if it was rejected",
+        nullable=True),
     _of("node_units", "numbers", "number of its units on each of `nodes`", "units", nullable=True),
-    _of(
-        "requeues",
-        "whole",
-        "number of earlier attempts that were lost with a node; all other columns are of the last"
-        " attempt",
-        "attempts",
-    ),
+    _of("requeues", "whole", "number of earlier attempts that were lost with a node; all other"
+        " columns are of the last attempt", "attempts"),
     _of("lost_time", "whole", "sum of the run times of these attempts", "s"),
-)
+)  # fmt: skip
 """Columns of `jobs.parquet`."""
 
 ROUND_COLUMNS = (
@@ -90,84 +60,32 @@ ROUND_COLUMNS = (
     _of("running", "whole", "jobs running before the round", "jobs"),
     _of("started", "whole", "jobs that the round started", "jobs"),
     _of("rejected", "whole", "jobs that the round rejected", "jobs"),
-    _of(
-        "waiting",
-        "whole",
-        "jobs in the queue after the round, including those submitted while its decision was"
-        " pending",
-        "jobs",
-    ),
-    _of(
-        "waiting_amounts",
-        "amounts",
-        "requests of these jobs: a struct with a field for each resource type, at most 2⁶³ − 1",
-        "amount",
-    ),
-    _of(
-        "free_amounts",
-        "amounts",
-        "free amounts after the round, over all nodes: a struct with a field for each resource"
-        " type",
-        "amount",
-    ),
-    _of(
-        "latency",
-        "whole",
-        "[dispatch latency](simulation.md#dispatch-latency): time from `now` until the decision"
-        " took effect; 0 unless the scenario charges one",
-        "s",
-    ),
-    _of(
-        "lost_amounts",
-        "real_amounts",
-        "free capacity that waiting jobs could have used while the decision was pending: a struct"
-        " with a field for each resource type",
-        "amount · s",
-    ),
-    _of(
-        "decision_time",
-        "real",
-        "time of the decision; [in compiled code](replays.md#what-runs-in-compiled-code), of the"
-        " decision and its starts",
-        "real s",
-    ),
-    _of(
-        "fallback",
-        "flag",
-        "true if the dispatcher failed to decide, and a simpler rule decided",
-    ),
-    _of(
-        "solver",
-        "solver",
-        "statistics of the solver; none if none was called. A struct: `status` (below), number of"
-        " `jobs` and `variables` of the model, its `objective` and `bound`, `build_time`,"
-        " `transform_time` and `solve_time` in real seconds, `why` (the status in words), and,"
-        " if the solver counts them, `branches` (decisions) and `fails` (dead ends or conflicts)"
-        " of its search",
-        nullable=True,
-    ),
-    _of(
-        "chosen",
-        "text",
-        "dispatcher of the portfolio that [hyper](hyper.md) or [cp-portfolio](cp-portfolio.md)"
-        " changed to in this round; none without a change, and under any other dispatcher",
-        nullable=True,
-    ),
-    _of(
-        "because",
-        "text",
-        "reason for this change, in words; none without a change",
-        nullable=True,
-    ),
-    _of(
-        "call_again_at",
-        "whole",
-        "time of the next round that the dispatcher requested, unless an event comes first; none"
-        " without a request",
-        "s",
-        nullable=True,
-    ),
-)
+    _of("waiting", "whole", "jobs in the queue after the round, including those submitted while"
+        " its decision was pending", "jobs"),
+    _of("waiting_amounts", "amounts", "requests of these jobs: a struct with a field for each"
+        " resource type, at most 2⁶³ − 1", "amount"),
+    _of("free_amounts", "amounts", "free amounts after the round, over all nodes: a struct with a"
+        " field for each resource type", "amount"),
+    _of("latency", "whole", "[dispatch latency](simulation.md#dispatch-latency): time from `now`"
+        " until the decision took effect; 0 unless the scenario charges one", "s"),
+    _of("lost_amounts", "real_amounts", "free capacity that waiting jobs could have used while the"
+        " decision was pending: a struct with a field for each resource type", "amount · s"),
+    _of("decision_time", "real", "time of the decision; [in compiled"
+        " code](replays.md#what-runs-in-compiled-code), of the decision and its starts", "real s"),
+    _of("fallback", "flag", "true if the dispatcher failed to decide, and a simpler rule decided"),
+    _of("solver", "solver", "statistics of the solver; none if none was called. A struct: `status`"
+        " (below), number of `jobs` and `variables` of the model, its `objective` and `bound`,"
+        " `build_time`, `transform_time` and `solve_time` in real seconds, `why` (the status in"
+        " words), and, if the solver counts them, `branches` (decisions) and `fails` (dead ends or"
+        " conflicts) of its search", nullable=True),
+    _of("chosen", "text", "dispatcher of the portfolio that [hyper](hyper.md) or"
+        " [cp-portfolio](cp-portfolio.md) changed to in this round; none without a change, and"
+        " under any other dispatcher", nullable=True),
+    _of("because", "text", "reason for this change, in words; none without a change",
+        nullable=True),
+    _of("call_again_at", "whole", "time of the next round that the dispatcher requested, unless an"
+        " event comes first; none without a request", "s", nullable=True),
+)  # fmt: skip
 """Columns of `rounds.parquet`, the fields of a `RoundRecord`."""
 
 

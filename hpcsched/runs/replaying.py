@@ -182,7 +182,13 @@ class Replay:
 
 
 def read_workload(scenario: Scenario | Path | str | Mapping[str, Any]) -> Workload:
-    """Return the jobs of a scenario's trace, for replays of scenarios that share it."""
+    """Return the jobs of a scenario's trace, for replays of scenarios that share it.
+
+    Raises
+    ------
+    InputError
+        If the scenario is not valid or the trace cannot be read.
+    """
     scenario = _loaded(scenario)
     source = assemble(scenario).source
     batches: tuple[JobColumns, ...] | None = None

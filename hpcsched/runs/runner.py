@@ -91,7 +91,13 @@ class RunResult:
         return value
 
     def verify(self) -> "AuditReport":
-        """Return the audit of the run against its trace, system and records."""
+        """Return the audit of the run against its trace, system and records.
+
+        Raises
+        ------
+        InputError
+            The scenario is not valid here, or the trace cannot be read.
+        """
         from hpcsched.audit.auditing import audit_directory  # noqa: PLC0415 (it calls this module)
 
         return audit_directory(self.directory)

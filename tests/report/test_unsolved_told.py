@@ -16,7 +16,7 @@ from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.manifest import start_manifest
 from hpcsched.runs.run_status import write_state
 from tests.runs.hand_made import tamper_json
-from tests.runs.test_state_views import STATE
+from tests.runs.test_run_status import STATE
 from tests.solver_plugins import hopeless_solver
 
 # On four cores, each job comes before the one before it has ended.

@@ -9,7 +9,7 @@ from hpcsched import cli
 from hpcsched.runs.live_page import MOST_POINTS, LivePage, PageFile, curve_of
 from hpcsched.runs.runner import run
 from tests.runs.small_scenario import write_scenario
-from tests.runs.test_state_views import STATE
+from tests.runs.test_run_status import STATE
 
 
 def test_a_curve_fills_its_square() -> None:

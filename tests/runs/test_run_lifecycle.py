@@ -3,24 +3,39 @@
 import json
 import os
 import signal
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from hpcsched import cli
+from hpcsched.audit.auditing import audit_directory
+from hpcsched.cli import main
 from hpcsched.errors import Finding, InputError, PluginError
 from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.runs.directory import RunDirectory, create
 from hpcsched.runs.event_log import EventLog
-from hpcsched.runs.manifest import ON_A_CLUSTER
+from hpcsched.runs.files import write_json
+from hpcsched.runs.folder_lock import locked_folder
+from hpcsched.runs.manifest import ON_A_CLUSTER, read_manifest, rehash, sha256
 from hpcsched.runs.recorder import RunRecorder
-from hpcsched.runs.run_lifecycle import LoopEnd, Run
+from hpcsched.runs.run_lifecycle import LoopEnd, Run, measure_again
+from hpcsched.runs.runner import run
 from hpcsched.runs.runner import run as run_scenario
 from hpcsched.runs.summary import Left
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.records import RoundRecord
+from hpcsched.studies.experiment.cell import Cell
+from hpcsched.studies.experiment.execution import run_cells
+from hpcsched.studies.experiment.folder import ExperimentFolder
+from hpcsched.studies.experiment.reading import read_experiment
+from hpcsched.workload.readers.swf_lines import SwfLines
 from hpcsched.workload.trace_source import TraceAccount
+from tests.runs.small_scenario import write_scenario
+from tests.slow_runs import COMMAND, seen_under_way, slow_predictor
+from tests.studies.experiment.samples import HereAndNow, read_sample, write_sample
 
 SMALL = "scenarios/small-easy.yaml"
 
@@ -261,3 +276,187 @@ def test_what_cannot_begin_leaves_no_lock(tmp_path: Path, monkeypatch: pytest.Mo
     with pytest.raises(Exception, match="no room"):
         Run(begun(tmp_path, "observers=[event-log]"))
     create(tmp_path).release()
+
+
+@pytest.fixture(name="complete")
+def _complete(tmp_path: Path) -> RunDirectory:
+    return run(write_scenario(tmp_path), tmp_path / "run").directory
+
+
+def without_waits(directory: RunDirectory) -> RunDirectory:
+    """Return a run whose metric of wait times failed at the end."""
+    summary = dict(directory.summary)
+    summary["metrics"] = {**summary["metrics"], "mean_wait_time": None}
+    summary["not_measured"] = {"metric mean_wait_time": "ValueError: it was broken"}
+    write_json(directory.path / "summary.json", summary)
+    rehash(directory.path, read_manifest(directory.path))
+    return RunDirectory.open(directory.path)
+
+
+def test_a_metric_that_failed_has_its_value(complete: RunDirectory) -> None:
+    """The summary and the manifest are those of a run in which nothing had failed."""
+    before = complete.summary
+    measured = measure_again(without_waits(complete))
+    assert measured.summary == before
+    assert RunDirectory.open(complete.path).summary == before
+    assert audit_directory(RunDirectory.open(complete.path)).ok
+
+
+def test_tables_stay_as_they_are(complete: RunDirectory) -> None:
+    """Nothing but the summary and its hash is written."""
+    unlike = ("summary.json", "manifest.json")
+    tables = {path.name: path.read_bytes() for path in complete.path.iterdir() if path.is_file()}
+    measure_again(without_waits(complete))
+    for name, content in tables.items():
+        if name not in unlike:
+            assert (complete.path / name).read_bytes() == content, name
+
+
+def test_a_run_that_is_being_written(complete: RunDirectory) -> None:
+    """Two processes do not write one summary."""
+    with locked_folder(complete.path), pytest.raises(InputError, match="worked on by process"):
+        measure_again(complete)
+
+
+def test_the_account_has_the_value(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What `run` printed is printed again, with the metric that had failed."""
+    folder = tmp_path / "run"
+    assert cli.main(["run", str(write_scenario(tmp_path)), "--out", str(folder)]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    without_waits(RunDirectory.open(folder))
+    assert cli.main(["verify", str(folder), "--measure"]) == 0
+    assert capsys.readouterr().out.splitlines() == printed[:-1]
+
+
+def test_no_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is no run is refused in one line."""
+    assert cli.main(["verify", str(tmp_path), "--measure"]) == 1
+    assert "not a run directory" in capsys.readouterr().err
+
+
+SCENARIO = """\
+name: interrupted
+system: {groups: [{name: node, count: 10, resources: {core: 4}}]}
+trace: {source: swf, path: long.swf}
+predictor: slow
+dispatcher: {name: list, option: backfill}
+observers: [event-log, reasons]
+"""
+JOBS = 20_000
+"""Jobs of a run of ten seconds at least, see `SECONDS_EACH`."""
+PATIENCE = 120
+
+
+def test_a_killed_run_is_run_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The same command does without `--force`, and says what it replaces."""
+    (tmp_path / "long.swf").write_text("1 0 -1 5 1 -1 -1 1 5 -1 1 1 1 1 1 1 -1 -1\n")
+    text = SCENARIO.replace("predictor: slow\n", "")
+    (tmp_path / "scenario.yaml").write_text(text)
+    out = tmp_path / "out"
+    command = ["run", str(tmp_path / "scenario.yaml"), "--out", str(out)]
+    assert main(command) == 0
+    manifest = json.loads((out / "manifest.json").read_text())
+    # As it was until the process was killed, in the middle of a table.
+    (out / "manifest.json").write_text(json.dumps({**manifest, "status": "running", "files": {}}))
+    (out / "jobs.parquet").write_bytes(b"PAR1")
+    assert main(command) == 0
+    assert f"{out}: replacing the run in it, which was killed" in capsys.readouterr().err
+    assert main(["verify", str(out)]) == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_can_be_read_and_verified(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    """The exit code is 130, the account balances, and `verify` finds nothing wrong."""
+    lines = (
+        f"{n} {n * 40} -1 {60 + n * 37 % 900} {1 + n % 7} -1 -1 {1 + n % 7} 2000"
+        " -1 1 1 1 1 1 1 -1 -1\n"
+        for n in range(1, JOBS + 1)
+    )
+    (tmp_path / "long.swf").write_text("".join(lines))
+    (tmp_path / "scenario.yaml").write_text(SCENARIO)
+    out = tmp_path / "out"
+    command = [*COMMAND, "run", str(tmp_path / "scenario.yaml"), "--out", str(out)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        seen_under_way(out, process, PATIENCE)
+        process.send_signal(number)
+        _, said = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130
+    assert said.splitlines()[-1] == f"interrupted; what was done until then is in {out}"
+    assert json.loads((out / "manifest.json").read_text())["status"] == "interrupted"
+    jobs = json.loads((out / "summary.json").read_text())["jobs"]
+    assert 0 < jobs["completed"] < JOBS
+    states = ("completed", "killed", "rejected", "waiting", "running")
+    assert jobs["submitted"] == sum(jobs[state] for state in states)
+    skipped = sum(jobs["skipped"].values())
+    assert jobs["read"] == jobs["submitted"] + jobs["not_yet_submitted"] + skipped
+    with slow_predictor():
+        assert main(["verify", str(out)]) == 0
+
+
+MORE = "13 900 -1 30 1 -1 -1 1 200 -1 1 1 1 1 1 1 -1 -1\n"
+
+
+@pytest.mark.parametrize("gone", [False, True])
+def test_during_a_run(
+    gone: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The run is complete; manifest and terminal say that its trace is another by now."""
+    write_sample(tmp_path)
+    log, read = tmp_path / "log.swf", SwfLines.blocks
+    before = log.read_text()
+
+    def changing(self: SwfLines) -> object:
+        yield from read(self)  # a header is not read to the end
+        log.unlink() if gone else log.write_text(before + MORE)
+
+    monkeypatch.setattr(SwfLines, "blocks", changing)
+    out = tmp_path / "out"
+    assert main(["run", str(tmp_path / "base.yaml"), "--out", str(out)]) == 0
+    said = capsys.readouterr().err
+    place = f"{tmp_path / 'base.yaml'}:4:8: warning: trace: "
+    assert f"{place}{log} changed while the run went on" in said
+    manifest = RunDirectory.open(out).manifest
+    assert manifest.status == "complete"
+    assert [file.changed for file in manifest.trace_files] == [True]
+    assert not manifest.reproducible
+    assert manifest.not_reproducible_because == [f"{log} changed while the run went on"]
+
+
+def test_no_change(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A trace that is written again with what it held has not changed."""
+    write_sample(tmp_path)
+    out = tmp_path / "out"
+    assert main(["run", str(tmp_path / "base.yaml"), "--out", str(out)]) == 0
+    assert "changed" not in capsys.readouterr().err
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert manifest["trace_files"][0]["changed"] is False
+    assert manifest["reproducible"] is True
+
+
+def test_between_cells(tmp_path: Path) -> None:
+    """Cells that would read other data fail and say so; started again, all read the new data."""
+    experiment, out = read_sample(tmp_path), tmp_path / "out"
+    log, folder = tmp_path / "log.swf", ExperimentFolder(out)
+    begun: list[str] = []
+
+    def started(cell: Cell) -> None:
+        begun.append(cell.name)
+        if len(begun) == 3:
+            log.write_text(log.read_text() + MORE)
+
+    with folder.locked():
+        found = list(run_cells(experiment.cells, folder, HereAndNow(), started=started))
+    assert [outcome.status for outcome in found] == ["done", "done", "failed", "failed"]
+    assert f"{log} has changed since the experiment was started" in found[2].message
+    there = [folder.run_of(cell) is not None for cell in experiment.cells]
+    assert there == [True, True, False, False]
+    again = read_experiment(tmp_path / "tiny.yaml")
+    assert {cell.files[0].sha256 for cell in again.cells} == {sha256(log)}
+    with folder.locked():
+        found = list(run_cells(again.cells, folder, HereAndNow()))
+    assert [outcome.status for outcome in found] == ["done"] * 4
