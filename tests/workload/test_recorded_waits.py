@@ -8,11 +8,11 @@ import pytest
 from hpcsched.runs.assembly import assemble
 from hpcsched.scenario import load_scenario
 from hpcsched.system.system import NodeGroup, System
-from hpcsched.workload.readers.accounting_logs.pbs_accounting import (
+from hpcsched.workload.readers.alea import AleaParams, AleaSource
+from hpcsched.workload.readers.pbs_accounting import (
     PbsAccountingParams,
     PbsAccountingSource,
 )
-from hpcsched.workload.readers.alea import AleaParams, AleaSource
 from hpcsched.workload.readers.swf import SwfParams, SwfSource
 from hpcsched.workload.readers.table import TableSource
 from hpcsched.workload.readers.table_params import TableParams

@@ -40,7 +40,7 @@ def explain(
 
 def _number_of(text: str) -> int:
     """Return the number of a job from its number or the id of a part, as Slurm writes it."""
-    from hpcsched.workload.readers.accounting_logs.part_numbers import component_number, task_number
+    from hpcsched.workload.readers.accounting_log import component_number, task_number
 
     if text.isdecimal():
         return int(text)

@@ -6,8 +6,8 @@ from typing import Any
 
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job import TracedJob
-from hpcsched.workload.readers.accounting_logs.accounting_log import AccountingLogSource
-from hpcsched.workload.readers.accounting_logs.pbs_accounting import (
+from hpcsched.workload.readers.accounting_log import AccountingLogSource
+from hpcsched.workload.readers.pbs_accounting import (
     PbsAccountingParams,
     PbsAccountingSource,
 )

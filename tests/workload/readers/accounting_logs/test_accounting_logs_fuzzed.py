@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched.errors import InputError
-from hpcsched.workload.readers.accounting_logs.accounting_log import AccountingLogSource
+from hpcsched.workload.readers.accounting_log import AccountingLogSource
 from hpcsched.workload.readers.quantities import WholeSeconds
 from hpcsched.workload.trace_calendar import time_zone
 from hpcsched_slurm.logs.local_clock import LocalClock

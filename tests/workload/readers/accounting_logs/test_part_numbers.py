@@ -2,7 +2,7 @@
 
 import pytest
 
-from hpcsched.workload.readers.accounting_logs.part_numbers import (
+from hpcsched.workload.readers.accounting_log import (
     COMPONENTS,
     FEDERATED_COMPONENTS,
     FEDERATED_JOBS,

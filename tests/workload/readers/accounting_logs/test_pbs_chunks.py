@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from hpcsched.workload.readers.accounting_logs.pbs_accounting import (
+from hpcsched.workload.readers.pbs_accounting import (
     Chunk,
     parse_nodes,
     parse_select,

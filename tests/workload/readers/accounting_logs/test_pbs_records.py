@@ -2,7 +2,7 @@
 
 import pytest
 
-from hpcsched.workload.readers.accounting_logs.pbs_accounting import EndRecord, parse_end
+from hpcsched.workload.readers.pbs_accounting import EndRecord, parse_end
 from hpcsched.workload.readers.policies import SetAsideError, UnusableError
 
 

@@ -6,7 +6,7 @@ Source: the manual page `sacct` of SchedMD.
 import re
 from typing import NamedTuple
 
-from hpcsched.workload.readers.accounting_logs.part_numbers import (
+from hpcsched.workload.readers.accounting_log import (
     FEDERATED_JOBS,
     component_number,
     job_number,

@@ -16,7 +16,7 @@ from pathlib import Path
 from hpcsched._core import Verdict
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.system.system import System
-from hpcsched.workload.readers.accounting_logs.accounting_log import (
+from hpcsched.workload.readers.accounting_log import (
     AccountingLogSource,
 )
 from hpcsched.workload.readers.log_source import Block

@@ -25,8 +25,7 @@ from hpcsched.parameters import LARGEST
 from hpcsched.registration import RECORDS_WAITS, builtin
 from hpcsched.system.system import Request, System
 from hpcsched.whole_numbers import is_count, parse_count
-from hpcsched.workload.readers.accounting_logs.accounting_log import AccountingLogSource
-from hpcsched.workload.readers.accounting_logs.part_numbers import task_number
+from hpcsched.workload.readers.accounting_log import AccountingLogSource, task_number
 from hpcsched.workload.readers.policies import (
     FRACTIONS,
     AccountingLogParams,

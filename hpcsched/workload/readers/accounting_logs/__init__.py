@@ -1,1 +1,0 @@
-"""Readers of the accounting logs of resource managers: Slurm and PBS."""
