@@ -11,7 +11,7 @@ from typing import Any, Union, get_args, get_origin
 from paragraphs import paragraphs
 
 from hpcsched.plugins import spec
-from hpcsched.plugins.registry import Plugin
+from hpcsched.registration import Plugin
 
 DOTTED = re.compile(r"`(hpcsched\.[a-z_.]+\.[A-Z]\w*)`")
 MODULES = re.compile(r"\b(?:\w+\.)+")

@@ -23,7 +23,8 @@ from type_reference import type_sections
 
 from hpcsched.parameters import SELECTS_KEYWORD, InputFile, Params
 from hpcsched.plugins.manager import build_registry
-from hpcsched.plugins.registry import Plugin, Registry
+from hpcsched.plugins.registry import Registry
+from hpcsched.registration import Plugin
 from hpcsched.runs.columns import JOB_COLUMNS, ROUND_COLUMNS
 from hpcsched.scenario.key_path import mark_of
 from hpcsched.scenario.models import scenario_model

@@ -23,10 +23,7 @@ MOST_TEXT = 256
 def given_path(text: str, folder: Path) -> Path:
     """Return the absolute path for a text that a user gave.
 
-    Raises
-    ------
-    ValueError
-        If the user of `~USER` does not exist, or no file can have the path.
+    Raises ValueError if the user of `~USER` does not exist, or no file can have the path.
     """
     _check_characters(text)
     try:
@@ -85,11 +82,8 @@ def unreadable(path: str) -> str | None:
 def open_file(path: Path) -> IO[bytes]:
     """Open a file for reading.
 
-    Raises
-    ------
-    OSError
-        If it cannot be read, or is a pipe or a device: inputs are read more than once, and these
-        may have no end.
+    Raises OSError if it cannot be read, or is a pipe or a device: inputs are read more than once,
+    and these may have no end.
     """
     kind = _OTHER_FILES.get(stat.S_IFMT(path.stat().st_mode))
     if kind is not None:
@@ -105,10 +99,7 @@ def read_file(path: Path, most: int = MOST_TEXT) -> bytes:
     most
         Maximum size in MiB.
 
-    Raises
-    ------
-    OSError
-        If it cannot be read, is no file, or is larger.
+    Raises OSError if it cannot be read, is no file, or is larger.
     """
     with open_file(path) as file:
         content = file.read(most * MIB + 1)
@@ -161,10 +152,7 @@ def expand_variables(text: str, environment: Mapping[str, str]) -> str:
     environment
         Values by variable name; a variable that is unset or empty stays as `${VAR}`.
 
-    Raises
-    ------
-    ValueError
-        If the text has a variable that it may not use.
+    Raises ValueError if the text has a variable that it may not use.
 
     Examples
     --------

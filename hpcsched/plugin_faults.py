@@ -221,10 +221,7 @@ def plugin_faults_named() -> Iterator[None]:
     In the main thread, `os._exit` raises an exception as well: a plugin must not end a command
     without a word.
 
-    Raises
-    ------
-    PluginError
-        If the block raises an exception in a plugin, other than an `HpcschedError`.
+    Raises PluginError if the block raises an exception in a plugin, other than an `HpcschedError`.
     """
     try:
         with _exits_raised():

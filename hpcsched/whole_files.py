@@ -22,10 +22,7 @@ def replacing(path: Path, *, force: bool = True) -> Iterator[Path]:
 
     Otherwise the old file stays, and nothing new.
 
-    Raises
-    ------
-    InputError
-        If `path` exists, or writing or moving the file fails, as on a full disk.
+    Raises InputError if `path` exists, or writing or moving the file fails, as on a full disk.
     """
     if path.parent.absolute() in NOT_OURS:
         message = "it is written by the process from which this one was forked"
@@ -69,10 +66,7 @@ def write_text(path: Path, text: str) -> None:
 def share_bytes(path: Path, content: bytes) -> None:
     """Write a file that other processes may read, and write, at this time; make its folder.
 
-    Raises
-    ------
-    OSError
-        If it cannot be written; nothing is left then.
+    Raises OSError if it cannot be written; nothing is left then.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with NamedTemporaryFile(dir=path.parent, delete=False) as file:
@@ -87,10 +81,7 @@ def share_bytes(path: Path, content: bytes) -> None:
 def check_target(path: Path, *, force: bool) -> None:
     """Check that a file may be written to this path.
 
-    Raises
-    ------
-    InputError
-        If it may not.
+    Raises InputError if it may not.
     """
     if path.is_dir():
         raise problem("cannot-write", path, "it is a directory")
@@ -101,10 +92,7 @@ def check_target(path: Path, *, force: bool) -> None:
 def make_folder(path: Path) -> None:
     """Create a folder if it does not exist.
 
-    Raises
-    ------
-    InputError
-        If it cannot be created.
+    Raises InputError if it cannot be created.
     """
     try:
         path.mkdir(parents=True, exist_ok=True)

@@ -14,10 +14,7 @@ def is_count(text: str) -> bool:
 def parse_count(text: str, what: str) -> int:
     """Return a whole number of at least 0.
 
-    Raises
-    ------
-    ValueError
-        If the text is no such number.
+    Raises ValueError if the text is no such number.
 
     Examples
     --------

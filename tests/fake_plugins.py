@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from hpcsched.context import Context
 from hpcsched.parameters import (
     Amount,
     Duration,
@@ -14,7 +15,8 @@ from hpcsched.parameters import (
     Params,
     Selects,
 )
-from hpcsched.plugins.registry import SEES_RUN_TIME, Caution, Context, Installed, Plugin, Registry
+from hpcsched.plugins.registry import Installed, Registry
+from hpcsched.registration import SEES_RUN_TIME, Caution, Plugin
 from hpcsched.system.system import System
 
 

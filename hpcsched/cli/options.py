@@ -108,7 +108,7 @@ def offered_settings(ctx: typer.Context, incomplete: str) -> list[str]:
 def _plugin_names(key: str) -> list[str]:
     """Return the names that a key may have as its value; none if it names no plugin."""
     from hpcsched.plugins import manager
-    from hpcsched.plugins.registry import KINDS
+    from hpcsched.registration import KINDS
     from hpcsched.scenario.choices import tag_of
 
     registry = manager.registry()
@@ -153,7 +153,7 @@ def _paths(value: Any, path: str) -> Iterator[str]:
 
 def offered_kinds(incomplete: str) -> list[str]:
     """Return the kinds of plugin that a beginning may mean."""
-    from hpcsched.plugins.registry import KINDS
+    from hpcsched.registration import KINDS
 
     return _hyphened(KINDS, incomplete)
 
@@ -219,10 +219,7 @@ def scenario_files(given: Iterable[Path]) -> list[Path]:
 
     YAML files of other programs in a folder are left out, which is told.
 
-    Raises
-    ------
-    InputError
-        A folder holds no scenario.
+    Raises InputError if a folder holds no scenario.
     """
     found: list[Path] = []
     for path in given:

@@ -71,10 +71,7 @@ def terminal_width() -> int | None:
 def emit(text: str, out: Path | None = None, *, force: bool = False) -> None:
     """Print text, or write it to a file and say so.
 
-    Raises
-    ------
-    InputError
-        The file is there already and is not to be replaced, or cannot be written.
+    Raises InputError if the file is there already and is not to be replaced, or cannot be written.
     """
     if out is None:
         typer.echo(text)

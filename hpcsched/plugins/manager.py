@@ -18,8 +18,8 @@ from hpcsched.plugin_faults import FAULTS, one_line, prints_to_stderr, remember_
 from hpcsched.plugins import spec
 from hpcsched.plugins.index import built_in
 from hpcsched.plugins.plugin_checks import check_registered
-from hpcsched.plugins.registry import KINDS, Installed, Registry
-from hpcsched.registration import Command
+from hpcsched.plugins.registry import Installed, Registry
+from hpcsched.registration import KINDS, Command
 from hpcsched.version import __version__
 
 ENTRY_POINT_GROUP = "hpcsched"
@@ -37,10 +37,7 @@ _stand_ins: list[Registry] = []
 def registry() -> Registry:
     """Return the registry of everything installed.
 
-    Raises
-    ------
-    PluginError
-        If a plugin is broken.
+    Raises PluginError if a plugin is broken.
     """
     return _stand_ins[-1] if _stand_ins else installed()
 
@@ -70,10 +67,7 @@ class AddedCommand(NamedTuple):
     def load(self) -> Any:
         """Return the function or the group.
 
-        Raises
-        ------
-        PluginError
-            If it cannot be imported.
+        Raises PluginError if it cannot be imported.
         """
         module, _, name = self.command.made_by.partition(":")
         try:
@@ -96,10 +90,7 @@ def installed() -> Registry:
 def added_commands() -> dict[str, AddedCommand]:
     """Return the commands of other distributions, by name; none is imported.
 
-    Raises
-    ------
-    PluginError
-        If a plugin is broken, or two distributions add a command of one name.
+    Raises PluginError if a plugin is broken, or two distributions add a command of one name.
     """
     hooks, origins = _hooks(_chosen(), ())
     found: dict[str, AddedCommand] = {}
@@ -152,10 +143,7 @@ def build_registry(
     modules
         Modules with hooks that take part as if installed, under the name of their package.
 
-    Raises
-    ------
-    PluginError
-        If a plugin is broken.
+    Raises PluginError if a plugin is broken.
     """
     manager, origins = _hooks(external, modules)
     result = Registry()

@@ -38,11 +38,8 @@ def write_package(kind: str, name: str, folder: Path) -> list[Path]:
     list[Path]
         The files, in the order in which a newcomer reads them.
 
-    Raises
-    ------
-    InputError
-        If kind or name will not do, a built-in plugin has the name, or the folder exists or cannot
-        be written.
+    Raises InputError if kind or name will not do, a built-in plugin has the name, or the folder
+    exists or cannot be written.
     """
     kind = kind.replace("-", "_")
     if kind not in kinds():

@@ -100,10 +100,7 @@ def check_product(built: object, origin: PluginOrigin) -> None:
     origin
         Its plugin; only products of third parties are checked for more than their members' names.
 
-    Raises
-    ------
-    PluginError
-        If it has not.
+    Raises PluginError if it has not.
     """
     fault = product_fault(built, origin.kind, arguments=origin.is_third_party)
     if fault is not None:
@@ -198,10 +195,7 @@ CAPABILITIES = {
 def check_registered(plugin: object, hook: str, kind: str, whose: str) -> Plugin:
     """Return a plugin of a third party, checked.
 
-    Raises
-    ------
-    PluginError
-        If one of its fields is not what it has to be.
+    Raises PluginError if one of its fields is not what it has to be.
     """
     if not isinstance(plugin, Plugin):
         raise PluginError(

@@ -6,39 +6,11 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
 
-from hpcsched.context import Context
 from hpcsched.errors import PluginError
 from hpcsched.plugin_faults import PluginOrigin, spoken
 from hpcsched.plugins.index import load
-from hpcsched.registration import (
-    FOLLOWS_RECORD,
-    KEEPS_REQUESTS,
-    KEEPS_WAITS,
-    KINDS,
-    PLANS_OFFLINE,
-    RECORDS_WAITS,
-    SEES_RUN_TIME,
-    BuiltIn,
-    Caution,
-    Plugin,
-)
+from hpcsched.registration import KINDS, BuiltIn, Plugin
 from hpcsched.version import __version__
-
-__all__ = [
-    "FOLLOWS_RECORD",
-    "KEEPS_REQUESTS",
-    "KEEPS_WAITS",
-    "KINDS",
-    "PLANS_OFFLINE",
-    "RECORDS_WAITS",
-    "SEES_RUN_TIME",
-    "Caution",
-    "Context",
-    "Installed",
-    "Listed",
-    "Plugin",
-    "Registry",
-]
 
 HOME = ("hpcsched", __version__)
 """The distribution of built-in plugins, and its version."""
@@ -97,10 +69,7 @@ class Registry:
     def add(self, installed: Installed) -> None:
         """Register a plugin.
 
-        Raises
-        ------
-        PluginError
-            If its kind has one of that name.
+        Raises PluginError if its kind has one of that name.
         """
         plugin = installed.plugin
         for name in (plugin.name, *plugin.aliases):
@@ -138,10 +107,7 @@ class Registry:
     def get(self, kind: str, name: str) -> Installed:
         """Return a plugin by any of its names; a name comes before another plugin's alias.
 
-        Raises
-        ------
-        KeyError
-            If there is none; the text lists the installed ones.
+        Raises KeyError if there is none; the text lists the installed ones.
         """
         # Own names first, so that a third party may register a name that was an alias here.
         if (kind, name) not in self._entries:

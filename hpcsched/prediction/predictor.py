@@ -31,13 +31,7 @@ class Predictor(Protocol):
         """
 
     def observe(self, job: Job, run_time: int) -> None:
-        """Learn from a job that has completed after `run_time` seconds.
-
-        Parameters
-        ----------
-        run_time
-            Its real run time in seconds.
-        """
+        """Learn from a job that has completed after `run_time` seconds."""
 
 
 @runtime_checkable
@@ -59,13 +53,7 @@ class Oracle(Protocol):
         """
 
     def observe(self, job: Job, run_time: int) -> None:
-        """Learn from a completed job.
-
-        Parameters
-        ----------
-        run_time
-            Its real run time in seconds.
-        """
+        """Learn from a job that has completed after `run_time` seconds."""
 
 
 class Prediction(NamedTuple):
@@ -102,13 +90,7 @@ class RulePredictor(Protocol):
         """Return the predicted run time in seconds, without the rule."""
 
     def observe(self, job: Job, run_time: int) -> None:
-        """Learn from a completed job.
-
-        Parameters
-        ----------
-        run_time
-            Its real run time in seconds.
-        """
+        """Learn from a job that has completed after `run_time` seconds."""
 
 
 REQUESTED_TIME = "requested_time"

@@ -18,17 +18,16 @@ from hpcsched.parameters import Params
 from hpcsched.plugin_faults import FAULTS, culprit, prints_to_stderr, raised, remember
 from hpcsched.plugins.manager import registry as installed_plugins
 from hpcsched.plugins.plugin_checks import check_product
-from hpcsched.plugins.registry import (
+from hpcsched.plugins.registry import Installed, Registry
+from hpcsched.prediction.corrections import Correction
+from hpcsched.prediction.predictor import Oracle, Predictor
+from hpcsched.registration import (
     FOLLOWS_RECORD,
     KEEPS_REQUESTS,
     PLANS_OFFLINE,
     RECORDS_WAITS,
     SEES_RUN_TIME,
-    Installed,
-    Registry,
 )
-from hpcsched.prediction.corrections import Correction
-from hpcsched.prediction.predictor import Oracle, Predictor
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.manifest import kept_answers
 from hpcsched.scenario import LoadedScenario, Scenario, load_scenario

@@ -62,10 +62,7 @@ def _base(kind: str) -> type[Choice]:
 def choice_model(installed: Installed) -> type[Choice]:
     """Return the model of a choice of one plugin: its parameters and its name.
 
-    Raises
-    ------
-    PluginError
-        If the plugin has a parameter with a reserved name.
+    Raises PluginError if the plugin has a parameter with a reserved name.
     """
     kind, plugin, base = installed.kind, installed.plugin, _base(installed.kind)
     # The user writes the plugin's name and `transforms` between its parameters, in one mapping, so

@@ -67,10 +67,7 @@ def read_text(path: Path, most: int = MOST_YAML) -> str:
     most
         Maximum size in MiB.
 
-    Raises
-    ------
-    InputError
-        If it cannot be read, is too large or is not UTF-8.
+    Raises InputError if it cannot be read, is too large or is not UTF-8.
     """
     try:
         return read_file(path, most).decode("utf-8-sig")
@@ -242,11 +239,8 @@ for _tag, _pattern in _PLAIN.items():
 def scalar_value(tag: str, text: str) -> Any:
     """Return the value of a scalar node.
 
-    Raises
-    ------
-    ValueError
-        If its tag is outside the core schema, its text does not fit the tag, or the meaning of a
-        number depends on the version of YAML.
+    Raises ValueError if its tag is outside the core schema, its text does not fit the tag, or the
+    meaning of a number depends on the version of YAML.
     """
     if tag == STR:
         # An escape can make one; encoding it later, in a manifest or a report, would fail far from

@@ -36,10 +36,7 @@ def parse_key_path(text: str) -> KeyPath:
     A number between dots stays a text, since only the document knows if it is a list position or a
     key.
 
-    Raises
-    ------
-    ValueError
-        If the text is no key path.
+    Raises ValueError if the text is no key path.
 
     Examples
     --------

@@ -14,7 +14,8 @@ from pydantic import ValidationError
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.paths import variables_allowed
 from hpcsched.plugins import manager
-from hpcsched.plugins.registry import KINDS, Registry
+from hpcsched.plugins.registry import Registry
+from hpcsched.registration import KINDS
 from hpcsched.scenario.choices import Chooser, tag_of
 from hpcsched.scenario.document import Document, StrictDumper, parse_document, read_text
 from hpcsched.scenario.faults import Fault, faults_of
@@ -201,10 +202,7 @@ class Repaired(NamedTuple):
 def read_repaired(path: Path, overrides: Sequence[Override] = ()) -> Repaired:
     """Return the scenario in a YAML file as far as it is valid, so that all errors can be told.
 
-    Raises
-    ------
-    InputError
-        The file cannot be read, or is a log.
+    Raises InputError if the file cannot be read, or is a log.
     """
     refuse_log(path)
     return _as_far_as_valid(parse_document(read_text(path)), path, overrides, None)

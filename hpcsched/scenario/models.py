@@ -28,14 +28,13 @@ from hpcsched.parameters import (
     Selects,
     parse_duration,
 )
-from hpcsched.plugins.registry import (
+from hpcsched.plugins.registry import Installed, Registry
+from hpcsched.registration import (
     FOLLOWS_RECORD,
     KEEPS_WAITS,
     PLANS_OFFLINE,
     RECORDS_WAITS,
     SEES_RUN_TIME,
-    Installed,
-    Registry,
 )
 from hpcsched.scenario.choices import NamedChoice, SourceChoice, Transformed
 from hpcsched.scenario.faults import refusal, refuse, refuse_all
@@ -454,10 +453,7 @@ def not_offline(scenario: Scenario, registry: Registry) -> Iterator[InitErrorDet
 def scenario_model(registry: Registry) -> type[Scenario]:
     """Return the model of scenarios that may use the plugins of a registry.
 
-    Raises
-    ------
-    PluginError
-        If the parameters of a metric cannot have a key of their own.
+    Raises PluginError if the parameters of a metric cannot have a key of their own.
     """
     return _with_metrics(tuple(registry.of_kind("metric")))
 

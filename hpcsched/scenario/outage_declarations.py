@@ -137,10 +137,7 @@ class NodeFailuresDeclaration(Params):
     def build(self, system: System) -> LoggedFailures:
         """Return the outages.
 
-        Raises
-        ------
-        InputError
-            If the dump cannot be used.
+        Raises InputError if the dump cannot be used.
         """
         from hpcsched.plugins import manager  # noqa: PLC0415 (plugins take their time)
 
@@ -353,10 +350,7 @@ class OutagesDeclaration(Params):
     def build(self, system: System, seed: Callable[[str], int]) -> Outages:
         """Return the declared outages.
 
-        Raises
-        ------
-        InputError
-            If the file of failures, or a log that tells them, cannot be used.
+        Raises InputError if the file of failures, or a log that tells them, cannot be used.
         """
         outages: list[Outage] = []
         for maintenance in self.maintenance:

@@ -39,10 +39,7 @@ def read_resolved_values(path: Path) -> Mapping[str, Any]:
 
     Reports read runs whose plugins need not be installed.
 
-    Raises
-    ------
-    InputError
-        If the file is damaged.
+    Raises InputError if the file is damaged.
     """
     try:
         # The C loader, where it is there, is far faster, which counts for experiments of many runs.
@@ -60,10 +57,7 @@ def read_resolved_values(path: Path) -> Mapping[str, Any]:
 def read_system(path: Path) -> System:
     """Return the system of a resolved scenario; see `read_resolved_values`.
 
-    Raises
-    ------
-    InputError
-        If the file is damaged.
+    Raises InputError if the file is damaged.
     """
     values = read_resolved_values(path)
     try:
@@ -76,10 +70,7 @@ def read_system(path: Path) -> System:
 def read_partitions(path: Path) -> Partitions:
     """Return the partitions of a resolved scenario, maybe none; see `read_resolved_values`.
 
-    Raises
-    ------
-    InputError
-        If the file is damaged.
+    Raises InputError if the file is damaged.
     """
     values = read_resolved_values(path)
     try:

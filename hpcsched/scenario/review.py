@@ -13,8 +13,8 @@ from hpcsched.errors import Finding, InputError, PluginError
 from hpcsched.parameters import InputFile
 from hpcsched.paths import unreadable, unset_variables
 from hpcsched.plugin_faults import FAULTS, raised
-from hpcsched.plugins.registry import SEES_RUN_TIME, Installed
-from hpcsched.registration import caution_fault
+from hpcsched.plugins.registry import Installed
+from hpcsched.registration import SEES_RUN_TIME, caution_fault
 from hpcsched.scenario.choices import Choice
 from hpcsched.scenario.key_path import (
     KeyPath,
@@ -41,10 +41,7 @@ _ALIKE = 0.8
 def review(loaded: LoadedScenario) -> list[Finding]:
     """Return all warnings about a scenario, by position.
 
-    Raises
-    ------
-    PluginError
-        If a plugin fails in its own review.
+    Raises PluginError if a plugin fails in its own review.
     """
     findings = [
         *_plugin_cautions(loaded),
@@ -88,10 +85,7 @@ def missing_inputs(
 def trace_cautions(loaded: LoadedScenario, rule: str) -> list[Finding]:
     """Return the warnings of one rule about the trace, as in `review`.
 
-    Raises
-    ------
-    PluginError
-        If the trace source fails in its own review.
+    Raises PluginError if the trace source fails in its own review.
     """
     system, trace = loaded.scenario.system.build(), loaded.scenario.trace
     installed = loaded.registry.get(trace.plugin_kind, trace.plugin_name)

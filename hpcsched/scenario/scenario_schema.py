@@ -7,7 +7,8 @@ from typing import Any
 from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 
 from hpcsched.parameters import SELECTS_KEYWORD, Params
-from hpcsched.plugins.registry import KINDS, Registry
+from hpcsched.plugins.registry import Registry
+from hpcsched.registration import KINDS
 from hpcsched.scenario.choices import Choice, choice_model, tag_of
 from hpcsched.scenario.models import scenario_model
 

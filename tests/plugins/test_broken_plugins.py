@@ -12,7 +12,7 @@ from tests.plugins.distributions import Distributions
 
 START = """
     from hpcsched import Params, Plugin, hookimpl
-    from hpcsched.plugins.registry import SEES_RUN_TIME
+    from hpcsched.registration import SEES_RUN_TIME
 
     def make(params, context):
         return object()

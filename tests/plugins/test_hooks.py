@@ -8,7 +8,8 @@ import pytest
 from hpcsched.parameters import Params
 from hpcsched.plugins import spec
 from hpcsched.plugins.manager import build_registry
-from hpcsched.plugins.registry import KINDS, Installed
+from hpcsched.plugins.registry import Installed
+from hpcsched.registration import KINDS
 
 COMMANDS = "hpcsched_commands"
 HOOKS = {

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 
 from hpcsched.plugins.manager import registry
-from hpcsched.plugins.registry import FOLLOWS_RECORD
+from hpcsched.registration import FOLLOWS_RECORD
 from hpcsched.runs.assembly import Assembly
 from hpcsched.scenario import load_scenario
 from tests.shared_resource_workloads import audited, shared_resource_workloads

@@ -16,7 +16,7 @@ import pytest
 from hpcsched.audit.auditing import audit_directory
 from hpcsched.dispatching.cp.cp_params import CpParams
 from hpcsched.plugins.manager import build_registry
-from hpcsched.plugins.registry import FOLLOWS_RECORD
+from hpcsched.registration import FOLLOWS_RECORD
 from hpcsched.runs.runner import RunResult, run
 from hpcsched.scenario import load_scenario
 

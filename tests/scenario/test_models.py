@@ -4,7 +4,8 @@ import pytest
 
 from hpcsched.errors import PluginError
 from hpcsched.parameters import Params
-from hpcsched.plugins.registry import Installed, Plugin
+from hpcsched.plugins.registry import Installed
+from hpcsched.registration import Plugin
 from hpcsched.scenario.choices import choice_model
 from hpcsched.scenario.models import scenario_model
 from tests.fake_plugins import fake_registry

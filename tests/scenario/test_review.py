@@ -8,7 +8,8 @@ import pytest
 from hpcsched.errors import Finding, PluginError
 from hpcsched.parameters import Params
 from hpcsched.plugins.manager import build_registry
-from hpcsched.plugins.registry import Installed, Plugin
+from hpcsched.plugins.registry import Installed
+from hpcsched.registration import Plugin
 from hpcsched.scenario import read_scenario
 from hpcsched.scenario.review import missing_inputs, review
 from tests.fake_plugins import fake_registry

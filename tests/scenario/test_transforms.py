@@ -6,7 +6,8 @@ import pytest
 
 from hpcsched.errors import InputError
 from hpcsched.plugins.manager import build_registry
-from hpcsched.plugins.registry import Installed, Plugin, Registry
+from hpcsched.plugins.registry import Installed, Registry
+from hpcsched.registration import Plugin
 from hpcsched.scenario import load_scenario, resolved_yaml
 from hpcsched.scenario.choices import choice_model
 from tests.fake_plugins import fake_registry

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched.plugins.manager import build_registry
-from hpcsched.plugins.registry import FOLLOWS_RECORD
+from hpcsched.registration import FOLLOWS_RECORD
 from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.latency import Latency

@@ -8,7 +8,7 @@ from hpcsched import cli, hookimpl
 from hpcsched.dispatching.rules.reject import Reject
 from hpcsched.errors import InputError, PluginError
 from hpcsched.plugins.manager import build_registry, registry, stand_in
-from hpcsched.plugins.registry import Plugin
+from hpcsched.registration import Plugin
 from hpcsched.testing import RunScenario, UsePlugins, make_jobs, make_system
 
 SCENARIO = """\

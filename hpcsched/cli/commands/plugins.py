@@ -49,7 +49,7 @@ def show(
     """Show a plugin: its distribution, and its parameters."""
     from hpcsched.errors import Finding, InputError
     from hpcsched.plugins import manager
-    from hpcsched.plugins.registry import KINDS
+    from hpcsched.registration import KINDS
 
     kind = kind.replace("-", "_")
     if kind not in KINDS:

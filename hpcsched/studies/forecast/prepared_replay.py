@@ -6,7 +6,7 @@ import numpy as np
 
 from hpcsched.errors import Finding, InputError
 from hpcsched.plugins import manager
-from hpcsched.plugins.registry import FOLLOWS_RECORD
+from hpcsched.registration import FOLLOWS_RECORD
 from hpcsched.runs.assembly import assemble
 from hpcsched.runs.replaying import Workload, read_workload
 from hpcsched.runs.runner import parts_of

@@ -3,7 +3,7 @@
 from hpcsched.dispatching.problem import Objective
 from hpcsched.errors import Finding, InputError
 from hpcsched.plugins import manager
-from hpcsched.plugins.registry import FOLLOWS_RECORD
+from hpcsched.registration import FOLLOWS_RECORD
 from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.scenario import Scenario
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from hpcsched.errors import InputError, PluginError
-from hpcsched.plugins.registry import Installed, Plugin, Registry
+from hpcsched.plugins.registry import Installed, Registry
+from hpcsched.registration import Plugin
 from hpcsched.studies.experiment.execution import IndexWriter, Outcome, build_executor, run_cells
 from hpcsched.studies.experiment.executors.executor import Task
 from hpcsched.studies.experiment.folder import ExperimentFolder

@@ -10,7 +10,7 @@ import pytest
 from hpcsched import hookimpl
 from hpcsched.dispatching.decision import NOTHING, Decision, SolverCall, Start
 from hpcsched.errors import DecisionError, InputError
-from hpcsched.plugins.registry import Plugin
+from hpcsched.registration import Plugin
 from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.check import check_decision

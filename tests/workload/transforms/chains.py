@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from hpcsched.plugins.manager import build_registry
-from hpcsched.plugins.registry import KEEPS_REQUESTS
+from hpcsched.registration import KEEPS_REQUESTS
 from hpcsched.system.system import System
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.trace_source import TraceAccount
