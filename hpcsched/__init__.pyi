@@ -11,10 +11,10 @@ from hpcsched.dispatching.cp.formulations.hcp19 import hcp19 as hcp19
 from hpcsched.dispatching.cp.formulations.joint_now import joint_now as joint_now
 from hpcsched.dispatching.cp.formulations.pcp21 import pcp21 as pcp21
 from hpcsched.dispatching.decision import Decision as Decision
+from hpcsched.dispatching.decision import Reason as Reason
 from hpcsched.dispatching.decision import Start as Start
-from hpcsched.dispatching.decision_reasons import Reason as Reason
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher as Dispatcher
-from hpcsched.dispatching.job_events import JobEventObserver as JobEventObserver
+from hpcsched.dispatching.dispatcher_protocol import JobEventObserver as JobEventObserver
 from hpcsched.dispatching.problem import DispatchingProblem as DispatchingProblem
 from hpcsched.dispatching.problem import Objective as Objective
 from hpcsched.dispatching.problem import RunningJob as RunningJob

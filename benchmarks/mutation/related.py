@@ -16,7 +16,7 @@ RELATED = {
         "tests/properties",
         "tests/golden",
     ),
-    "hpcsched/dispatching/rules/expected_wait.py": (
+    "hpcsched/dispatching/rules/orders.py": (
         "tests/golden/test_queue_orders.py",
         "tests/golden/test_rules.py",
         "tests/dispatching/cp/test_expected_waits.py",

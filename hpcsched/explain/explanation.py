@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hpcsched.dispatching.decision_reasons import STARTS, ReasonKind
+from hpcsched.dispatching.decision import STARTS, ReasonKind
 from hpcsched.errors import HpcschedError
 from hpcsched.report.figures.run_series import ChosenFrom, choice_at, choices_of
 from hpcsched.runs.assembly import assemble_again

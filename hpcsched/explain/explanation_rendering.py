@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from hpcsched.dispatching.decision_reasons import ReasonKind
+from hpcsched.dispatching.decision import ReasonKind
 from hpcsched.explain.explanation import Explanation, HeldUp, JobFacts, Wait
 from hpcsched.workload.trace_calendar import Calendar
 

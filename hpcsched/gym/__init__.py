@@ -5,7 +5,7 @@ from hpcsched.registration import OptionalPackage
 # Before the imports that need it, so that the message tells how to install it.
 OptionalPackage("hpcsched.gym", "gymnasium", "gymnasium", "rl").require()
 
-from hpcsched.dispatching.rules.scoring_network import (  # noqa: E402
+from hpcsched.dispatching.rules.policy_order import (  # noqa: E402
     ScoringNetwork,
     parameter_count,
 )

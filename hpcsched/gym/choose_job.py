@@ -4,7 +4,7 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 
-from hpcsched.dispatching.rules.job_features import FeatureRows
+from hpcsched.dispatching.rules.policy_order import FeatureRows
 from hpcsched.gym.environment import DispatchingEnv, Scores
 
 

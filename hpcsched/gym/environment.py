@@ -8,8 +8,7 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 
-from hpcsched.dispatching.rules.job_features import FEATURES, FeatureRows
-from hpcsched.dispatching.rules.policy_order import PolicyOrder
+from hpcsched.dispatching.rules.policy_order import FEATURES, FeatureRows, PolicyOrder
 from hpcsched.errors import Finding, InputError
 from hpcsched.gym.conversation import Conversation, Question
 from hpcsched.runs.assembly import Assembly, assemble

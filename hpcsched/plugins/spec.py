@@ -81,8 +81,8 @@ def hpcsched_queue_orders() -> Iterable[Plugin]:
 
     A factory returns a `hpcsched.dispatching.rules.orders.QueueOrder`: the queue of a problem
     in the order in which to consider its jobs. One that also has the methods of
-    `hpcsched.dispatching.job_events.JobEventObserver` is told of starts and ends, as dispatchers
-    and allocators are.
+    `hpcsched.dispatching.dispatcher_protocol.JobEventObserver` is told of starts and ends, as
+    dispatchers and allocators are.
     """
 
 
@@ -130,8 +130,8 @@ def hpcsched_observers() -> Iterable[Plugin]:
     """Return observers, listed under `observers:` in a scenario.
 
     A factory returns a `hpcsched.simulation.observer.Observer`, which hears of every event and
-    cannot change what happens. One that is a `hpcsched.dispatching.additional.DataProvider` as well
-    tells dispatchers something.
+    cannot change what happens. One that is a
+    `hpcsched.dispatching.additional.DataProvider` as well tells dispatchers something.
     """
 
 

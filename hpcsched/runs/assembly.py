@@ -7,8 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
-from hpcsched.dispatching.dispatcher_protocol import Dispatcher
-from hpcsched.dispatching.job_events import JobEventObserver
+from hpcsched.dispatching.dispatcher_protocol import Dispatcher, JobEventObserver
 from hpcsched.dispatching.offline.offline_problem import PlansOffline
 from hpcsched.dispatching.problem import Objective
 from hpcsched.dispatching.recorded_due_times import FollowsRecord, RecordedStarts

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hpcsched.context import Context
-from hpcsched.dispatching.decision_reasons import STARTS, Reason, ReasonKind
+from hpcsched.dispatching.decision import STARTS, Reason, ReasonKind
 from hpcsched.dispatching.problem import RunningJob
 from hpcsched.parameters import Params
 from hpcsched.registration import builtin

@@ -30,8 +30,7 @@ from hpcsched.scenario import Scenario, load_scenario
 from hpcsched.scenario.review import not_reproducible
 from hpcsched.simulation.engine import Simulation, as_input_error, batches_in_order
 from hpcsched.simulation.event_loop import EventLoop
-from hpcsched.simulation.observer import Observer, close_observers
-from hpcsched.simulation.observer_data import givers_among
+from hpcsched.simulation.observer import Observer, close_observers, givers_among
 from hpcsched.simulation.occupancy import idle_system
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.replay_admission import admitted

@@ -14,8 +14,7 @@ from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import Duration, Listed, OneInputFile, Params, PositiveDuration
 from hpcsched.scenario.faults import refusal, refuse
 from hpcsched.scenario.key_path import KeyPath
-from hpcsched.simulation.failure_log import read_failures
-from hpcsched.simulation.failure_model import FailureModel, draw_failures
+from hpcsched.simulation.failure_model import FailureModel, draw_failures, read_failures
 from hpcsched.system.host_lists import expand
 from hpcsched.system.outages import Outage, OutageKind, Outages, node_numbers
 from hpcsched.system.system import System

@@ -8,12 +8,11 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import Protocol
 
-from hpcsched.dispatching.decision import Decision, Start
-from hpcsched.dispatching.decision_reasons import REASON_KINDS, Reason
+from hpcsched.dispatching.decision import REASON_KINDS, Decision, Reason, Start
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.errors import DecisionError, HpcschedError, PluginError
 from hpcsched.plugin_faults import culprit, raised
-from hpcsched.simulation.shared_resource_accounts import OverdrawError, SharedResourceAccounts
+from hpcsched.simulation.occupancy import OverdrawError, SharedResourceAccounts
 from hpcsched.system.space import (
     Allocation,
     NodeAllocation,

@@ -7,8 +7,7 @@ from time import perf_counter
 import numpy as np
 
 from hpcsched._core import NEVER, State
-from hpcsched.dispatching.decision import NOTHING, Decision
-from hpcsched.dispatching.decision_reasons import Reason
+from hpcsched.dispatching.decision import NOTHING, Decision, Reason
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
 from hpcsched.errors import DecisionError, HpcschedError
 from hpcsched.plugin_faults import FAULTS, named
@@ -17,13 +16,12 @@ from hpcsched.simulation.check import (
     check_decision,
     dispatcher_raised,
 )
-from hpcsched.simulation.observer_data import additional_data
+from hpcsched.simulation.observer import additional_data
 from hpcsched.simulation.occupancy import Snapshot
-from hpcsched.simulation.outage_reasons import OutageReasons
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.replay_eligibility import ReplayEligibility
 from hpcsched.simulation.replay_events import ReplayEvents
-from hpcsched.simulation.stranded import why_stranded
+from hpcsched.simulation.stranded import OutageReasons, why_stranded
 from hpcsched.system.space import Allocation, Interval, SlotMap, SlotSpace
 from hpcsched.system.system import IntArray
 

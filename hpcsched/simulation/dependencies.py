@@ -11,7 +11,7 @@ log.
 
 from collections.abc import Iterable
 
-from hpcsched.dispatching.decision_reasons import Reason
+from hpcsched.dispatching.decision import Reason
 from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.workload.job import Job
 

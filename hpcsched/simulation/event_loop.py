@@ -15,16 +15,15 @@ from hpcsched.dispatching.decision import NOTHING
 from hpcsched.dispatching.rules.core_rules import CoreRule
 from hpcsched.dispatching.rules.multifactor import MultifactorOrder
 from hpcsched.dispatching.rules.orders import ArrivalOrder, QueueOrder
-from hpcsched.simulation.column_checks import ColumnChecks
 from hpcsched.simulation.decision_requests import DecisionRequests
 from hpcsched.simulation.latency import LatencyAccount
 from hpcsched.simulation.parts import Parts
+from hpcsched.simulation.replay_admission import ColumnChecks, SharedResourceAdmission
 from hpcsched.simulation.replay_choices import choices_of, counts_slots, orders_of
 from hpcsched.simulation.replay_eligibility import ReplayEligibility
 from hpcsched.simulation.replay_events import ReplayEvents
 from hpcsched.simulation.replay_output import RunningJobs, Written, take_written
 from hpcsched.simulation.replay_predictions import ReplayPredictions
-from hpcsched.simulation.shared_resource_admission import SharedResourceAdmission
 from hpcsched.system.space import SlotMap, slots_per_node
 from hpcsched.system.system import IntArray
 from hpcsched.workload.job import LONGEST, TracedJob

@@ -5,8 +5,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from hpcsched.dispatching.additional import DataProvider
-from hpcsched.dispatching.dispatcher_protocol import Dispatcher
-from hpcsched.dispatching.job_events import JobEventObserver
+from hpcsched.dispatching.dispatcher_protocol import Dispatcher, JobEventObserver
 from hpcsched.dispatching.problem import Objective
 from hpcsched.dispatching.recorded_due_times import RecordedStarts
 from hpcsched.prediction.corrections import Correction, OneSecond

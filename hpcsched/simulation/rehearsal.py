@@ -4,10 +4,9 @@ import copy
 from typing import Any, Protocol
 
 from hpcsched.context import Context
-from hpcsched.dispatching.dispatcher_protocol import Dispatcher
+from hpcsched.dispatching.dispatcher_protocol import Dispatcher, JobEventObserver
 from hpcsched.dispatching.hyper.hyper_dispatcher import Hyper, make_hyper
 from hpcsched.dispatching.hyper.params import HyperParams
-from hpcsched.dispatching.job_events import JobEventObserver
 from hpcsched.prediction.corrections import Correction
 from hpcsched.prediction.predictors import RequestedTime
 from hpcsched.registration import builtin

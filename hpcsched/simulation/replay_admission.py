@@ -1,17 +1,171 @@
 """Admission of submitted jobs by their partitions, batch by batch."""
 
 from collections.abc import Iterable, Iterator
+from itertools import repeat
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from hpcsched._core import NumbersSeen
 from hpcsched.arrow_arrays import numpy_array
-from hpcsched.simulation.column_checks import LARGEST_AMOUNT
 from hpcsched.simulation.limits import Limits
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.records import REFUSALS
+from hpcsched.system.shared_resources import longest_stay
+from hpcsched.system.space import Amounts, most_draw, own_draw
+from hpcsched.system.system import IntArray, Request, System
+from hpcsched.workload.job import LARGEST_SUM, LONGEST
 from hpcsched.workload.job_batches import JobColumns, NeedsPythonError, RequestNumbers, records_of
+
+LARGEST_AMOUNT = 1 << 61
+"""Largest sum of requests of all jobs in the system, of any resource type."""
+
+
+class ColumnChecks:
+    """Checks of batches of jobs, one after another.
+
+    Every finding raises NeedsPythonError: the event loop in Python, with numbers of any size, names
+    the fault. A job may begin again at `again` at the latest.
+    """
+
+    def __init__(self, again: int = 0) -> None:
+        self._seen = NumbersSeen()
+        self._again = again
+        self._lasting = 0
+        self._last_submit = 0
+
+    def check_amounts(self, columns: JobColumns, asked: IntArray, present: IntArray) -> None:
+        """Check the sum of requests of the jobs in the system.
+
+        Parameters
+        ----------
+        asked
+            Amounts per unit of each request, `[S, R]`.
+        present
+            Amounts that jobs in the system ask for before the batch, `[R]`.
+
+        Raises
+        ------
+        NeedsPythonError
+            If the sum is too large.
+        """
+        units = columns.units.astype(np.float64)[:, None]
+        amounts = (asked[columns.request] * units).sum(axis=0)
+        if (amounts + present > LARGEST_AMOUNT).any():
+            raise NeedsPythonError("amounts that need more than 61 bits in all")
+
+    def check(self, columns: JobColumns, room: IntArray) -> None:
+        """Check a batch and count it.
+
+        Parameters
+        ----------
+        room
+            Units of each request that fit on the idle system, `[S]`.
+
+        Raises
+        ------
+        NeedsPythonError
+            If a job cannot be replayed in compiled code.
+        """
+        if not len(columns.job_id):
+            return
+        units, request = columns.units, columns.request
+        times = columns.submit_time, columns.run_time, columns.requested_time
+        if (
+            min(int(column.min()) for column in times) < 0
+            or max(int(column.max()) for column in times) > LONGEST
+            or int(columns.submit_time[0]) < self._last_submit
+            or (np.diff(columns.submit_time) < 0).any()
+        ):
+            raise NeedsPythonError("times that are out of order, or too large")
+        self._last_submit = int(columns.submit_time[-1])
+        self.lasting(int(np.maximum(columns.run_time, columns.requested_time).sum()))
+        think_times = numpy_array(columns.details.column("think_time"))
+        if think_times.min(initial=0) < 0 or think_times.max(initial=0) > LONGEST:
+            raise NeedsPythonError("times that are out of order, or too large")
+        self.lasting(int(think_times.sum()))
+        if (units < 1).any() or ((units > room[request]) & (columns.refusals < 0)).any():
+            raise NeedsPythonError("jobs that do not fit on the system")
+        if not self._seen.add_all(columns.job_id):
+            raise NeedsPythonError("job numbers that come twice")
+
+    def lasting(self, seconds: int) -> None:
+        """Add run times, in seconds, to the sum so far.
+
+        Raises
+        ------
+        NeedsPythonError
+            If the sum is too large.
+        """
+        self._lasting += seconds
+        if max(self._last_submit, self._again) + self._lasting > LARGEST_SUM:
+            raise NeedsPythonError("times that are too large in all")
+
+
+_OVER_SHARED_RESOURCE = REFUSALS.index("over_shared_resource")
+
+_Asked = tuple[int, int, tuple[tuple[str, int], ...]]
+"""Number of a job's request, its units, and the draws that the trace states."""
+
+
+class SharedResourceAdmission:
+    """Refusal of jobs that could never run to their predicted end, for all shared resources."""
+
+    def __init__(self, system: System) -> None:
+        self._system = system
+        self._traced = any(resource.draw.traced for resource in system.shared_resources)
+        self._stays: dict[Amounts, int] = {}
+        self._of_batch = np.empty(0, dtype=np.int64)
+
+    def begin(self, columns: JobColumns) -> IntArray:
+        """Begin a batch; return the amounts that its jobs draw wherever they run, `[B, P]`.
+
+        Raises
+        ------
+        NeedsPythonError
+            If amounts are too large.
+        """
+        if not self._system.shared_resources:
+            return np.empty((len(columns.units), 0), dtype=np.int64)
+        place: dict[_Asked, int] = {}
+        places = [place.setdefault(asked, len(place)) for asked in self._asked(columns)]
+        requests = [
+            columns.requests[number]._replace(units=units, shared_requests=drawn)
+            for number, units, drawn in place
+        ]
+        stays = np.array(list(map(self._stay, requests)), dtype=np.int64)
+        draws = [own_draw(self._system, request) for request in requests]
+        self._of_batch = stays[places]
+        return np.array(draws, dtype=np.int64).reshape(-1, len(self._system.shared_resources))[
+            places
+        ]
+
+    def _asked(self, columns: JobColumns) -> Iterable[_Asked]:
+        drawn: Iterable[tuple[tuple[str, int], ...]] = repeat((), len(columns.units))
+        if self._traced:
+            told = columns.details.column("shared_requests").to_pylist()
+            drawn = (tuple(requests or ()) for requests in told)
+        return zip(columns.request.tolist(), columns.units.tolist(), drawn, strict=True)
+
+    def refuse(self, refused: IntArray, predicted: IntArray) -> None:
+        """Refuse the jobs of the batch that could never run, given their predictions."""
+        if self._system.shared_resources:
+            refused[(predicted > self._of_batch) & (refused < 0)] = _OVER_SHARED_RESOURCE
+
+    def refusal(self, k: int, predicted: int) -> int:
+        """Return why job `k` of the batch is refused, given its prediction; -1 if it is not."""
+        never = bool(self._system.shared_resources) and predicted > self._of_batch[k]
+        return _OVER_SHARED_RESOURCE if never else -1
+
+    def _stay(self, request: Request) -> int:
+        draw = most_draw(self._system, request)
+        if max(draw) > LARGEST_AMOUNT:
+            raise NeedsPythonError("jobs that draw amounts of more than 61 bits")
+        if draw not in self._stays:
+            self._stays[draw] = longest_stay(self._system.shared_resources, draw)
+        return self._stays[draw]
+
 
 _WHERE = ("partition", "queue", "group", "application", "partition_name", "queue_name")
 """Columns by which a job belongs to a partition."""

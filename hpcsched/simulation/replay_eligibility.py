@@ -12,12 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 from hpcsched._core import NEVER, State
-from hpcsched.dispatching.decision_reasons import Reason
+from hpcsched.dispatching.decision import Reason
 from hpcsched.dispatching.problem import RunningJob, WaitingJob
 from hpcsched.simulation.dependencies import Dependencies
-from hpcsched.simulation.limits import Account, Limits
+from hpcsched.simulation.limits import Account, Limits, RecordedLimits
 from hpcsched.simulation.parts import Parts
-from hpcsched.simulation.recorded_limits import RecordedLimits
 from hpcsched.workload.job import Job
 
 _Together = Account | int

@@ -7,13 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hpcsched._core import NEVER, EventKind, State
-from hpcsched.dispatching.decision import NOTHING, Decision
-from hpcsched.dispatching.decision_reasons import Reason
+from hpcsched.dispatching.decision import NOTHING, Decision, Reason
 from hpcsched.dispatching.problem import RunningJob, WaitingJob, waiting_job
 from hpcsched.errors import PluginError
-from hpcsched.simulation.late_starts import LateStarts
-from hpcsched.simulation.listeners import listeners
-from hpcsched.simulation.observer_data import additional_data
+from hpcsched.simulation.observer import additional_data, listeners
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.records import (
     REFUSALS,
@@ -26,7 +23,7 @@ from hpcsched.simulation.records import (
     remarks_of,
 )
 from hpcsched.simulation.replay_eligibility import ReplayEligibility
-from hpcsched.simulation.stranded import Stranded
+from hpcsched.simulation.stranded import LateStarts, Stranded
 from hpcsched.system.space import Allocation, NodeAllocation
 from hpcsched.workload.job import TracedJob
 

@@ -13,10 +13,15 @@ from hpcsched._core import State
 from hpcsched.dispatching.rules.orders import QueueOrder
 from hpcsched.prediction.predictor import PredictorDriver, corrected_run_time
 from hpcsched.prediction.predictors import Actual, RequestedTime
-from hpcsched.simulation.column_checks import ColumnChecks
-from hpcsched.simulation.order_keys import Considered, keys_of, set_key, unit_demands
 from hpcsched.simulation.parts import Parts
-from hpcsched.simulation.replay_choices import KNOWN_CORRECTIONS
+from hpcsched.simulation.replay_admission import ColumnChecks
+from hpcsched.simulation.replay_choices import (
+    KNOWN_CORRECTIONS,
+    Considered,
+    keys_of,
+    set_key,
+    unit_demands,
+)
 from hpcsched.simulation.replay_output import ENDED
 from hpcsched.system.system import IntArray
 from hpcsched.workload.job import Job, TracedJob

@@ -10,7 +10,7 @@ import numpy as np
 
 from hpcsched.dispatching.additional import DataProvider
 from hpcsched.dispatching.allocator import Allocator, Room, allocation_fault, slot_fault
-from hpcsched.dispatching.decision_reasons import STARTS, Reason
+from hpcsched.dispatching.decision import STARTS, Reason
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
 from hpcsched.dispatching.rules.allocators import FirstFit

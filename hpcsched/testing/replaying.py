@@ -19,8 +19,7 @@ from hpcsched.audit.outage_checks import check_outages
 from hpcsched.audit.partitions import check_partitions
 from hpcsched.audit.shared_resource_checks import check_shared_resources
 from hpcsched.dispatching.allocator import Allocator
-from hpcsched.dispatching.dispatcher_protocol import Dispatcher
-from hpcsched.dispatching.job_events import JobEventObserver
+from hpcsched.dispatching.dispatcher_protocol import Dispatcher, JobEventObserver
 from hpcsched.dispatching.objectives import BoundedSlowdown
 from hpcsched.dispatching.problem import RunningJob
 from hpcsched.dispatching.rules.allocators import FirstFit

@@ -2,7 +2,7 @@
 
 from itertools import islice
 
-from hpcsched.dispatching.problem_shared_resources import shared_resources_of
+from hpcsched.dispatching.problem import shared_resources_of
 from hpcsched.system.shared_resources import Change, Draw, SharedResource
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing import make_problem, make_system

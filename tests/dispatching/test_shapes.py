@@ -1,6 +1,6 @@
 """Shapes of requests on nodes of 4 and 6 cores."""
 
-from hpcsched.dispatching.shapes import shape_of
+from hpcsched.dispatching.core_state import shape_of
 from hpcsched.system.system import Request
 from tests.builders import one_type
 

@@ -11,7 +11,7 @@ import pytest
 
 from hpcsched import Decision, DispatchingProblem, Plugin, hookimpl
 from hpcsched.cli import main
-from hpcsched.dispatching.decision_reasons import Reason
+from hpcsched.dispatching.decision import Reason
 from hpcsched.explain.explanation import traced_facts
 from hpcsched.system.system import Request
 from hpcsched.testing import UsePlugins

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from hpcsched.dispatching.decision_reasons import ReasonKind
+from hpcsched.dispatching.decision import ReasonKind
 from hpcsched.explain.explanation import Explanation, HeldUp, JobFacts, Overtaking, Wait
 from hpcsched.explain.explanation_rendering import explanation_content, explanation_text
 from hpcsched.report.figures.run_series import ChosenFrom

@@ -9,8 +9,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import hpcsched
-from hpcsched.dispatching.rules.job_features import FEATURES
-from hpcsched.dispatching.rules.scoring_network import ScoringNetwork, parameter_count
+from hpcsched.dispatching.rules.policy_order import FEATURES, ScoringNetwork, parameter_count
 from hpcsched.errors import InputError
 from hpcsched.gym.environment import DispatchingEnv
 from tests.gym.samples import BURST, bursts

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import differential_evolution
 
-from hpcsched.dispatching.rules.scoring_network import ScoringNetwork, parameter_count
+from hpcsched.dispatching.rules.policy_order import ScoringNetwork, parameter_count
 from hpcsched.gym import DispatchingEnv
 from tests.gym.samples import BURST, bursts
 from tests.gym.test_environment import SMALL, played

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 from hypothesis import strategies as st
 
 from hpcsched.dispatching.allocator import Allocator
-from hpcsched.dispatching.decision_reasons import Reason
+from hpcsched.dispatching.decision import Reason
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
+from hpcsched.dispatching.rules.allocators import Balanced, Hybrid, Weighted
 from hpcsched.dispatching.rules.core_rules import (
     OPTIONS,
     conservative_rule,
@@ -18,9 +19,7 @@ from hpcsched.dispatching.rules.core_rules import (
     relaxed_rule,
     slack_rule,
 )
-from hpcsched.dispatching.rules.expected_wait import ExpectedWaitOrder
-from hpcsched.dispatching.rules.orders import QueueOrder, slowdown_order
-from hpcsched.dispatching.rules.scarce_resources import Balanced, Hybrid, Weighted
+from hpcsched.dispatching.rules.orders import ExpectedWaitOrder, QueueOrder, slowdown_order
 from hpcsched.prediction.predictors import LastTwo, LastTwoParams, RequestedTime
 from hpcsched.simulation.engine import Simulation
 from hpcsched.simulation.latency import Latency

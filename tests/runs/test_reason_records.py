@@ -6,8 +6,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from hpcsched.dispatching.decision import Decision, Start
-from hpcsched.dispatching.decision_reasons import Reason
+from hpcsched.dispatching.decision import Decision, Reason, Start
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.errors import InputError
 from hpcsched.runs.reason_records import (

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from hpcsched.dispatching.decision import Decision
-from hpcsched.dispatching.decision_reasons import Reason
+from hpcsched.dispatching.decision import Decision, Reason
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.errors import DecisionError
 from hpcsched.simulation.observer import Observer

@@ -4,8 +4,7 @@ from typing import Any, cast
 
 import pytest
 
-from hpcsched.dispatching.decision import NOTHING, Decision, Start
-from hpcsched.dispatching.decision_reasons import Reason
+from hpcsched.dispatching.decision import NOTHING, Decision, Reason, Start
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.errors import DecisionError
 from hpcsched.simulation.check import check_decision

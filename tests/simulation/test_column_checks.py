@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hpcsched.simulation.column_checks import ColumnChecks
+from hpcsched.simulation.replay_admission import ColumnChecks
 from hpcsched.system.system import IntArray
 from hpcsched.workload.job_batches import NO_JOBS, JobColumns, NeedsPythonError
 from tests.builders import traced

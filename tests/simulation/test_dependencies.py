@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched.dispatching.decision import Decision, Start
-from hpcsched.dispatching.rules.reject import Reject
+from hpcsched.dispatching.rules.recorded import Reject
 from hpcsched.errors import DecisionError, PluginError
 from hpcsched.simulation.observer import Observer
 from hpcsched.system.outages import Outage, Outages

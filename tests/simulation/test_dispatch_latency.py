@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from hpcsched.cli import main
 from hpcsched.dispatching.decision import Decision, SolverCall
-from hpcsched.dispatching.rules.reject import Reject
+from hpcsched.dispatching.rules.recorded import Reject
 from hpcsched.errors import DecisionError, InputError
 from hpcsched.metrics.capacity import loss_of_capacity
 from hpcsched.metrics.metric import RunTables

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hpcsched.dispatching.decision import Decision
-from hpcsched.dispatching.rules.reject import Reject
+from hpcsched.dispatching.rules.recorded import Reject
 from hpcsched.errors import DecisionError, HpcschedError, PluginError
 from hpcsched.prediction.predictors import RequestedTime
 from hpcsched.simulation.engine import AHEAD, Simulation

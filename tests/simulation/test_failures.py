@@ -8,8 +8,12 @@ from statistics import mean
 import pytest
 
 from hpcsched.errors import InputError
-from hpcsched.simulation.failure_log import read_failures
-from hpcsched.simulation.failure_model import FailureModel, _exponential, draw_failures
+from hpcsched.simulation.failure_model import (
+    FailureModel,
+    _exponential,
+    draw_failures,
+    read_failures,
+)
 from hpcsched.system.outages import Outage, down_time
 from hpcsched.system.system import NodeGroup, System
 

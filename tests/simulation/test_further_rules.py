@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
-from hpcsched.dispatching.rules.allocators import FirstFit
+from hpcsched.dispatching.rules.allocators import Balanced, FirstFit, Hybrid, Weighted
 from hpcsched.dispatching.rules.core_rules import (
     OPTIONS,
     Compression,
@@ -19,10 +19,8 @@ from hpcsched.dispatching.rules.core_rules import (
     slack_rule,
     slurm_backfill_rule,
 )
-from hpcsched.dispatching.rules.expected_wait import ExpectedWaitOrder
-from hpcsched.dispatching.rules.orders import slowdown_order
+from hpcsched.dispatching.rules.orders import ExpectedWaitOrder, slowdown_order
 from hpcsched.dispatching.rules.rule_params import SlurmBackfillParams
-from hpcsched.dispatching.rules.scarce_resources import Balanced, Hybrid, Weighted
 from hpcsched.prediction.predictors import RequestedTime
 from hpcsched.system.outages import Outage, Outages
 from hpcsched.workload.job import TracedJob

@@ -12,8 +12,8 @@ from hpcsched.dispatching.rules.orders import KeyOrder
 from hpcsched.errors import PluginError
 from hpcsched.prediction.predictors import RequestedTime
 from hpcsched.simulation.event_loop import EventLoop
-from hpcsched.simulation.order_keys import keys_of
 from hpcsched.simulation.parts import Parts
+from hpcsched.simulation.replay_choices import keys_of
 from hpcsched.system.outages import Outage, Outages
 from hpcsched.system.shared_resources import Change, Draw, SharedResource
 from hpcsched.system.system import NodeGroup, System

@@ -1,8 +1,7 @@
 """Who is told of which event, and in which order."""
 
 from hpcsched.dispatching.problem import RunningJob
-from hpcsched.simulation.listeners import listeners
-from hpcsched.simulation.observer import Observer
+from hpcsched.simulation.observer import Observer, listeners
 from hpcsched.simulation.records import RoundRecord
 
 

@@ -4,9 +4,13 @@ import numpy as np
 import pytest
 
 from hpcsched.dispatching.problem import waiting_job
-from hpcsched.dispatching.rules.expected_wait import ExpectedWaitOrder
-from hpcsched.dispatching.rules.orders import ArrivalOrder, KeyOrder, slowdown_order
-from hpcsched.simulation.order_keys import Considered, halves, keys_of, set_key, unit_demands
+from hpcsched.dispatching.rules.orders import (
+    ArrivalOrder,
+    ExpectedWaitOrder,
+    KeyOrder,
+    slowdown_order,
+)
+from hpcsched.simulation.replay_choices import Considered, halves, keys_of, set_key, unit_demands
 from hpcsched.workload.job_batches import JobColumns, RequestNumbers, columns_of
 from tests.builders import ORDERS, alike, traced
 

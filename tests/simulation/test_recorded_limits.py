@@ -1,7 +1,7 @@
 """Limits of a cluster in a simulation: groups of jobs overlap, and running jobs count in them."""
 
 from hpcsched.dispatching.problem import RunningJob
-from hpcsched.simulation.recorded_limits import RecordedLimits
+from hpcsched.simulation.limits import RecordedLimits
 from hpcsched.system.cluster import ClusterLimit
 from hpcsched.system.group_limits import LimitedJob
 from hpcsched.system.space import NodeAllocation

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hpcsched.simulation.records import REFUSALS
-from hpcsched.simulation.shared_resource_admission import SharedResourceAdmission
+from hpcsched.simulation.replay_admission import SharedResourceAdmission
 from hpcsched.system.shared_resources import Change, Draw, SharedResource
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job_batches import JobColumns, RequestNumbers, columns_of

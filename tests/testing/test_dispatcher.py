@@ -4,10 +4,9 @@ from itertools import cycle
 
 import pytest
 
-from hpcsched.dispatching.decision import Decision, Start
-from hpcsched.dispatching.decision_reasons import Reason, ReasonKind
+from hpcsched.dispatching.decision import Decision, Reason, ReasonKind, Start
 from hpcsched.dispatching.problem import DispatchingProblem
-from hpcsched.dispatching.rules.reject import Reject
+from hpcsched.dispatching.rules.recorded import Reject
 from hpcsched.errors import DecisionError
 from hpcsched.system.space import NodeAllocation
 from hpcsched.testing import check_dispatcher

@@ -5,7 +5,7 @@ from types import ModuleType
 import pytest
 
 from hpcsched import cli, hookimpl
-from hpcsched.dispatching.rules.reject import Reject
+from hpcsched.dispatching.rules.recorded import Reject
 from hpcsched.errors import InputError, PluginError
 from hpcsched.plugins.manager import build_registry, registry, stand_in
 from hpcsched.registration import Plugin

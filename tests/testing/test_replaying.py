@@ -2,7 +2,7 @@
 
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.problem import DispatchingProblem
-from hpcsched.dispatching.rules.reject import Reject
+from hpcsched.dispatching.rules.recorded import Reject
 from hpcsched.prediction.corrections import ToRequestedTime
 from hpcsched.system.outages import Outage, Outages
 from hpcsched.testing import make_jobs, make_system

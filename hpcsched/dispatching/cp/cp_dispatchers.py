@@ -39,8 +39,7 @@ from hpcsched.dispatching.planning.search_objective import (
 )
 from hpcsched.dispatching.planning.selection import LARGEST, SelectionOptions
 from hpcsched.dispatching.problem import WaitingJob
-from hpcsched.dispatching.rules.expected_wait import ExpectedWaitOrder
-from hpcsched.dispatching.rules.orders import QueueOrder
+from hpcsched.dispatching.rules.orders import ExpectedWaitOrder, QueueOrder
 from hpcsched.dispatching.search.order_search import Effort, OrderSearch, random_state
 from hpcsched.errors import Finding, InputError
 from hpcsched.parameters import NONE

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 
 from hpcsched.dispatching.allocator import Allocator
-from hpcsched.dispatching.decision import Decision, Start
-from hpcsched.dispatching.decision_reasons import ReasonKind
+from hpcsched.dispatching.decision import Decision, ReasonKind, Start
 from hpcsched.dispatching.offline.offline_problem import OfflinePlan
 from hpcsched.dispatching.planning.plan_execution import planned_reasons
 from hpcsched.dispatching.problem import DispatchingProblem

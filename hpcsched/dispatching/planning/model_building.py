@@ -41,7 +41,7 @@ from hpcsched.dispatching.planning.shared_resource_data import (
     shared_resource_data,
 )
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
-from hpcsched.dispatching.rules.round_shared_resources import RoundSharedResources
+from hpcsched.dispatching.rules.workspace import RoundSharedResources
 from hpcsched.system.system import IntArray, System
 
 BoolArray = npt.NDArray[np.bool_]

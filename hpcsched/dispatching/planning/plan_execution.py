@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 from hpcsched._core import Rule
 from hpcsched.dispatching.allocator import Allocator
-from hpcsched.dispatching.decision import Decision, Start
-from hpcsched.dispatching.decision_reasons import Reason, ReasonKind
+from hpcsched.dispatching.decision import Decision, Reason, ReasonKind, Start
 from hpcsched.dispatching.planning.model_data import Plan
 from hpcsched.dispatching.planning.selection import Selection
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob

@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
-from hpcsched.dispatching.problem_shared_resources import allocated_draws
+from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob, allocated_draws
 from hpcsched.system.shared_resources import longest_stay, period_of, settled_from, steps_from
 from hpcsched.system.space import Amounts, most_draw
 from hpcsched.system.system import IntArray

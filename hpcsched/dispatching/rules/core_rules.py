@@ -13,13 +13,15 @@ from hpcsched import _core
 from hpcsched._core import NEVER, Rule, WaitReason
 from hpcsched.context import Context
 from hpcsched.dispatching.allocator import Allocator
-from hpcsched.dispatching.decision import NOTHING, Decision
-from hpcsched.dispatching.decision_reasons import Reason, ReasonKind
+from hpcsched.dispatching.decision import NOTHING, Decision, Reason, ReasonKind
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
-from hpcsched.dispatching.rules.core_calls import CoreCalls, starts_of
-from hpcsched.dispatching.rules.expected_wait import ExpectedWaitOrder
-from hpcsched.dispatching.rules.orders import ArrivalOrder, QueueOrder, sorted_queue
-from hpcsched.dispatching.rules.problem_state import ProblemState
+from hpcsched.dispatching.rules.core_calls import CoreCalls, ProblemState, starts_of
+from hpcsched.dispatching.rules.orders import (
+    ArrivalOrder,
+    ExpectedWaitOrder,
+    QueueOrder,
+    sorted_queue,
+)
 from hpcsched.dispatching.rules.rule_params import (
     ConservativeParams,
     EasyParams,

@@ -6,16 +6,26 @@ Times are predicted run times, `area` is demand × time (Goponenko et al., DEBS 
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, Self
+
+import numpy as np
 
 from hpcsched.context import Context
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
-from hpcsched.dispatching.rules.rule_params import ShortestJobParams, SlowdownParams
+from hpcsched.dispatching.rules.rule_params import (
+    ExpectedWaitParams,
+    ShortestJobParams,
+    SlowdownParams,
+)
 from hpcsched.errors import PluginError
 from hpcsched.parameters import Params
 from hpcsched.plugin_faults import is_third_party, named
+from hpcsched.portable_math import log, of_each, power
 from hpcsched.registration import builtin
+from hpcsched.system.system import IntArray, System
+from hpcsched.workload.job import WaitClass
 
 
 class QueueOrder(Protocol):
@@ -193,3 +203,216 @@ def make_largest_area(_params: Params, _context: Context) -> KeyOrder:
 def make_smallest_product(_params: Params, _context: Context) -> KeyOrder:
     """Create the queue order `spf`."""
     return KeyOrder(smallest_product)
+
+
+_STEPS = 2**20
+"""Resolution of the divisors of wait times: they are rounded to 2⁻²⁰ and scaled to integers."""
+
+
+def _cube_root(x: float) -> float:
+    return power(x, 1 / 3)
+
+
+def _log2(x: float) -> float:
+    return log(x) / log(2.0)
+
+
+def _log10(x: float) -> float:
+    return log(x) / log(10.0)
+
+
+def wfp3(system: System) -> QueueOrder:
+    """Return the order by (wait / run time)³ × processors, the largest first.
+
+    It favours large jobs and those that have waited long in relation to their run time. Source:
+    Tang, Lan, Desai, Buettner, *Fault-aware, utility-based job scheduling on Blue Gene/P systems*,
+    2009.
+    """
+    # Cube roots have the same order: wait × ∛processors / run time.
+    return WaitOver(
+        lambda job: _parts(_run_time(job) / of_each(_cube_root, _processors(job, system)))
+    )
+
+
+def unicef(system: System) -> QueueOrder:
+    """Return the order by wait / (run time × log₂ processors), the largest first.
+
+    It favours small jobs; those of one processor come before all others once they have waited.
+    Source: as for `wfp3`.
+    """
+    return WaitOver(lambda job: _parts(_run_time(job) * of_each(_log2, _processors(job, system))))
+
+
+def f1(system: System) -> QueueOrder:
+    """Return the order by log₁₀(run time) × processors + 870 × log₁₀(submit time), ascending.
+
+    Notes
+    -----
+    F1 to F4 were fitted to schedules of small sets of jobs by Carastan-Santos and de Camargo,
+    *Obtaining dynamic scheduling policies with simulation and machine learning*, SC 2017, table 3.
+    Submit times are seconds since the trace's own second 0, and at least 1.
+    """
+    return _fitted(system, lambda r, n: of_each(_log10, r) * n, 870)
+
+
+def f2(system: System) -> QueueOrder:
+    """Return the order by √(run time) × processors + 25,600 × log₁₀(submit time), ascending."""
+    return _fitted(system, lambda r, n: np.sqrt(r) * n, 2.56e4)
+
+
+def f3(system: System) -> QueueOrder:
+    """Return the order by run time × processors + 6,860,000 × log₁₀(submit time), ascending."""
+    return _fitted(system, lambda r, n: r * n, 6.86e6)
+
+
+def f4(system: System) -> QueueOrder:
+    """Return the order by run time × √processors + 530,000 × log₁₀(submit time), ascending."""
+    return _fitted(system, lambda r, n: r * np.sqrt(n), 5.3e5)
+
+
+def _fitted(system: System, size: Any, weight: float) -> QueueOrder:
+    def key(job: Any) -> Any:
+        submit_time = np.asarray(job.submit_time, dtype=np.float64)
+        submitted = of_each(_log10, np.maximum(submit_time, 1))
+        value = size(_run_time(job), _processors(job, system)) + weight * submitted
+        # Numbers from 0 on are ordered as the integers that have the same bits.
+        return np.asarray(value, dtype=np.float64).view(np.int64)[()]
+
+    return KeyOrder(key)
+
+
+def _run_time(job: Any) -> Any:
+    return np.asarray(job.predicted_run_time, dtype=np.float64)
+
+
+def _processors(job: Any, system: System) -> Any:
+    first = next(total for total in system.totals if total)
+    return np.asarray(job.demand, dtype=np.float64) * (first / system.full_demand)
+
+
+def _parts(value: Any) -> Any:
+    """Return a positive number in integer steps of 2⁻²⁰, at least one."""
+    return np.maximum(np.rint(value * _STEPS), 1).astype(np.int64)[()]
+
+
+@builtin("queue_order", "wfp3", summary="largest (wait / run time)³ × processors first")
+def make_wfp3(_params: Params, context: Context) -> QueueOrder:
+    """Create the queue order `wfp3` for the scenario's system."""
+    return wfp3(context.system)
+
+
+@builtin("queue_order", "unicef", summary="largest wait / (run time × log₂ processors) first")
+def make_unicef(_params: Params, context: Context) -> QueueOrder:
+    """Create the queue order `unicef` for the scenario's system."""
+    return unicef(context.system)
+
+
+@builtin(
+    "queue_order", "f1", summary="smallest log₁₀(run time) × processors + 870 × log₁₀(submit time)"
+)
+def make_f1(_params: Params, context: Context) -> QueueOrder:
+    """Create the queue order `f1` for the scenario's system."""
+    return f1(context.system)
+
+
+@builtin(
+    "queue_order", "f2", summary="smallest √(run time) × processors + 25600 × log₁₀(submit time)"
+)
+def make_f2(_params: Params, context: Context) -> QueueOrder:
+    """Create the queue order `f2` for the scenario's system."""
+    return f2(context.system)
+
+
+@builtin(
+    "queue_order", "f3", summary="smallest run time × processors + 6.86e6 × log₁₀(submit time)"
+)
+def make_f3(_params: Params, context: Context) -> QueueOrder:
+    """Create the queue order `f3` for the scenario's system."""
+    return f3(context.system)
+
+
+@builtin(
+    "queue_order", "f4", summary="smallest run time × √processors + 5.3e5 × log₁₀(submit time)"
+)
+def make_f4(_params: Params, context: Context) -> QueueOrder:
+    """Create the queue order `f4` for the scenario's system."""
+    return f4(context.system)
+
+
+@builtin(
+    "queue_order",
+    "expected-wait",
+    ExpectedWaitParams,
+    summary="largest wait time over the wait that is expected in its queue first",
+    aliases=("expected_wait",),
+)
+@dataclass(frozen=True)
+class ExpectedWaitOrder:
+    """Queue order by wait time over expected wait, the largest ratio first.
+
+    The expected wait of a class of jobs is the papers' ewt of a queue. Sources: Galleguillos et
+    al., Data-driven job dispatching in HPC systems, MOD 2017, section 4; Galleguillos, thesis 2020,
+    section 2.3.
+
+    Attributes
+    ----------
+    other
+        Expected wait of jobs in no listed class, in seconds.
+    waits
+        Expected wait, in seconds, by number of the queue or partition, or by the smallest size of a
+        class of sizes.
+    """
+
+    other: int
+    waits: Mapping[int, int] = field(default_factory=dict)
+    by: WaitClass = WaitClass.QUEUE
+
+    @classmethod
+    def build(cls, params: ExpectedWaitParams, _context: Context) -> Self:
+        """Create the order from its parameters."""
+        return cls(params.other, params.waits, params.by)
+
+    def of(self, jobs: Sequence[WaitingJob]) -> IntArray:
+        """Return the expected waits of jobs, `[J]`, in seconds."""
+        numbers = [self.by.number(job.job) for job in jobs]
+        return self.of_numbers(np.array(numbers, dtype=np.int64))
+
+    def of_numbers(self, numbers: IntArray) -> IntArray:
+        """Return the expected waits of jobs given by their class numbers.
+
+        Parameters
+        ----------
+        numbers
+            Number of each job's queue or partition, or its number of units, `[J]`.
+
+        Returns
+        -------
+        IntArray
+            Expected waits in seconds, `[J]`.
+        """
+        if self.by is WaitClass.UNITS:
+            # 0 stands for sizes below the smallest class, which have the wait `other`.
+            bounds = np.array([0, *sorted(self.waits)], dtype=np.int64)
+            numbers = bounds[np.searchsorted(bounds, numbers, side="right") - 1]
+        # Few classes and many jobs: each class is looked up once.
+        unlike, place = np.unique(numbers, return_inverse=True)
+        waits = [self.waits.get(number, self.other) for number in unlike.tolist()]
+        return np.array(waits, dtype=np.int64)[place]
+
+    @property
+    def largest(self) -> int:
+        """Largest expected wait of all classes, in seconds."""
+        return max([self.other, *self.waits.values()])
+
+    def sort(self, problem: DispatchingProblem) -> Sequence[WaitingJob]:
+        """Return the queue by (t − qᵢ) / ewtᵢ, the largest first.
+
+        Ties go to the smallest area: demand × predicted run time.
+        """
+        expected = self.of(problem.queue).tolist()
+        # Negated wait, so that an ascending sort has the largest ratio first.
+        keys = {
+            job.job_id: ((job.submit_time - problem.now) / wait, job.area)
+            for job, wait in zip(problem.queue, expected, strict=True)
+        }
+        return sorted(problem.queue, key=lambda job: keys[job.job_id])

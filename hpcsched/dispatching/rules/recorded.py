@@ -14,6 +14,15 @@ from hpcsched.errors import Finding, InputError
 from hpcsched.registration import FOLLOWS_RECORD, builtin
 
 
+@builtin("dispatcher", "reject", summary="refuses every job: measures the simulator alone")
+class Reject:
+    """Dispatcher that rejects every job, like AccaSim's (thesis 2020, section 3.4)."""
+
+    def dispatch(self, problem: DispatchingProblem) -> Decision:
+        """Reject the whole queue."""
+        return Decision(rejected=tuple(job.job_id for job in problem.queue))
+
+
 @builtin(
     "dispatcher",
     "recorded",

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 
 from hpcsched.dispatching.decision import Decision
-from hpcsched.dispatching.dispatcher_protocol import Dispatcher
+from hpcsched.dispatching.dispatcher_protocol import Dispatcher, JobEventObserver
 from hpcsched.dispatching.hyper.hyper_dispatcher import (
     Hyper,
     Member,
@@ -17,7 +17,6 @@ from hpcsched.dispatching.hyper.hyper_dispatcher import (
     Rehearsal,
 )
 from hpcsched.dispatching.hyper.params import HyperParams
-from hpcsched.dispatching.job_events import JobEventObserver
 from hpcsched.dispatching.objectives import WaitTime
 from hpcsched.dispatching.problem import DispatchingProblem, Objective
 from hpcsched.dispatching.rules.core_rules import easy_rule

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 
 from hpcsched.dispatching.cp.model_solving import Answer
-from hpcsched.dispatching.decision import Decision, Start
-from hpcsched.dispatching.decision_reasons import STARTS, Reason
+from hpcsched.dispatching.decision import STARTS, Decision, Reason, Start
 from hpcsched.dispatching.objectives import AF
 from hpcsched.dispatching.offline.plan_replay import ZERO_LENGTH_FIRST, ReplaysPlan
 from hpcsched.dispatching.planning.model_data import Plan

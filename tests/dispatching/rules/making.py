@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
+from hpcsched.dispatching.rules.allocators import Balanced, Hybrid, Weighted
 from hpcsched.dispatching.rules.core_rules import (
     CoreRule,
     conservative_rule,
@@ -12,8 +13,7 @@ from hpcsched.dispatching.rules.core_rules import (
     relaxed_rule,
     slack_rule,
 )
-from hpcsched.dispatching.rules.expected_wait import ExpectedWaitOrder
-from hpcsched.dispatching.rules.scarce_resources import Balanced, Hybrid, Weighted
+from hpcsched.dispatching.rules.orders import ExpectedWaitOrder
 from tests.builders import ALLOCATORS, ORDERS, lists
 
 Make = Callable[[], Dispatcher]

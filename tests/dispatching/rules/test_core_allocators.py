@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 
 from hpcsched import _core
-from hpcsched.dispatching.rules.allocators import BestFit, FirstFit
-from hpcsched.dispatching.rules.core_allocators import (
+from hpcsched.dispatching.rules.allocators import Balanced, BestFit, FirstFit, Weighted
+from hpcsched.dispatching.rules.core_calls import (
     PythonAllocator,
     chooses_slots,
     core_allocator,
     scarce_resource_mask,
 )
-from hpcsched.dispatching.rules.scarce_resources import Balanced, Weighted
 from hpcsched.system.space import NodeAllocation
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing import make_problem, make_system

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from hpcsched.dispatching.rules.job_features import FEATURES, job_features
+from hpcsched.dispatching.rules.policy_order import FEATURES, job_features
 from hpcsched.testing import make_problem, make_system
 
 TABLE = """

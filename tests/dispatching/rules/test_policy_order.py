@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from hpcsched.dispatching.rules.job_features import FEATURES
-from hpcsched.dispatching.rules.policy_order import PolicyOrder
+from hpcsched.dispatching.rules.policy_order import FEATURES, PolicyOrder
 from hpcsched.errors import PluginError
 from hpcsched.testing import make_problem, make_system
 

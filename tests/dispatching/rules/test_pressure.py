@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hpcsched.dispatching.allocator import Room
-from hpcsched.dispatching.rules.pressure import Pressure
+from hpcsched.dispatching.rules.allocators import Pressure
 from hpcsched.testing import make_problem, make_system
 
 SYSTEM = make_system(2, core=4, gpu=1)

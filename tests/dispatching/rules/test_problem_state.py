@@ -6,7 +6,7 @@ import numpy as np
 
 from hpcsched._core import Choices, Rule
 from hpcsched.dispatching.problem import DispatchingProblem
-from hpcsched.dispatching.rules.problem_state import ProblemState
+from hpcsched.dispatching.rules.core_calls import ProblemState
 from hpcsched.system.space import NodeAllocation
 from hpcsched.testing import make_problem, make_system
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hpcsched.dispatching.decision_reasons import STARTS
+from hpcsched.dispatching.decision import STARTS
 from hpcsched.simulation.latency import Latency
 from hpcsched.simulation.observer import Observer
 from tests.builders import Spy, Told, easy, replay

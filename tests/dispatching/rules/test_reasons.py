@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hpcsched.dispatching.decision_reasons import STARTS, Reason
+from hpcsched.dispatching.decision import STARTS, Reason
 from hpcsched.prediction.predictors import RequestedTime
 from hpcsched.simulation.observer import Observer
 from hpcsched.testing import make_problem, make_system

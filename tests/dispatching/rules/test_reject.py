@@ -1,6 +1,6 @@
 """The dispatcher that rejects every job."""
 
-from hpcsched.dispatching.rules.reject import Reject
+from hpcsched.dispatching.rules.recorded import Reject
 from hpcsched.testing import make_problem, make_system
 
 

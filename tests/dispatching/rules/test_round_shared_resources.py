@@ -1,6 +1,6 @@
 """Free amounts of shared resources during a round, by hand."""
 
-from hpcsched.dispatching.rules.round_shared_resources import RoundSharedResources
+from hpcsched.dispatching.rules.workspace import RoundSharedResources
 from hpcsched.system.shared_resources import Change, Draw, SharedResource
 from hpcsched.system.space import NodeAllocation
 from hpcsched.system.system import NodeGroup, System

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 
 from hpcsched.dispatching.allocator import Room
-from hpcsched.dispatching.rules.scarce_resources import Balanced, Hybrid, Weighted
+from hpcsched.dispatching.rules.allocators import Balanced, Hybrid, Weighted
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing import make_problem
 from tests.dispatching.test_allocators import placed_on, rooms

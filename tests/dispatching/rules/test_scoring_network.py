@@ -5,8 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hpcsched.dispatching.rules.job_features import FEATURES
-from hpcsched.dispatching.rules.scoring_network import ScoringNetwork, parameter_count
+from hpcsched.dispatching.rules.policy_order import FEATURES, ScoringNetwork, parameter_count
 from hpcsched.errors import InputError
 
 COUNT = len(FEATURES)

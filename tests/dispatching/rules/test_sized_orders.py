@@ -6,8 +6,7 @@ import pytest
 
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob, waiting_job
 from hpcsched.dispatching.rules.core_rules import list_rule
-from hpcsched.dispatching.rules.orders import QueueOrder
-from hpcsched.dispatching.rules.sized_orders import f1, f2, f3, f4, unicef, wfp3
+from hpcsched.dispatching.rules.orders import QueueOrder, f1, f2, f3, f4, unicef, wfp3
 from hpcsched.system.system import NodeGroup, Request, System
 from hpcsched.workload.job import Job
 from tests.builders import ALLOCATORS, NoObjective, alike, parts, traced

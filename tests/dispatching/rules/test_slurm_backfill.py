@@ -1,6 +1,6 @@
 """Reasons of `slurm-backfill`, and when it asks for its next round."""
 
-from hpcsched.dispatching.decision_reasons import Reason
+from hpcsched.dispatching.decision import Reason
 from hpcsched.dispatching.rules.core_rules import slurm_backfill_rule
 from hpcsched.dispatching.rules.rule_params import SlurmBackfillParams
 from hpcsched.simulation.engine import Simulation

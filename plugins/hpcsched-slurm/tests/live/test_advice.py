@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hpcsched.dispatching.decision_reasons import Reason
+from hpcsched.dispatching.decision import Reason
 from hpcsched_slurm.live.advice import Advice, advice_lines, in_words
 from hpcsched_slurm.live.driver import Limits
 from hpcsched_slurm.live.rounds import Round

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from hpcsched.dispatching.decision_reasons import Reason
+from hpcsched.dispatching.decision import Reason
 from hpcsched.runs.files import ADVICE
 from hpcsched.system.cluster import ClusterState
 from hpcsched.whole_files import write_text

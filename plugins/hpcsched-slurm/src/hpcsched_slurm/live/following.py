@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from hpcsched.dispatching.job_events import JobEventObserver
+from hpcsched.dispatching.dispatcher_protocol import JobEventObserver
 from hpcsched.dispatching.problem import RunningJob, WaitingJob, waiting_job
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import JobRecord

@@ -3,8 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Mapping
 
-from hpcsched.dispatching.decision import Start
-from hpcsched.dispatching.decision_reasons import Reason
+from hpcsched.dispatching.decision import Reason, Start
 from hpcsched.system.cluster import ClusterJob, ClusterState
 
 _CORE = "core"

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from time import perf_counter
 from typing import NamedTuple
 
-from hpcsched.dispatching.decision import Start
-from hpcsched.dispatching.decision_reasons import Reason
+from hpcsched.dispatching.decision import Reason, Start
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.simulation.records import RoundRecord
 from hpcsched.system.cluster import ClusterJob, ClusterState

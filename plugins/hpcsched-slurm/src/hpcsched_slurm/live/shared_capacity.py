@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from hpcsched.dispatching.decision_reasons import Reason
+from hpcsched.dispatching.decision import Reason
 from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.system.cluster import ClusterJob
 from hpcsched.system.space import most_draw

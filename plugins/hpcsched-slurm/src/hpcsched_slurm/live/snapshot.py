@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hpcsched.dispatching.decision_reasons import Reason
+from hpcsched.dispatching.decision import Reason
 from hpcsched.dispatching.problem import (
     DispatchingProblem,
     Objective,
