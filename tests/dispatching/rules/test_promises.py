@@ -110,7 +110,7 @@ class Promises:
         for job in problem.queue:
             name = job.job_id
             if name not in self.promises:
-                promised = self._dispatcher.promised.get(name)
+                promised = self._dispatcher.carried.promised.get(name)
                 self.promises[name] = problem.now if name in started else promised
         return decision
 
