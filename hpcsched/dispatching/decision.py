@@ -1,8 +1,10 @@
 """Decisions: the answers of dispatchers to dispatching problems."""
 
-from typing import Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
-from hpcsched.system.space import Allocation
+if TYPE_CHECKING:
+    from hpcsched.system.space import Allocation
+
 
 ReasonKind = Literal[
     "in_order",
