@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol, Self
 
 from hpcsched.errors import HpcschedError, InputError, PluginError
 from hpcsched.interrupts import heeded_signals
-from hpcsched.metrics.metric import DownAmounts
+from hpcsched.metrics.metric import ChosenMetric, DownAmounts
 from hpcsched.plugin_faults import plugin_faults_named, prints_to_stderr
 from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.runs.directory import RunDirectory, create
@@ -32,6 +32,7 @@ from hpcsched.runs.summary import (
     Breakdown,
     ChosenObjective,
     Left,
+    Measures,
     measure_records,
     summarize,
     write_summary,
@@ -211,7 +212,9 @@ class Run:
     def _finish(self, loop: RunLoop, status: Status, failure: Failure | None) -> None:
         folder, end = self._assembly.folder, loop.end
         complete = status == "complete"
-        summary = self._summary(end, None if complete else end.left)
+        measures = _measures(self._assembly, self._metrics, end.down)
+        left = None if complete else end.left
+        summary = summarize(end.records, measures, end.account, left)
         summary.update(loop.more_figures(summary, complete=complete))
         # Only where there is something, as `not_measured`.
         if end.not_closed:
@@ -232,19 +235,6 @@ class Run:
         )
         self._is_running = False
         remove_state(folder)
-
-    def _summary(self, end: LoopEnd, left: Left | None) -> dict[str, Any]:
-        assembly = self._assembly
-        return summarize(
-            end.records,
-            capacity=assembly.capacity,
-            account=end.account,
-            metrics=self._metrics,
-            objective=_chosen_objective(assembly),
-            breakdown=_breakdown(assembly),
-            left=left,
-            down=end.down,
-        )
 
 
 @contextmanager
@@ -273,17 +263,15 @@ def _stopped_by_signals(loop: RunLoop, *, insist: bool) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _chosen_objective(assembly: Assembly) -> ChosenObjective:
-    """Return the objective of an assembled scenario, with its name and parameters."""
-    choice = assembly.scenario.objective
+def _measures(
+    assembly: Assembly, metrics: Mapping[str, ChosenMetric], down: Mapping[str, DownAmounts]
+) -> Measures:
+    """Return the figures that the summary of an assembled scenario reports."""
+    choice, asked = assembly.scenario.objective, assembly.scenario.metrics
     parameters = choice.model_dump(exclude={choice.plugin_tag})
-    return ChosenObjective(choice.plugin_name, assembly.objective, parameters)
-
-
-def _breakdown(assembly: Assembly) -> Breakdown:
-    """Return the percentiles and run-time classes that a scenario asks for."""
-    metrics = assembly.scenario.metrics
-    return Breakdown(metrics.percentiles, metrics.class_bounds)
+    objective = ChosenObjective(choice.plugin_name, assembly.objective, parameters)
+    breakdown = Breakdown(asked.percentiles, asked.class_bounds)
+    return Measures(assembly.capacity, metrics, objective, breakdown, down)
 
 
 @prints_to_stderr
@@ -305,14 +293,9 @@ def measure_again(run: RunDirectory) -> RunDirectory:
         The scenario is not valid here, a table is damaged, or another process writes the run.
     """
     assembly = assemble(load_scenario(run.scenario_path))
-    figures = measure_records(
-        RunRecords.read(run.path),
-        capacity=assembly.capacity,
-        metrics=assembly.metrics(),
-        objective=_chosen_objective(assembly),
-        breakdown=_breakdown(assembly),
-        down=down_amounts(assembly.outages, assembly.system),
-    )
+    down = down_amounts(assembly.outages, assembly.system)
+    measures = _measures(assembly, assembly.metrics(), down)
+    figures = measure_records(RunRecords.read(run.path), measures)
     kept = {key: value for key, value in run.summary.items() if key != "not_measured"}
     with locked_folder(run.path):
         write_summary(run.path, {**kept, **figures})

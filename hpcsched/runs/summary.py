@@ -59,6 +59,26 @@ class Breakdown(NamedTuple):
     class_bounds: Sequence[int]
 
 
+class Measures(NamedTuple):
+    """Figures that a summary reports.
+
+    Attributes
+    ----------
+    capacity
+        Capacity of the system, by resource type.
+    breakdown
+        Percentiles and run-time classes; both use the `tau` of the metric `mean_bounded_slowdown`.
+    down
+        Amounts out of service over time, by resource type.
+    """
+
+    capacity: Mapping[str, int]
+    metrics: Mapping[str, ChosenMetric]
+    objective: ChosenObjective
+    breakdown: Breakdown
+    down: Mapping[str, DownAmounts] = MappingProxyType({})
+
+
 class Left(NamedTuple):
     """Numbers of waiting and running jobs when a run was interrupted."""
 
@@ -67,68 +87,28 @@ class Left(NamedTuple):
 
 
 def summarize(
-    records: RunRecords,
-    *,
-    capacity: Mapping[str, int],
-    account: TraceAccount,
-    metrics: Mapping[str, ChosenMetric],
-    objective: ChosenObjective,
-    breakdown: Breakdown,
-    left: Left | None = None,
-    down: Mapping[str, DownAmounts] = MappingProxyType({}),
+    records: RunRecords, measures: Measures, account: TraceAccount, left: Left | None = None
 ) -> dict[str, Any]:
     """Return the summary of a run.
 
     Parameters
     ----------
-    capacity
-        Capacity of the system, by resource type.
     left
         Jobs in the system when the run was interrupted; None for a complete run.
     """
-    figures = measure_records(
-        records,
-        capacity=capacity,
-        metrics=metrics,
-        objective=objective,
-        breakdown=breakdown,
-        down=down,
-    )
-    return {"jobs": job_account(account, records.states, left, records.rejected_by), **figures}
+    jobs = job_account(account, records.states, left, records.rejected_by)
+    return {"jobs": jobs, **measure_records(records, measures)}
 
 
-def measure_records(
-    records: RunRecords,
-    *,
-    capacity: Mapping[str, int],
-    metrics: Mapping[str, ChosenMetric],
-    objective: ChosenObjective,
-    breakdown: Breakdown,
-    down: Mapping[str, DownAmounts] = MappingProxyType({}),
-) -> dict[str, Any]:
+def measure_records(records: RunRecords, measures: Measures) -> dict[str, Any]:
     """Return the figures of a summary that come from the records of a run.
-
-    Parameters
-    ----------
-    capacity
-        Capacity of the system, by resource type.
-    metrics
-        Metrics by name.
-    breakdown
-        Percentiles and run-time classes; both use the `tau` of the metric `mean_bounded_slowdown`.
-    down
-        Amounts out of service over time, by resource type.
-
-    Raises
-    ------
-    InputError
-        If a table is damaged.
 
     Notes
     -----
     A metric or an objective that fails does not take the finished run with it: its value is None,
     and `not_measured` has the reason.
     """
+    capacity, metrics, objective, breakdown, down = measures
     failed: dict[str, str] = {}
     run = RunTables(records.jobs, records.rounds, dict(capacity), down)
     bounded = metrics.get("mean_bounded_slowdown")

@@ -23,6 +23,7 @@ from hpcsched.runs.summary import (
     ChosenMetric,
     ChosenObjective,
     Left,
+    Measures,
     summarize,
     write_summary,
     write_timing,
@@ -262,15 +263,13 @@ def write_run(
     submitted = [p for p in jobs if p.traced.job.submit_time <= last < left_at(p)]
     running = [p for p in submitted if p.start is not None and p.start <= last]
     left = None if until is None else Left(len(submitted) - len(running), len(running))
-    summary = summarize(
-        recorder.records,
+    measures = Measures(
         capacity=dict(zip(SYSTEM.resource_types, SYSTEM.totals, strict=True)),
-        account=source.account,
         metrics=METRICS,
         objective=ChosenObjective("mean_bounded_slowdown", BoundedSlowdown(10), {"tau": 10}),
         breakdown=Breakdown((50, 90, 99), (3600, 18000)),
-        left=left,
     )
+    summary = summarize(recorder.records, measures, source.account, left)
     write_summary(folder, summary)
     write_timing(folder, recorder.records.rounds)
     finish_manifest(folder, manifest, status, source.comments)

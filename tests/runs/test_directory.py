@@ -13,7 +13,7 @@ from hpcsched.runs.directory import RunDirectory, create
 from hpcsched.runs.manifest import ON_A_CLUSTER, content_sha256, finish_manifest, start_manifest
 from hpcsched.runs.record_file import ROW_GROUP
 from hpcsched.runs.recorder import RunRecorder
-from hpcsched.runs.summary import Breakdown, ChosenMetric, ChosenObjective, summarize
+from hpcsched.runs.summary import Breakdown, ChosenMetric, ChosenObjective, Measures, summarize
 from hpcsched.runs.tables import RunRecords
 from hpcsched.simulation.records import JobRecord, RoundRecord
 from hpcsched.system.space import NodeAllocation
@@ -308,14 +308,10 @@ def test_metrics_of_plugins(tmp_path: Path) -> None:
     folder = write_run(tmp_path / "run").path
 
     def value(answer: object) -> object:
-        summary = summarize(
-            RunRecords.read(folder),
-            capacity={"core": 16},
-            account=TraceAccount(),
-            metrics={"odd": ChosenMetric(Broken(answer), {})},
-            objective=ChosenObjective("none", Broken(None), {}),
-            breakdown=Breakdown((), ()),
-        )
+        metrics = {"odd": ChosenMetric(Broken(answer), {})}
+        objective = ChosenObjective("none", Broken(None), {})
+        measures = Measures({"core": 16}, metrics, objective, Breakdown((), ()))
+        summary = summarize(RunRecords.read(folder), measures, TraceAccount())
         json.dumps(summary, allow_nan=False)
         failed.clear()
         failed.update(summary.get("not_measured", {}))
