@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hpcsched.audit.columns import Declared, RunColumns
+from hpcsched.audit.columns import Declared, RunColumns, sums_upto
 from hpcsched.audit.violations import TOLERANCE, Check, compare
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.solver_rounds import in_words, solver_rounds, warning
@@ -38,29 +38,22 @@ def lost_amounts(
     again = run.state == "requeued"
     waits = ran | (run.rejected_by == "dispatcher") if rejected_wait else ran
     waits = waits & ~again
-    allocated = allocated_amounts(run, system)
+    allocated = allocated_amounts(run, system)[ran]
+    submits, starts, ends = run.submit_time[waits], run.start_time[ran], run.end_time[ran]
     of_outages = () if down is None else (down.start, down.end)
-    of_jobs = (run.submit_time[waits], run.start_time[ran], run.end_time[ran])
-    # One sorted axis of all instants; `at` maps every event to it.
-    instants, at = np.unique(np.concatenate((*of_jobs, *of_outages)), return_inverse=True)
-    submitted = at[: waits.sum()]
-    started = at[waits.sum() : waits.sum() + ran.sum()]
-    ended = at[waits.sum() + ran.sum() : waits.sum() + 2 * ran.sum()]
-    closed, opened = np.split(at[waits.sum() + 2 * ran.sum() :], 2)
-    requeued = ended[again[ran]]
+    instants = np.unique(np.concatenate((submits, starts, ends, *of_outages)))
     lost: list[float] = []
     for r, total in enumerate(system.capacity.sum(axis=0).tolist()):
         asked = run.units * run.unit_request[:, r]
-        waiting = _level(
-            len(instants),
-            (submitted, asked[waits]),
-            (started, -asked[ran]),
-            (requeued, asked[again]),
-        )
-        busy = _level(len(instants), (started, allocated[ran, r]), (ended, -allocated[ran, r]))
+        waiting = sums_upto(submits, asked[waits], instants)
+        waiting -= sums_upto(starts, asked[ran], instants)
+        # What was lost to an outage waits again from then on.
+        waiting += sums_upto(run.end_time[again], asked[again], instants)
+        busy = sums_upto(starts, allocated[:, r], instants)
+        busy -= sums_upto(ends, allocated[:, r], instants)
         if down is not None:
             gone = system.capacity[down.node, r]
-            busy += _level(len(instants), (closed, gone), (opened, -gone))
+            busy += sums_upto(down.start, gone, instants) - sums_upto(down.end, gone, instants)
         idle = np.minimum(waiting, total - busy)[:-1].astype(np.float64)
         lost.append(float(np.sum(idle * np.diff(instants))))
     return lost
@@ -79,25 +72,7 @@ def allocated_amounts(run: RunColumns, system: System) -> IntArray:
     return np.where(run.flags["exclusive"][:, np.newaxis], whole, allocated)
 
 
-def _level(count: int, *changes: tuple[IntArray, IntArray]) -> IntArray:
-    """Return the sum of all changes up to and including each instant, `[count]`."""
-    change = np.zeros(count, dtype=np.int64)
-    for at, amount in changes:
-        np.add.at(change, at, amount)
-    return np.cumsum(change)
-
-
 Values = npt.NDArray[Any]
-
-OBJECTIVES = {
-    "slowdown": "mean_slowdown",
-    "bounded_slowdown": "mean_bounded_slowdown",
-    "af": "mean_response_time",
-    "wait_time": "mean_wait_time",
-    "awf": "area_weighted_response_time",
-    "psf": "p2sf",
-}
-"""The objectives by their short names, which stand in runs of earlier versions."""
 
 
 def mean(values: Values) -> float | None:
@@ -167,7 +142,7 @@ class Figures:
             "makespan": lambda: self.makespan,
             "weighted_sum": lambda: self._weighted_sum(parameters["terms"]),
         }
-        return formulas[OBJECTIVES.get(name, name)]()
+        return formulas[name]()
 
     def _weighted_sum(self, terms: Sequence[Mapping[str, Any]]) -> float | None:
         """Return Σ weight · objective; None if a term has no value."""

@@ -100,7 +100,7 @@ def test_specific_flow(
 ) -> None:
     """(α + 1)/(α + 2) · Σ demand (response^(α+2) - wait^(α+2)) over the same of α + 1."""
     figures = figures_of(*jobs)
-    assert figures.objective("psf", {"alpha": alpha}) == pytest.approx(expected)
+    assert figures.objective("p2sf", {"alpha": alpha}) == pytest.approx(expected)
     parameters = {"mean_bounded_slowdown": {"tau": 10}, "p2sf": {"alpha": alpha}}
     assert figures.metrics(parameters)["p2sf"] == pytest.approx(expected)
 
@@ -113,14 +113,18 @@ def term(weight: float, name: str, **parameters: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("name", "parameters", "expected"),
     [
-        ("slowdown", {}, 9),
-        ("bounded_slowdown", {"tau": 10}, (1.5 + 1 + 2.5 + 3.1 + 2) / 5),
-        ("af", {}, 24),
-        ("wait_time", {}, 17),
-        ("awf", {}, 3306 / 82),
+        ("mean_slowdown", {}, 9),
+        ("mean_bounded_slowdown", {"tau": 10}, (1.5 + 1 + 2.5 + 3.1 + 2) / 5),
+        ("mean_response_time", {}, 24),
+        ("mean_wait_time", {}, 17),
+        ("area_weighted_response_time", {}, 3306 / 82),
         ("makespan", {}, 60),
-        ("weighted_sum", {"terms": [term(2, "wait_time"), term(3, "makespan")]}, 2 * 17 + 3 * 60),
-        ("weighted_sum", {"terms": [term(2, "bounded_slowdown", tau=4)]}, 2 * 3.55),
+        (
+            "weighted_sum",
+            {"terms": [term(2, "mean_wait_time"), term(3, "makespan")]},
+            2 * 17 + 3 * 60,
+        ),
+        ("weighted_sum", {"terms": [term(2, "mean_bounded_slowdown", tau=4)]}, 2 * 3.55),
     ],
 )
 def test_objectives(name: str, parameters: dict[str, Any], expected: float) -> None:
@@ -139,10 +143,10 @@ def test_an_unknown_objective() -> None:
 def test_where_there_is_no_value() -> None:
     """A job of no length has no slowdown and no area; a sum with no value in it has none."""
     brief = figures_of(*BRIEF)
-    assert (brief.objective("af", {}), brief.objective("makespan", {})) == (10, 10)
-    for name in ("slowdown", "awf"):
+    assert (brief.objective("mean_response_time", {}), brief.objective("makespan", {})) == (10, 10)
+    for name in ("mean_slowdown", "area_weighted_response_time"):
         assert brief.objective(name, {}) is None
-    terms = [term(1, "slowdown"), term(1, "makespan")]
+    terms = [term(1, "mean_slowdown"), term(1, "makespan")]
     assert brief.objective("weighted_sum", {"terms": terms}) is None
     assert mean(np.array([])) is None
 

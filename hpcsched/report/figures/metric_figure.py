@@ -77,7 +77,7 @@ def metric_title(compared: ComparedStudy, metric: str) -> str:
     A duration among the parameters has its unit.
     """
     found = [_figure(one, metric) for one in compared.study.runs]
-    # Runs of older versions may lack the definition of a metric.
+    # A run that did not ask for the metric lacks its definition.
     about = next((one for one in found if one.parameters or one.unit), found[0])
     name = about.name.replace("_", " ").replace("p2sf", "P²SF")
     shown = ", ".join(_parameter(*item) for item in about.parameters.items())

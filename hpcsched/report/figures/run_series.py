@@ -318,8 +318,6 @@ def choices_of(run: RunDirectory) -> tuple[ChosenFrom, ...]:
     tuple
         The first choice, and every change.
     """
-    if not run.rounds.has("chosen"):  # of a version before there was a choice
-        return ()
     table = run.rounds.read("round", "now", "chosen", "because")
     moved = table.filter(pc.is_valid(table["chosen"]))
     return tuple(
