@@ -19,9 +19,8 @@ from statistics import median
 
 from hpcsched.runs.assembly import assemble
 from hpcsched.scenario import load_scenario
-from hpcsched_slurm.live.guarded_dispatcher import GuardedDispatcher
-from hpcsched_slurm.live.learning import Predictions
-from hpcsched_slurm.live.rounds import hold_round
+from hpcsched_slurm.live.following import Predictions
+from hpcsched_slurm.live.rounds import GuardedDispatcher, hold_round
 from hpcsched_slurm.live.site import Site
 from hpcsched_slurm.live.snapshot import Asked
 from hpcsched_slurm.manager import make_slurm

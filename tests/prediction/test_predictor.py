@@ -12,7 +12,7 @@ from hpcsched.prediction.predictor import Predictor, PredictorDriver, corrected_
 from hpcsched.prediction.predictors import Actual
 from hpcsched.studies.predictor_evaluation.predicting import predict_trace
 from hpcsched.workload.job import Job
-from hpcsched_slurm.live.learning import Predictions
+from hpcsched_slurm.live.following import Predictions
 from tests.builders import alike, easy, replay, traced
 
 TRACED = traced(7, 0, 1, 3)

@@ -281,7 +281,7 @@ def test_all_forms_have_the_same_tree(slurm: SlurmCluster, site: Site, tmp_path:
     """All forms make the accounts that `sshare` makes; the priorities are those of the QOS."""
     asked = [f"--rest=unix:{slurm.socket}", f"--token-file={slurm.token_file}"]
     out = tmp_path / "associations.json"
-    assert plugin_module("accounts_writer").main([*asked, f"--out={out}"]) == 0
+    assert plugin_module("answer_writer").save_accounts([*asked, f"--out={out}"]) == 0
     (tmp_path / "sshare.txt").write_text(site.fair_tree.sshare)
     forms = [tmp_path / "sshare.txt", tmp_path / "associations.json", site.folder / "dump.cfg"]
     if slurm.version() >= (24, 5):  # before, sshare prints no JSON
@@ -319,10 +319,10 @@ def test_all_forms_have_the_same_tree(slurm: SlurmCluster, site: Site, tmp_path:
 @pytest.mark.usefixtures("site")
 def test_the_history_of_slurmdbd(slurm: SlurmCluster, tmp_path: Path) -> None:
     """Jobs that the source asks for are those of a saved copy, and those that sacct prints."""
-    history, writer = plugin_module("history"), plugin_module("history_writer")
+    history, writer = plugin_module("history"), plugin_module("answer_writer")
     asked = [f"--rest=unix:{slurm.socket}", f"--token-file={slurm.token_file}", "--days=1"]
     copy = tmp_path / "history.json"
-    assert writer.main([*asked, f"--out={copy}"]) == 0
+    assert writer.save_history([*asked, f"--out={copy}"]) == 0
     system = System((NodeGroup("c", 4, {"core": 16, "mem": 64 * 2**30}),))
     of_copy = history.SlurmHistory(history.SlurmHistoryParams(path=str(copy)), system)
     params = history.SlurmHistoryParams(

@@ -12,7 +12,7 @@ from hpcsched.studies.problems.solving import answers
 from hpcsched.system.shared_resources import Draw, SharedResource
 from hpcsched.system.space import NodeAllocation
 from hpcsched.system.system import NodeGroup, System
-from hpcsched_slurm.live.guarded_dispatcher import GuardedDispatcher
+from hpcsched_slurm.live.rounds import GuardedDispatcher
 from tests.builders import replay, traced
 
 # Nodes a-0, a-1 and b-0 with two cores each, and licences for two jobs.

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from hpcsched.system.cluster import ClusterJob, ClusterState
-from hpcsched_slurm.reading import cluster_of
+from hpcsched_slurm.manager import cluster_of
 from hpcsched_slurm.reading_jobs import Terms
 
 FOLDER = Path(__file__).parent

@@ -13,9 +13,8 @@ import hpcsched
 import hpcsched_slurm.plugins
 from hpcsched import InputError, NodeGroup, System, TraceAnswer
 from hpcsched.testing import UsePlugins
-from hpcsched_slurm import accounts_writer, history_writer
-from hpcsched_slurm.accounting_answer import earlier_answer, instant_of, whole_answer
-from hpcsched_slurm.accounting_records import record_of
+from hpcsched_slurm.accounting_answer import earlier_answer, instant_of, record_of, whole_answer
+from hpcsched_slurm.answer_writer import save_accounts, save_history
 from hpcsched_slurm.history import SlurmHistory
 from hpcsched_slurm.params import SlurmHistoryParams
 from recorded import FOLDER, MIB
@@ -185,7 +184,7 @@ def test_errors_of_the_commands(
     with serving(tmp_path) as (server, _):
         answering(server)
         usual = (f"--rest=unix:{tmp_path}/s", f"--token-file={tmp_path}/token")
-        assert history_writer.main([*usual, f"--out={tmp_path}/one", option]) == 1
+        assert save_history([*usual, f"--out={tmp_path}/one", option]) == 1
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(told)
     assert not (tmp_path / "one").exists()
@@ -210,15 +209,15 @@ def test_saves_the_accounts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     with serving(tmp_path) as (server, _):
         server.content = json.dumps({**json.loads(ANSWER), "associations": [], "qos": qos}).encode()
         command = [f"--rest=unix:{tmp_path}/s", f"--token-file={tmp_path}/token"]
-        assert accounts_writer.main([*command, f"--out={tmp_path}/one"]) == 0
+        assert save_accounts([*command, f"--out={tmp_path}/one"]) == 0
         asked = [request[1] for request in server.asked[-2:]]
         assert asked == ["/slurmdb/v0.0.38/associations", "/slurmdb/v0.0.38/qos"]
         assert json.loads((tmp_path / "one").read_text()) == json.loads(server.content)
-        assert accounts_writer.main([*command, f"--out={tmp_path}/one"]) == 1
+        assert save_accounts([*command, f"--out={tmp_path}/one"]) == 1
         told = f"error: {tmp_path}/one is there already; choose another --out, or remove it\n"
         assert capsys.readouterr().err == told
         server.content = json.dumps({**json.loads(ANSWER), "associations": None}).encode()
-        assert accounts_writer.main([*command, f"--out={tmp_path}/two"]) == 1
+        assert save_accounts([*command, f"--out={tmp_path}/two"]) == 1
     assert "error: slurmrestd: slurmdb/associations: 200" in capsys.readouterr().err
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from hpcsched import InputError
-from hpcsched_slurm.accounting_records import record_of
+from hpcsched_slurm.accounting_answer import record_of
 from hpcsched_slurm.arrays import first_array_number
 from hpcsched_slurm.history import SlurmHistory
 from hpcsched_slurm.params import SlurmHistoryParams

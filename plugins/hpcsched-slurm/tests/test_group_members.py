@@ -3,7 +3,7 @@
 import grp
 import pwd
 
-from hpcsched_slurm.group_members import is_member
+from hpcsched_slurm.partition_limits import is_member
 
 
 def test_members() -> None:

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from hpcsched_slurm.job_rules import Rules
+from hpcsched_slurm.manager import cluster_of
 from hpcsched_slurm.partition_limits import Asker, PartitionLimits, read_partitions
-from hpcsched_slurm.reading import cluster_of
 from hpcsched_slurm.reading_jobs import Terms
 from hpcsched_slurm.versions import plain_partitions
 from recorded import NOW, said

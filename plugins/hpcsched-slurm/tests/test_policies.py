@@ -11,18 +11,21 @@ import pytest
 
 from hpcsched.system.cluster import ClusterJob, ClusterLimit
 from hpcsched_slurm.job_rules import Rules
+from hpcsched_slurm.manager import cluster_of
 from hpcsched_slurm.partition_limits import PartitionLimits, Partitions
 from hpcsched_slurm.policies import Policies
 from hpcsched_slurm.policy_reading import (
     ASSOCIATION_FIELDS,
     QOS_FIELDS,
+    Association,
+    Holder,
+    LimitSet,
+    Qos,
     read_associations,
     read_qos,
     records_of_json,
     records_of_text,
 )
-from hpcsched_slurm.policy_records import Association, Holder, LimitSet, Qos
-from hpcsched_slurm.reading import cluster_of
 from hpcsched_slurm.reading_jobs import Terms
 from recorded import FOLDER, NOW, said
 from test_versions import RECORDED, answer

@@ -6,7 +6,7 @@ import pytest
 
 from hpcsched.system.cluster import state_fault
 from hpcsched_slurm.arrays import first_array_number, task_ranges
-from hpcsched_slurm.reading import cluster_of
+from hpcsched_slurm.manager import cluster_of
 from hpcsched_slurm.reading_jobs import Terms
 from hpcsched_slurm.versions import plain_jobs, plain_nodes
 from recorded import FOLDER, MIB, NOW, read, said

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hpcsched.system.cluster import ClusterJob
-from hpcsched_slurm.reading import cluster_of
+from hpcsched_slurm.manager import cluster_of
 from hpcsched_slurm.reading_jobs import Terms
 from hpcsched_slurm.versions import plain_jobs, plain_nodes
 from recorded import MIB, NOW, read, said

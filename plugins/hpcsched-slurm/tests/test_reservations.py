@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from hpcsched.system.cluster import ClusterNode, ClusterOutage, UnavailableError
-from hpcsched_slurm.manager import Slurm
-from hpcsched_slurm.reading import cluster_of
+from hpcsched_slurm.manager import Slurm, cluster_of
 from hpcsched_slurm.reading_jobs import Terms
 from hpcsched_slurm.reading_nodes import SOON
 from hpcsched_slurm.reservations import Reservations, read_reservations, reservations_of_text

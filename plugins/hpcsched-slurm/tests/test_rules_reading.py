@@ -5,7 +5,7 @@ from typing import Any
 from hpcsched.system.cluster import UnavailableError
 from hpcsched_slurm import licenses as reading
 from hpcsched_slurm.policies import Policies
-from hpcsched_slurm.policy_records import Holder
+from hpcsched_slurm.policy_reading import Holder
 from hpcsched_slurm.rules_reading import RulesReader
 
 

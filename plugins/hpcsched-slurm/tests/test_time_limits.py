@@ -10,8 +10,15 @@ import pytest
 from hpcsched_slurm.job_limits import JobRules
 from hpcsched_slurm.job_rules import Rules
 from hpcsched_slurm.policies import Policies
-from hpcsched_slurm.policy_reading import QOS_FIELDS, read_qos, records_of_text
-from hpcsched_slurm.policy_records import Association, Holder, LimitSet, Qos
+from hpcsched_slurm.policy_reading import (
+    QOS_FIELDS,
+    Association,
+    Holder,
+    LimitSet,
+    Qos,
+    read_qos,
+    records_of_text,
+)
 from hpcsched_slurm.time_limits import Metered, TimeLimits, TimeUsage, read_time_usage
 from test_policies import jobs_under
 

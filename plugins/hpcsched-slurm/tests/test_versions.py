@@ -13,7 +13,7 @@ import pytest
 
 from hpcsched import InputError
 from hpcsched.system.cluster import ClusterJob, ClusterState
-from hpcsched_slurm.reading import cluster_of
+from hpcsched_slurm.manager import cluster_of
 from hpcsched_slurm.reading_jobs import Terms
 from hpcsched_slurm.versions import check_version, newer_warning, plain_jobs, plain_nodes
 

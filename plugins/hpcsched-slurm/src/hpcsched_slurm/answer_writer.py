@@ -1,4 +1,4 @@
-"""Common part of the commands that save answers of slurmdbd."""
+"""Commands that save answers of slurmdbd: `hpcsched-slurm-history`, `hpcsched-slurm-accounts`."""
 
 import argparse
 import json
@@ -10,10 +10,40 @@ from typing import Any
 from pydantic import ValidationError
 
 from hpcsched import HpcschedError
-from hpcsched_slurm.params import TIMEOUT
+from hpcsched_slurm.accounting_answer import whole_answer
+from hpcsched_slurm.params import DAYS, TIMEOUT, SlurmHistoryParams, SlurmParams
+from hpcsched_slurm.rest import Rest
 
 
-def save_answer(
+def save_history(arguments: Sequence[str] | None = None) -> int:
+    """Save the jobs that slurmdbd knows, for the trace source; return 0, or 1 after an error."""
+    parser = argparse.ArgumentParser(
+        prog="hpcsched-slurm-history", description="Save the jobs that slurmdbd knows."
+    )
+    parser.add_argument("--days", type=float, help=f"how far to go back; {DAYS} by default")
+    parser.add_argument("--since", help="begin of the time, such as 2024-03-01")
+    parser.add_argument("--until", help="end of the time; now by default")
+
+    def ask(given: dict[str, Any]) -> Mapping[str, Any]:
+        return whole_answer(given["rest"], SlurmHistoryParams.model_validate(given))
+
+    return _save_answer(parser, arguments, ask)
+
+
+def save_accounts(arguments: Sequence[str] | None = None) -> int:
+    """Save accounts, users and QOS, for `hpcsched trace accounts-from`; see `save_history`."""
+    parser = argparse.ArgumentParser(
+        prog="hpcsched-slurm-accounts", description="Save accounts, users and QOS of slurmdbd."
+    )
+
+    def ask(given: dict[str, Any]) -> Mapping[str, Any]:
+        rest = Rest(SlurmParams.model_validate({"timeout": TIMEOUT, **given}))
+        return {**rest.accounts(), "qos": rest.qos_list()}
+
+    return _save_answer(parser, arguments, ask)
+
+
+def _save_answer(
     parser: argparse.ArgumentParser,
     arguments: Sequence[str] | None,
     ask: Callable[[dict[str, Any]], Mapping[str, Any]],

@@ -15,17 +15,11 @@ from typing import Any
 
 from hpcsched import Finding, InputError
 from hpcsched.system.cluster import RefusedError, UnavailableError
-from hpcsched_slurm.answer_errors import errors_in_words
 from hpcsched_slurm.arrays import checked_key
-from hpcsched_slurm.credentials import VARIABLE, Token
+from hpcsched_slurm.credentials import VARIABLE, Token, errors_in_words
 from hpcsched_slurm.licenses import licenses_of_text
 from hpcsched_slurm.params import SlurmParams
-from hpcsched_slurm.policy_reading import (
-    ASSOCIATION_FIELDS,
-    QOS_FIELDS,
-    Record,
-    records_of_text,
-)
+from hpcsched_slurm.policy_reading import ASSOCIATION_FIELDS, QOS_FIELDS, Record, records_of_text
 from hpcsched_slurm.reservations import reservations_of_text
 from hpcsched_slurm.syntax.slurm_lines import pairs_of, state_blocks
 from hpcsched_slurm.versions import AS_OLDEST, OLDEST, check_version, plain_jobs, plain_nodes

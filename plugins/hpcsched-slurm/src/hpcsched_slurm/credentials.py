@@ -1,4 +1,4 @@
-"""Tokens for slurmrestd: from a file that only its owner may read, or from the environment.
+"""Tokens for slurmrestd, and its errors in words.
 
 A token is never written anywhere, and never given to a program as an argument: commands get it in
 their environment.
@@ -6,7 +6,9 @@ their environment.
 
 import os
 import stat
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from hpcsched import Finding, InputError, Place
 
@@ -56,3 +58,26 @@ def read_token(file: str | None) -> Token:
     if not secret or not secret.isascii() or any(letter.isspace() for letter in secret):
         raise InputError(Finding("no-token", "it holds no token", Place(file)))
     return Token(secret)
+
+
+_UNSPECIFIED = "Unspecified error"
+
+
+def error_list(content: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the errors in an answer."""
+    errors = content.get("errors")
+    if not isinstance(errors, list):
+        return []
+    return [error for error in errors if isinstance(error, dict)]
+
+
+def errors_in_words(content: Mapping[str, Any]) -> str:
+    """Return the errors in an answer as one text; empty without errors."""
+    return "; ".join(filter(None, map(_in_words, error_list(content))))
+
+
+def _in_words(error: Mapping[str, Any]) -> str:
+    said = [error.get("error"), error.get("description"), error.get("error_number")]
+    texts = [str(text) for text in said if text]
+    # Slurm's text for errors without a number of their own says nothing.
+    return next((text for text in texts if text != _UNSPECIFIED), "".join(texts[:1]))

@@ -9,7 +9,7 @@ compared with what Slurm 22.05 does.
 from typing import NamedTuple
 
 from hpcsched.system.cluster import ClusterLimit
-from hpcsched_slurm.policy_records import JOBS, Amounts, Association, Holder, LimitSet, Qos
+from hpcsched_slurm.policy_reading import JOBS, Amounts, Association, Holder, LimitSet, Qos
 from hpcsched_slurm.time_limits import NO_TIME_LIMITS, Metered, TimeLimits
 
 MINUTES = "minutes"

@@ -8,9 +8,8 @@ from hpcsched_slurm.job_limits import NO_RULES, JobRules
 from hpcsched_slurm.licenses import NO_LICENSES, Licenses
 from hpcsched_slurm.partition_limits import NO_PARTITIONS, Asker, PartitionLimits, Partitions
 from hpcsched_slurm.policies import Policies
-from hpcsched_slurm.policy_reading import LICENSE, tres_amounts
-from hpcsched_slurm.policy_records import JOBS, Holder
-from hpcsched_slurm.syntax.licenses import license_resource, parse_licenses
+from hpcsched_slurm.policy_reading import JOBS, LICENSE, Holder, tres_amounts
+from hpcsched_slurm.syntax.gres import license_resource, parse_licenses
 from hpcsched_slurm.versions import whole
 
 _ENDING = "COMPLETING"

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from hpcsched_slurm.syntax.licenses import license_resource
+from hpcsched_slurm.syntax.gres import license_resource
 from hpcsched_slurm.syntax.slurm_lines import pairs_of
 from hpcsched_slurm.versions import FAULTS, fault_in_words
 

@@ -1,9 +1,13 @@
 """Limits of partitions on single jobs, and of the CPUs that their jobs use on a node."""
 
+import grp
+import os
+import pwd
+import time
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
-from hpcsched_slurm.group_members import is_member
 from hpcsched_slurm.syntax.values import parse_size, parse_time_limit
 
 _NONE = frozenset({"", "unlimited", "infinite", "all", "n/a", "none", "(null)", "no", "0"})
@@ -181,3 +185,43 @@ def _limits(name: str, pairs: Mapping[str, str]) -> PartitionLimits:
 
 def _given(text: str) -> bool:
     return text.lower() not in _NONE
+
+
+KEPT_FOR = 60
+"""Seconds for which an answer of the machine counts."""
+
+
+def is_member(user: str, groups: Iterable[str]) -> bool | None:
+    """Return whether a user is in one of some groups; None if this machine does not know.
+
+    Parameters
+    ----------
+    user
+        Name of the user.
+    groups
+        Names of the groups.
+    """
+    now = int(time.monotonic()) // KEPT_FOR
+    own = _groups_of(user, now)
+    if own is None:
+        return None
+    numbers = [_number_of(group, now) for group in groups]
+    if not own.isdisjoint(numbers):
+        return True
+    return None if None in numbers else False
+
+
+@lru_cache(maxsize=4096)
+def _groups_of(user: str, _now: int) -> frozenset[int | None] | None:
+    try:
+        return frozenset(os.getgrouplist(user, pwd.getpwnam(user).pw_gid))
+    except (KeyError, OSError):
+        return None
+
+
+@lru_cache(maxsize=4096)
+def _number_of(group: str, _now: int) -> int | None:
+    try:
+        return grp.getgrnam(group).gr_gid
+    except KeyError:
+        return None

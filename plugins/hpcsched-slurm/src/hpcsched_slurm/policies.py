@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from hpcsched_slurm.job_limits import JobLimits, JobRules
-from hpcsched_slurm.policy_records import Association, Holder, Qos
+from hpcsched_slurm.policy_reading import Association, Holder, Qos
 from hpcsched_slurm.time_limits import TIME_LIMITS, TimeUsage
 
 

@@ -13,8 +13,7 @@ from hpcsched_slurm.arrays import first_array_number, task_ranges
 from hpcsched_slurm.job_rules import NO_CLUSTER_RULES, Rules
 from hpcsched_slurm.reading_nodes import MEBIBYTE, Node, resources_of
 from hpcsched_slurm.syntax.constraints import Constraint, constraint_choices
-from hpcsched_slurm.syntax.gres import Gres, offers, read_gres
-from hpcsched_slurm.syntax.resource_types import resource_type, totals
+from hpcsched_slurm.syntax.gres import Gres, offers, read_gres, resource_type, totals
 from hpcsched_slurm.versions import FAULT, FAULTS, fault_in_words, whole
 
 RUNNING = frozenset(

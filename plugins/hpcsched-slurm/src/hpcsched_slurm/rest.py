@@ -15,17 +15,11 @@ from typing import Any, NamedTuple
 
 from hpcsched import Finding, InputError
 from hpcsched.system.cluster import RefusedError, UnavailableError
-from hpcsched_slurm.answer_errors import error_list, errors_in_words
 from hpcsched_slurm.arrays import checked_key
 from hpcsched_slurm.commands import Commands
-from hpcsched_slurm.credentials import Token, read_token
+from hpcsched_slurm.credentials import Token, error_list, errors_in_words, read_token
 from hpcsched_slurm.params import SlurmParams
-from hpcsched_slurm.policy_reading import (
-    ASSOCIATION_FIELDS,
-    QOS_FIELDS,
-    Record,
-    records_of_json,
-)
+from hpcsched_slurm.policy_reading import ASSOCIATION_FIELDS, QOS_FIELDS, Record, records_of_json
 from hpcsched_slurm.versions import (
     AS_OLDEST,
     NEWER,

@@ -9,8 +9,7 @@ from hpcsched_slurm.job_rules import NO_CLUSTER_RULES, Rules
 from hpcsched_slurm.licenses import read_licenses
 from hpcsched_slurm.partition_limits import read_partitions
 from hpcsched_slurm.policies import Policies
-from hpcsched_slurm.policy_reading import Record, read_associations, read_qos
-from hpcsched_slurm.policy_records import Association, Qos
+from hpcsched_slurm.policy_reading import Association, Qos, Record, read_associations, read_qos
 from hpcsched_slurm.time_limits import TIME_LIMITS, TimeUsage, read_time_usage
 from hpcsched_slurm.versions import FAULTS
 

@@ -15,9 +15,9 @@ from hpcsched import HpcschedError
 from hpcsched_slurm.answer_writer import error_line
 from hpcsched_slurm.manager import Calls, calls_of
 from hpcsched_slurm.params import SlurmParams
+from hpcsched_slurm.reading_nodes import entries_of
 from hpcsched_slurm.site.site import part_of, read_site
 from hpcsched_slurm.site.writing import check_dispatcher, write_blocks
-from hpcsched_slurm.site_entries import entries_of
 
 
 def scenario_of(

@@ -14,11 +14,9 @@ from hpcsched.system.cluster import ClusterState
 from hpcsched.system.shared_resources import Draw, SharedResource
 from hpcsched.system.system import NodeGroup, System
 from hpcsched_slurm.live.driver import Clock, Driver, Listeners, Pace
-from hpcsched_slurm.live.following import Following
-from hpcsched_slurm.live.guarded_dispatcher import GuardedDispatcher
+from hpcsched_slurm.live.following import Following, Predictions
 from hpcsched_slurm.live.journal import Journal
-from hpcsched_slurm.live.learning import Predictions
-from hpcsched_slurm.live.rounds import Round, hold_round
+from hpcsched_slurm.live.rounds import GuardedDispatcher, Round, hold_round
 from hpcsched_slurm.live.site import Site
 from hpcsched_slurm.live.snapshot import Asked
 from live.fake_cluster import FakeCluster

@@ -2,8 +2,15 @@
 
 from hpcsched.prediction.corrections import OneSecond
 from hpcsched.system.cluster import ClusterNode, ClusterOutage, ClusterState
-from hpcsched_slurm.live.announced_outages import closed_now, outages_of, returns, within_service
-from hpcsched_slurm.live.snapshot import Asked, Snapshot, snapshot
+from hpcsched_slurm.live.snapshot import (
+    Asked,
+    Snapshot,
+    closed_now,
+    outages_of,
+    returns,
+    snapshot,
+    within_service,
+)
 from live.fake_cluster import FakeCluster
 from live.sessions import ORIGIN, site_of
 from tests.builders import NoObjective

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from hpcsched.errors import InputError
-from hpcsched_slurm.live.driver_lock import Heartbeat, driver_lock
-from hpcsched_slurm.live.journal import NAME, Journal
+from hpcsched_slurm.live.journal import NAME, Heartbeat, Journal, driver_lock
 
 
 def test_reads_what_it_wrote(tmp_path: Path) -> None:
@@ -61,7 +60,7 @@ def test_one_lock(tmp_path: Path) -> None:
     """A lock is refused while it is held, names the process, and is free when that is killed."""
     code = (
         "import sys, time; from pathlib import Path\n"
-        "from hpcsched_slurm.live.driver_lock import driver_lock\n"
+        "from hpcsched_slurm.live.journal import driver_lock\n"
         "with driver_lock(Path(sys.argv[1])):\n"
         "    print('held', flush=True); time.sleep(60)\n"
     )

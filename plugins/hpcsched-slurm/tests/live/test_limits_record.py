@@ -5,7 +5,7 @@ from pathlib import Path
 from hpcsched.system.cluster import ClusterLimit, Phase
 from hpcsched.system.group_limits import read_limits
 from hpcsched_slurm.live.driver import Limits
-from hpcsched_slurm.live.limits_record import LimitsRecord
+from hpcsched_slurm.live.session import LimitsRecord
 from live.fake_cluster import FakeCluster
 from live.sessions import session, site_of
 

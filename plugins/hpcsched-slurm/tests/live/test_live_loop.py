@@ -9,7 +9,7 @@ from hpcsched.runs.tables import RunRecords
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.observer import Observer
 from hpcsched_slurm.live.driver import Limits
-from hpcsched_slurm.live.live_loop import LiveLoop, live_observers
+from hpcsched_slurm.live.session import LiveLoop, live_observers
 from live.fake_cluster import FakeCluster
 from live.sessions import Session, session
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from hpcsched_slurm.live.driver import Limits
-from hpcsched_slurm.live.node_limits import cores_in_use, within_node_limits
+from hpcsched_slurm.live.rounds import cores_in_use, within_node_limits
 from live.fake_cluster import FakeCluster
 from live.sessions import session
 

@@ -4,8 +4,8 @@ import pytest
 
 from hpcsched.errors import InputError
 from hpcsched.system.cluster import ClusterNode
-from hpcsched_slurm.live.shared_capacity import with_shared
 from hpcsched_slurm.live.site import check_site
+from hpcsched_slurm.live.snapshot import with_shared
 from live.fake_cluster import FakeCluster
 from live.sessions import session, site_of
 from live.test_snapshot import shot

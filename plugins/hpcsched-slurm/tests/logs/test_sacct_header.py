@@ -2,7 +2,7 @@
 
 import pytest
 
-from hpcsched_slurm.logs.sacct_header import parse_header, what_it_is
+from hpcsched_slurm.logs.sacct_rows import parse_header, what_it_is
 
 NAMES = ("jobid", "submit", "alloctres")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hpcsched_slurm.logs.slurm_job_ids import SlurmJobId, parse_job_id
+from hpcsched_slurm.logs.sacct_rows import SlurmJobId, parse_job_id
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import yaml
 
 from hpcsched.dispatching.rules.multifactor_params import MultifactorParams
 from hpcsched_slurm.site.entries import read_entries
-from hpcsched_slurm.site.priority import PriorityOrder, priority_order
 from hpcsched_slurm.site.site import read_site
+from hpcsched_slurm.site.slurm_settings import PriorityOrder, priority_order
 from hpcsched_slurm.site.writing import as_yaml
 
 CONF = """\

@@ -7,8 +7,8 @@ import yaml
 
 from hpcsched.dispatching.rules.rule_params import SlurmBackfillParams
 from hpcsched_slurm.site.entries import read_entries
-from hpcsched_slurm.site.scheduler import dispatcher_block, scheduler_parameters
 from hpcsched_slurm.site.site import part_of, read_site
+from hpcsched_slurm.site.slurm_settings import dispatcher_block, scheduler_parameters
 from hpcsched_slurm.site.writing import as_yaml
 
 CONF = """\

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hpcsched_slurm.syntax.licenses import license_resource, parse_licenses
+from hpcsched_slurm.syntax.gres import license_resource, parse_licenses
 
 
 @pytest.mark.parametrize(

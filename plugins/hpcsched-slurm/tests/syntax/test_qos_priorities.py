@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hpcsched_slurm.syntax.qos_priorities import QosError, parse_qos_priorities
+from hpcsched_slurm.syntax.associations import QosError, parse_qos_priorities
 
 EXPECTED = {"normal": 0, "fast": 5, "express": 10}
 

@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from hpcsched.scenario.system import ResourceType
-from hpcsched_slurm.syntax.gres import parse_gres
-from hpcsched_slurm.syntax.resource_types import renamed, resource_type, totals
+from hpcsched_slurm.syntax.gres import parse_gres, renamed, resource_type, totals
 from tests.strategies import tries
 
 

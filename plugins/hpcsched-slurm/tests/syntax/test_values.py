@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hpcsched_slurm.syntax.tres import counted_in_total, parse_tres
+from hpcsched_slurm.syntax.gres import counted_in_total, parse_tres
 from hpcsched_slurm.syntax.values import (
     parse_requested_memory,
     parse_scaled_count,

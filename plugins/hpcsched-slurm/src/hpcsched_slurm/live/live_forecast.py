@@ -50,7 +50,7 @@ from hpcsched.workload.job_batches import (
     joined_columns,
 )
 from hpcsched.workload.site_partitions import NO_PARTITIONS
-from hpcsched_slurm.live.learning import Predictions
+from hpcsched_slurm.live.following import Predictions
 from hpcsched_slurm.live.session import earliest_submission
 from hpcsched_slurm.live.site import check_site, site_of
 from hpcsched_slurm.live.snapshot import Asked, Snapshot, snapshot

@@ -1,37 +1,40 @@
-"""One live run: the parts of a scenario with a real cluster."""
+"""One live run: the parts of a scenario with a real cluster, its loop, and its records."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 from hpcsched.errors import Finding, InputError
 from hpcsched.interrupts import remembered_interrupts
-from hpcsched.runs.assembly import assemble
+from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.runs.directory import RunDirectory
+from hpcsched.runs.files import LIMITS
 from hpcsched.runs.manifest import ON_A_CLUSTER
+from hpcsched.runs.reason_records import ReasonRecorder
 from hpcsched.runs.recorder import RunRecorder
-from hpcsched.runs.run_lifecycle import Run
+from hpcsched.runs.run_lifecycle import LoopEnd, Run
+from hpcsched.runs.summary import Left
+from hpcsched.runs.tables import RunRecords
 from hpcsched.scenario import Scenario
+from hpcsched.simulation.observer import Observer, close_observers
 from hpcsched.system.cluster import (
     ClusterState,
     UnavailableError,
     WorkloadManager,
     read_cluster,
 )
+from hpcsched.system.group_limits import LimitedJob, SeenLimits, limits_line
+from hpcsched.whole_files import write_text
 from hpcsched_slurm.live.advice import Advice, advice_lines
 from hpcsched_slurm.live.driver import Driver, Limits, Listeners, Pace, tried_again
-from hpcsched_slurm.live.driver_lock import Heartbeat, driver_lock
-from hpcsched_slurm.live.following import Following
-from hpcsched_slurm.live.guarded_dispatcher import GuardedDispatcher
-from hpcsched_slurm.live.journal import Journal
-from hpcsched_slurm.live.learning import Predictions
-from hpcsched_slurm.live.limits_record import LimitsRecord
-from hpcsched_slurm.live.live_loop import LiveLoop, live_observers
-from hpcsched_slurm.live.rounds import Round, hold_round
-from hpcsched_slurm.live.site import check_site, site_of
+from hpcsched_slurm.live.following import Following, Predictions
+from hpcsched_slurm.live.journal import Heartbeat, Journal, driver_lock
+from hpcsched_slurm.live.rounds import GuardedDispatcher, Round, hold_round
+from hpcsched_slurm.live.site import Site, check_site, site_of
 from hpcsched_slurm.live.snapshot import Asked, snapshot
 
 _WARM_UP = 300.0
@@ -182,3 +185,132 @@ def earliest_submission(state: ClusterState) -> float:
     """Return the submission of the first job that is left, or else the present instant."""
     submitted = (job.submit_time for job in state.jobs if job.phase != "ended")
     return min([time.time(), *submitted])
+
+
+def live_observers(
+    assembly: Assembly, recorder: RunRecorder, listed: Sequence[Observer]
+) -> list[Observer]:
+    """Return the observers of a live run: the tables, the reasons, and those of the scenario.
+
+    Parameters
+    ----------
+    assembly
+        The parts of the scenario, with the run directory.
+    listed
+        Observers that the scenario lists.
+    """
+    own: list[Observer] = [recorder]
+    # Reasons are recorded always: an operator asks afterwards why a job waited.
+    if not any(isinstance(observer, ReasonRecorder) for observer in listed):
+        own.append(ReasonRecorder(assembly.folder))
+    return [*own, *listed]
+
+
+class LiveLoop:
+    """Loop of a driver, and the files that it fills.
+
+    Parameters
+    ----------
+    driver
+        The driver.
+    limits
+        Limits of its loop.
+    following
+        The jobs that it follows.
+    records
+        Records of the tables.
+    observers
+        Observers to be closed in the end.
+    files
+        Functions that write further files, given the starts and nodes of the jobs by number.
+    """
+
+    def __init__(
+        self,
+        driver: Driver,
+        limits: Limits,
+        following: Following,
+        records: RunRecords,
+        observers: Sequence[Observer],
+        *,
+        files: Sequence[Callable[[Mapping[int, int], Mapping[int, tuple[str, ...]]], None]],
+    ) -> None:
+        self._driver, self._limits = driver, limits
+        self._following, self._records, self._observers = following, records, observers
+        self._files = files
+        self._not_closed: Mapping[str, str] = {}
+
+    def run(self) -> None:
+        """Read and answer until stopped, or until a limit is reached."""
+        self._driver.run(self._limits)
+
+    def stop(self) -> None:
+        """End the loop before the next look."""
+        self._driver.stop()
+
+    def close(self) -> None:
+        """Write all files and finish all tables."""
+        # Before the manifest is finished, which holds the hash of every file.
+        for write in self._files:
+            write(self._following.started_at, self._following.nodes_of)
+        self._not_closed = close_observers(self._observers)
+
+    @property
+    def complete(self) -> bool:
+        """True if no followed job is left, however the loop ended."""
+        return not (self._following.waiting or self._following.running)
+
+    @property
+    def end(self) -> LoopEnd:
+        """State of the loop."""
+        left = Left(self._following.waiting, self._following.running)
+        # The trace is the history here: its header is not that of the jobs in the tables.
+        account, records = self._following.account, self._records
+        return LoopEnd(left, account, (), (ON_A_CLUSTER,), {}, records, self._not_closed)
+
+    def more_figures(self, _summary: Mapping[str, Any], *, complete: bool) -> dict[str, Any]:
+        """Return no further figures: a cluster is not known as closely as a simulated system."""
+        return {}
+
+
+class LimitsRecord:
+    """Limits of the jobs of a site, as each job had them when it last waited.
+
+    Of a job that was blocked by itself, as by a limit of its partition, the end of that is kept.
+
+    Parameters
+    ----------
+    site
+        The site.
+    """
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._seen: dict[int, SeenLimits] = {}
+        self._blocked: dict[int, str] = {}
+
+    def take(self, state: ClusterState, now: int) -> None:
+        """Add the state of a round at `now`, in seconds since the site's origin."""
+        for job in state.jobs:
+            if not self._site.has(job) or job.phase == "ended":
+                continue
+            before = self._seen.get(job.job_id)
+            # A job that runs need not keep to limits any more.
+            if job.phase == "running" and before is not None:
+                continue
+            until, why = (0, "") if before is None else (before.job.until, before.job.why)
+            if job.phase == "blocked":
+                self._blocked[job.job_id] = job.why
+            elif job.job_id in self._blocked:
+                until, why = now, self._blocked.pop(job.job_id)
+            limited = LimitedJob(job.key, job.groups, job.limits, job.usage, until, why)
+            self._seen[job.job_id] = SeenLimits(limited, job.shared)
+
+    def write(self, folder: Path) -> None:
+        """Write `limits.jsonl`: a line for each job with groups or draws, or that was blocked."""
+        lines = (
+            limits_line(job_id, seen)
+            for job_id, seen in sorted(self._seen.items())
+            if seen.job.groups or seen.shared or seen.job.until
+        )
+        write_text(folder / LIMITS, "".join(lines))

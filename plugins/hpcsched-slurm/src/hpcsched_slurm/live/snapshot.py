@@ -1,6 +1,7 @@
-"""Conversion of a cluster's state into a dispatching problem."""
+"""Conversion of a cluster's state into a dispatching problem, with outages and shared resources."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -15,19 +16,12 @@ from hpcsched.dispatching.problem import (
 )
 from hpcsched.prediction.corrections import Correction
 from hpcsched.prediction.predictor import corrected_run_time
-from hpcsched.system.cluster import ClusterJob, ClusterState
+from hpcsched.system.cluster import ClusterJob, ClusterOutage, ClusterState
 from hpcsched.system.group_limits import GroupUsage
-from hpcsched.system.space import NodeAllocation, units_that_fit
+from hpcsched.system.outages import Outage
+from hpcsched.system.space import NodeAllocation, most_draw, units_that_fit
 from hpcsched.system.system import IntArray, Request, System
 from hpcsched.workload.job import Job
-from hpcsched_slurm.live.announced_outages import (
-    closed_now,
-    closing_names,
-    outages_of,
-    returns,
-    within_service,
-)
-from hpcsched_slurm.live.shared_capacity import beyond_capacity, shared_requests, with_shared
 from hpcsched_slurm.live.site import DAY, Site, shares
 
 ALWAYS_THERE = frozenset({"core", "mem"})
@@ -315,3 +309,133 @@ def _in_place(
     allocation = NodeAllocation(nodes, (1,) * len(nodes))
     waiting = waiting_job(job, predicted, site.system)
     return RunningJob(end, job.job_id, start, job.units, allocation, waiting)
+
+
+def shared_requests(job: ClusterJob, system: System) -> tuple[tuple[str, int], ...]:
+    """Return a job's draw from the shared resources that a system has."""
+    names = {resource.name for resource in system.shared_resources}
+    return tuple(sorted(pair for pair in job.shared.items() if pair[0] in names))
+
+
+def with_shared(
+    system: System, present: Mapping[str, int], elsewhere: Iterable[ClusterJob]
+) -> System:
+    """Return a system with the present capacities of its shared resources.
+
+    Parameters
+    ----------
+    system
+        The declared system.
+    present
+        Capacities according to the cluster; a resource that it does not list keeps its own.
+    elsewhere
+        Running jobs that hold none of the system's nodes: what they draw is not there.
+    """
+    drawn: dict[str, int] = {}
+    for job in elsewhere:
+        for name, amount in job.shared.items():
+            drawn[name] = drawn.get(name, 0) + amount
+    found = tuple(
+        replace(
+            one,
+            capacity=max(0, present.get(one.name, one.capacity) - drawn.get(one.name, 0)),
+            changes=() if one.name in present else one.changes,
+        )
+        for one in system.shared_resources
+    )
+    return system if found == system.shared_resources else replace(system, shared_resources=found)
+
+
+def beyond_capacity(job: WaitingJob, system: System, told: list[Reason]) -> bool:
+    """Return whether a job draws more than a shared resource offers now; add the reason if so.
+
+    No dispatcher could plan such a job.
+    """
+    for one, amount in zip(system.shared_resources, most_draw(system, job.request), strict=True):
+        if amount > one.capacity:
+            detail = f"it asks for {amount} {one.name}, of which there are {one.capacity} now"
+            told.append(Reason(job.job_id, "limit", detail=detail))
+            return True
+    return False
+
+
+def outages_of(announced: Iterable[ClusterOutage], site: Site, now: int) -> tuple[Outage, ...]:
+    """Return the outages of a site's nodes that are not over, by start.
+
+    Parameters
+    ----------
+    announced
+        Outages of the cluster.
+    site
+        The site.
+    now
+        The present instant, in seconds since the origin.
+    """
+    found = []
+    for outage in announced:
+        nodes = {site.numbers[name] for name in outage.nodes if name in site.numbers}
+        start, end = site.time(outage.start), site.time(outage.end)
+        if nodes and end > max(start, now):
+            found.append(Outage(start, end, tuple(sorted(nodes)), "reservation", outage.name))
+    return tuple(sorted(found))
+
+
+def closed_now(outages: Iterable[Outage], now: int) -> dict[int, int]:
+    """Return the end of the outage of each node that is out of service now, by number."""
+    closed: dict[int, int] = {}
+    for outage in outages:
+        if outage.start <= now:
+            closed |= {node: max(outage.end, closed.get(node, now)) for node in outage.nodes}
+    return closed
+
+
+def within_service(
+    waiting: WaitingJob, outages: Sequence[Outage], site: Site, now: int
+) -> WaitingJob | None:
+    """Return a job bound to nodes that stay in service for it; None if these are too few.
+
+    A cluster refuses a start that could reach into a reservation, so the requested time counts
+    and not the predicted one.
+    """
+    end = now + max(waiting.job.requested_time, waiting.predicted_run_time)
+    closing = {node for one in outages if now < one.start < end for node in one.nodes}
+    request = waiting.request
+    nodes = request.allowed_nodes
+    left = frozenset(range(len(site.names)) if nodes is None else nodes) - closing
+    if not closing or left == nodes:
+        return waiting
+    request = request._replace(allowed_nodes=left)
+    if not left or units_that_fit(site.system, site.system.capacity.T, request).sum() < (
+        request.units
+    ):
+        return None
+    return waiting._replace(request=request)
+
+
+def closing_names(waiting: WaitingJob, outages: Iterable[Outage], now: int) -> str:
+    """Return the outages that start before a job's end if it starts now, in words."""
+    end = now + max(waiting.job.requested_time, waiting.predicted_run_time)
+    return ", ".join(dict.fromkeys(one.label for one in outages if now < one.start < end))
+
+
+def returns(back: Mapping[str, int | None], site: Site, now: int, default: int) -> dict[int, int]:
+    """Return the assumed return of each node that cannot be used, by number.
+
+    Parameters
+    ----------
+    back
+        Return of each node by name, in seconds since 1970; None: unknown.
+    site
+        The site.
+    now
+        The present instant, in seconds since the origin.
+    default
+        Seconds from now where it is unknown.
+    """
+    found = {}
+    for name, instant in back.items():
+        number = site.numbers.get(name)
+        if number is not None:
+            end = now + default if instant is None else site.time(instant)
+            found[number] = max(end, now + 1)
+    return found

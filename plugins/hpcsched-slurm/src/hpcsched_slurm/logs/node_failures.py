@@ -24,8 +24,7 @@ from hpcsched.workload.readers.policies import UnusableError
 from hpcsched.workload.readers.quantities import WholeSeconds
 from hpcsched.workload.readers.text_files import TextEncoding
 from hpcsched_slurm.logs.local_clock import LocalClock, NoZoneError
-from hpcsched_slurm.logs.sacct_rows import Row, SacctRows
-from hpcsched_slurm.logs.slurm_job_ids import parse_job_id
+from hpcsched_slurm.logs.sacct_rows import Row, SacctRows, parse_job_id
 from hpcsched_slurm.syntax.values import NOT_GIVEN
 
 _NEEDED = ("JobID", "Start", "End", "State", "NodeList")

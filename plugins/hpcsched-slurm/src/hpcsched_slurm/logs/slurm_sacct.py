@@ -25,13 +25,16 @@ from hpcsched.workload.readers.record_source import Record
 from hpcsched.workload.readers.text_files import TextEncoding
 from hpcsched.workload.trace_calendar import ZONE_NAME, time_zone
 from hpcsched_slurm.logs.local_clock import LocalClock
-from hpcsched_slurm.logs.sacct_header import what_it_is
-from hpcsched_slurm.logs.sacct_rows import Row, SacctRows
-from hpcsched_slurm.logs.slurm_job_ids import parse_job_id
+from hpcsched_slurm.logs.sacct_rows import Row, SacctRows, parse_job_id, what_it_is
 from hpcsched_slurm.params import SlurmSacctParams
-from hpcsched_slurm.syntax.gres import parse_gres
-from hpcsched_slurm.syntax.resource_types import renamed, resource_type
-from hpcsched_slurm.syntax.tres import GRES, counted_in_total, parse_tres
+from hpcsched_slurm.syntax.gres import (
+    GRES,
+    counted_in_total,
+    parse_gres,
+    parse_tres,
+    renamed,
+    resource_type,
+)
 from hpcsched_slurm.syntax.values import (
     NOT_GIVEN,
     parse_requested_memory,

@@ -19,10 +19,11 @@ from hpcsched_slurm.syntax.associations import (
     ROOT,
     Associations,
     AssociationsError,
+    QosError,
     SlurmAssociation,
     parse_associations,
+    parse_qos_priorities,
 )
-from hpcsched_slurm.syntax.qos_priorities import QosError, parse_qos_priorities
 
 FIRST_ABSENT = 2**32
 """Number of the first user whom the trace does not have: above all numbers of users of a system."""

@@ -10,9 +10,14 @@ from hpcsched.errors import Finding, InputError, Place
 from hpcsched.system.host_lists import expand
 from hpcsched.whole_numbers import parse_count
 from hpcsched_slurm.site.entries import Entry
-from hpcsched_slurm.syntax.gres import EXAMPLE, Gres, read_gres
-from hpcsched_slurm.syntax.licenses import license_resource, parse_licenses
-from hpcsched_slurm.syntax.resource_types import renamed
+from hpcsched_slurm.syntax.gres import (
+    EXAMPLE,
+    Gres,
+    license_resource,
+    parse_licenses,
+    read_gres,
+    renamed,
+)
 from hpcsched_slurm.syntax.values import NOT_GIVEN, parse_time_limit
 
 _DEFAULT = "default"

@@ -1,14 +1,16 @@
-"""Settings of `slurm.conf` for the order `multifactor` and the dispatcher `slurm-backfill`."""
+"""Priorities and backfilling: `slurm.conf` as blocks of a scenario, and blocks as `slurm.conf`."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
 
 from hpcsched.dispatching.rules.multifactor_params import MultifactorParams
 from hpcsched.dispatching.rules.rule_params import SlurmBackfillParams
 from hpcsched.errors import Finding, InputError
 from hpcsched.scenario import Scenario
 from hpcsched.scenario.key_path import blocks
-from hpcsched_slurm.site.priority import WEIGHTS
-from hpcsched_slurm.site.scheduler import scheduler_parameters
+from hpcsched.whole_numbers import parse_count
+from hpcsched_slurm.site.yaml_text import duration, one_line
+from hpcsched_slurm.syntax.values import NOT_GIVEN, parse_time_limit
 
 
 def slurm_lines(scenario: Scenario) -> Iterator[str]:
@@ -62,3 +64,218 @@ def _slurm_time(seconds: int) -> str:
     days, rest = divmod(seconds, 86_400)
     minutes, second = divmod(rest, 60)
     return f"{days}-{minutes // 60:02}:{minutes % 60:02}:{second:02}"
+
+
+WEIGHTS = {
+    "age": "PriorityWeightAge",
+    "size": "PriorityWeightJobSize",
+    "fair_share": "PriorityWeightFairshare",
+    "partition": "PriorityWeightPartition",
+    "qos": "PriorityWeightQOS",
+}
+"""Keys of `slurm.conf` by the weights of `multifactor`."""
+
+_TYPE = "PriorityType"
+_FLAGS = "PriorityFlags"
+_MULTIFACTOR = "priority/multifactor"
+_CLASSIC = "NO_FAIR_TREE"
+_ENABLES_CLASSIC = frozenset({_CLASSIC, "DEPTH_OBLIVIOUS"})
+"""Flags with which Slurm does not use Fair Tree."""
+_AS_HERE = frozenset({"ACCRUE_ALWAYS"})
+"""Flags for what `multifactor` always does."""
+_OTHERS = (
+    "PriorityCalcPeriod",
+    "PriorityParameters",
+    "PrioritySiteFactorParameters",
+    "PrioritySiteFactorPlugin",
+    "PriorityUsageResetPeriod",
+    "PriorityWeightAssoc",
+    "PriorityWeightTRES",
+)
+"""Settings that `multifactor` does not have."""
+_SPELLING = {key.lower(): key for key in _OTHERS}
+_NO_EFFECT = NOT_GIVEN | {"0", "site_factor/none"}
+
+
+class PriorityOrder(NamedTuple):
+    """Order of the queue at a site.
+
+    Attributes
+    ----------
+    lines
+        Lines of YAML for the key `order`, without indentation; empty in order of submission.
+    left_out
+        Settings that they do not contain, as Slurm writes them.
+    notes
+        Further sentences on the order.
+    """
+
+    lines: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def priority_order(settings: Mapping[str, str]) -> PriorityOrder:
+    """Return the order that the settings of the priority plugin stand for.
+
+    Parameters
+    ----------
+    settings
+        Values of `slurm.conf` by key in lower case.
+
+    Examples
+    --------
+    >>> found = priority_order({"priorityweightage": "500", "priorityweighttres": "CPU=100"})
+    >>> found.lines[1]
+    'weights: {age: 500, size: 0, fair_share: 0, partition: 0, qos: 0}'
+    >>> found.left_out
+    ('PriorityWeightTRES=CPU=100',)
+    """
+    kind = settings.get(_TYPE.lower())
+    if not settings or kind not in {None, _MULTIFACTOR}:
+        told = [] if kind is None else [f"{_TYPE}={kind}: jobs are in order of submission"]
+        return PriorityOrder((), (), tuple(told))
+    left_out: list[str] = []
+
+    def read(key: str, parse: Callable[[str], str | None], default: str | None) -> str | None:
+        value = settings.get(key.lower())
+        if value is None:
+            return default
+        try:
+            found = parse(value)
+        except ValueError:
+            found = None
+        if found is None:
+            left_out.append(f"{key}={value}")
+        return found if found is not None else default
+
+    weights = ", ".join(f"{name}: {read(key, _weight, '0')}" for name, key in WEIGHTS.items())
+    flags = [flag for flag in settings.get(_FLAGS.lower(), "").split(",") if flag]
+    unknown = [flag for flag in flags if flag.upper() not in _AS_HERE | {_CLASSIC}]
+    pairs = {
+        "max_age": read("PriorityMaxAge", _positive, None),
+        "half_life": read("PriorityDecayHalfLife", _half_life, None),
+        "favor_small": read("PriorityFavorSmall", _truth, None),
+        "fair_share": None if _ENABLES_CLASSIC.isdisjoint(map(str.upper, flags)) else "classic",
+    }
+    if unknown:
+        left_out.append(f"{_FLAGS}={','.join(unknown)}")
+    left_out += _others(settings)
+    notes = []
+    if kind is None:
+        notes.append(f"{_TYPE} is not stated: these settings count if it is {_MULTIFACTOR}")
+    keys = (f"{key}: {value}" for key, value in pairs.items() if value is not None)
+    lines = ("name: multifactor", f"weights: {{{weights}}}", *keys)
+    return PriorityOrder(lines, tuple(left_out), tuple(notes))
+
+
+def _others(settings: Mapping[str, str]) -> Iterator[str]:
+    """Yield the settings that are not read and have an effect."""
+    read = {_TYPE, _FLAGS, *WEIGHTS.values(), "PriorityMaxAge", "PriorityDecayHalfLife"}
+    known = {key.lower() for key in (*read, "PriorityFavorSmall")}
+    for key, value in settings.items():
+        if key not in known and value.lower() not in _NO_EFFECT:
+            yield f"{_SPELLING.get(key, key)}={value}"
+
+
+def _weight(text: str) -> str:
+    return str(parse_count(text, "weight"))
+
+
+def _positive(text: str) -> str | None:
+    seconds = parse_time_limit(text)
+    return duration(seconds) if seconds else None
+
+
+def _half_life(text: str) -> str | None:
+    seconds = parse_time_limit(text)
+    # Slurm takes 0 for no decay.
+    return "null" if seconds == 0 else None if seconds is None else duration(seconds)
+
+
+def _truth(text: str) -> str | None:
+    return {"yes": "true", "no": "false"}.get(text.lower())
+
+
+_UNITS = {"bf_interval": 1, "bf_window": 60, "bf_resolution": 1}
+"""Seconds of the unit in which Slurm states a time."""
+_NAMES = (
+    "default_queue_depth",
+    "bf_interval",
+    "bf_max_job_test",
+    "bf_max_job_user",
+    "bf_window",
+    "bf_resolution",
+)
+_ANY_NUMBER = "bf_max_job_user"
+"""The only parameter of which 0 has a meaning of its own."""
+
+
+def dispatcher_block(scheduler: Mapping[str, str], priority: Mapping[str, str]) -> str:
+    """Return the block `dispatcher` of a scenario; comments name settings that are left out.
+
+    Parameters
+    ----------
+    scheduler
+        Values of `SchedulerParameters` by name; empty ones have no value.
+    priority
+        Settings of the priority plugin by key in lower case.
+
+    Returns
+    -------
+    str
+        Lines of YAML; empty without parameters and settings.
+
+    Examples
+    --------
+    >>> print(dispatcher_block({"bf_window": "2880", "bf_continue": ""}, {}), end="")
+    # SchedulerParameters without bf_continue
+    dispatcher: {name: slurm-backfill, bf_window: 172800}
+    """
+    values, left_out = {}, []
+    for name, value in scheduler.items():
+        seconds = _value(name, value)
+        if seconds is None:
+            left_out.append(f"{name}={value}" if value else name)
+        else:
+            values[name] = seconds
+    order = priority_order(priority)
+    comments = [*order.notes]
+    if left_out:
+        comments.append(f"SchedulerParameters without {', '.join(left_out)}")
+    if order.left_out:
+        comments.append(f"Priorities without {', '.join(order.left_out)}")
+    block = "".join(f"# {one_line(comment)}\n" for comment in comments)
+    pairs = [f"{name}: {value}" for name, value in values.items()]
+    if order.lines:
+        block += "dispatcher:\n"
+        block += "".join(f"  {pair}\n" for pair in ("name: slurm-backfill", *pairs, "order:"))
+        block += "".join(f"    {line}\n" for line in order.lines)
+    elif scheduler:
+        block += f"dispatcher: {{{', '.join(['name: slurm-backfill', *pairs])}}}\n"
+    return block
+
+
+def _value(name: str, value: str) -> int | None:
+    """Return a parameter as a scenario has it; None if it has no such parameter or value."""
+    if name not in _NAMES or not (value.isascii() and value.isdigit()):
+        return None
+    number = int(value) * _UNITS.get(name, 1)
+    return number if number or name in (_ANY_NUMBER, "default_queue_depth") else None
+
+
+def scheduler_parameters(params: SlurmBackfillParams) -> str:
+    """Return the value of `SchedulerParameters` for the parameters of `slurm-backfill`.
+
+    Parameters
+    ----------
+    params
+        Parameters of the dispatcher. Slurm's window is in minutes, and rounded up to them.
+
+    Examples
+    --------
+    >>> scheduler_parameters(SlurmBackfillParams(bf_window="2d", bf_interval=60)).split(",")[3:5]
+    ['bf_max_job_user=0', 'bf_window=2880']
+    """
+    values = {name: -(-getattr(params, name) // _UNITS.get(name, 1)) for name in _NAMES}
+    return ",".join(f"{name}={value}" for name, value in values.items())

@@ -4,10 +4,11 @@ Source: the manual pages `slurm.conf`, `gres.conf` and `sbatch` of SchedMD.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator
 from typing import NamedTuple
 
-from hpcsched_slurm.syntax.values import NOT_GIVEN, is_scaled_count, parse_scaled_count
+from hpcsched_slurm.syntax.values import NOT_GIVEN, is_scaled_count, parse_scaled_count, parse_size
 
 EXAMPLE = "gpu:a100:4"
 
@@ -121,3 +122,134 @@ def _parse_item(item: str) -> Gres:
     if not 1 <= len(words) <= 2 or not all(map(_WORD.fullmatch, words)):
         raise ValueError(item)
     return Gres(words[0], words[1] if len(words) == 2 else "", amount, consumed)
+
+
+GRES = "gres/"
+"""Prefix of the names of generic resources."""
+
+
+def parse_tres(text: str) -> dict[str, int]:
+    """Return the amounts of a TRES list by name; memory is in bytes.
+
+    The names `cpu`, `mem`, `node` and `gres/NAME` are read, with or without a type
+    (`gres/gpu:a100`); billing, energy, licences and disks are not resources of nodes.
+
+    Raises
+    ------
+    ValueError
+        If the text is no such list.
+
+    Examples
+    --------
+    >>> parse_tres("cpu=8,mem=1G,gres/gpu=2,billing=8")
+    {'cpu': 8, 'mem': 1073741824, 'gres/gpu': 2}
+    """
+    amounts: dict[str, int] = {}
+    if text.strip().lower() in NOT_GIVEN:
+        return amounts
+    for item in text.split(","):
+        name, equals, amount = item.strip().partition("=")
+        if not (name and equals):
+            raise ValueError(f"expected amounts such as cpu=8,mem=32G, found {item!r}")
+        if name == "mem":
+            amounts[name] = parse_size(amount)
+        # Other entries, such as billing or energy, are no amounts of nodes and are skipped.
+        elif name in {"cpu", "node"} or name.startswith(GRES):
+            amounts[name] = parse_scaled_count(amount, name)
+    return amounts
+
+
+def counted_in_total(name: str, tres: Container[str]) -> bool:
+    """Return whether an amount of one type (`gres/gpu:a100`) is in a listed total (`gres/gpu`).
+
+    Parameters
+    ----------
+    name
+        The name of the amount.
+    tres
+        All names of the list.
+    """
+    total, typed, _ = name.partition(":")
+    return bool(typed) and total in tres
+
+
+_TAKEN = frozenset({"core", "mem"})
+"""Resource types of processors and memory, which no device may use."""
+_OTHER_TYPE = "gres_"
+
+
+def resource_type(name: str) -> str:
+    """Return the resource type of a generic resource: its name, changed as little as possible.
+
+    Letters become lower case, any other character `_`. A name that then does not start with a
+    letter, or is a built-in type (`core`, `mem`), gets the prefix `gres_`.
+
+    Examples
+    --------
+    >>> [resource_type(name) for name in ("gpu", "GPU", "nv-link", "2080ti", "mem")]
+    ['gpu', 'gpu', 'nv_link', 'gres_2080ti', 'gres_mem']
+    """
+    found = re.sub(r"[^a-z0-9_]", "_", name.lower())
+    plain = re.match("[a-z]", found) is not None and found not in _TAKEN
+    return found if plain else f"{_OTHER_TYPE}{found}"
+
+
+def renamed(names: Iterable[str]) -> Iterator[str]:
+    """Yield a sentence for each changed name, and for each type shared by several names."""
+    by_type: dict[str, list[str]] = {}
+    for name in dict.fromkeys(names):
+        by_type.setdefault(resource_type(name), []).append(name)
+    for type_, alike in by_type.items():
+        listed = " and ".join(alike)
+        if len(alike) > 1:
+            yield f"the generic resources {listed} are counted together, as {type_}"
+        elif alike != [type_]:
+            yield f"the generic resource {listed} is called {type_}"
+
+
+def totals(resources: Iterable[Gres]) -> Counter[str]:
+    """Return the number of devices of each resource type, without those that are not consumed."""
+    counts: Counter[str] = Counter()
+    for one in resources:
+        if one.consumed and one.amount:
+            counts[resource_type(one.name)] += one.amount
+    return counts
+
+
+PREFIX = "license_"
+"""Beginning of the names of shared resources that stand for licences."""
+
+_ITEM = re.compile(r"([^\s:*,;|]+)(?:[:*]([0-9]{1,9}))?")
+
+
+def license_resource(name: str) -> str:
+    """Return the name of the shared resource that stands for a licence.
+
+    Examples
+    --------
+    >>> license_resource("matlab"), license_resource("Comsol@flex")
+    ('license_matlab', 'license_comsol_flex')
+    """
+    return PREFIX + resource_type(name).removeprefix("gres_")
+
+
+def parse_licenses(text: str) -> dict[str, int]:
+    """Return the number of each licence of a list; 1 if not stated.
+
+    Raises
+    ------
+    ValueError
+        If the text is no such list, or has alternatives (`a|b`).
+
+    Examples
+    --------
+    >>> parse_licenses("matlab:2,comsol")
+    {'matlab': 2, 'comsol': 1}
+    """
+    found: dict[str, int] = {}
+    for item in filter(None, re.split("[,;]", text.strip())):
+        match = _ITEM.fullmatch(item.strip())
+        if match is None:
+            raise ValueError(f"expected licences such as matlab:2,comsol, found {text!r}")
+        found[match[1]] = found.get(match[1], 0) + int(match[2] or 1)
+    return found
