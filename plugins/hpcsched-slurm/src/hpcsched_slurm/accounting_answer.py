@@ -23,8 +23,6 @@ class AccountingAnswer(NamedTuple):
     ----------
     records
         Records of jobs in the terms of sacct; None for one that is none.
-    hashed
-        The records as a run records them.
     """
 
     records: Sequence[Mapping[str, str] | None]
@@ -33,13 +31,6 @@ class AccountingAnswer(NamedTuple):
 
 def ask_accounting(rest: str, question: SlurmHistoryParams) -> AccountingAnswer:
     """Ask slurmdbd for the jobs of a time.
-
-    Parameters
-    ----------
-    rest
-        Where slurmrestd listens.
-    question
-        The token, and the time.
 
     Raises
     ------
@@ -54,11 +45,6 @@ def ask_accounting(rest: str, question: SlurmHistoryParams) -> AccountingAnswer:
 
 def earlier_answer(answer: TraceAnswer) -> AccountingAnswer:
     """Return the answer that an earlier run was made from.
-
-    Parameters
-    ----------
-    answer
-        The answer as that run recorded it.
 
     Raises
     ------

@@ -48,17 +48,7 @@ def _save_answer(
     arguments: Sequence[str] | None,
     ask: Callable[[dict[str, Any]], Mapping[str, Any]],
 ) -> int:
-    """Write an answer into a file, and return 0, or 1 where that cannot be done.
-
-    Parameters
-    ----------
-    parser
-        Parser with the options of the command alone.
-    arguments
-        Arguments of the command; None: those of the process.
-    ask
-        Returns the answer; it gets the values of all given options but `--out` by name.
-    """
+    """Write an answer into a file, and return 0, or 1 where that cannot be done."""
     parser.add_argument(
         "--rest", required=True, help="unix:/path/to/socket or http://127.0.0.1:PORT"
     )

@@ -40,8 +40,6 @@ class Commands:
 
         Parameters
         ----------
-        params
-            Where Slurm's configuration is, and how long to wait.
         token
             Token with whose rights the commands act; None: with those of the process.
         """

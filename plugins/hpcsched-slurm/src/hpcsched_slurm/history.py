@@ -80,8 +80,6 @@ class HistoryRecord(NamedTuple):
         Values by their names in sacct; None: the record cannot be read.
     line
         Its line in the file; None: it has none.
-    fault
-        Why it cannot be read.
     """
 
     fields: Mapping[str, str | None] | None
@@ -295,13 +293,7 @@ class SlurmHistory:
         return Finding("malformed", message, Place(str(where), record.line))
 
     def _job(self, record: HistoryRecord) -> tuple[str, "_Ran | None"]:
-        """Return a job, or the reason why there is none.
-
-        Raises
-        ------
-        ValueError
-            If the record cannot be read.
-        """
+        """Return a job, or the reason why there is none."""
         if record.fields is None:
             raise ValueError(record.fault)
         text = {name: value or "" for name, value in record.fields.items()}

@@ -39,8 +39,6 @@ class JobRules(NamedTuple):
         `minutes` for any job.
     timed
         Resources that are limited over time: `usage` needs their minutes.
-    asked_factor, used_factor
-        Factors on the time that a job asks for, and on the time that it uses as it runs.
     counted_from
         Start in seconds since 1970 from which on a running job is not part of the usage that
         Slurm told.
@@ -63,10 +61,6 @@ class JobRules(NamedTuple):
 
         Parameters
         ----------
-        usage
-            Amounts of the job.
-        minutes
-            Its time limit.
         started
             Start of a running job, in seconds since 1970; None for a waiting one.
         """
@@ -82,10 +76,6 @@ class JobRules(NamedTuple):
 
         Parameters
         ----------
-        usage
-            Amounts of the job.
-        units
-            Number of its nodes.
         time_limit
             Its time limit in seconds.
         """
@@ -149,10 +139,6 @@ class JobLimits:
 
         Parameters
         ----------
-        one
-            The association.
-        factor
-            Factor on its limits on resources.
         itself
             Whether it is the job's own, not an account above it.
         """
@@ -204,12 +190,8 @@ class JobLimits:
 
         Parameters
         ----------
-        who
-            Its group.
         limits
             Its limits; None if they are not known.
-        of_qos
-            Whether they replace those that are added later.
         """
         limits = NO_TIME_LIMITS if limits is None else limits
         for name in {**limits.total, **limits.running}:

@@ -95,12 +95,8 @@ class Rules(NamedTuple):
 
         Parameters
         ----------
-        job
-            Slurm's object.
         found
             The job without them.
-        partition
-            The partition that it would run in.
         most
             Amounts by which a waiting job may count at most: CPUs, memory in MiB.
         """

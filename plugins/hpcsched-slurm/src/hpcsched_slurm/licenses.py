@@ -19,13 +19,7 @@ NO_LICENSES = Licenses({})
 
 
 def read_licenses(licenses: Iterable[Mapping[str, Any]]) -> Licenses:
-    """Return the licences of a cluster, without those that are reserved or used by others.
-
-    Parameters
-    ----------
-    licenses
-        Objects of slurmrestd, which have the same keys in all known versions.
-    """
+    """Return the licences of a cluster, without those that are reserved or used by others."""
     present: dict[str, int] = {}
     told: list[str] = []
     for one in licenses:

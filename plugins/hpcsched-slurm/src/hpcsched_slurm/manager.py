@@ -116,18 +116,8 @@ def cluster_of(
 
     Parameters
     ----------
-    jobs
-        All jobs.
-    nodes
-        All nodes.
-    terms
-        How to read jobs.
     now
         The present instant, in seconds since 1970.
-    reservations
-        Reservations of nodes.
-    rules
-        Limits and licences.
 
     Raises
     ------

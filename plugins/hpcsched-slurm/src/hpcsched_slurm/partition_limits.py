@@ -33,8 +33,6 @@ class Asker(NamedTuple):
         The job's account, and those above it if lists of accounts include the ones below them.
     user
         Name of the user; empty for root, whom Slurm lets into every group.
-    all_accounts
-        Whether `accounts` is complete.
     """
 
     accounts: frozenset[str]
@@ -132,13 +130,7 @@ NO_PARTITIONS = Partitions({})
 
 
 def read_partitions(partitions: Iterable[Mapping[str, str]]) -> Partitions:
-    """Return the limits of partitions.
-
-    Parameters
-    ----------
-    partitions
-        Pairs of `scontrol show partitions`, with keys in lower case.
-    """
+    """Return the limits of partitions."""
     found: dict[str, PartitionLimits] = {}
     told: list[str] = []
     for pairs in partitions:
@@ -192,15 +184,7 @@ KEPT_FOR = 60
 
 
 def is_member(user: str, groups: Iterable[str]) -> bool | None:
-    """Return whether a user is in one of some groups; None if this machine does not know.
-
-    Parameters
-    ----------
-    user
-        Name of the user.
-    groups
-        Names of the groups.
-    """
+    """Return whether a user is in one of some groups; None if this machine does not know."""
     now = int(time.monotonic()) // KEPT_FOR
     own = _groups_of(user, now)
     if own is None:

@@ -17,8 +17,6 @@ class Policies:
 
     Parameters
     ----------
-    qos, associations
-        All of them.
     warnings
         Sentences about those that are not understood.
     usage

@@ -37,8 +37,6 @@ class LimitSet(NamedTuple):
         Largest time limit of a job in seconds; None for any.
     job_minutes
         Maximum of a job times its time limit in minutes.
-    left
-        Names of limits that are set and left to Slurm.
     """
 
     group: Amounts = _NOTHING
@@ -60,10 +58,6 @@ class Qos(NamedTuple):
     ----------
     over_partition
         Whether its limits come before those of the partition's QOS.
-    factor
-        Factor on the associations' limits on resources of its jobs.
-    usage_factor
-        Factor on the time that its jobs use.
     usage_factor_safe
         Whether that factor also holds for the time that a job asks for.
     """

@@ -60,8 +60,6 @@ class ReadNodes(NamedTuple):
 
     Attributes
     ----------
-    known
-        Those that are understood.
     cluster
         All of them; those that are not understood have no resources and cannot be used.
     warnings
@@ -82,8 +80,6 @@ def read_nodes(
     ----------
     nodes
         Objects in the form of v0.0.38.
-    outages
-        Reservations.
     now
         The present instant, in seconds since 1970.
 
@@ -183,12 +179,6 @@ def entries_of(
     ----------
     nodes
         Nodes in the form of v0.0.38.
-    partitions
-        Partitions as pairs of `scontrol show partitions`.
-    licenses
-        Licences with the keys of slurmrestd.
-    source
-        Name of the program that told of them, for messages.
     """
     place = Place(source)
     found = []

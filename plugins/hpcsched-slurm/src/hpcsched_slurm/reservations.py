@@ -78,12 +78,6 @@ def expected_back(
 
     Parameters
     ----------
-    node
-        The node.
-    closed
-        Flags of its state that close it.
-    outages
-        All reservations.
     now
         The present instant, in seconds since 1970.
     """

@@ -338,13 +338,7 @@ class Rest:
 
 @contextmanager
 def _deadline(connection: http.client.HTTPConnection, seconds: float) -> Iterator[None]:
-    """Connect, and end the connection after a time, however busy it is.
-
-    Raises
-    ------
-    TimeoutError
-        If the block did not end in time.
-    """
+    """Connect, and end the connection after a time, however busy it is."""
     began, over = time.monotonic(), threading.Event()
     connection.connect()
     used = connection.sock

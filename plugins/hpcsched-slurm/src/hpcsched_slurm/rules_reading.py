@@ -63,15 +63,7 @@ class _Accounting(NamedTuple):
 
 
 class RulesReader:
-    """Rules of a cluster, read again when they are old; unreadable ones stay as they were.
-
-    Parameters
-    ----------
-    calls
-        Calls of Slurm.
-    limits
-        Whether limits of QOS and associations are read.
-    """
+    """Rules of a cluster, read again when they are old; unreadable ones stay as they were."""
 
     def __init__(self, calls: RuleCalls, *, limits: bool) -> None:
         self._calls, self._limits = calls, limits

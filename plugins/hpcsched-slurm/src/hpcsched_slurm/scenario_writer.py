@@ -32,16 +32,8 @@ def scenario_of(
 
     Parameters
     ----------
-    calls
-        The running Slurm.
-    partitions
-        Names of the partitions to dispatch.
-    manager
-        Parameters of the workload manager.
     history
         Path of the history; None: slurmdbd is asked, through the same slurmrestd.
-    dispatcher
-        Name of the dispatcher.
 
     Raises
     ------

@@ -90,13 +90,6 @@ def version_of(content: Mapping[str, Any]) -> int | None:
 def check_version(content: Mapping[str, Any], who: str) -> int:
     """Return the version of an answer.
 
-    Parameters
-    ----------
-    content
-        The answer.
-    who
-        The program that gave it, for the message.
-
     Raises
     ------
     InputError

@@ -76,19 +76,7 @@ def in_words(reason: Reason | None, jobs: Mapping[int, object]) -> str:
 def advice_lines(
     held: Round, names: Sequence[str], state: ClusterState, most: int
 ) -> Iterator[str]:
-    """Yield a table of a round: advice, reasons, and the cluster's own reasons.
-
-    Parameters
-    ----------
-    held
-        The round.
-    names
-        Names of the nodes.
-    state
-        State of the cluster.
-    most
-        Largest number of waiting jobs; all starts are shown.
-    """
+    """Yield a table of a round: advice, reasons, and the cluster's own reasons."""
     whys = {job.job_id: job.why for job in state.jobs}
     starts = {
         start.job_id: ",".join(names[node] for node in start.allocation.nodes)

@@ -68,10 +68,6 @@ class Listeners:
 
     Attributes
     ----------
-    round_held
-        Receives each round with the state of the cluster.
-    say
-        Receives lines for the operator.
     beat
         Receives the clock's seconds whenever the cluster could be read.
     """
@@ -115,21 +111,11 @@ class Driver:
 
     Parameters
     ----------
-    manager
-        The cluster.
-    following
-        The jobs that are followed, with the site's nodes and the origin of time.
     ask
         Function that holds a round on a state, at an instant in seconds since the origin, without
         the jobs of some keys.
-    pace
-        Intervals.
-    listeners
-        Receivers of rounds and lines.
     journal
         Journal of placed jobs; None to advise only.
-    clock
-        The time.
     """
 
     def __init__(

@@ -113,8 +113,6 @@ class Journal:
 
         Parameters
         ----------
-        entry
-            The change.
         after
             Round trip: seconds from the beginning of the look that led to the change to the
             cluster's answer.

@@ -62,19 +62,7 @@ _APART = 1 << 40
 
 
 class History(NamedTuple):
-    """Jobs that a cluster has completed, in seconds since the origin of its site.
-
-    Attributes
-    ----------
-    columns
-        The jobs.
-    numbers
-        Numbering of their requests.
-    run_times
-        What they took.
-    arrivals
-        When they were submitted.
-    """
+    """Jobs that a cluster has completed, in seconds since the origin of its site."""
 
     columns: JobColumns
     numbers: RequestNumbers
@@ -117,16 +105,8 @@ def forecast_cluster(
 
     Parameters
     ----------
-    scenario
-        The scenario, with its block `live`. Its seed is that of the randomness.
-    supposed
-        A job that might be submitted now, as `supposed_job` takes it.
     quantiles
         Shares, ascending, from 0 to 1.
-    samples
-        Number of futures.
-    ended
-        Called with the number of futures so far, after each.
 
     Raises
     ------
@@ -179,21 +159,6 @@ def forecast_problem(
     ended: Ended = lambda _: None,
 ) -> StartForecast:
     """Return sampled start times of the queued jobs of a problem.
-
-    Parameters
-    ----------
-    problem
-        The state: queue, running jobs, and outages.
-    assembly
-        The dispatcher and what belongs to it.
-    history
-        Jobs of the past, whose numbering of requests grows.
-    samples
-        Number of futures.
-    seed
-        Seed of the randomness; the instant is part of it.
-    ended
-        Called with the number of futures so far, after each.
 
     Raises
     ------

@@ -22,8 +22,6 @@ class StartDifferences(NamedTuple):
 
     Attributes
     ----------
-    live, simulated
-        The two run directories.
     seconds
         Start live − start simulated, by job number.
     not_drawn
@@ -58,18 +56,10 @@ def replay_live(
 
     Parameters
     ----------
-    scenario
-        The scenario.
-    live
-        Run directory of the live run.
     out
         Run directory of the simulation; `runs/NAME-replayed` by default.
     latency
         Seconds that the cluster takes from an arrival or an end to the start that answers it.
-    overrides
-        Values of `--set`.
-    force
-        True: replace an existing simulation.
 
     Raises
     ------

@@ -31,8 +31,6 @@ def cores_in_use(state: ClusterState, starting: Collection[str]) -> Used:
 
     Parameters
     ----------
-    state
-        The cluster.
     starting
         Keys of jobs that were told to start; they hold what they are going to.
     """
@@ -87,16 +85,12 @@ def together(
 
     Parameters
     ----------
-    starts
-        Starts of a round, in order.
     jobs
         The cluster's jobs by number.
     names
         Names of the nodes by number.
     limits
         Maximum number of cores of a node, by partition.
-    used
-        Cores in use.
     """
     used = used.copy()
     kept: list[Start] = []
@@ -125,8 +119,6 @@ class Answer(NamedTuple):
 
     Attributes
     ----------
-    decision
-        The decision.
     seconds
         Real seconds that it took.
     trouble
@@ -211,14 +203,8 @@ class Round(NamedTuple):
 
     Attributes
     ----------
-    problem
-        The dispatching problem.
     jobs
         The cluster's jobs of the queue, by number.
-    starts
-        Starts that can be carried out as they are.
-    reasons
-        Reason of each job to start or wait.
     trouble
         Reason why the answer is not the dispatcher's own; empty if it is.
     beyond

@@ -61,22 +61,10 @@ def run_live(
 
     Parameters
     ----------
-    scenario
-        The scenario, with its block `live`.
-    out
-        The run directory.
     drive
         True: place jobs. False: only advise.
-    say
-        Receives lines for the operator.
     seconds
         Real seconds after which the run ends.
-    rounds
-        Number of rounds after which the run ends.
-    until_idle
-        True: the run ends when no job is left.
-    force
-        True: replace an earlier run.
 
     Raises
     ------
@@ -190,15 +178,7 @@ def earliest_submission(state: ClusterState) -> float:
 def live_observers(
     assembly: Assembly, recorder: RunRecorder, listed: Sequence[Observer]
 ) -> list[Observer]:
-    """Return the observers of a live run: the tables, the reasons, and those of the scenario.
-
-    Parameters
-    ----------
-    assembly
-        The parts of the scenario, with the run directory.
-    listed
-        Observers that the scenario lists.
-    """
+    """Return the observers of a live run: the tables, the reasons, and those of the scenario."""
     own: list[Observer] = [recorder]
     # Reasons are recorded always: an operator asks afterwards why a job waited.
     if not any(isinstance(observer, ReasonRecorder) for observer in listed):
@@ -211,16 +191,6 @@ class LiveLoop:
 
     Parameters
     ----------
-    driver
-        The driver.
-    limits
-        Limits of its loop.
-    following
-        The jobs that it follows.
-    records
-        Records of the tables.
-    observers
-        Observers to be closed in the end.
     files
         Functions that write further files, given the starts and nodes of the jobs by number.
     """
@@ -277,11 +247,6 @@ class LimitsRecord:
     """Limits of the jobs of a site, as each job had them when it last waited.
 
     Of a job that was blocked by itself, as by a limit of its partition, the end of that is kept.
-
-    Parameters
-    ----------
-    site
-        The site.
     """
 
     def __init__(self, site: Site) -> None:

@@ -21,8 +21,6 @@ class Site:
     ----------
     names
         Names of the nodes, `[N]`.
-    partitions
-        Names of its partitions.
     origin
         Origin of times in problems and results, in seconds since 1970: a midnight (UTC), so that
         hours of the day are kept.
@@ -56,15 +54,6 @@ def check_site(site: Site, nodes: Iterable[ClusterNode], shared: Collection[str]
 
     Nodes without resources are ones that the manager cannot describe; they are not compared. Of
     shared resources the names are compared: how much there is of them may change at any time.
-
-    Parameters
-    ----------
-    site
-        The declared site.
-    nodes
-        Nodes of the cluster.
-    shared
-        Names of its shared resources.
 
     Raises
     ------

@@ -33,8 +33,6 @@ class Snapshot(NamedTuple):
 
     Attributes
     ----------
-    problem
-        The problem.
     queue
         The cluster's jobs of the queue, by number.
     left_out
@@ -324,8 +322,6 @@ def with_shared(
 
     Parameters
     ----------
-    system
-        The declared system.
     present
         Capacities according to the cluster; a resource that it does not list keeps its own.
     elsewhere
@@ -364,10 +360,6 @@ def outages_of(announced: Iterable[ClusterOutage], site: Site, now: int) -> tupl
 
     Parameters
     ----------
-    announced
-        Outages of the cluster.
-    site
-        The site.
     now
         The present instant, in seconds since the origin.
     """
@@ -425,8 +417,6 @@ def returns(back: Mapping[str, int | None], site: Site, now: int, default: int) 
     ----------
     back
         Return of each node by name, in seconds since 1970; None: unknown.
-    site
-        The site.
     now
         The present instant, in seconds since the origin.
     default

@@ -82,14 +82,8 @@ def read_node_failures(
 
     Parameters
     ----------
-    path
-        The dump.
-    rules
-        Which records tell a failure, and how long it lasts.
     zone
         Zone of local times; None: there are none.
-    encoding
-        Encoding of the dump.
 
     Raises
     ------

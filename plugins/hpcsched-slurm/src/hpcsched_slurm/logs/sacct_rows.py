@@ -94,11 +94,6 @@ def parse_header(text: str) -> SacctHeader:
 
     A text that is none becomes one column of that name.
 
-    Parameters
-    ----------
-    text
-        The first line of the dump.
-
     Examples
     --------
     >>> parse_header("JobID;Submit;Start;")
@@ -163,10 +158,6 @@ class SlurmJobId(NamedTuple):
 
     Attributes
     ----------
-    number
-        Number of the job, or of the part of a job.
-    is_step
-        Whether the record is of a job step.
     is_pending
         Whether the record is of all tasks of an array that have not started.
     """
@@ -213,8 +204,6 @@ class SacctRows(TextLines):
 
     Parameters
     ----------
-    path
-        The file or folder.
     encoding
         Encoding of the files; UTF-8 if not given.
 

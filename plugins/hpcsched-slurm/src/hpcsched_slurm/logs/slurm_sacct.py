@@ -61,13 +61,6 @@ class SlurmSacctSource(AccountingLogSource):
 
     Users, accounts, qualities of service and partitions are numbered from 1 as they appear, as
     `user`, `group`, `queue` and `partition` of a job; `comments` name them.
-
-    Parameters
-    ----------
-    params
-        The dump and its policies.
-    system
-        The system that requests are expressed for.
     """
 
     def __init__(self, params: SlurmSacctParams, system: System) -> None:
@@ -129,13 +122,7 @@ class SlurmSacctSource(AccountingLogSource):
             return record.refused_for(problem)
 
     def _ran(self, row: Row) -> int:
-        """Return the number of a job that ran to its end.
-
-        Raises
-        ------
-        SetAsideError
-            If the record is of something else.
-        """
+        """Return the number of a job that ran to its end."""
         found = parse_job_id(row["jobid"])
         if found.is_step:
             raise SetAsideError(_STEP, "a step of a job")

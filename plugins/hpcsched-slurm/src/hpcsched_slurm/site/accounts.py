@@ -94,15 +94,6 @@ def accounts_block(associations: Associations, names: TraceNames, source: Path) 
     Users of the tree that the trace does not have count in it, as in Slurm; they get numbers from
     `FIRST_ABSENT` on.
 
-    Parameters
-    ----------
-    associations
-        Accounts and users.
-    names
-        Numbers of users and groups in the trace.
-    source
-        File of the associations, for comments and messages.
-
     Raises
     ------
     InputError

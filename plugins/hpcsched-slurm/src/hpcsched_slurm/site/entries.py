@@ -40,8 +40,6 @@ class Entry:
         key of the pairs too.
     pairs
         Values by key in lower case.
-    place
-        File and line.
     rest
         Text of the line that is no pair, or not understood as an entry.
     """
@@ -88,17 +86,7 @@ def read_entries(path: Path) -> list[Entry]:
 
 
 def _entries(path: Path, folder: Path, seen: set[str]) -> Iterator[Entry]:
-    """Yield the entries of a file and, in the place of each `Include`, of the file that it names.
-
-    Parameters
-    ----------
-    path
-        The file.
-    folder
-        Folder of the first file, from which included ones are looked for.
-    seen
-        Names of the files that were read, which grows.
-    """
+    """Yield the entries of a file; in the place of an `Include`, those of the file it names."""
     text = read_text(path, MOST_TEXT)
     if "\0" in text:
         raise InputError(Finding("no-text", "expected text, found a NUL byte", Place(str(path))))
@@ -131,13 +119,7 @@ def _is_read(kind: str) -> bool:
 
 
 def _beside(name: str, folder: Path, place: Place, seen: set[str]) -> Path:
-    """Return the path of an included file, which lies in the folder or below.
-
-    Raises
-    ------
-    InputError
-        If there is no such file, or it was included before.
-    """
+    """Return the path of an included file, which lies in the folder or below."""
     # A copy of /etc/slurm names its files by their places there.
     inside = Path(name).name if Path(name).is_absolute() else str(Path(name))
     file = folder / inside

@@ -65,8 +65,6 @@ class SlurmPartition:
 
     Attributes
     ----------
-    nodes
-        Names of its nodes.
     max_time
         Longest time limit in seconds; None for any.
     priority
@@ -96,8 +94,6 @@ class SlurmSite:
         Number of each licence, by name.
     priority
         Settings of the priority plugin by key in lower case.
-    warnings
-        Parts that are left out or renamed.
     """
 
     nodes: dict[str, SlurmNode] = field(default_factory=dict)

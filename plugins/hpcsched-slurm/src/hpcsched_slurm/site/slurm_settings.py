@@ -106,8 +106,6 @@ class PriorityOrder(NamedTuple):
         Lines of YAML for the key `order`, without indentation; empty in order of submission.
     left_out
         Settings that they do not contain, as Slurm writes them.
-    notes
-        Further sentences on the order.
     """
 
     lines: tuple[str, ...]

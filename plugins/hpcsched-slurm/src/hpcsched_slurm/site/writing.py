@@ -49,8 +49,6 @@ class Blocks(NamedTuple):
         The block `system`, after comments with the source and the parts that are left out.
     partitions
         The block `partitions`; empty without partitions.
-    nodes
-        Host list of each group, in the order of its nodes.
     """
 
     system: str
@@ -70,13 +68,6 @@ def write_blocks(site: SlurmSite, source: Path) -> Blocks:
     Groups are identical nodes in the same partitions. Licences are shared resources. Comments name
     the parts of the source that are left out, and the limits of partitions that a scenario does not
     have.
-
-    Parameters
-    ----------
-    site
-        The site.
-    source
-        File that describes the site, or name of the program that does.
 
     Raises
     ------
@@ -209,13 +200,6 @@ def _no_system(why: str, path: Path) -> InputError:
 
 def check_dispatcher(name: str, option: str) -> None:
     """Check that a dispatcher is installed.
-
-    Parameters
-    ----------
-    name
-        The dispatcher's name, or an alias.
-    option
-        The option of the command line that gives it.
 
     Raises
     ------

@@ -159,8 +159,6 @@ class SlurmAssociation:
 
     Attributes
     ----------
-    account
-        Name of the account.
     user
         Name of the user; None: the account itself.
     parent
@@ -186,13 +184,9 @@ class Associations(NamedTuple):
 
     Attributes
     ----------
-    listed
-        The associations in the order of the file.
     classic
         True if the factors there are those of the classic formula, not of Fair Tree; None: the form
         does not tell.
-    has_usage
-        Whether the form has usage.
     limits
         Names of limits of associations, which are not read.
     qos

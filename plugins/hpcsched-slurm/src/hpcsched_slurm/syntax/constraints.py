@@ -19,8 +19,6 @@ class Constraint(NamedTuple):
     ----------
     feature
         The feature that the node must have; empty if there are parts.
-    parts
-        Conditions to combine.
     any_part
         True: one part suffices. False: all parts must hold.
     """
@@ -44,8 +42,6 @@ def constraint_choices(text: str, nodes: int) -> tuple[Constraint, ...]:
     ----------
     text
         The constraint. Brackets around alternatives choose the same one for all nodes: `[a|b]`.
-    nodes
-        Number of nodes of the job; see `parse_constraint`.
 
     Returns
     -------

@@ -23,12 +23,8 @@ class Gres(NamedTuple):
 
     Attributes
     ----------
-    name
-        Its name, such as `gpu`.
     type
         Its type, such as `a100`; empty: any.
-    amount
-        The number of devices.
     consumed
         False: any number of jobs may use all of them at once.
     """
@@ -90,8 +86,6 @@ def offers(node: Iterable[Gres], asked: Iterable[Gres]) -> bool:
 
     Parameters
     ----------
-    node
-        The resources of the node.
     asked
         The requested resources; an empty type matches every type.
     """
@@ -160,15 +154,7 @@ def parse_tres(text: str) -> dict[str, int]:
 
 
 def counted_in_total(name: str, tres: Container[str]) -> bool:
-    """Return whether an amount of one type (`gres/gpu:a100`) is in a listed total (`gres/gpu`).
-
-    Parameters
-    ----------
-    name
-        The name of the amount.
-    tres
-        All names of the list.
-    """
+    """Return whether an amount of one type (`gres/gpu:a100`) is in a listed total (`gres/gpu`)."""
     total, typed, _ = name.partition(":")
     return bool(typed) and total in tres
 

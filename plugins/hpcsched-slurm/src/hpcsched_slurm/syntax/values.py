@@ -29,13 +29,6 @@ def is_scaled_count(text: str) -> bool:
 def parse_scaled_count(text: str, what: str) -> int:
     """Return a count such as `4` or `2K`, which is 2048.
 
-    Parameters
-    ----------
-    text
-        The text to read.
-    what
-        Name of the counted things, for the message.
-
     Raises
     ------
     ValueError
@@ -90,8 +83,6 @@ def parse_size(text: str, default_power: str = "M") -> int:
 
     Parameters
     ----------
-    text
-        The text to read.
     default_power
         Unit of a number without one: `K`, `M`, `G`, `T`, `P`, `E`, or empty for bytes.
 
@@ -120,15 +111,6 @@ def parse_requested_memory(text: str, nodes: int, cores: int) -> int | None:
     Up to Slurm 20.11 the text gives memory per node (`16Gn`) or per core (`4000Mc`), later the
     total (`16G`). The value 0 requests all memory of the nodes, of unknown size: it counts as
     missing.
-
-    Parameters
-    ----------
-    text
-        The value of `ReqMem`.
-    nodes
-        Number of allocated nodes.
-    cores
-        Number of allocated cores.
 
     Returns
     -------
