@@ -7,8 +7,7 @@ from threading import Thread
 from time import perf_counter
 from typing import NamedTuple
 
-from hpcsched.dispatching.decision import Decision, Start
-from hpcsched.dispatching.decision import Reason
+from hpcsched.dispatching.decision import Decision, Reason, Start
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.rules.allocators import FirstFit
