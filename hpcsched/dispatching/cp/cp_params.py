@@ -1,6 +1,6 @@
 """Parameters of the CP dispatchers."""
 
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -225,8 +225,6 @@ class Pcp21Params(PositionParams):
 
 class ImproveParams(PlanAllParams):
     """Parameters that `cp` and `best-of` share."""
-
-    former_keys: ClassVar = {"level": "dinkelbach_parameter"}
 
     queue_length: int = Field(
         200, ge=1, description="Maximum number of planned jobs, the first by priority."

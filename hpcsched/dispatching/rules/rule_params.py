@@ -1,7 +1,7 @@
 """Parameters of rule-based dispatchers, queue orders and allocators."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -222,8 +222,6 @@ class RecordedParams(PlacingParams):
 
 class ScarceResourceParams(Params):
     """Resource types that are reserved for jobs that request them."""
-
-    former_keys: ClassVar = {"critical": "scarce_resources"}
 
     scarce_resources: Annotated[tuple[str, ...] | None, Listed] = Field(
         None,

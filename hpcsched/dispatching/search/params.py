@@ -1,6 +1,6 @@
 """The parameters of the dispatcher that searches orders."""
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -9,15 +9,6 @@ from hpcsched.parameters import Listed, Params, PositiveDuration, Selects
 
 class SurrogateParams(Params):
     """Parameters of the surrogate objective, which plans minimise in view of jobs yet to come."""
-
-    former_keys: ClassVar = {
-        "patience": "discount_time_constant",
-        "shortest": "minimum_run_time",
-        "growth": "area_exponent",
-        "level": "dinkelbach_parameter",
-        "carry": "warm_start",
-        "bias": "front_bias",
-    }
 
     discount_time_constant: PositiveDuration | None = Field(
         None,
@@ -50,8 +41,6 @@ class SurrogateParams(Params):
 
 class OrderSearchParams(Params):
     """Parameters of the search for the best order of the queue."""
-
-    former_keys: ClassVar = {"pursuit": "surrogate_objective"}
 
     budget: int = Field(
         500_000,
