@@ -25,8 +25,7 @@ MODULES = MappingProxyType(
         "restarting": "hpcsched.dispatching.cp.backends.restarting",
         "tables": "hpcsched.metrics.metric",
         "cluster": "hpcsched.system.cluster",
-        "executor": "hpcsched.studies.experiment.executors.executor",
-        "attempt": "hpcsched.studies.experiment.executors.attempt",
+        "executor": "hpcsched.studies.executors.executor",
     }
 )
 """Modules of names that are not imported from `hpcsched` itself."""
@@ -60,7 +59,7 @@ TYPES = MappingProxyType(
             *("cluster:RefusedError", "cluster:UnavailableError"),
         ),
         "types-tasks": (
-            *("executor:Task", "executor:Ended", "attempt:new_attempt", "attempt:carry_out"),
+            *("executor:Task", "executor:Ended", "executor:new_attempt", "executor:carry_out"),
         ),
         "types-context": ("Context", "Caution"),
     }

@@ -12,8 +12,7 @@ from comparisons.asking import FailedError, ask, record
 from comparisons.block import find_block
 from hpcsched.errors import HpcschedError
 from hpcsched.report.tables.report_table import Table
-from hpcsched.studies.problems.comparison import Comparison, compare
-from hpcsched.studies.problems.pairing import Floats, Pairing
+from hpcsched.studies.problems.comparison import Comparison, Floats, Pairing, compare
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "backends.md"

@@ -73,9 +73,9 @@ from hpcsched.simulation.observer import Observer as Observer
 from hpcsched.simulation.records import Interruption as Interruption
 from hpcsched.simulation.records import JobRecord as JobRecord
 from hpcsched.simulation.records import RoundRecord as RoundRecord
-from hpcsched.studies.experiment.executors.executor import Executor as Executor
-from hpcsched.studies.experiment.running import ExperimentResult as ExperimentResult
-from hpcsched.studies.experiment.running import run_experiment as run_experiment
+from hpcsched.studies.execution import ExperimentResult as ExperimentResult
+from hpcsched.studies.execution import run_experiment as run_experiment
+from hpcsched.studies.executors.executor import Executor as Executor
 from hpcsched.system.cluster import WorkloadManager as WorkloadManager
 from hpcsched.system.space import Allocation as Allocation
 from hpcsched.system.space import NodeAllocation as NodeAllocation

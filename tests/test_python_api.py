@@ -11,7 +11,7 @@ import pytest
 
 import hpcsched
 from hpcsched.errors import InputError
-from tests.studies.experiment.samples import EXPERIMENT, run_cells_here, write_sample
+from tests.studies.experiment_samples import EXPERIMENT, run_cells_here, write_sample
 
 SCENARIO = Path(__file__).parents[1] / "scenarios" / "small-easy.yaml"
 HEAVY = ("numpy", "pandas", "pyarrow", "pydantic", "rich", "altair", "ortools")

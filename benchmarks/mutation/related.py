@@ -56,7 +56,7 @@ RELATED = {
     "hpcsched/metrics": (
         "tests/metrics",
         "tests/runs/test_directory.py",
-        "tests/studies/predictor_evaluation",
+        "tests/studies/test_predictor_evaluation.py",
     ),
 }
 

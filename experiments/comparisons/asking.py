@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hpcsched.cli import main as hpcsched
-from hpcsched.studies.problems.table import SolvedTable
+from hpcsched.studies.problems.solving import SolvedTable
 
 
 class FailedError(Exception):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from hpcsched.errors import InputError
 from hpcsched.runs.directory import RunDirectory
-from hpcsched.studies.experiment.index import read_index
+from hpcsched.studies.experiment_folder import read_index
 from hpcsched.whole_files import problem
 
 

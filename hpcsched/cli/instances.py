@@ -42,7 +42,7 @@ def record(
     from hpcsched.errors import InputError
     from hpcsched.scenario import read_scenario
     from hpcsched.scenario.review import missing_inputs
-    from hpcsched.studies.problems.header import Selection
+    from hpcsched.studies.problems.problem_files import Selection
     from hpcsched.studies.problems.recording import record as record_problems
 
     if max_queued is not None and max_queued < min_queued:
@@ -86,8 +86,8 @@ def solve(
     from hpcsched.errors import Finding, InputError
     from hpcsched.runs.solver_rounds import in_words, warning
     from hpcsched.scenario import read_scenario
-    from hpcsched.studies.problems.files import InstancesFile
-    from hpcsched.studies.problems.progress import SolvingProgress
+    from hpcsched.studies.problems.problem_files import InstancesFile
+    from hpcsched.studies.problems.solving import SolvingProgress
     from hpcsched.studies.problems.solving import solve as solve_problems
 
     instances = InstancesFile(file)
@@ -142,11 +142,11 @@ def compare(
     Shows ratios of model sizes, decision times and objectives.
     """
     from hpcsched.cli.output import emit, tables_text
-    from hpcsched.studies.problems import rendering
+    from hpcsched.studies.problems import comparison as rendering
+    from hpcsched.studies.problems.comparison import Pairing
     from hpcsched.studies.problems.comparison import compare as compare_tables
-    from hpcsched.studies.problems.pairing import Pairing
-    from hpcsched.studies.problems.plots import draw
-    from hpcsched.studies.problems.table import SolvedTable
+    from hpcsched.studies.problems.comparison_plots import draw
+    from hpcsched.studies.problems.solving import SolvedTable
 
     pairing = Pairing(SolvedTable.open(first), SolvedTable.open(second))
     comparison = compare_tables(pairing, same_time)

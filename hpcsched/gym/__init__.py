@@ -9,7 +9,6 @@ from hpcsched.dispatching.rules.policy_order import (  # noqa: E402
     ScoringNetwork,
     parameter_count,
 )
-from hpcsched.gym.choose_job import ChooseJob  # noqa: E402
-from hpcsched.gym.environment import DispatchingEnv  # noqa: E402
+from hpcsched.gym.environment import ChooseJob, DispatchingEnv  # noqa: E402
 
 __all__ = ["ChooseJob", "DispatchingEnv", "ScoringNetwork", "parameter_count"]

@@ -1,8 +1,10 @@
-"""An environment of Gymnasium: episodes of a log, dispatched by the scores of an agent."""
+"""Environments of Gymnasium: episodes of a log, dispatched by the scores or choices of an agent."""
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import gymnasium
 import numpy as np
@@ -10,12 +12,89 @@ import numpy.typing as npt
 
 from hpcsched.dispatching.rules.policy_order import FEATURES, FeatureRows, PolicyOrder
 from hpcsched.errors import Finding, InputError
-from hpcsched.gym.conversation import Conversation, Question
 from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.runs.replaying import read_workload, replay_in_python
 from hpcsched.runs.runner import parts_of
 from hpcsched.runs.tables import ArrowTable
 from hpcsched.scenario import Scenario, load_scenario
+
+ResultT = TypeVar("ResultT")
+
+
+class Question(NamedTuple):
+    """A question, to which the work waits for an answer."""
+
+    content: Any
+
+
+class Result(NamedTuple, Generic[ResultT]):
+    """Return value of the work."""
+
+    value: ResultT
+
+
+class _Failure(NamedTuple):
+    error: BaseException
+
+
+class _Abandoned(BaseException):
+    """Raised in the work when nobody waits for its result.
+
+    It is no `Exception`, which a simulation would report as the failure of a plugin.
+    """
+
+
+_ABANDON = object()
+
+
+class Conversation(Generic[ResultT]):
+    """A conversation with work in a thread of its own; only one of the two runs at a time."""
+
+    def __init__(self, work: Callable[[Callable[[Any], Any]], ResultT]) -> None:
+        self._said: SimpleQueue[Any] = SimpleQueue()
+        self._answers: SimpleQueue[Any] = SimpleQueue()
+        # A daemon: a program may end in the middle of an episode.
+        self._thread = Thread(target=self._run, args=(work,), daemon=True)
+        self._thread.start()
+
+    def hear(self) -> "Question | Result[ResultT]":
+        """Wait for the next question, or the result.
+
+        Raises
+        ------
+        BaseException
+            What the work has raised.
+        """
+        said = self._said.get()
+        if isinstance(said, _Failure):
+            raise said.error
+        heard: Question | Result[ResultT] = said
+        return heard
+
+    def answer(self, content: Any) -> None:
+        """Answer the question."""
+        self._answers.put(content)
+
+    def abandon(self) -> None:
+        """End the work, if it waits for an answer, and wait for its end."""
+        self._answers.put(_ABANDON)
+        self._thread.join()
+
+    def _ask(self, content: Any) -> Any:
+        self._said.put(Question(content))
+        answer = self._answers.get()
+        if answer is _ABANDON:
+            raise _Abandoned
+        return answer
+
+    def _run(self, work: Callable[[Callable[[Any], Any]], ResultT]) -> None:
+        try:
+            self._said.put(Result(work(self._ask)))
+        except _Abandoned:
+            pass
+        except BaseException as error:  # it is raised where the result is waited for
+            self._said.put(_Failure(error))
+
 
 Scores = npt.NDArray[np.float32]
 
@@ -34,10 +113,6 @@ class DispatchingEnv(gymnasium.Env[FeatureRows, Scores]):
 
     Parameters
     ----------
-    scenario
-        Scenario, or its file.
-    jobs
-        Number of jobs of an episode.
     part
         Begin and end of the part of the trace from which episodes are taken, as shares of its jobs:
         train on one part and test on another.
@@ -95,8 +170,6 @@ class DispatchingEnv(gymnasium.Env[FeatureRows, Scores]):
 
         Parameters
         ----------
-        seed
-            Seed of the random first job.
         options
             `first`: index of the first job in the trace, in place of a random one.
 
@@ -171,15 +244,36 @@ class DispatchingEnv(gymnasium.Env[FeatureRows, Scores]):
 
 
 def _order_of(assembly: Assembly) -> PolicyOrder:
-    """Return the order of the dispatcher.
-
-    Raises
-    ------
-    InputError
-        It is not `policy`.
-    """
+    """Return the order of the dispatcher."""
     order = getattr(assembly.dispatcher, "order", None)
     if not isinstance(order, PolicyOrder):
         message = "expected a dispatcher with 'order: policy', such as {name: easy, order: policy}"
         raise InputError(Finding("no-policy", message, key="dispatcher.order"))
     return order
+
+
+class ChooseJob(gymnasium.ActionWrapper[FeatureRows, np.int64, Scores]):
+    """Environment in which an action is the row of the job to consider first.
+
+    The others follow in order of arrival. An action for a row without a job leaves all jobs in
+    order of arrival; `action_masks`, and `action_mask` in the mapping of a step, tell which rows
+    have one.
+    """
+
+    def __init__(self, env: DispatchingEnv) -> None:
+        super().__init__(env)
+        self._env = env
+        (window,) = env.action_space.shape or (0,)
+        self.action_space = gymnasium.spaces.Discrete(window)
+        # Descending, so that rows keep the order of arrival.
+        self._arrival = np.linspace(0.0, -1.0, window, dtype=np.float32)
+
+    def action(self, action: np.int64) -> Scores:
+        """Return the scores for a choice."""
+        scores = self._arrival.copy()
+        scores[int(action)] = 1.0
+        return scores
+
+    def action_masks(self) -> npt.NDArray[np.bool_]:
+        """Return for each row of the observation whether there is a job, `[window]`."""
+        return self._env.action_masks()

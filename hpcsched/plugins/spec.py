@@ -148,7 +148,7 @@ def hpcsched_workload_managers() -> Iterable[Plugin]:
 def hpcsched_executors() -> Iterable[Plugin]:
     """Return executors, selected by `executor: {name: NAME}` in an experiment.
 
-    A factory returns a `hpcsched.studies.experiment.executors.executor.Executor`. An executor
+    A factory returns a `hpcsched.studies.executors.executor.Executor`. An executor
     belongs to no scenario: the second argument of the factory is the experiment's folder, a
     `pathlib.Path`.
     """

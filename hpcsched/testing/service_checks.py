@@ -15,9 +15,8 @@ from hpcsched.dispatching.cp.formulation import BuiltModel, Variable
 from hpcsched.dispatching.cp.solver_limits import Budget, Limits, StoppingRule
 from hpcsched.dispatching.planning.model_data import Plan
 from hpcsched.plugins.plugin_checks import product_fault
-from hpcsched.studies.experiment.executors.attempt import RUN
-from hpcsched.studies.experiment.executors.executor import Ended, Executor, Task, result_fault
-from hpcsched.studies.experiment.executors.sample_program import TIMES
+from hpcsched.studies.executors.executor import RUN, Ended, Executor, Task, result_fault
+from hpcsched.studies.executors.sample_program import TIMES
 from hpcsched.system.cluster import (
     ClusterJob,
     ClusterState,
@@ -138,7 +137,7 @@ def _values(backend: Backend, limits: Limits) -> list[int]:
     return [variable.value() for variable in variables]
 
 
-PROGRAM = "hpcsched.studies.experiment.executors.sample_program"
+PROGRAM = "hpcsched.studies.executors.sample_program"
 FAILURE = "this task fails"
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from hpcsched.studies.predictor_evaluation.figures import PredictorFigures
+from hpcsched.studies.predictor_evaluation import PredictorFigures
 from tests.docs.pages import DOCS, tables
 
 PAGE = DOCS / "predictors.md"

@@ -2,8 +2,8 @@
 
 import re
 
-from hpcsched.studies.problems.lines import ProblemLine
-from hpcsched.studies.problems.table import SCHEMA
+from hpcsched.studies.problems.problem_lines import ProblemLine
+from hpcsched.studies.problems.solving import SCHEMA
 from tests.docs.pages import DOCS, tables
 
 PAGE = (DOCS / "instances.md").read_text(encoding="utf-8")

@@ -10,10 +10,9 @@ from comparisons.debs2024.results import Comparison, read_results
 from comparisons.finished import read_finished
 from hpcsched.runs.files import JOBS, ROUNDS, SCENARIO, SUMMARY, TIMING, write_json
 from hpcsched.runs.manifest import Status, finish_manifest, start_manifest
-from hpcsched.studies.experiment.cell import Cell
-from hpcsched.studies.experiment.folder import ExperimentFolder
-from hpcsched.studies.experiment.index import make_index, write_index
-from hpcsched.studies.experiment.reading import Experiment, read_experiment
+from hpcsched.studies.cell import Cell
+from hpcsched.studies.experiment import Experiment, read_experiment
+from hpcsched.studies.experiment_folder import ExperimentFolder, make_index, write_index
 from tests.workload.readers.swf_files import record, write
 
 BASE = """\

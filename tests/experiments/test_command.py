@@ -13,7 +13,7 @@ from tests.experiments.samples import (
     written_comparison,
     written_out,
 )
-from tests.studies.experiment.samples import run_cells_here
+from tests.studies.experiment_samples import run_cells_here
 
 
 @pytest.fixture

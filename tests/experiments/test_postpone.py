@@ -3,8 +3,7 @@
 import pytest
 
 import postpone
-from hpcsched.studies.problems.comparison import compare
-from hpcsched.studies.problems.pairing import Pairing
+from hpcsched.studies.problems.comparison import Pairing, compare
 from tests.studies.problems.tables import pair
 
 

@@ -7,10 +7,10 @@ from comparisons.box_charts import Box
 from comparisons.distributions import read_outcomes
 from hpcsched import cli
 from hpcsched.runs.directory import RunDirectory
-from hpcsched.studies.experiment.folder import ExperimentFolder
-from hpcsched.studies.experiment.reading import read_experiment
+from hpcsched.studies.experiment import read_experiment
+from hpcsched.studies.experiment_folder import ExperimentFolder
 from tests.docs.pages import tables
-from tests.studies.experiment.samples import run_cells_here
+from tests.studies.experiment_samples import run_cells_here
 from tests.workload.readers.swf_files import record, write
 
 EXPERIMENT = """\

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from hpcsched.gym.choose_job import ChooseJob
+from hpcsched.gym.environment import ChooseJob
 from tests.gym.samples import BURST
 from tests.gym.test_environment import environment, played, shortest_first
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from hpcsched.gym.conversation import Conversation, Question, Result
+from hpcsched.gym.environment import Conversation, Question, Result
 
 
 def doubled(ask: Callable[[Any], Any]) -> int:

@@ -21,7 +21,7 @@ PROTOCOLS = {
     "metric": "hpcsched.metrics.metric:Metric",
     "observer": "hpcsched.simulation.observer:Observer",
     "workload_manager": "hpcsched.system.cluster:WorkloadManager",
-    "executor": "hpcsched.studies.experiment.executors.executor:Executor",
+    "executor": "hpcsched.studies.executors.executor:Executor",
 }
 
 

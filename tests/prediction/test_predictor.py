@@ -10,7 +10,7 @@ from hpcsched.errors import PluginError
 from hpcsched.prediction.inflated import ConstantFactor, Inflated
 from hpcsched.prediction.predictor import Predictor, PredictorDriver, corrected_run_time
 from hpcsched.prediction.predictors import Actual
-from hpcsched.studies.predictor_evaluation.predicting import predict_trace
+from hpcsched.studies.predictor_evaluation import predict_trace
 from hpcsched.workload.job import Job
 from hpcsched_slurm.live.following import Predictions
 from tests.builders import alike, easy, replay, traced

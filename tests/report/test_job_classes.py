@@ -13,7 +13,7 @@ from hpcsched.report.job_classes import (
     site_partitions,
 )
 from hpcsched.workload.site_partitions import Partition, Partitions
-from tests.studies.whatif.samples import outcome
+from tests.studies.whatif_samples import outcome
 
 
 def test_attributes_are_sorted_and_may_be_missing() -> None:

@@ -27,15 +27,15 @@ from hpcsched.runs.runner import run as run_scenario
 from hpcsched.runs.summary import Left
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.records import RoundRecord
-from hpcsched.studies.experiment.cell import Cell
-from hpcsched.studies.experiment.execution import run_cells
-from hpcsched.studies.experiment.folder import ExperimentFolder
-from hpcsched.studies.experiment.reading import read_experiment
+from hpcsched.studies.cell import Cell
+from hpcsched.studies.execution import run_cells
+from hpcsched.studies.experiment import read_experiment
+from hpcsched.studies.experiment_folder import ExperimentFolder
 from hpcsched.workload.readers.swf_lines import SwfLines
 from hpcsched.workload.trace_source import TraceAccount
 from tests.runs.small_scenario import write_scenario
 from tests.slow_runs import COMMAND, seen_under_way, slow_predictor
-from tests.studies.experiment.samples import HereAndNow, read_sample, write_sample
+from tests.studies.experiment_samples import HereAndNow, read_sample, write_sample
 
 SMALL = "scenarios/small-easy.yaml"
 

@@ -6,8 +6,7 @@ from time import perf_counter
 
 import pytest
 
-from hpcsched.studies.experiment.executors.attempt import RUN, carry_out, new_attempt
-from hpcsched.studies.experiment.executors.executor import Ended
+from hpcsched.studies.executors.executor import RUN, Ended, carry_out, new_attempt
 from hpcsched.testing import check_executor
 
 

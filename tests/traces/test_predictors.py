@@ -5,9 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from hpcsched.studies.predictor_evaluation.figures import PredictorFigures, predictor_figures
-from hpcsched.studies.predictor_evaluation.predicting import predict_trace
-from hpcsched.studies.predictor_evaluation.predictor_selection import choose
+from hpcsched.studies.predictor_evaluation import (
+    PredictorFigures,
+    choose,
+    predict_trace,
+    predictor_figures,
+)
 from tests.docs.predictors import LOGS, PREDICTORS, figure_rows, region, rule_rows
 from tests.real_traces import KTH_SP2, trace
 

@@ -11,7 +11,7 @@ import pytest
 from hpcsched.errors import InputError
 from hpcsched.workload import log_recognition as found
 from hpcsched.workload.presets.preset_catalogue import find_preset
-from tests.studies.first_look import samples
+from tests.studies import first_look_samples as samples
 from tests.workload.presets.samples import WRITERS
 
 

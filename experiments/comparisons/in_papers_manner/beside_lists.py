@@ -19,7 +19,7 @@ from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.runner import parts_of
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.engine import Simulation
-from hpcsched.studies.problems.pairing import SAME_OBJECTIVE
+from hpcsched.studies.problems.comparison import SAME_OBJECTIVE
 from hpcsched.system.space import NodeAllocation
 
 WITH_LISTS = ("dispatcher.orders=[fcfs, sjf, saf]",)

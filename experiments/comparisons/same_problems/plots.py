@@ -21,8 +21,7 @@ from hpcsched.report.figures.chart_parts import (
 )
 from hpcsched.report.figures.distribution_figures import distributions
 from hpcsched.report.figures.figure_style import DASHES, PALETTE, Look
-from hpcsched.studies.problems.comparison import SAME_TIME
-from hpcsched.studies.problems.pairing import Floats, Mask, Pairing
+from hpcsched.studies.problems.comparison import SAME_TIME, Floats, Mask, Pairing
 
 BETTER, SAME, WORSE = PALETTE["green"], PALETTE["blue"], PALETTE["vermilion"]
 """The colours of the thesis, of dots: for the pair's first dispatcher, neither, and the other."""

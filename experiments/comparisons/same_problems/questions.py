@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from comparisons.asking import ask, record, table_of
-from hpcsched.studies.problems.files import InstancesFile
-from hpcsched.studies.problems.pairing import Floats
-from hpcsched.studies.problems.table import SolvedTable
+from hpcsched.studies.problems.comparison import Floats
+from hpcsched.studies.problems.problem_files import InstancesFile
+from hpcsched.studies.problems.solving import SolvedTable
 
 SCENARIO = Path(__file__).parents[3] / "scenarios" / "eurora-day-pcp21.yaml"
 

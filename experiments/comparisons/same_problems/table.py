@@ -6,8 +6,7 @@ import numpy as np
 
 from comparisons.same_problems.papers import Counts, Pair, Paper
 from hpcsched.report.tables.report_table import MISSING, Table
-from hpcsched.studies.problems.comparison import Comparison, compare
-from hpcsched.studies.problems.pairing import Floats, Pairing
+from hpcsched.studies.problems.comparison import Comparison, Floats, Pairing, compare
 
 Pairings = Mapping[tuple[Pair, str], Pairing]
 """Answers of two dispatchers to the same problems, by pair and letter of the prediction."""

@@ -11,9 +11,9 @@ import typer
 from hpcsched.cli.options import Display, Env, Overrides, with_option_groups
 
 if TYPE_CHECKING:
-    from hpcsched.studies.experiment.cell import Cell
-    from hpcsched.studies.experiment.folder import ExperimentFolder
-    from hpcsched.studies.experiment.reading import Experiment
+    from hpcsched.studies.cell import Cell
+    from hpcsched.studies.experiment import Experiment
+    from hpcsched.studies.experiment_folder import ExperimentFolder
 
 PANEL = "Run"
 
@@ -63,9 +63,8 @@ def experiment(
     Labels of the same axis in --only are OR-ed, labels of different axes AND-ed. Exits with 1 if a
     cell fails; the others are run all the same.
     """
-    from hpcsched.studies.experiment.cell_selection import choose_cells
-    from hpcsched.studies.experiment.folder import ExperimentFolder
-    from hpcsched.studies.experiment.reading import read_experiment
+    from hpcsched.studies.experiment import choose_cells, read_experiment
+    from hpcsched.studies.experiment_folder import ExperimentFolder
 
     read = read_experiment(file, overrides or (), executor)
     chosen = choose_cells(read, choice.only or ())
@@ -95,9 +94,8 @@ def _run(
     again: bool,
 ) -> int:
     """Run the chosen cells; return the number of failures."""
-    from hpcsched.studies.experiment.progress import make_progress
-    from hpcsched.studies.experiment.progress_page import ProgressPage
-    from hpcsched.studies.experiment.running import run_in_folder
+    from hpcsched.studies.execution import run_in_folder
+    from hpcsched.studies.progress import ProgressPage, make_progress
 
     # Lines into nothing, so that cells are counted alike.
     shown_on = StringIO() if display.quiet else None
@@ -130,7 +128,7 @@ def _solver_warnings(cells: "Sequence[Cell]", folder: "ExperimentFolder") -> "It
 def _show(cells: "Sequence[Cell]", folder: "ExperimentFolder") -> None:
     """Print a line for each cell: state, address, name and seed."""
     from hpcsched.runs.solver_rounds import in_words
-    from hpcsched.studies.experiment.index import read_index
+    from hpcsched.studies.experiment_folder import read_index
 
     failed = {}
     if folder.index.is_file():

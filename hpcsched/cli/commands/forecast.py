@@ -9,8 +9,7 @@ from hpcsched.cli.options import Env, Force, Overrides, ScenarioFile, with_optio
 from hpcsched.cli.output import DataFormat, DataFormatOption, DataOutput, emit, free, json_text
 
 if TYPE_CHECKING:
-    from hpcsched.studies.forecast.forecasting import Forecast, SupposedJob
-    from hpcsched.studies.forecast.prepared_replay import PreparedReplay
+    from hpcsched.studies.forecast.forecasting import Forecast, PreparedReplay, SupposedJob
 
 PANEL = "Study"
 app = typer.Typer(
@@ -58,9 +57,8 @@ def starts(
     dispatcher replays each sample.
     """
     from hpcsched.scenario import load_scenario
-    from hpcsched.studies.forecast.forecast_progress import ForecastProgress
-    from hpcsched.studies.forecast.forecasting import forecast
-    from hpcsched.studies.forecast.prepared_replay import prepare
+    from hpcsched.studies.forecast.forecast_report import ForecastProgress
+    from hpcsched.studies.forecast.forecasting import forecast, prepare
 
     shares = quantiles_of(quantiles)
     prepared = prepare(load_scenario(scenario, overrides or ()))
@@ -94,10 +92,13 @@ def evaluate(
     The jobs are drawn from those that waited, with the scenario's seed.
     """
     from hpcsched.scenario import load_scenario
-    from hpcsched.studies.forecast import evaluation
-    from hpcsched.studies.forecast.forecast_progress import ForecastProgress
-    from hpcsched.studies.forecast.forecast_text import evaluation_content, evaluation_table
-    from hpcsched.studies.forecast.prepared_replay import prepare
+    from hpcsched.studies.forecast import forecast_evaluation as evaluation
+    from hpcsched.studies.forecast.forecast_report import (
+        ForecastProgress,
+        evaluation_content,
+        evaluation_table,
+    )
+    from hpcsched.studies.forecast.forecasting import prepare
 
     prepared = prepare(load_scenario(scenario, overrides or ()))
     with ForecastProgress() as progress:
@@ -110,11 +111,11 @@ def evaluate(
 def show_forecast(found: "Forecast", format_: DataFormat, out: Path | None, *, force: bool) -> None:
     """Print a forecast, or write it to a file: a figure by the ending of its name."""
     from hpcsched.report.figures.figure_files import FORMATS
-    from hpcsched.studies.forecast.forecast_text import forecast_content, forecast_table
+    from hpcsched.studies.forecast.forecast_report import forecast_content, forecast_table
 
     if out is not None and out.suffix.removeprefix(".") in FORMATS:
         from hpcsched.report.figures.figure_files import write_figure
-        from hpcsched.studies.forecast.forecast_figure import forecast_figure
+        from hpcsched.studies.forecast.forecast_report import forecast_figure
 
         write_figure(forecast_figure(found).chart, out, force=force)
         typer.echo(f"wrote {out}")

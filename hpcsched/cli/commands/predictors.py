@@ -42,12 +42,15 @@ def evaluate(
     Nothing is dispatched. The scenario's own predictor and requested-time are always among them.
     """
     from hpcsched.cli.output import emit, tables_text
-    from hpcsched.studies.first_look.first_look import document_of
-    from hpcsched.studies.predictor_evaluation import rendering
-    from hpcsched.studies.predictor_evaluation.figures import predictor_figures, shares
-    from hpcsched.studies.predictor_evaluation.predicting import predict_trace
-    from hpcsched.studies.predictor_evaluation.predictor_selection import choose
-    from hpcsched.studies.predictor_evaluation.writing import check_folder, write_evaluation
+    from hpcsched.studies import predictor_evaluation as rendering
+    from hpcsched.studies.first_look import document_of
+    from hpcsched.studies.predictor_evaluation import (
+        choose,
+        predict_trace,
+        predictor_figures,
+        shares,
+    )
+    from hpcsched.studies.predictor_plots import check_folder, write_evaluation
 
     document = document_of(scenario, lambda line: typer.echo(line, err=True))
     chosen = choose(scenario, overrides or (), predictors, document)

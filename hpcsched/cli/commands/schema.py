@@ -32,9 +32,9 @@ def schema(
     """
     from hpcsched.plugins import manager
     from hpcsched.scenario.scenario_schema import scenario_schema
-    from hpcsched.studies.experiment.declaration import experiment_schema
-    from hpcsched.studies.tuning.tuning_space import tuning_schema
-    from hpcsched.studies.whatif.variation import variation_schema
+    from hpcsched.studies.experiment import experiment_schema
+    from hpcsched.studies.tuning import tuning_schema
+    from hpcsched.studies.whatif import variation_schema
 
     make = {
         Of.SCENARIO: scenario_schema,

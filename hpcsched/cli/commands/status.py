@@ -17,7 +17,7 @@ def status(directory: OneRun, *, output: DataOutput) -> None:
 
     folder = run_folder(directory)
     if (folder / INDEX).is_file():
-        from hpcsched.studies.experiment.experiment_status import (
+        from hpcsched.studies.experiment_folder import (
             experiment_status,
             experiment_status_content,
             experiment_status_text,

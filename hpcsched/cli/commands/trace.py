@@ -8,7 +8,7 @@ import typer
 from hpcsched.cli import PlainGroup, instances
 from hpcsched.cli.options import Env, Force, Overrides, with_option_groups
 from hpcsched.cli.output import TableFormat, TableOutput, json_text
-from hpcsched.studies.first_look.log_files import LogSource, is_scenario
+from hpcsched.studies.log_files import LogSource, is_scenario
 from hpcsched.version import __version__
 from hpcsched.workload.job import WaitClass
 
@@ -115,8 +115,8 @@ def convert(
     """
     from hpcsched.runs.assembly import assemble
     from hpcsched.runs.refused_records import all_refused_told
-    from hpcsched.studies.first_look.log_assembly import scenario_of_log
-    from hpcsched.studies.first_look.log_files import format_of, source_of
+    from hpcsched.studies.first_look import scenario_of_log
+    from hpcsched.studies.log_files import format_of, source_of
     from hpcsched.workload.trace_writing import BOUND
 
     of_scenario = source is None and is_scenario(trace)
@@ -196,7 +196,7 @@ def _loaded(path: Path, overrides: list[str] | None, preset: str | None = None) 
     from hpcsched.errors import InputError
     from hpcsched.scenario.loading import check_document
     from hpcsched.scenario.review import missing_inputs
-    from hpcsched.studies.first_look.first_look import document_of
+    from hpcsched.studies.first_look import document_of
 
     document = document_of(path, lambda line: typer.echo(line, err=True), preset)
     loaded = check_document(document, path, overrides or ())

@@ -78,21 +78,21 @@ def try_(
     is audited. Exits with 1 if an audit finds a violation.
     """
     from hpcsched.errors import flag
-    from hpcsched.studies.first_look.first_look import (
+    from hpcsched.studies.first_look import (
         busiest_jobs,
         look_at,
         look_lines,
         try_scenarios,
         write_scenarios,
     )
-    from hpcsched.studies.first_look.first_look_text import (
+    from hpcsched.studies.first_look_text import (
         account_text,
         busier_text,
         content_of,
         standing_of,
         tried_table,
     )
-    from hpcsched.studies.first_look.log_files import example_log
+    from hpcsched.studies.log_files import example_log
     from hpcsched.whole_files import problem
 
     if (log is None) == (not example):

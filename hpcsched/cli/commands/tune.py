@@ -9,9 +9,8 @@ from hpcsched.cli.options import Env, Overrides, ScenarioFile
 from hpcsched.cli.output import DataFormat, DataFormatOption, json_text
 
 if TYPE_CHECKING:
-    from hpcsched.studies.tuning.trial_log import Trial
-    from hpcsched.studies.tuning.tuned_scenario import TunedScenario
-    from hpcsched.studies.tuning.tuning_study import TuningStudy
+    from hpcsched.studies.tuning import TunedScenario
+    from hpcsched.studies.tuning_study import Trial, TuningStudy
 
 PANEL = "Study"
 
@@ -36,8 +35,8 @@ def tune(
     best.yaml, the scenario with the best values.
     """
     from hpcsched.scenario.resolved import resolved_yaml
-    from hpcsched.studies.tuning.tuned_scenario import TunedScenario
-    from hpcsched.studies.tuning.tuning_text import (
+    from hpcsched.studies.tuning import TunedScenario
+    from hpcsched.studies.tuning_text import (
         later_table,
         trials_table,
         tuning_content,
@@ -63,7 +62,7 @@ def tune(
 
 def _search(tuned: "TunedScenario", folder: Path, trials: int | None) -> "TuningStudy":
     from hpcsched.runs.folder_lock import locked_folder
-    from hpcsched.studies.tuning.tuning_study import tune
+    from hpcsched.studies.tuning_study import tune
 
     wanted = trials or tuned.space.trials
 

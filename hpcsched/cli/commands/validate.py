@@ -86,9 +86,9 @@ def _findings(
 ) -> "Sequence[Finding]":
     """Return the findings about a file; raises InputError where they are errors of reading it."""
     from hpcsched.scenario.loading import read_repaired
-    from hpcsched.studies.experiment.reading import is_experiment, read_experiment
-    from hpcsched.studies.tuning.tuned_scenario import TunedScenario
-    from hpcsched.studies.whatif.reading import read_whatif
+    from hpcsched.studies.experiment import is_experiment, read_experiment
+    from hpcsched.studies.tuning import TunedScenario
+    from hpcsched.studies.whatif import read_whatif
     from hpcsched.workload.log_recognition import refuse_log
 
     refuse_log(file)
@@ -132,10 +132,10 @@ def _without_scenario(file: Path) -> "Sequence[Finding] | None":
     from hpcsched.scenario.document import parse_document, read_text
     from hpcsched.scenario.models import Scenario
     from hpcsched.scenario.positions import Positions
-    from hpcsched.studies.experiment.declaration import ExperimentDeclaration
-    from hpcsched.studies.experiment.declared_file import validated
-    from hpcsched.studies.tuning.tuning_space import TuningSpace
-    from hpcsched.studies.whatif.variation import Variation
+    from hpcsched.studies.declared_file import validated
+    from hpcsched.studies.experiment import ExperimentDeclaration
+    from hpcsched.studies.tuning import TuningSpace
+    from hpcsched.studies.whatif import Variation
 
     document = parse_document(read_text(file))
     keys = set(document.value) if isinstance(document.value, dict) else set()

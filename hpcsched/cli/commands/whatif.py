@@ -10,9 +10,8 @@ from hpcsched.cli.output import TableFormat, TableFormatOption, json_text, table
 
 if TYPE_CHECKING:
     from hpcsched.report.tables.report_table import Table
-    from hpcsched.studies.whatif.reading import WhatIf
-    from hpcsched.studies.whatif.variant_replays import WhatIfFolder
-    from hpcsched.studies.whatif.whatif_study import WhatIfStudy
+    from hpcsched.studies.whatif import WhatIf
+    from hpcsched.studies.whatif_study import WhatIfFolder, WhatIfStudy
 
 PANEL = "Study"
 
@@ -35,16 +34,15 @@ def whatif(
     The folder gets the page whatif.html, the tables as whatif.json, and the outcome of each
     variant; outcomes that are there are kept. Exits with 1 if a variant fails.
     """
-    from hpcsched.studies.whatif.reading import read_whatif
-    from hpcsched.studies.whatif.variant_replays import WhatIfFolder
-    from hpcsched.studies.whatif.whatif_page import whatif_page
-    from hpcsched.studies.whatif.whatif_study import read_study
-    from hpcsched.studies.whatif.whatif_tables import (
+    from hpcsched.studies.whatif import read_whatif
+    from hpcsched.studies.whatif_report import (
         class_table,
         differences_table,
         variants_table,
         verdict_lines,
+        whatif_page,
     )
+    from hpcsched.studies.whatif_study import WhatIfFolder, read_study
     from hpcsched.whole_files import write_text
 
     read = read_whatif(scenario, vary, overrides or ())
@@ -68,8 +66,8 @@ def whatif(
 
 def _replay(read: "WhatIf", folder: "WhatIfFolder", jobs: int | None) -> int:
     """Replay the cells without an outcome; return the number of failures."""
-    from hpcsched.studies.experiment.progress import make_progress
-    from hpcsched.studies.whatif.variant_replays import replay_cells
+    from hpcsched.studies.progress import make_progress
+    from hpcsched.studies.whatif_study import replay_cells
 
     failed = 0
     progress = make_progress(read.name, len(read.cells))
@@ -87,7 +85,7 @@ def _replay(read: "WhatIf", folder: "WhatIfFolder", jobs: int | None) -> int:
 
 
 def _content(study: "WhatIfStudy", tables: "list[Table]") -> dict[str, Any]:
-    from hpcsched.studies.whatif.whatif_tables import verdict_lines
+    from hpcsched.studies.whatif_report import verdict_lines
 
     return {
         "name": study.whatif.name,

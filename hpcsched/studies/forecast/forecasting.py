@@ -1,6 +1,7 @@
-"""Forecasts of the jobs that wait at an instant of a replay, and of a job that might come."""
+"""Forecasts of start times at an instant: many futures, each replayed with the same dispatcher."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,17 +9,243 @@ from pydantic import Field, ValidationError
 
 from hpcsched.errors import Finding, InputError
 from hpcsched.parameters import Params, PositiveDuration
+from hpcsched.plugins import manager
+from hpcsched.registration import FOLLOWS_RECORD
+from hpcsched.runs.assembly import assemble
+from hpcsched.runs.replaying import Workload, read_workload
+from hpcsched.runs.runner import parts_of
+from hpcsched.scenario import Scenario
 from hpcsched.scenario.faults import sentence
 from hpcsched.simulation.limits import Limits
-from hpcsched.simulation.replay_branches import branches
-from hpcsched.studies.forecast.prepared_replay import PreparedReplay, submitted_until
-from hpcsched.studies.forecast.start_forecast import SAMPLES, Ended, StartForecast, forecast_starts
+from hpcsched.simulation.parts import Parts
+from hpcsched.simulation.replay_admission import admitted
+from hpcsched.simulation.replay_branches import LaterJobs, ReplayBranch, branches
+from hpcsched.studies.forecast.future_samples import ArrivalHistory, RunTimeHistory
 from hpcsched.system.space import units_that_fit
-from hpcsched.system.system import Request, System
+from hpcsched.system.system import IntArray, Request, System
 from hpcsched.workload.job import Job, TracedJob
-from hpcsched.workload.job_batches import JobColumns, RequestNumbers, columns_of
+from hpcsched.workload.job_batches import (
+    JobColumns,
+    NeedsPythonError,
+    RequestNumbers,
+    columns_of,
+    joined_columns,
+)
 from hpcsched.workload.site_partitions import Partitions
-from hpcsched.workload.trace_calendar import NO_DATES, Calendar
+from hpcsched.workload.trace_calendar import NO_DATES, Calendar, calendar_of
+
+SAMPLES = 200
+
+Ended = Callable[[int], None]
+"""Function that is given the number of futures that have ended."""
+
+
+class Past(NamedTuple):
+    """Knowledge at an instant.
+
+    Attributes
+    ----------
+    columns
+        All jobs of the trace; only those submitted are used.
+    """
+
+    columns: JobColumns
+    run_times: RunTimeHistory
+    arrivals: ArrivalHistory
+
+
+class StartForecast(NamedTuple):
+    """Sampled start times of the jobs that wait at an instant.
+
+    Attributes
+    ----------
+    now
+        The instant, in seconds.
+    sequence
+        Places of the jobs among all submitted, ascending, `[W]`.
+    samples
+        Start times, `[S, W]`, in seconds, each column ascending.
+    """
+
+    now: int
+    sequence: IntArray
+    samples: IntArray
+
+    def rank(self, job: int, start_time: int) -> float:
+        """Return the share of the samples before a start time; half of those equal to it count.
+
+        Parameters
+        ----------
+        job
+            Index of the job, up to `W`.
+        start_time
+            Start time in seconds.
+        """
+        own = self.samples[:, job]
+        before, equal = (own < start_time).sum(), (own == start_time).sum()
+        return float(before + 0.5 * equal) / len(own)
+
+    def quantile(self, share: float) -> IntArray:
+        """Return the times that a share of the samples do not exceed, by nearest rank, `[W]`."""
+        count = len(self.samples)
+        rank = min(max(int(np.ceil(share * count)), 1), count)
+        found: IntArray = self.samples[rank - 1]
+        return found
+
+
+def forecast_starts(
+    branch: ReplayBranch,
+    past: Past,
+    wanted: IntArray,
+    *,
+    samples: int = SAMPLES,
+    seed: int = 0,
+    also: JobColumns | None = None,
+    ended: Ended = lambda _: None,
+) -> StartForecast:
+    """Return the forecast of start times at an instant.
+
+    Parameters
+    ----------
+    wanted
+        Places of jobs among all submitted, ascending, `[W]`.
+
+    Raises
+    ------
+    InputError
+        If the jobs cannot be replayed so, or one never starts.
+    """
+    draw = np.random.default_rng([seed, branch.submitted])
+    run_times = sampled_run_times(branch, past, samples, draw)
+    lags = past.arrivals.lags(branch.submitted, branch.now)
+    lag_of = sampled_lags(lags, samples, draw)
+    now_too = () if also is None else (also,)
+    of_lag = {
+        lag: LaterJobs(chain(now_too, past.arrivals.later(branch.submitted, branch.now, lag)))
+        for lag in set(lag_of)
+    }
+    later = [of_lag[lag] for lag in lag_of]
+    return StartForecast(branch.now, wanted, future_starts(branch, run_times, later, wanted, ended))
+
+
+def sampled_lags(lags: IntArray, samples: int, draw: np.random.Generator) -> list[int | None]:
+    """Return the time by which the past is moved in each future, in seconds; None without any."""
+    if not len(lags):
+        return [None] * samples
+    return [int(lags[draw.integers(len(lags))]) for _ in range(samples)]
+
+
+def future_starts(
+    branch: ReplayBranch,
+    run_times: IntArray,
+    later: Sequence[LaterJobs],
+    wanted: IntArray,
+    ended: Ended,
+) -> IntArray:
+    """Return the start times of jobs in sampled futures, `[S, W]`, each column ascending.
+
+    Parameters
+    ----------
+    run_times
+        Run times of the present jobs in each future, `[S, J]`, in seconds.
+    later
+        Later jobs of each future, `[S]`.
+    wanted
+        Places of jobs among all submitted, ascending, `[W]`.
+
+    Raises
+    ------
+    InputError
+        If the jobs cannot be replayed so, or one never starts.
+    """
+    try:
+        starts = branch.start_times(run_times, later, wanted, ended)
+    except NeedsPythonError as why:
+        message = f"a sampled future cannot be replayed: {why}"
+        raise InputError(Finding("not-replayed", message)) from None
+    if (starts < 0).any():
+        message = (
+            f"the dispatcher {branch.dispatcher_name} cannot be forecast: there is a future in"
+            " which it never starts a job that waits, such as one that it refuses"
+        )
+        raise InputError(Finding("never-started", message, key="dispatcher"))
+    starts.sort(axis=0)
+    return starts
+
+
+def sampled_run_times(
+    branch: ReplayBranch, past: Past, samples: int, draw: np.random.Generator
+) -> IntArray:
+    """Return sampled run times of the present jobs, `[S, J]`, in seconds."""
+    present = branch.present
+    elapsed = np.where(present.start_time < 0, 0, branch.now - present.start_time)
+    users = past.arrivals.users[present.sequence]
+    asked = list(
+        zip(users.tolist(), np.maximum(present.requested_time, 1).tolist(), strict=True)
+    )  # fmt: skip
+    return past.run_times.run_times(asked, elapsed.tolist(), samples, draw)
+
+
+class PreparedReplay(NamedTuple):
+    """Parts and jobs of a replay.
+
+    Attributes
+    ----------
+    columns
+        The jobs as one batch; those that partitions refuse are marked.
+    """
+
+    scenario: Scenario
+    workload: Workload
+    parts: Parts
+    columns: JobColumns
+
+    @property
+    def first_submit_time(self) -> int:
+        """First submit time, in seconds."""
+        return int(self.columns.submit_time[0])
+
+    @property
+    def calendar(self) -> Calendar:
+        """Calendar of the trace."""
+        return calendar_of(self.workload.comments, self.first_submit_time)
+
+    def past(self) -> Past:
+        """Return the knowledge before the first end of a job."""
+        return Past(self.columns, RunTimeHistory(self.columns), ArrivalHistory(self.columns))
+
+
+def prepare(scenario: Scenario) -> PreparedReplay:
+    """Read a scenario's trace and build the parts of its simulation.
+
+    Raises
+    ------
+    InputError
+        If the trace cannot be read, has no jobs, or the scenario decides nothing in rounds.
+    """
+    if scenario.simulation.mode == "offline":
+        message = "forecasts are about on-line dispatching; this scenario has 'mode: offline'"
+        raise InputError(Finding("not-on-line", message, key="simulation.mode"))
+    name = scenario.dispatcher.plugin_name
+    if FOLLOWS_RECORD in manager.registry().get("dispatcher", name).plugin.capabilities:
+        message = (
+            f"the dispatcher {name} cannot be forecast: it repeats the log's own starts, which"
+            " sampled jobs do not have"
+        )
+        raise InputError(Finding("not-forecast", message, key="dispatcher"))
+    scenario = scenario.model_copy(update={"observers": ()})
+    workload = read_workload(scenario)
+    parts = parts_of(assemble(scenario).build_all(), ())
+    columns = tuple(admitted(workload.columns, parts))
+    if not columns:
+        raise InputError(Finding("no-jobs", "the trace has no job to forecast", key="trace"))
+    return PreparedReplay(scenario, workload, parts, joined_columns(columns))
+
+
+def submitted_until(columns: JobColumns, time: int) -> int:
+    """Return the number of jobs that are submitted up to a time, in seconds."""
+    return int(np.searchsorted(columns.submit_time, time, side="right"))
+
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
@@ -28,8 +255,6 @@ class SupposedJob(Params):
 
     Attributes
     ----------
-    units
-        Number of units.
     time
         Requested time, in seconds.
     user
@@ -77,12 +302,6 @@ class Forecast(NamedTuple):
         Shares, ascending.
     jobs
         Jobs in order of submission; last the one that might be submitted.
-    running
-        Number of running jobs.
-    samples
-        Number of futures.
-    calendar
-        Calendar of the trace, for dates in titles.
     """
 
     now: int
@@ -100,8 +319,6 @@ def supposed_job(text: Mapping[str, Any], system: System) -> SupposedJob:
     ----------
     text
         `units`, `time`, `user`, and amounts of a unit by resource type.
-    system
-        The system, whose resource types may be asked for.
 
     Raises
     ------
@@ -158,20 +375,10 @@ def forecast(
 
     Parameters
     ----------
-    prepared
-        The scenario's replay.
     at
         The time, in seconds; the state is that of the last submission up to it, before its round.
-    supposed
-        A job that is submitted then as well.
     quantiles
         Shares, ascending, from 0 to 1.
-    samples
-        Number of futures.
-    seed
-        Seed of the randomness.
-    ended
-        Called with the number of futures so far, after each.
 
     Raises
     ------
@@ -238,16 +445,8 @@ def job_supposed(
 
     Parameters
     ----------
-    supposed
-        The job.
-    number
-        Its number.
     now
         Submit time, in seconds.
-    system
-        The system.
-    partitions
-        Partitions of the site, which may refuse it or bind it to some nodes.
 
     Raises
     ------

@@ -15,8 +15,12 @@ from hpcsched.runs.runner import parts_of
 from hpcsched.scenario import Scenario
 from hpcsched.simulation.engine import Simulation
 from hpcsched.simulation.observer import Observer
-from hpcsched.studies.problems.files import InstancesWriter, write_instances
-from hpcsched.studies.problems.header import Selection, header_of
+from hpcsched.studies.problems.problem_files import (
+    InstancesWriter,
+    Selection,
+    header_of,
+    write_instances,
+)
 from hpcsched.terminal import can_draw
 from hpcsched.whole_files import check_target
 from hpcsched.whole_files import problem as fault
@@ -90,19 +94,6 @@ def record(
 
     The replay ends after the last one. No run directory is written, and the scenario's observers
     are left out. Equal replays give equal bytes.
-
-    Parameters
-    ----------
-    scenario
-        The scenario.
-    out
-        The file.
-    selection
-        Selected problems.
-    force
-        True: replace an existing file.
-    progress
-        True: show a progress bar on a terminal.
 
     Raises
     ------

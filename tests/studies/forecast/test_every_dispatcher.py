@@ -15,9 +15,8 @@ from hpcsched.plugins import manager
 from hpcsched.runs.replaying import replay
 from hpcsched.scenario import Scenario, load_scenario
 from hpcsched.simulation.replay_branches import LaterJobs, branches
-from hpcsched.studies.forecast import arrival_samples
-from hpcsched.studies.forecast.forecasting import forecast
-from hpcsched.studies.forecast.prepared_replay import prepare
+from hpcsched.studies.forecast import future_samples as arrival_samples
+from hpcsched.studies.forecast.forecasting import forecast, prepare
 
 ROOT = Path(__file__).parents[3]
 SCENARIO = str(ROOT / "scenarios" / "small-easy.yaml")

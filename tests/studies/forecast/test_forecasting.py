@@ -1,12 +1,25 @@
 """Forecasts of a small trace, and of a job that might be submitted."""
 
+import numpy as np
 import pytest
 
 from hpcsched.errors import InputError
 from hpcsched.scenario import load_scenario
-from hpcsched.studies.forecast.forecasting import SupposedJob, forecast, supposed_job
-from hpcsched.studies.forecast.prepared_replay import PreparedReplay, prepare, submitted_until
-from tests.builders import one_type
+from hpcsched.simulation.replay_branches import branches
+from hpcsched.studies.forecast.forecasting import (
+    Past,
+    PreparedReplay,
+    StartForecast,
+    SupposedJob,
+    forecast,
+    forecast_starts,
+    prepare,
+    submitted_until,
+    supposed_job,
+)
+from hpcsched.studies.forecast.future_samples import FEWEST, ArrivalHistory, RunTimeHistory
+from tests.builders import easy, one_type, parts
+from tests.studies.forecast.columns import jobs_of
 
 
 @pytest.fixture(scope="module")
@@ -60,3 +73,55 @@ def test_before_the_first_job(prepared: PreparedReplay) -> None:
     if first:
         with pytest.raises(InputError, match=f"the first is at {first} s"):
             forecast(prepared, first - 1)
+
+
+STARTS = np.array([[10], [20], [20], [40]])
+
+
+def test_quantiles_by_hand() -> None:
+    """Nearest ranks of 10, 20, 20, 40: a quarter is up to 10 s, half up to 20 s."""
+    found = StartForecast(0, np.array([7]), STARTS)
+    assert [int(found.quantile(share)[0]) for share in (0, 0.25, 0.26, 0.75, 0.76, 1)] == [
+        10, 10, 20, 20, 40, 40,
+    ]  # fmt: skip
+
+
+def test_ranks_by_hand() -> None:
+    """One of four samples is before 20 s, and half of the two equal ones count: 0.5."""
+    found = StartForecast(0, np.array([7]), STARTS)
+    assert [found.rank(0, start) for start in (5, 20, 30, 50)] == [0, 0.5, 0.75, 1]
+
+
+def test_the_end_of_a_running_job() -> None:
+    """User 1's jobs took 10 or 50 of 100 s; one runs since 20 s, so that it takes 50 s.
+
+    The job that waits for its core starts at its end, in all futures.
+    """
+    rows = [(0, 1, 100, 10 if k % 2 else 50, 1) for k in range(2 * FEWEST)]
+    rows += [(1000, 1, 100, 30, 1), (1020, 16, 100, 5, 1)]
+    columns = jobs_of(rows)
+    ((_, branch, ended),) = branches(
+        parts(one_type(2 * FEWEST), easy()), columns, [len(rows)]
+    )  # fmt: skip
+    past = Past(columns, RunTimeHistory(columns), ArrivalHistory(columns))
+    past.run_times.ended(ended.tolist())
+    wanted = np.array([len(rows) - 1])
+    found = forecast_starts(branch, past, wanted, samples=20)
+    assert set(found.samples[:, 0].tolist()) == {1050}
+    again = forecast_starts(branch, past, wanted, samples=20)
+    assert (again.samples == found.samples).all()
+
+
+def test_off_line_plans_have_no_instants() -> None:
+    """Such a scenario is refused."""
+    scenario = load_scenario("scenarios/small-offline.yaml", ["trace.jobs=3"])
+    with pytest.raises(InputError, match="forecasts are about on-line dispatching"):
+        prepare(scenario)
+
+
+def test_observers_are_left_out() -> None:
+    """They would write files."""
+    changes = ["trace.jobs=3", "observers=[cpu-memory]"]
+    prepared = prepare(load_scenario("scenarios/small-easy.yaml", changes))
+    assert prepared.scenario.observers == ()
+    assert len(prepared.columns.job_id) == 3

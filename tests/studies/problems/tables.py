@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from hpcsched.studies.problems.table import About, Instances, Row, SolvedTable, write_table
+from hpcsched.studies.problems.solving import About, Instances, Row, SolvedTable, write_table
 
 SHA = "ab" * 32
 ABOUT = About(

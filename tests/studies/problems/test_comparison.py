@@ -8,10 +8,17 @@ import pytest
 
 from hpcsched.errors import InputError
 from hpcsched.runs.solver_rounds import SolverRounds
-from hpcsched.studies.problems.comparison import PERCENTS, Comparison, Objectives, compare
-from hpcsched.studies.problems.pairing import Pairing
-from hpcsched.studies.problems.rendering import comparison_content, comparison_tables, head
-from hpcsched.studies.problems.table import SolvedTable
+from hpcsched.studies.problems.comparison import (
+    PERCENTS,
+    Comparison,
+    Objectives,
+    Pairing,
+    compare,
+    comparison_content,
+    comparison_tables,
+    head,
+)
+from hpcsched.studies.problems.solving import SolvedTable
 from tests.studies.problems.tables import SHA, pair, row, table
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from hpcsched.errors import InputError
 from hpcsched.scenario import load_scenario
-from hpcsched.studies.problems.files import InstancesFile
+from hpcsched.studies.problems.problem_files import InstancesFile
 from hpcsched.studies.problems.recording import record
 from tests.studies.problems.samples import small, tiny
 

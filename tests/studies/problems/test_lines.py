@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from hpcsched.studies.problems.lines import ProblemLine, in_words
+from hpcsched.studies.problems.problem_lines import ProblemLine, in_words
 
 JOB = {
     "job_id": 7,

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from hpcsched.errors import InputError
-from hpcsched.studies.problems.pairing import Pairing
-from hpcsched.studies.problems.plots import GRID, distinct, draw
+from hpcsched.studies.problems.comparison import Pairing
+from hpcsched.studies.problems.comparison_plots import GRID, distinct, draw
 from tests.report.figures.described import texts
 from tests.studies.problems.tables import pair, row, table
 

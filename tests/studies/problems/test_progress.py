@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from hpcsched.dispatching.problem import DispatchingProblem
-from hpcsched.studies.problems.files import InstancesFile
-from hpcsched.studies.problems.progress import SolvingProgress
+from hpcsched.studies.problems.problem_files import InstancesFile
+from hpcsched.studies.problems.solving import SolvingProgress
 from hpcsched.testing import make_problem, make_system
 from tests.terminal import error_terminal
 

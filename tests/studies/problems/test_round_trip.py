@@ -11,10 +11,8 @@ from hypothesis import strategies as st
 
 from hpcsched.dispatching.problem import waiting_job
 from hpcsched.scenario import load_scenario
-from hpcsched.studies.problems.decoding import Decoder
-from hpcsched.studies.problems.encoding import Encoder
-from hpcsched.studies.problems.files import InstancesFile, write_instances
-from hpcsched.studies.problems.header import Selection
+from hpcsched.studies.problems.problem_files import InstancesFile, Selection, write_instances
+from hpcsched.studies.problems.problem_lines import Decoder, Encoder
 from hpcsched.studies.problems.recording import record
 from hpcsched.testing import make_problem, make_system
 from tests.builders import NoObjective, Spy, Told, changed_request, easy, replay

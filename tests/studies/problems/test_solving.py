@@ -14,11 +14,9 @@ from hpcsched.registration import Plugin
 from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.check import check_decision
-from hpcsched.studies.problems.files import InstancesFile
-from hpcsched.studies.problems.parts import answering_parts
+from hpcsched.studies.problems.problem_files import InstancesFile
 from hpcsched.studies.problems.recording import record
-from hpcsched.studies.problems.solving import answers, solve
-from hpcsched.studies.problems.table import SCHEMA
+from hpcsched.studies.problems.solving import SCHEMA, answering_parts, answers, solve
 from hpcsched.system.space import NodeAllocation, SlotAllocation, SlotMap
 from hpcsched.testing import make_problem, make_system
 from tests.studies.problems.samples import SMALL, small, tiny

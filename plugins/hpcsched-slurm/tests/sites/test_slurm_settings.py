@@ -10,8 +10,8 @@ import hpcsched
 from hpcsched.cli import app
 from hpcsched.errors import InputError
 from hpcsched_slurm.site.slurm_settings import slurm_lines
-from tests.studies.first_look import samples
-from tests.studies.tuning.samples import SCENARIO
+from tests.studies import first_look_samples as samples
+from tests.studies.tuning_samples import SCENARIO
 
 SITE = Path(SCENARIO).with_name("slurm-site.yaml")
 

@@ -127,7 +127,7 @@ def forecast(
     scenario's dispatcher replays each sample. Nothing is changed.
     """
     from hpcsched.scenario import load_scenario
-    from hpcsched.studies.forecast.forecast_progress import ForecastProgress
+    from hpcsched.studies.forecast.forecast_report import ForecastProgress
     from hpcsched_slurm.live.live_forecast import forecast_cluster
 
     loaded = load_scenario(scenario, overrides or ())

@@ -21,22 +21,19 @@ from hpcsched.runs.runner import parts_of
 from hpcsched.scenario import Scenario
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.replay_branches import LaterJobs, ReplayBranch, branches
-from hpcsched.studies.forecast.arrival_samples import ArrivalHistory
 from hpcsched.studies.forecast.forecasting import (
     QUANTILES,
-    Forecast,
-    ForecastJob,
-    job_supposed,
-    supposed_job,
-)
-from hpcsched.studies.forecast.run_time_samples import NOBODY, RunTimeHistory
-from hpcsched.studies.forecast.start_forecast import (
     SAMPLES,
     Ended,
+    Forecast,
+    ForecastJob,
     StartForecast,
     future_starts,
+    job_supposed,
     sampled_lags,
+    supposed_job,
 )
+from hpcsched.studies.forecast.future_samples import NOBODY, ArrivalHistory, RunTimeHistory
 from hpcsched.system.cluster import WorkloadManager, read_cluster
 from hpcsched.system.outages import Outages
 from hpcsched.system.system import IntArray, Request

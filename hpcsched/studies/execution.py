@@ -1,0 +1,369 @@
+"""Execution of the cells of an experiment in its folder; complete runs are kept."""
+
+import os
+import shutil
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, nullcontext, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+from typing import Any, Literal, Protocol
+
+from hpcsched.errors import HpcschedError, InputError, PluginError
+from hpcsched.plugin_faults import FAULTS, is_third_party, named, raised, remember
+from hpcsched.plugins import manager
+from hpcsched.plugins.plugin_checks import check_product
+from hpcsched.plugins.registry import Registry
+from hpcsched.report.job_classes import ClassName
+from hpcsched.report.studying import StudyComparison, compare
+from hpcsched.runs.runner import RunResult, open_run
+from hpcsched.scenario.choices import NamedChoice
+from hpcsched.studies.cell import Cell
+from hpcsched.studies.executors.executor import LOG, RUN, Ended, Executor, Task, result_fault
+from hpcsched.studies.experiment import Experiment, choose_cells, read_experiment
+from hpcsched.studies.experiment_folder import (
+    CellStatus,
+    ExperimentFolder,
+    ExperimentStatus,
+    experiment_status,
+    experiment_status_text,
+    make_index,
+    read_index,
+    write_index,
+)
+
+PROGRAM = "hpcsched.studies.one_cell"
+
+Status = Literal["done", "kept", "failed"]
+
+INTERVAL = 1.0
+"""Real seconds between two writes of the index."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Result of a cell.
+
+    Attributes
+    ----------
+    seconds
+        Real seconds that it took now.
+    """
+
+    cell: Cell
+    status: Status
+    seconds: float = 0.0
+    message: str = ""
+
+
+def build_executor(choice: NamedChoice, registry: Registry, folder: Path) -> Executor:
+    """Return the chosen executor.
+
+    Raises
+    ------
+    PluginError
+        If it cannot be built.
+    """
+    installed = registry.get("executor", choice.plugin_name)
+    # An executor belongs to no scenario, so there is no context but a folder.
+    factory: Any = installed.plugin.factory
+    origin = installed.origin
+    try:
+        built: Any = factory(choice, folder)
+    except HpcschedError:
+        raise
+    except FAULTS as error:
+        raise PluginError(f"{origin}: cannot be built: {raised(error)}") from error
+    check_product(built, origin)
+    remember(built, origin)
+    executor: Executor = built
+    return executor
+
+
+def run_cells(
+    cells: Sequence[Cell],
+    folder: ExperimentFolder,
+    executor: Executor,
+    *,
+    limit: int | None = None,
+    again: bool = False,
+    started: Callable[[Cell], None] = lambda _: None,
+) -> Iterator[Outcome]:
+    """Run cells in a locked folder, and yield the outcome of each as soon as it is known.
+
+    Cells with one address are run once. An exception of the caller, or Ctrl-C, stops the running
+    cells and begins no others.
+    """
+    alike: dict[str, list[Cell]] = {}
+    for cell in cells:
+        alike.setdefault(cell.address, []).append(cell)
+    tasks = []
+    for address, same in alike.items():
+        # The run itself is looked at and not the index, which a killed experiment may have left
+        # behind.
+        if not again and folder.run_of(same[0]) is not None:
+            yield from (Outcome(cell, "kept") for cell in same)
+        else:
+            cell = same[0]
+            tasks.append(Task(address, PROGRAM, cell.text, cell.files, folder.unfinished))
+
+    def tell(task: Task) -> None:
+        started(alike[task.name][0])
+
+    if not tasks:
+        return
+    with closing(_each(executor, tasks, limit, tell)) as running:
+        for ended in running:
+            first, *others = alike[ended.task.name]
+            outcome = _settle(ended, first, folder)
+            yield outcome
+            for cell in others:
+                message = outcome.message
+                yield Outcome(cell, "failed" if message else "kept", 0.0, message)
+
+
+def _each(
+    executor: Executor,
+    tasks: Sequence[Task],
+    limit: int | None,
+    started: Callable[[Task], None],
+) -> Generator[Ended, None, None]:
+    """Yield the results of an executor, and close it with this generator if possible."""
+    whose, left = named("executor", executor), {task.name for task in tasks}
+    running = _results(executor, tasks, limit, started)
+    with closing(running):
+        for ended in running:
+            fault = result_fault(ended, left)
+            if fault is not None:
+                raise PluginError(f"{whose}: {fault}")
+            left.discard(ended.task.name)
+            yield ended
+    if left:
+        raise PluginError(f"{whose}: expected a result of every task, found none of {min(left)}")
+
+
+def _results(
+    executor: Executor,
+    tasks: Sequence[Task],
+    limit: int | None,
+    started: Callable[[Task], None],
+) -> Generator[Any, None, None]:
+    try:
+        yield from executor.run(tasks, limit, started)
+    except (HpcschedError, GeneratorExit):
+        raise
+    except Exception as error:
+        if not is_third_party(executor):
+            raise
+        raise PluginError(f"{named('executor', executor)}: {raised(error)}") from error
+
+
+def _settle(ended: Ended, cell: Cell, folder: ExperimentFolder) -> Outcome:
+    """Move the run of a task to its place, and return the outcome of the cell."""
+    log = folder.log(cell)
+    message = ended.message
+    try:
+        if not message and ended.attempt is None:
+            message = "it ended well, and left no run"
+        elif not message and ended.attempt is not None:
+            message = folder.take(ended.attempt / RUN, cell)
+            if not message:
+                log.unlink(missing_ok=True)
+                return Outcome(cell, "done", ended.seconds)
+        if ended.attempt is not None and (ended.attempt / LOG).exists():
+            # Moved before the attempt is removed: the log is all that is left of a failed cell.
+            (ended.attempt / LOG).replace(log)
+            message += f" (see {log})"
+    except OSError as error:
+        message = f"{error.filename}: {error.strerror}"
+    finally:
+        if ended.attempt is not None:
+            shutil.rmtree(ended.attempt, ignore_errors=True)
+    return Outcome(cell, "failed", ended.seconds, message)
+
+
+class IndexWriter:
+    """Writer that keeps the index of a running experiment current."""
+
+    def __init__(self, experiment: Experiment, folder: ExperimentFolder) -> None:
+        self._experiment = experiment
+        self._folder = folder
+        self._statuses: dict[str, tuple[CellStatus, str]] = {}
+        self._due = 0.0
+
+    def carry_over(self, cells: Collection[Cell]) -> None:
+        """Add cells that are not run this time: their runs, and earlier failures."""
+        failed: dict[str, str] = {}
+        with suppress(InputError):  # there is no index yet, or it is damaged and written anew
+            # A failed cell that is not among the chosen ones this time stays failed, with its
+            # message.
+            for earlier in read_index(self._folder.path).cells:
+                if earlier.status == "failed":
+                    failed[earlier.address] = earlier.message
+        for cell in cells:
+            if self._folder.run_of(cell) is not None:
+                self._statuses[cell.address] = ("complete", "")
+            elif cell.address in failed:
+                self._statuses[cell.address] = ("failed", failed[cell.address])
+
+    def note(self, outcome: Outcome) -> None:
+        """Add an outcome, and write the index at intervals."""
+        status: CellStatus = "failed" if outcome.status == "failed" else "complete"
+        self._statuses[outcome.cell.address] = (status, outcome.message)
+        # An index of 100,000 cells takes its time to write, and cells may end many times a second.
+        if monotonic() >= self._due:
+            self.write()
+            self._due = monotonic() + INTERVAL
+
+    def write(self) -> None:
+        """Write the index.
+
+        Raises
+        ------
+        InputError
+            If it cannot be written.
+        """
+        name, cells = self._experiment.declaration.name, self._experiment.cells
+        index = make_index(name, self._experiment.axes, cells, self._statuses)
+        write_index(self._folder.index, index)
+
+
+class Listener(AbstractContextManager[Any], Protocol):
+    """Hears of the cells that begin and end; it is entered before the first."""
+
+    def started(self, cell: Cell) -> None:
+        """Hear that a cell begins, maybe in another thread."""
+
+    def ended(self, outcome: Outcome) -> None:
+        """Hear how a cell ended."""
+
+
+class _Silent(nullcontext[None]):
+    """A listener that does nothing."""
+
+    def started(self, cell: Cell) -> None:
+        """Do nothing."""
+
+    def ended(self, outcome: Outcome) -> None:
+        """Do nothing."""
+
+
+@dataclass(frozen=True)
+class ExperimentResult:
+    """An experiment that has been run."""
+
+    folder: Path
+    cells: tuple[Cell, ...]
+
+    @property
+    def status(self) -> ExperimentStatus:
+        """Its cells by outcome; `status.failed` has the messages of those that failed."""
+        return experiment_status(self.folder)
+
+    @property
+    def runs(self) -> dict[str, RunResult]:
+        """The complete runs, by the names of their cells."""
+        folder = ExperimentFolder(self.folder)
+        found = {cell.name: folder.run_of(cell) for cell in self.cells}
+        return {name: open_run(run.path) for name, run in found.items() if run is not None}
+
+    def compare(
+        self,
+        *,
+        baseline: str | None = None,
+        by: ClassName | Sequence[ClassName] = (),
+        recorded: bool = False,
+    ) -> StudyComparison:
+        """Compare the complete runs.
+
+        Raises
+        ------
+        InputError
+            If no run is complete, or as in `hpcsched.compare`.
+        """
+        return compare(self.folder, baseline=baseline, by=by, recorded=recorded)
+
+    def _repr_html_(self) -> str:
+        """Return the comparison for notebooks; the status where nothing can be compared yet."""
+        if not self.runs:
+            return f"<pre>{experiment_status_text(self.status)}</pre>"
+        return self.compare()._repr_html_()
+
+
+def run_experiment(
+    file: str | os.PathLike[str],
+    out: str | os.PathLike[str] | None = None,
+    *,
+    overrides: Sequence[str] = (),
+    only: Sequence[str] = (),
+    executor: str | None = None,
+    jobs: int | None = None,
+    again: bool = False,
+) -> ExperimentResult:
+    """Run the cells of an experiment that are not complete, as `hpcsched experiment` does.
+
+    Parameters
+    ----------
+    out
+        Folder of the runs; `runs/NAME` by default.
+    overrides
+        Settings of every cell, such as `seed=7`.
+    only
+        Labels of the cells to run; all by default.
+
+    Returns
+    -------
+    ExperimentResult
+        The experiment; a cell that fails is no exception.
+
+    Raises
+    ------
+    InputError
+        If the experiment is not valid, or another process works in its folder.
+
+    Examples
+    --------
+    ::
+
+        result = hpcsched.run_experiment("kth.yaml")
+        result.compare()
+    """
+    read = read_experiment(file, overrides, executor)
+    folder = ExperimentFolder(Path(out or Path("runs") / read.declaration.name))
+    chosen = choose_cells(read, only)
+    run_in_folder(read, chosen, folder, jobs, again=again)
+    return ExperimentResult(folder.path, tuple(chosen))
+
+
+def run_in_folder(
+    read: Experiment,
+    chosen: Sequence[Cell],
+    folder: ExperimentFolder,
+    limit: int | None = None,
+    *,
+    again: bool = False,
+    listener: Listener | None = None,
+) -> int:
+    """Run cells of an experiment, and keep the index of its folder."""
+    told: Listener = _Silent() if listener is None else listener
+    failed = 0
+    with folder.locked():
+        index = IndexWriter(read, folder)
+        run = {cell.address for cell in chosen}
+        # Cells that were not chosen keep what the index said of them.
+        index.carry_over([cell for cell in read.cells if cell.address not in run])
+        runner = build_executor(read.declaration.executor, manager.registry(), folder.path)
+        try:
+            with told:
+                outcomes = run_cells(
+                    chosen, folder, runner, limit=limit, again=again, started=told.started
+                )
+                # Noted one by one: a killed process leaves an index of what had ended.
+                for outcome in outcomes:
+                    index.note(outcome)
+                    told.ended(outcome)
+                    failed += outcome.status == "failed"
+        finally:
+            # Also after a failure or an interrupt: the index must name the runs that are there.
+            index.write()
+    return failed

@@ -1,1 +1,0 @@
-"""Experiments: matrices of scenarios, run cell by cell; complete runs are kept."""

@@ -1,0 +1,335 @@
+"""Folder of an experiment: runs by address, a lock, the index of the cells, and their status."""
+
+import os
+import shutil
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from hpcsched.errors import InputError
+from hpcsched.runs.directory import RunDirectory
+from hpcsched.runs.files import read_json, write_json
+from hpcsched.runs.folder_lock import holder_of, locked_folder
+from hpcsched.runs.run_status import RunStatus, status_content, status_of
+from hpcsched.studies.executors.executor import RUN
+from hpcsched.studies.matrix import Axis
+from hpcsched.whole_files import problem
+
+if TYPE_CHECKING:
+    from hpcsched.studies.cell import Cell
+
+INDEX = "experiment.json"
+_RUNS = "runs"
+_LOGS = "logs"
+_UNFINISHED = "unfinished"
+
+
+class ExperimentFolder:
+    """Folder with the runs of an experiment.
+
+    A run gets its place, `runs/ADDRESS`, by a rename once it is complete; before that it is in a
+    folder of its own under `unfinished`. So a run in its place is whole.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @property
+    def index(self) -> Path:
+        """The index file."""
+        return self.path / INDEX
+
+    @property
+    def unfinished(self) -> Path:
+        """Folder of attempts."""
+        return self.path / _UNFINISHED
+
+    def place(self, cell: "Cell") -> Path:
+        """Return the run directory of a cell, which may not exist yet."""
+        return self.path / _RUNS / cell.address
+
+    def log(self, cell: "Cell") -> Path:
+        """Return the file with the output of a cell that failed."""
+        return self.path / _LOGS / f"{cell.address}.log"
+
+    def run_of(self, cell: "Cell") -> RunDirectory | None:
+        """Return the run of a cell if it is complete, else None."""
+        return complete_run(self.place(cell), cell.text)
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Create and lock the folder, with no attempts in it before and after.
+
+        Raises
+        ------
+        InputError
+            If it cannot be written or is locked.
+        """
+        with locked_folder(self.path, _RUNS, _LOGS):
+            self._clear()
+            self.unfinished.mkdir()
+            try:
+                yield
+            finally:
+                self._clear()
+
+    def take(self, attempt_run: Path, cell: "Cell") -> str:
+        """Move a new run to its place; return the reason if that is refused, or nothing.
+
+        It must be complete, of the cell's scenario, and of the data that the cell's address stands
+        for.
+
+        Raises
+        ------
+        OSError
+            If it cannot be moved.
+        """
+        run = complete_run(attempt_run, cell.text)
+        if run is None:
+            return "it ended well, and left no complete run of its scenario"
+        # Runs are found by an address made of these hashes: a run of other data there would be
+        # taken for the planned one for ever.
+        planned = {file.path: file.sha256 for file in cell.files}
+        for file in run.manifest.trace_files:
+            if file.changed or planned.get(file.path, file.sha256) != file.sha256:
+                return (
+                    f"{file.path} has changed since the experiment was started;"
+                    " start it again to run all of its cells on the same data"
+                )
+        place = self.place(cell)
+        # A folder cannot be renamed onto one that is not empty.
+        if place.exists():
+            place.replace(attempt_run.with_name("replaced"))
+        attempt_run.replace(place)
+        return ""
+
+    def _clear(self) -> None:
+        # A process that is just being stopped may still write there; what it leaves goes next time.
+        shutil.rmtree(self.unfinished, ignore_errors=True)
+        with suppress(OSError):
+            if self.unfinished.exists():
+                self.unfinished.rename(self.path / f"{_UNFINISHED}.{os.getpid()}")
+        for left in self.path.glob(f"{_UNFINISHED}.*"):
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def complete_run(path: Path, scenario: str) -> RunDirectory | None:
+    """Return the run in a directory if it is complete and of this resolved scenario, else None."""
+    try:
+        run = RunDirectory.open(path)
+        stored = run.scenario_path.read_text(encoding="utf-8")
+    except (InputError, OSError, UnicodeDecodeError):
+        return None
+    return None if run.partial or stored != scenario else run
+
+
+FORMAT = 1
+"""Version of the index; readers refuse any other."""
+
+CellStatus = Literal["waiting", "complete", "failed"]
+
+
+class IndexedCell(BaseModel):
+    """A cell in the index.
+
+    Attributes
+    ----------
+    run
+        Run directory, relative to the experiment's folder.
+    status
+        No status for running cells: a killed experiment could not change it.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    labels: dict[str, str]
+    replica: int
+    seed: int
+    address: str
+    run: str
+    status: CellStatus
+    message: str
+    log: str | None
+
+
+class Index(BaseModel):
+    """Content of `experiment.json`: labels by axis, and the cells in order."""
+
+    model_config = ConfigDict(frozen=True)
+
+    format: int
+    experiment: str
+    axes: dict[str, list[str]]
+    cells: list[IndexedCell]
+
+
+def make_index(
+    name: str,
+    axes: Iterable[Axis],
+    cells: "Iterable[Cell]",
+    statuses: Mapping[str, tuple[CellStatus, str]],
+) -> Index:
+    """Return the index of cells."""
+    indexed = []
+    for cell in cells:
+        status, message = statuses.get(cell.address, ("waiting", ""))
+        indexed.append(
+            IndexedCell(
+                name=cell.name,
+                labels=dict(cell.labels),
+                replica=cell.replica,
+                seed=cell.scenario.seed,
+                address=cell.address,
+                # Relative, so that a folder can be moved or copied to another machine with its
+                # index.
+                run=f"runs/{cell.address}",
+                status=status,
+                message=message,
+                log=f"logs/{cell.address}.log" if status == "failed" else None,
+            )
+        )
+    labels = {axis.name: list(axis.labels) for axis in axes}
+    return Index(format=FORMAT, experiment=name, axes=labels, cells=indexed)
+
+
+def write_index(path: Path, index: Index) -> None:
+    """Write an index atomically.
+
+    Raises
+    ------
+    InputError
+        If it cannot be written.
+    """
+    write_json(path, index.model_dump(mode="json"))
+
+
+def read_index(folder: Path) -> Index:
+    """Return the index of an experiment's folder.
+
+    Raises
+    ------
+    InputError
+        If there is none, or it is damaged or of an unknown format.
+    """
+    path = folder / INDEX
+    if not path.is_file():
+        raise problem("not-an-experiment", folder, f"it has no {INDEX}")
+    content: dict[str, Any] = read_json(path)
+    if content.get("format") != FORMAT:
+        message = f"it has format {content.get('format')!r}; format {FORMAT} is read"
+        raise problem("unknown-format", path, message)
+    try:
+        return Index.model_validate(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(map(str, first["loc"]))
+        raise problem("damaged-file", path, f"it is damaged: {key}: {first['msg']}") from error
+
+
+@dataclass(frozen=True)
+class ExperimentStatus:
+    """The status of an experiment.
+
+    Attributes
+    ----------
+    index
+        Its cells, by the index.
+    running
+        Status of each cell's run that has begun and not ended.
+    holder
+        The process that works on the experiment; None if none does.
+    """
+
+    folder: Path
+    index: Index
+    running: tuple[RunStatus, ...]
+    holder: str | None
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Number of cells by status; those that run are not counted as waiting."""
+        counted = Counter(cell.status for cell in self.index.cells)
+        waiting = max(counted["waiting"] - len(self.running), 0)
+        return {
+            "complete": counted["complete"],
+            "failed": counted["failed"],
+            "running": len(self.running),
+            "waiting": waiting,
+        }
+
+    @property
+    def failed(self) -> list[IndexedCell]:
+        """Cells that failed."""
+        return [cell for cell in self.index.cells if cell.status == "failed"]
+
+
+def experiment_status(path: Path) -> ExperimentStatus:
+    """Return the status of the experiment in a folder.
+
+    Raises
+    ------
+    InputError
+        The folder holds no experiment, or its index is damaged.
+    """
+    folder = ExperimentFolder(path)
+    index = read_index(path)
+    holder = holder_of(path)
+    # What a killed experiment left behind is not running.
+    begun = sorted(folder.unfinished.glob(f"*/{RUN}")) if holder else []
+    running = []
+    for run in begun:
+        # A run may end, and be moved to its place, while this is looked at.
+        try:
+            status = status_of(run)
+        except InputError:
+            continue
+        if status.verdict in ("running", "unknown"):
+            running.append(status)
+    return ExperimentStatus(path, index, tuple(running), holder)
+
+
+def experiment_status_text(status: ExperimentStatus) -> str:
+    """Return the status as lines: the counts, cells that run, and why others failed."""
+    cells = len(status.index.cells)
+    counts = ", ".join(f"{count} {what}" for what, count in status.counts.items() if count)
+    lines = [f"{status.index.experiment}: {cells} cells: {counts}"]
+    if status.holder is not None:
+        lines.append(f"  worked on by {status.holder}")
+    elif status.counts["waiting"]:
+        lines.append("  nothing works on it; started again, it goes on from here")
+    for run in status.running:
+        state = run.state
+        known = state is not None and state.progress is not None
+        how_far = f" {state.progress:.0%}" if state is not None and known else ""
+        lines.append(f"  running{how_far}: {run.manifest.scenario}")
+    lines += [f"  failed: {cell.name}: {cell.message}" for cell in status.failed]
+    return "\n".join(lines)
+
+
+def experiment_status_content(status: ExperimentStatus) -> dict[str, Any]:
+    """Return the status for JSON.
+
+    Returns
+    -------
+    dict
+        `experiment`, `folder`, `cells` (a number), `counts` by status, `holder` (null if nothing
+        works on it), `running` (as `hpcsched status` gives each run) and `failed` (`name`,
+        `message` and `log` of each cell).
+    """
+    return {
+        "experiment": status.index.experiment,
+        "folder": str(status.folder),
+        "cells": len(status.index.cells),
+        "counts": status.counts,
+        "holder": status.holder,
+        "running": [status_content(run) for run in status.running],
+        "failed": [
+            {"name": cell.name, "message": cell.message, "log": cell.log} for cell in status.failed
+        ],
+    }

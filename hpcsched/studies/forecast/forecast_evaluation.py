@@ -1,0 +1,304 @@
+"""Evaluation of forecasts on a trace: at submission, and an hour before the start."""
+
+from collections import defaultdict, deque
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from hpcsched.errors import Finding, InputError
+from hpcsched.metrics.column_sums import FloatColumn
+from hpcsched.runs.replaying import replay
+from hpcsched.simulation.replay_branches import LaterJobs, ReplayBranch, branches
+from hpcsched.studies.forecast.forecasting import (
+    SAMPLES,
+    PreparedReplay,
+    StartForecast,
+    forecast_starts,
+)
+from hpcsched.system.system import IntArray
+from hpcsched.workload.job_batches import JobColumns
+
+FEWEST = 50
+"""Number of ranks below which levels are not changed."""
+REMEMBERED = 400
+"""Number of ranks that are remembered."""
+
+
+class Calibration:
+    """Ranks of start times among the samples of their forecasts."""
+
+    def __init__(self) -> None:
+        self._ranks: deque[float] = deque(maxlen=REMEMBERED)
+
+    def add(self, rank: float) -> None:
+        """Note the rank of a start time that has become known, from 0 to 1."""
+        self._ranks.append(rank)
+
+    def level(self, share: float) -> float:
+        """Return the level at which to take the quantile of a share."""
+        if len(self._ranks) < FEWEST:
+            return share
+        return float(np.quantile(np.array(self._ranks), share))
+
+
+RECENT = 20
+"""Number of similar jobs whose waits are averaged."""
+
+
+def planned_start(branch: ReplayBranch, sequence: int) -> int:
+    """Return the start of a job if all run for their requested times and none is submitted later.
+
+    This is what `squeue --start` of Slurm tells: the plan of the dispatcher at the instant.
+    """
+    present = branch.present
+    requested = present.requested_time
+    starts = branch.start_times(requested[np.newaxis], [LaterJobs()], np.array([sequence]))
+    return int(starts[0, 0])
+
+
+class SimilarWaits:
+    """Waits of jobs by size class: equal binary orders of magnitude of units and requested time.
+
+    Parameters
+    ----------
+    start_times
+        Their start times, `[J]`; those after an instant are not used for it.
+    """
+
+    def __init__(self, columns: JobColumns, start_times: IntArray) -> None:
+        self._starts = start_times
+        self._waits: FloatColumn = (start_times - columns.submit_time).astype(np.float64)
+        units, requested = (
+            np.frexp(values.astype(np.float64))[1]
+            for values in (columns.units, np.maximum(columns.requested_time, 1))
+        )
+        self._classes = 64 * units.astype(np.int64) + requested
+
+    def mean_wait(self, sequence: int, now: int) -> float:
+        """Return the mean wait of the last similar jobs that have started, in seconds.
+
+        Parameters
+        ----------
+        now
+            The instant, in seconds.
+
+        Returns
+        -------
+        float
+            Mean over all jobs that have started if there is no similar one; 0 if none has.
+        """
+        started = np.flatnonzero(self._starts[:sequence] <= now)
+        similar = started[self._classes[started] == self._classes[sequence]][-RECENT:]
+        chosen = similar if len(similar) else started
+        return float(self._waits[chosen].mean()) if len(chosen) else 0.0
+
+
+HOUR = 3600
+AT_SUBMISSION, HOUR_BEFORE = "at submission", "an hour before"
+INTERVALS = (0.5, 0.9)
+"""Central intervals whose coverage is measured."""
+JOBS = 400
+"""Number of jobs that are evaluated."""
+_FIRST = 0.1
+"""Share of the jobs at the beginning that are left out, as there is hardly a past."""
+
+
+class Scores(NamedTuple):
+    """Scores of forecasts of one kind.
+
+    Attributes
+    ----------
+    within_minute, within_ten_minutes
+        Shares of forecasts that are at most 1 and 10 minutes off.
+    mean_absolute_error, median_absolute_error
+        In seconds. The median does not depend on single jobs, such as those behind hundreds of jobs
+        that all fail at once.
+    crps
+        Mean continuous ranked probability score, in seconds; of a single value it is the absolute
+        error.
+    coverage
+        Share of starts in each of `INTERVALS`; empty for a single value.
+    """
+
+    jobs: int
+    within_minute: float
+    within_ten_minutes: float
+    mean_absolute_error: float
+    median_absolute_error: float
+    crps: float
+    coverage: tuple[float, ...] = ()
+
+
+class Evaluation(NamedTuple):
+    """Scores by instant of the forecast and by its kind.
+
+    Attributes
+    ----------
+    scores
+        By `AT_SUBMISSION` or `HOUR_BEFORE`, then by `forecast`, `requested times` or `similar
+        jobs`.
+    """
+
+    scores: Mapping[str, Mapping[str, Scores]]
+    jobs: int
+    waited: int
+
+
+class _Outcome(NamedTuple):
+    """Start of a job and its forecasts, in seconds from the instant."""
+
+    start: int
+    median: int
+    bounds: tuple[tuple[int, int], ...]
+    crps: float
+    planned: int
+    similar: float
+
+
+def evaluate(
+    prepared: PreparedReplay,
+    *,
+    jobs: int = JOBS,
+    samples: int = SAMPLES,
+    seed: int = 0,
+    ended: Callable[[int, int], None] = lambda *_: None,
+) -> Evaluation:
+    """Return the scores of forecasts of some jobs of a trace.
+
+    Raises
+    ------
+    InputError
+        No job waited.
+    """
+    columns = prepared.columns
+    found = replay(prepared.scenario, prepared.workload).start_times
+    starts = np.array([found.get(number, -1) for number in columns.job_id.tolist()])
+    waited = np.flatnonzero(starts > columns.submit_time)
+    if not len(waited):
+        raise InputError(Finding("no-waits", "no job waits in this scenario", key="trace"))
+    later = waited[waited >= _FIRST * len(starts)]
+    draw = np.random.default_rng([seed, len(starts)])
+    chosen = np.sort(draw.permutation(later)[:jobs])
+    instants = _instants(columns.submit_time, starts, chosen)
+    outcomes = _outcomes(prepared, starts, instants, samples, seed=seed, ended=ended)
+    scores = {when: _scores(of_instant) for when, of_instant in outcomes.items()}
+    return Evaluation(scores, len(starts), len(waited))
+
+
+def _instants(
+    submits: IntArray, starts: IntArray, chosen: IntArray
+) -> Mapping[int, Sequence[tuple[int, str]]]:
+    """Return the jobs to forecast after a number of submissions, each with its instant's name."""
+    found: dict[int, list[tuple[int, str]]] = defaultdict(list)
+    for job in chosen.tolist():
+        found[job + 1].append((job, AT_SUBMISSION))
+        # The last submission that is at least an hour before the start.
+        before = int(np.searchsorted(submits, starts[job] - HOUR, side="right"))
+        if before > job:
+            found[before].append((job, HOUR_BEFORE))
+    return found
+
+
+def _outcomes(
+    prepared: PreparedReplay,
+    starts: IntArray,
+    instants: Mapping[int, Sequence[tuple[int, str]]],
+    samples: int,
+    *,
+    seed: int,
+    ended: Callable[[int, int], None],
+) -> Mapping[str, Sequence[_Outcome]]:
+    past, similar = prepared.past(), SimilarWaits(prepared.columns, starts)
+    calibrations = {when: Calibration() for when in (AT_SUBMISSION, HOUR_BEFORE)}
+    # Ranks by the time at which they become known.
+    pending: list[tuple[int, str, float]] = []
+    found: dict[str, list[_Outcome]] = {when: [] for when in calibrations}
+    forecasts = branches(prepared.parts, prepared.columns, sorted(instants))
+    for number, (submitted, branch, left) in enumerate(forecasts):
+
+        def count(futures: int, before: int = number * samples) -> None:
+            ended(before + futures, len(instants) * samples)
+
+        past.run_times.ended(left.tolist())
+        for known in sorted(one for one in pending if one[0] <= branch.now):
+            calibrations[known[1]].add(known[2])
+        pending = [one for one in pending if one[0] > branch.now]
+        wanted = np.array(sorted({job for job, _ in instants[submitted]}))
+        forecast = forecast_starts(branch, past, wanted, samples=samples, seed=seed, ended=count)
+        for job, when in instants[submitted]:
+            place, start = int(np.searchsorted(wanted, job)), int(starts[job])
+            wait = similar.mean_wait(job, branch.now)
+            waited = branch.now - int(prepared.columns.submit_time[job])
+            found[when].append(
+                _Outcome(
+                    start - branch.now,
+                    *_told(forecast, place, start, calibrations[when]),
+                    planned_start(branch, job) - branch.now,
+                    max(wait - waited, 0.0),
+                )
+            )
+            pending.append((start, when, forecast.rank(place, start)))
+    return found
+
+
+def _told(
+    forecast: StartForecast, place: int, start: int, calibration: Calibration
+) -> tuple[int, tuple[tuple[int, int], ...], float]:
+    """Return median, central intervals and CRPS of a forecast, in seconds from its instant."""
+
+    def at(share: float) -> int:
+        return int(forecast.quantile(calibration.level(share))[place]) - forecast.now
+
+    bounds = tuple((at((1 - share) / 2), at((1 + share) / 2)) for share in INTERVALS)
+    return at(0.5), bounds, crps(forecast.samples[:, place], start)
+
+
+def crps(samples: IntArray, outcome: int) -> float:
+    """Return the continuous ranked probability score of samples.
+
+    It is E|X − y| − E|X − X′| / 2 for independent X and X′ of the samples (Gneiting and Raftery
+    2007, equation 21).
+
+    Parameters
+    ----------
+    samples
+        Samples, ascending, `[S]`.
+
+    Examples
+    --------
+    >>> crps(np.array([0, 10]), 10)
+    2.5
+    """
+    count = len(samples)
+    # The sum of all |x − x′| of ascending samples: each has as many before as its place says.
+    weights = 2 * np.arange(count) - count + 1
+    spread = 2 * float((weights * samples).sum()) / count**2
+    return float(np.abs(samples - outcome).mean()) - spread / 2
+
+
+def _scores(outcomes: Sequence[_Outcome]) -> Mapping[str, Scores]:
+    if not outcomes:
+        return {}
+    start = np.array([one.start for one in outcomes], dtype=np.float64)
+    coverage = tuple(
+        float(np.mean([one.bounds[k][0] <= one.start <= one.bounds[k][1] for one in outcomes]))
+        for k in range(len(INTERVALS))
+    )
+    score = float(np.mean([one.crps for one in outcomes]))
+    medians, planned, similar = (
+        np.array([getattr(one, name) for one in outcomes], dtype=np.float64)
+        for name in ("median", "planned", "similar")
+    )
+    return {
+        "forecast": _single(medians - start)._replace(crps=score, coverage=coverage),
+        "requested times": _single(planned - start),
+        "similar jobs": _single(similar - start),
+    }
+
+
+def _single(errors: FloatColumn) -> Scores:
+    off = np.abs(errors)
+    minute, ten_minutes = (float((off <= seconds).mean()) for seconds in (60, 600))
+    mean = float(off.mean())
+    return Scores(len(off), minute, ten_minutes, mean, float(np.median(off)), mean)

@@ -1,1 +1,0 @@
-"""Accuracy of run-time predictors on a trace, without dispatching."""

@@ -1,0 +1,324 @@
+"""Files of dispatching problems: gzip JSON lines, a header, then a line for each problem."""
+
+import gzip
+import json
+import os
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from hpcsched.dispatching.problem import DispatchingProblem, Objective
+from hpcsched.errors import Finding, InputError, Place
+from hpcsched.runs.assembly import assemble
+from hpcsched.runs.manifest import sha256
+from hpcsched.scenario import Scenario, resolved_yaml
+from hpcsched.scenario.document import parse_document
+from hpcsched.scenario.faults import found
+from hpcsched.scenario.loading import check_document
+from hpcsched.scenario.system import SystemDeclaration
+from hpcsched.studies.problems.problem_lines import Amount, Decoder, Encoder, as_line, in_words
+from hpcsched.system.system import System
+from hpcsched.version import __version__
+from hpcsched.whole_files import cannot_write, replacing
+from hpcsched.whole_files import problem as fault
+
+FORMAT = "hpcsched-instances"
+VERSION = 2
+"""Version of the format that is written."""
+
+READABLE = (1, VERSION)
+"""Versions that are read; 2 has shared resources, and names of queues and partitions."""
+
+
+class Selection(BaseModel):
+    """Selection of the dispatching problems to save.
+
+    Attributes
+    ----------
+    every
+        Save the first matching problem and every n-th after it.
+    min_queued, max_queued
+        Bounds on the number of queued jobs of a matching problem; None for no bound.
+    limit
+        Largest number of problems; None for all.
+    """
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+    every: int = Field(default=1, ge=1)
+    min_queued: int = Field(default=0, ge=0)
+    max_queued: int | None = Field(default=None, ge=0)
+    limit: int | None = Field(default=None, ge=1)
+
+
+class Header(BaseModel):
+    """First line of a file: the replay that its problems come from.
+
+    Attributes
+    ----------
+    uniform_request
+        Unit request of every job, where free resources are stated as slots; None where by node.
+    """
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+    format: str
+    version: int
+    hpcsched: str
+    scenario_name: str
+    scenario: str
+    system: SystemDeclaration
+    uniform_request: tuple[Amount, ...] | None
+    selection: Selection
+
+
+def header_of(
+    scenario: Scenario, uniform_request: tuple[int, ...] | None, selection: Selection
+) -> Header:
+    """Return the header for the problems of a replay of this scenario."""
+    return Header(
+        format=FORMAT,
+        version=VERSION,
+        hpcsched=__version__,
+        scenario_name=scenario.name,
+        scenario=resolved_yaml(scenario),
+        system=scenario.system,
+        uniform_request=uniform_request,
+        selection=selection,
+    )
+
+
+def parse_header(content: Any, line: bytes) -> Header:
+    """Return the header in a line with the JSON value `content`.
+
+    Raises
+    ------
+    ValueError
+        If it is malformed; the text says what was expected and found.
+    """
+    if not isinstance(content, Mapping) or content.get("format") != FORMAT:
+        given = content.get("format") if isinstance(content, Mapping) else content
+        raise ValueError(f"expected a header with format {FORMAT!r}, found {found(given)}")
+    # In Python `True == 1`, and JSON has both.
+    if content.get("version") not in READABLE or content["version"] is True:
+        version = found(content.get("version"))
+        raise ValueError(
+            f"expected version {' or '.join(map(str, READABLE))} of the format, found {version};"
+            f" this is hpcsched {__version__}"
+        )
+    try:
+        header = Header.model_validate_json(line)
+    except ValidationError as error:
+        raise ValueError(f"in the header, {in_words(error)}") from None
+    request, types = header.uniform_request, header.system.build().resource_types
+    # Slots count the resources of nodes alone, so a draw from a shared resource would not be seen.
+    if request is not None and header.system.shared_resources:
+        raise ValueError(
+            "in the header, uniform_request: expected null where the system has shared resources,"
+            f" found {list(request)}"
+        )
+    if request is not None and (len(request) != len(types) or not any(request)):
+        raise ValueError(
+            f"in the header, uniform_request: expected amounts of {', '.join(types)},"
+            f" found {list(request)}"
+        )
+    return header
+
+
+class InstancesWriter:
+    """Appends problems to a file; see `write_instances`."""
+
+    def __init__(self, path: Path, raw: IO[bytes], header: Header) -> None:
+        self._path, self._raw = path, raw
+        try:
+            # Neither name nor time in its header: the same problems give the same bytes.
+            self._packed = gzip.GzipFile("", "wb", fileobj=raw, mtime=0)
+        except OSError as error:
+            raise cannot_write(path, error) from error
+        self._encoder = Encoder(aggregated=header.uniform_request is not None)
+        self.written = 0
+        self._write(as_line(header.model_dump(mode="json")))
+
+    def add(self, problem: DispatchingProblem) -> None:
+        """Append a problem.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be written.
+        """
+        self._write(self._encoder.encode(problem))
+        self.written += 1
+
+    def finish(self) -> None:
+        """Write the end of the file.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be written.
+        """
+        try:
+            self._packed.close()
+            self._raw.close()
+        except OSError as error:
+            raise cannot_write(self._path, error) from error
+
+    def _write(self, line: bytes) -> None:
+        try:
+            self._packed.write(line)
+        except OSError as error:
+            raise cannot_write(self._path, error) from error
+
+
+@contextmanager
+def write_instances(
+    path: Path, header: Header, *, force: bool = False
+) -> Iterator[InstancesWriter]:
+    """Open a file for writing; it appears under its name when all problems are written.
+
+    Equal problems give equal bytes.
+
+    Raises
+    ------
+    InputError
+        If the file exists, or cannot be written; then the old one is left as it was.
+    """
+    with replacing(path, force=force) as unfinished:
+        try:
+            raw = unfinished.open("wb")
+        except OSError as error:
+            raise cannot_write(path, error) from error
+        try:
+            writer = InstancesWriter(path, raw, header)
+            yield writer
+            writer.finish()
+        finally:
+            with suppress(OSError):  # if it could not be finished, that has been said
+                raw.close()
+
+
+class InstancesFile:
+    """A file of dispatching problems, opened for reading.
+
+    Attributes
+    ----------
+    fraction_read
+        Share of the file that has been read, from 0 to 1.
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        """Read the header.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be read, is no file of dispatching problems, is damaged, or has an
+            unknown version.
+        """
+        self.path = Path(path)
+        self.fraction_read = 0.0
+        number, line = next(self._lines(), (1, b""))
+        try:
+            self.header = parse_header(json.loads(line), line)
+        except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
+            shown = "an empty file" if not line else "other text"
+            message = f"expected a header in JSON, as dispatching problems have, found {shown}"
+            raise self._damaged(number, message) from None
+        except ValueError as error:
+            raise self._damaged(number, str(error)) from None
+
+    @cached_property
+    def system(self) -> System:
+        """System of the problems."""
+        return self.header.system.build()
+
+    @cached_property
+    def sha256(self) -> str:
+        """SHA-256 of the file, in hexadecimal.
+
+        Raises
+        ------
+        InputError
+            If it cannot be read.
+        """
+        return sha256(self.path)
+
+    @cached_property
+    def scenario(self) -> Scenario:
+        """Scenario of the recorded replay; its trace need not exist.
+
+        Raises
+        ------
+        InputError
+            If this version cannot read it, for example because a plugin is not installed.
+        """
+        # Resolved paths are absolute, so the file that the text stands in does not matter.
+        document = parse_document(self.header.scenario)
+        try:
+            return check_document(document, self.path).scenario
+        except InputError as error:
+            finding = error.findings[0]
+            key = f"{finding.key}: " if finding.key else ""
+            message = f"the scenario in the header cannot be used: {key}{finding.message}"
+            raise self._damaged(1, message) from None
+
+    def problems(
+        self, objective: Objective | None = None, limit: int | None = None
+    ) -> Iterator[DispatchingProblem]:
+        """Yield the problems, one at a time.
+
+        Parameters
+        ----------
+        objective
+            Objective of the problems; that of the recorded scenario by default.
+        limit
+            Largest number of problems; None for all.
+
+        Raises
+        ------
+        InputError
+            If the file is damaged, with the line.
+        """
+        decoder = Decoder(
+            self.system,
+            self.header.uniform_request,
+            assemble(self.scenario).objective if objective is None else objective,
+        )
+        # One more than wanted is not read: what is damaged behind it does no harm.
+        for number, line in islice(self._lines(), 1, None if limit is None else limit + 1):
+            try:
+                yield decoder.decode(line)
+            except ValueError as error:
+                raise self._damaged(number, str(error)) from None
+
+    def _lines(self) -> Iterator[tuple[int, bytes]]:
+        """Yield the lines with their numbers, from 1."""
+        number = 0
+        try:
+            with self.path.open("rb") as raw, gzip.GzipFile(fileobj=raw) as packed:
+                size = os.fstat(raw.fileno()).st_size
+                for number, line in enumerate(packed, 1):
+                    # By packed bytes, since the unpacked size stands only at the end of the file.
+                    self.fraction_read = raw.tell() / max(size, 1)
+                    yield number, line
+        # A file that was cut off on its way here: all problems before that have been yielded.
+        except EOFError:
+            message = "expected the end of the gzip data, found the end of the file: it is cut off"
+            raise self._damaged(number + 1, message) from None
+        except (gzip.BadGzipFile, zlib.error):
+            what = "data that can be unpacked" if number else "a gzip file"
+            message = f"expected {what}, found other bytes"
+            raise self._damaged(number + 1, message) from None
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise fault("unreadable-file", self.path, f"it cannot be read: {reason}") from None
+
+    def _damaged(self, number: int, message: str) -> InputError:
+        return InputError(Finding("bad-instances", message, Place(str(self.path), number)))

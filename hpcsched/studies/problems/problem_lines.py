@@ -1,0 +1,423 @@
+"""Dispatching problems as lines of JSON: their keys, writing and reading."""
+
+import json
+from collections.abc import Iterable, Mapping
+from operator import index
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from hpcsched.dispatching.problem import (
+    DispatchingProblem,
+    Objective,
+    RunningJob,
+    WaitingJob,
+    waiting_job,
+)
+from hpcsched.parameters import LARGEST
+from hpcsched.scenario.faults import expected, found
+from hpcsched.simulation.check import check_allocation
+from hpcsched.simulation.occupancy import idle_system
+from hpcsched.system.shared_resources import longest_stay
+from hpcsched.system.space import (
+    Allocation,
+    NodeAllocation,
+    OvercommitError,
+    SlotAllocation,
+    most_draw,
+    units_that_fit,
+)
+from hpcsched.system.system import Request, System, is_constrained
+from hpcsched.workload.job import Job
+from hpcsched.workload.job_columns import BOUNDS, NUMBERED, TEXTS, bounded_request
+
+Whole = Annotated[int, Field(ge=-LARGEST, le=LARGEST)]
+Count = Annotated[int, Field(ge=1, le=LARGEST)]
+Amount = Annotated[int, Field(ge=0, le=2**63 - 1)]
+Node = Annotated[int, Field(ge=0, le=LARGEST)]
+
+
+class Line(BaseModel):
+    """Base of the parts of a line: frozen, strict, unknown keys refused."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+
+class JobLine(Line):
+    """A job, with the keys of `Job` and its prediction; absent values are left out."""
+
+    job_id: Whole
+    submit_time: Whole
+    units: Count
+    unit_request: tuple[Amount, ...]
+    requested_time: Whole
+    predicted_run_time: Count
+    user: Whole | None = None
+    group: Whole | None = None
+    application: Whole | None = None
+    queue: Whole | None = None
+    partition: Whole | None = None
+    node_groups: tuple[str, ...] | None = None
+    exclusive: bool = False
+    one_unit_per_node: bool = False
+    allowed_nodes: tuple[Node, ...] | None = None
+    name: str | None = None
+    queue_name: str | None = None
+    partition_name: str | None = None
+    shared_requests: tuple[tuple[str, Amount], ...] = ()
+
+
+class PlacedLine(Line):
+    """Start and places of a running job: intervals of slots, or nodes with the units on each."""
+
+    job_id: Whole
+    start_time: Whole
+    slots: tuple[tuple[Node, Node], ...] | None = None
+    nodes: tuple[Node, ...] | None = None
+    node_units: tuple[Count, ...] | None = None
+
+
+class ProblemLine(Line):
+    """A dispatching problem.
+
+    Attributes
+    ----------
+    jobs, placed
+        Jobs and allocations that are new or changed since the line before.
+    running
+        Number and predicted end of each running job, in the order of the problem.
+    """
+
+    round: Count
+    now: Whole
+    jobs: tuple[JobLine, ...] = ()
+    placed: tuple[PlacedLine, ...] = ()
+    running: tuple[tuple[Whole, Whole], ...] = ()
+    queue: tuple[Whole, ...]
+
+
+def in_words(error: ValidationError) -> str:
+    """Return the first fault: place, expected and found value."""
+    # The first alone: later ones of a damaged line mostly follow from it.
+    details = error.errors(include_url=False)[0]
+    kind, at, context = details["type"], details["loc"], details.get("ctx", {})
+    if kind == "json_invalid":
+        return f"expected JSON, found a fault in it: {context['error']}"
+    if kind == "missing":
+        return f"{_path(at[:-1])}{_part(at[-1])} is missing"
+    if kind == "extra_forbidden":
+        return f"{_path(at[:-1])}there is no key {at[-1]!r}"
+    wanted = expected(kind, context)
+    if wanted is None:
+        return f"{_path(at)}{details['msg']}"
+    return f"{_path(at)}expected {wanted}, found {found(details['input'])}"
+
+
+def _path(at: tuple[Any, ...]) -> str:
+    """Return a place in a line, such as `jobs[3].units: `; empty for the line itself."""
+    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in at)
+    text = "".join(steps).removeprefix(".")
+    return f"{text}: " if text else ""
+
+
+def _part(step: int | str) -> str:
+    return f"item {step}" if isinstance(step, int) else f"the key {step!r}"
+
+
+_OPTIONAL = (*NUMBERED, *TEXTS)
+# Numbers of nodes may be many; they come last.
+_BOUNDS = sorted(BOUNDS, key=lambda column: column.kind == "numbers")
+Placed = tuple[int, Allocation]
+
+
+class Encoder:
+    """Writer of the lines of a file, one after another (see `ProblemLine`).
+
+    It remembers the last problem alone. Equal problems give equal bytes. Either all problems are
+    `aggregated`, with allocations of slots, or none.
+    """
+
+    def __init__(self, *, aggregated: bool) -> None:
+        self._aggregated = aggregated
+        self._jobs: Mapping[int, WaitingJob] = {}
+        self._placed: Mapping[int, Placed] = {}
+
+    def encode(self, problem: DispatchingProblem) -> bytes:
+        """Return the line of a problem, with its end."""
+        jobs = {job.job_id: job for job in problem.queue}
+        jobs |= {running.job_id: running.waiting for running in problem.running}
+        told = {
+            job_id: job
+            for job_id, job in jobs.items()
+            # Identity first: nearly all jobs are the very objects of the last problem, and a
+            # comparison goes through all their fields.
+            if (known := self._jobs.get(job_id)) is not job and known != job
+        }
+        placed = {
+            running.job_id: (running.start_time, running.allocation) for running in problem.running
+        }
+        # A job that is described anew is placed anew: the decoder releases it by its old request.
+        newly = [
+            running
+            for running in problem.running
+            if running.job_id in told or self._placed.get(running.job_id) != placed[running.job_id]
+        ]
+        content: dict[str, Any] = {"round": problem.round, "now": problem.now}
+        if told:
+            content["jobs"] = [_job(waiting) for waiting in told.values()]
+        if newly:
+            content["placed"] = [self._place(running) for running in newly]
+        if problem.running:
+            content["running"] = [(job.job_id, job.predicted_end_time) for job in problem.running]
+        content["queue"] = [job.job_id for job in problem.queue]
+        self._jobs, self._placed = jobs, placed
+        return as_line(content)
+
+    def _place(self, running: RunningJob) -> dict[str, Any]:
+        allocation = running.allocation
+        where: dict[str, Any]
+        if self._aggregated and isinstance(allocation, SlotAllocation):
+            where = {"slots": allocation.intervals}
+        else:
+            where = {"nodes": allocation.nodes, "node_units": allocation.units}
+        return {"job_id": running.job_id, "start_time": running.start_time, **where}
+
+
+def as_line(content: Mapping[str, Any]) -> bytes:
+    """Return a JSON object as a line."""
+    # Whole numbers of numpy, which plugins may bring, are whole numbers too.
+    text = json.dumps(content, separators=(",", ":"), ensure_ascii=False, default=index)
+    return f"{text}\n".encode()
+
+
+def _job(waiting: WaitingJob) -> dict[str, Any]:
+    job, request = waiting.job, waiting.request
+    content: dict[str, Any] = {
+        "job_id": job.job_id,
+        "submit_time": job.submit_time,
+        "units": request.units,
+        "unit_request": request.unit_request,
+        "requested_time": job.requested_time,
+        "predicted_run_time": waiting.predicted_run_time,
+    }
+    given = ((name, getattr(job, name)) for name in _OPTIONAL)
+    content |= {name: value for name, value in given if value is not None}
+    for column in _BOUNDS:
+        value = column.get(request)
+        # Not `if value`: an empty set of nodes is a bound too, and one that nothing fits.
+        if value is not None and value is not False:
+            content[column.name] = column.told(value)
+    if request.shared_requests:
+        content["shared_requests"] = request.shared_requests
+    return content
+
+
+class _Placed(NamedTuple):
+    """A running job: start time, allocation, and request."""
+
+    start_time: int
+    allocation: Allocation
+    request: Request
+
+
+class Decoder:
+    """Reader of the lines of a file, one after another (see `ProblemLine`).
+
+    Free resources are not in the file: they are computed from the running jobs, claimed as in a
+    replay, so that a line in which they hold too much is detected. After an error the decoder
+    cannot be used any more.
+    """
+
+    def __init__(
+        self, system: System, uniform_request: tuple[int, ...] | None, objective: Objective
+    ) -> None:
+        self._system = system
+        self._request = uniform_request
+        self._objective = objective
+        self._occupancy = idle_system(system, uniform_request)
+        self._group_names = {group.name for group in system.groups}
+        self._jobs: dict[int, WaitingJob] = {}
+        self._placed: dict[int, _Placed] = {}
+
+    def decode(self, text: bytes) -> DispatchingProblem:
+        """Return the problem of a line.
+
+        Raises
+        ------
+        ValueError
+            If the line is malformed; the text says what was expected and found.
+        """
+        try:
+            line = ProblemLine.model_validate_json(text)
+        except ValidationError as error:
+            raise ValueError(in_words(error)) from None
+        told = _once((job.job_id for job in line.jobs), "jobs")
+        placed = _once((place.job_id for place in line.placed), "placed")
+        running = _once((job_id for job_id, _ in line.running), "running")
+        # Sizes are compared and not sets intersected, since only a fault needs the number of the
+        # job.
+        present = running | _once(line.queue, "queue")
+        if len(present) < len(running) + len(line.queue):
+            job_id = next(job_id for job_id in line.queue if job_id in running)
+            raise ValueError(f"queue: expected a job that does not run, found job {job_id}")
+        for number, job in enumerate(line.jobs):
+            self._jobs[job.job_id] = self._waiting(job, f"jobs[{number}]", line.now)
+        # A job that has left is forgotten, so that memory grows with a problem and not with the
+        # file.
+        self._jobs = {i: job for i, job in self._jobs.items() if i in present}
+        for key, numbers in (("queue", line.queue), ("running", running)):
+            unknown = [job_id for job_id in numbers if job_id not in self._jobs]
+            if unknown:
+                raise ValueError(
+                    f"{key}: expected a job that this line or the one before tells of,"
+                    f" found job {unknown[0]}"
+                )
+        # All releases come before the first claim: a new job may stand where an old one stood.
+        for job_id in [i for i in self._placed if i not in running or i in told or i in placed]:
+            gone = self._placed.pop(job_id)
+            self._occupancy.release(gone.allocation, gone.request)
+        for number, place in enumerate(line.placed):
+            if place.job_id not in running:
+                raise ValueError(
+                    f"placed[{number}]: expected a running job, found job {place.job_id}"
+                )
+            self._place(place, f"placed[{number}]", line.now)
+        return DispatchingProblem(
+            line.now,
+            line.round,
+            tuple([self._jobs[job_id] for job_id in line.queue]),
+            self._running(line),
+            self._system,
+            self._objective,
+            *self._occupancy.snapshot(),
+        )
+
+    def _waiting(self, line: JobLine, where: str, now: int) -> WaitingJob:
+        request = bounded_request(line.units, line.unit_request, vars(line), line.shared_requests)
+        job = Job(
+            line.job_id,
+            line.submit_time,
+            request,
+            line.requested_time,
+            *(getattr(line, name) for name in (*NUMBERED, *TEXTS)),
+        )
+        # A dispatcher that was asked about a job before its submission would have known the future.
+        if job.submit_time > now:
+            raise ValueError(
+                f"{where}: expected a submit time of at most now, {now}, found {job.submit_time}"
+            )
+        self._check_request(job, where)
+        self._check_shared_resources(request, line.predicted_run_time, where)
+        return waiting_job(job, line.predicted_run_time, self._system)
+
+    def _check_request(self, job: Job, where: str) -> None:
+        """Raise ValueError unless the job could run on the idle system."""
+        request, types = job.request, self._system.resource_types
+        amounts = list(request.unit_request)
+        if len(amounts) != len(types) or not any(amounts):
+            raise ValueError(
+                f"{where}.unit_request: expected amounts of {', '.join(types)}, found {amounts}"
+            )
+        # In a file of slots every slot has room for this request alone; any other would be placed
+        # wrongly.
+        if self._request is not None and (
+            is_constrained(request) or request.unit_request != self._request
+        ):
+            raise ValueError(
+                f"{where}: expected a job that asks for {list(self._request)} per unit, on any"
+                f" node, as the header says of all; found job {job.job_id}"
+            )
+        unknown = (request.node_groups or frozenset()) - self._group_names
+        if unknown:
+            raise ValueError(
+                f"{where}.node_groups: expected names of the system's node groups,"
+                f" found {min(unknown)!r}"
+            )
+        if request.allowed_nodes and max(request.allowed_nodes) >= self._system.node_count:
+            raise ValueError(
+                f"{where}.allowed_nodes: expected nodes from 0 to {self._system.node_count - 1},"
+                f" found {max(request.allowed_nodes)}"
+            )
+        room = int(units_that_fit(self._system, self._system.capacity.T, request).sum())
+        if request.units > room:
+            raise ValueError(
+                f"{where}.units: expected at most {room}, which fit on the system,"
+                f" found {request.units}"
+            )
+
+    def _check_shared_resources(self, request: Request, run_time: int, where: str) -> None:
+        """Raise ValueError unless the draws are from known shared resources and within capacity."""
+        shared_resources = self._system.shared_resources
+        unknown = {name for name, _ in request.shared_requests} - {
+            resource.name for resource in shared_resources
+        }
+        if unknown:
+            raise ValueError(
+                f"{where}.shared_requests: expected names of the system's shared resources,"
+                f" found {min(unknown)!r}"
+            )
+        stay = longest_stay(shared_resources, most_draw(self._system, request))
+        if run_time > stay:
+            raise ValueError(
+                f"{where}.predicted_run_time: expected at most {stay} s, for which shared"
+                f" resources offer the job's draw, found {run_time}"
+            )
+
+    def _place(self, line: PlacedLine, where: str, now: int) -> None:
+        if line.start_time > now:
+            raise ValueError(
+                f"{where}: expected a start time of at most now, {now}, found {line.start_time}"
+            )
+        request = self._jobs[line.job_id].request
+        slot_map = self._occupancy.slot_map
+        allocation: Allocation
+        # The last comparison is true where both are None, as beside slots they must be.
+        if line.slots is not None and slot_map is not None and line.nodes is line.node_units:
+            allocation = SlotAllocation(line.slots, slot_map)
+        elif line.slots is None and line.nodes is not None and line.node_units is not None:
+            allocation = NodeAllocation(line.nodes, line.node_units)
+        else:
+            wanted = "nodes and node_units" if slot_map is None else "slots"
+            raise ValueError(f"{where}: expected {wanted}, found other keys or none")
+        try:
+            checked = check_allocation(self._system, allocation, request, slot_map)
+            claimed = self._occupancy.claim(checked, request)
+        except OvercommitError as error:
+            node = self._system.node_name(error.node)
+            raise ValueError(f"{where}: job {line.job_id}, node {node}: {error}") from None
+        except ValueError as error:
+            raise ValueError(f"{where}: job {line.job_id}: {error}") from None
+        self._placed[line.job_id] = _Placed(line.start_time, claimed, request)
+
+    def _running(self, line: ProblemLine) -> tuple[RunningJob, ...]:
+        running = []
+        # Running jobs end after now: one that outlives its prediction gets at least a second more.
+        last = line.now + 1
+        for number, (job_id, end) in enumerate(line.running):
+            if end < last:
+                raise ValueError(
+                    f"running[{number}]: expected a predicted end of at least {last}, found {end}"
+                )
+            last = end
+            if job_id not in self._placed:
+                raise ValueError(
+                    f"running[{number}]: expected a job whose place this line or the one before"
+                    f" tells, found job {job_id}"
+                )
+            waiting, placed = self._jobs[job_id], self._placed[job_id]
+            running.append(
+                RunningJob(
+                    end, job_id, placed.start_time, waiting.units, placed.allocation, waiting
+                )
+            )
+        return tuple(running)
+
+
+def _once(numbers: Iterable[int], key: str) -> set[int]:
+    """Return job numbers as a set; raises ValueError for a duplicate."""
+    seen: set[int] = set()
+    for job_id in numbers:
+        if job_id in seen:
+            raise ValueError(f"{key}: expected each job once, found job {job_id} twice")
+        seen.add(job_id)
+    return seen

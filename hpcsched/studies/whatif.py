@@ -1,0 +1,219 @@
+"""What-if studies: variants of a scenario on the same log, compared job by job with the base."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Self
+
+from pydantic import Field, model_validator
+
+from hpcsched.errors import Finding, InputError
+from hpcsched.parameters import Listed, Params
+from hpcsched.plugins import manager
+from hpcsched.plugins.registry import Registry
+from hpcsched.scenario.document import parse_document, read_text
+from hpcsched.scenario.faults import refusal, refuse
+from hpcsched.scenario.key_path import KeyPath, parse_key_path
+from hpcsched.scenario.loading import check_document
+from hpcsched.scenario.positions import Override, Positions, by_position
+from hpcsched.scenario.review import Check, missing_inputs
+from hpcsched.scenario.scenario_schema import model_schema
+from hpcsched.scenario.system import Name
+from hpcsched.studies.cell import Cell, make_cell
+from hpcsched.studies.declared_file import DeclaredSetting, cell_name, told_apart, validated
+from hpcsched.studies.matrix import (
+    Axis,
+    Declared,
+    axis_of,
+    label_of,
+    matrix_refusals,
+    path_refusals,
+    positions,
+)
+
+
+class DeclaredVariant(Params):
+    """A variant: the base scenario with other values."""
+
+    name: Name = Field(description="The variant's name.")
+    set: dict[str, Any] = Field(
+        min_length=1,
+        description="Values by key path, as with `--set`: dispatcher.order: sjf.",
+    )
+
+
+class Variation(Params):
+    """Variants of a base scenario."""
+
+    name: Name | None = Field(
+        default=None, description="The study's name; that of the file by default."
+    )
+    description: str | None = Field(default=None, description="Purpose of the study.")
+    variants: Annotated[tuple[DeclaredVariant, ...], Listed] = Field(
+        default=(), description="Variants, each with its own values."
+    )
+    matrix: Annotated[tuple[Declared, ...], Listed] = Field(
+        default=(),
+        description=(
+            "Axes as in an experiment, crossed with each other: lists of values by key path."
+            " Each combination is a variant. `names` are labels."
+        ),
+    )
+    exclude: Annotated[tuple[dict[str, Any], ...], Listed] = Field(
+        default=(), description="Combinations of the matrix to leave out: labels by axis."
+    )
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """Axes of the matrix with their labels."""
+        return tuple(axis_of(declared) for declared in self.matrix)
+
+    @model_validator(mode="after")
+    def _check_variants(self) -> Self:
+        """Refuse all values that cannot be expanded, each at its place."""
+        refusals = matrix_refusals(self.matrix, self.exclude)
+        for n, variant in enumerate(self.variants):
+            refusals += path_refusals(
+                (("variants", n, "set", text), text) for text in variant.set
+            )  # fmt: skip
+        if not self.variants and not self.matrix:
+            message = "expected 'variants' or a 'matrix', found neither"
+            refusals.append(refusal("missing-key", message, None))
+        if refusals:
+            raise refuse(*refusals)
+        return self
+
+
+SCHEMA_ID = "urn:hpcsched:whatif"
+
+
+def variation_schema(registry: Registry) -> dict[str, Any]:
+    """Return the schema of variation files.
+
+    Values are those of scenarios, by key path, and are not described there.
+    """
+    return model_schema(Variation, registry, (), SCHEMA_ID, "hpcsched what-if study")
+
+
+BASE = "base"
+"""Name of the scenario without changes among its variants."""
+
+
+@dataclass(frozen=True, slots=True)
+class WhatIf:
+    """A validated what-if study.
+
+    Attributes
+    ----------
+    base
+        The scenario without changes.
+    variants
+        The variants in order; `labels` are labels of the changed values by key path.
+    """
+
+    name: str
+    scenario: str
+    base: Cell
+    variants: tuple[Cell, ...] = field(repr=False)
+    warnings: tuple[Finding, ...] = field(default=(), repr=False)
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        """The base and its variants."""
+        return (self.base, *self.variants)
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """A named change of the base scenario."""
+
+    name: str
+    labels: Mapping[str, str]
+    settings: Sequence[DeclaredSetting]
+
+
+def read_whatif(
+    scenario: str | os.PathLike[str],
+    vary: str | os.PathLike[str],
+    overrides: Sequence[str] = (),
+    registry: Registry | None = None,
+    *,
+    check: Check | None = None,
+) -> WhatIf:
+    """Return the base scenario and its variants.
+
+    Parameters
+    ----------
+    overrides
+        Values of `--set`, which apply to the base and to all variants, before their own changes.
+
+    Raises
+    ------
+    InputError
+        If anything is wrong in either file, with all findings.
+    """
+    registry = manager.registry() if registry is None else registry
+    document = parse_document(read_text(Path(vary)))
+    places = Positions.of(str(vary), document)
+    variation = validated(Variation, document, places, registry)
+    base_document = parse_document(read_text(Path(scenario)))
+
+    def cell(change: _Change) -> Cell:
+        given: list[Override] = [*overrides, *change.settings]
+        of_cell = check_document(base_document, scenario, given, registry)
+        found = [*missing_inputs(of_cell, "error"), *(check(of_cell) if check else ())]
+        warnings.update((one, None) for one in found if one.severity == "warning")
+        errors = [one for one in found if one.severity == "error"]
+        if errors:
+            raise InputError(dict.fromkeys(errors))
+        named = of_cell.scenario.model_copy(update={"name": change.name})
+        return make_cell(change.labels, 1, named, registry)
+
+    # Ordered sets: variants share most of their findings with the base.
+    warnings: dict[Finding, None] = {}
+    loaded = check_document(base_document, scenario, overrides, registry)
+    base = cell(_Change(BASE, {}, ()))
+    # The base fails at once, since all variants would fail as it does; these are collected.
+    findings: dict[Finding, None] = {}
+    variants = []
+    for change in _changes(variation, places):
+        try:
+            variants.append(cell(change))
+        except InputError as error:
+            findings.update(dict.fromkeys(error.findings))
+    if findings:
+        raise InputError(by_position(findings, str(vary)))
+    if not variants:
+        place = places.place(("exclude",), on_key=True)
+        raise InputError(Finding("bad-value", "every variant is excluded", place, "exclude"))
+    name = variation.name or cell_name([Path(vary).stem])
+    told_apart([base, *variants])
+    return WhatIf(name, loaded.scenario.name, base, tuple(variants), tuple(warnings))
+
+
+def _changes(variation: Variation, places: Positions) -> Iterator[_Change]:
+    """Yield the variants: the named ones, then those of the matrix."""
+
+    def setting(text: str, value: Any, at: KeyPath, key: KeyPath) -> DeclaredSetting:
+        return DeclaredSetting(
+            parse_key_path(text), value, places.place(key, on_key=True), at, places
+        )  # fmt: skip
+
+    for n, variant in enumerate(variation.variants):
+        within: KeyPath = ("variants", n, "set")
+        settings = [
+            setting(text, value, (*within, text), (*within, text))
+            for text, value in variant.set.items()
+        ]
+        labels = {text: label_of(value) for text, value in variant.set.items()}
+        yield _Change(variant.name, labels, settings)
+    axes = variation.axes
+    # A matrix without axes has one place, which would be the base.
+    for position in positions(axes, variation.exclude) if axes else ():
+        settings = [
+            setting(text, values[k], ("matrix", n, text, k), ("matrix", n, text))
+            for n, (axis, k) in enumerate(zip(axes, position.steps, strict=True))
+            for text, values in zip(axis.paths, axis.values, strict=True)
+        ]
+        yield _Change(cell_name(position.labels.values()), position.labels, settings)

@@ -1,0 +1,25 @@
+"""Parameters of the executor `dask`, and the packages that they need."""
+
+import pytest
+
+from hpcsched.studies.executors.dask_params import DaskParams, JobQueue, what_to_install
+
+
+def test_exactly_one_kind_of_cluster() -> None:
+    """Nothing, or two of them, are refused."""
+    for parameters in ({}, {"workers": 1, "address": "tcp://a:1"}):
+        with pytest.raises(ValueError, match="expected one of 'address', 'workers'"):
+            DaskParams(**parameters)
+
+
+def test_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    """dask-jobqueue is asked for only where a batch system is."""
+    monkeypatch.setattr(
+        "hpcsched.studies.executors.dask_params.find_spec",
+        lambda name: name != "dask_jobqueue" or None,
+    )
+    assert what_to_install(DaskParams(workers=1)) is None
+    queue = JobQueue(cluster="slurm", memory=1, walltime=1)
+    assert what_to_install(DaskParams(jobqueue=queue)) == (
+        "executor dask: dask-jobqueue is not installed; pip install 'hpcsched[dask]'"
+    )

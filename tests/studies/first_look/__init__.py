@@ -1,1 +1,0 @@
-"""Tests of `hpcsched/studies/first_look`."""

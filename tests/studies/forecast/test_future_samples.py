@@ -1,0 +1,117 @@
+"""Later jobs, moved from the past, by hand."""
+
+from itertools import islice
+
+import numpy as np
+
+from hpcsched.studies.forecast.future_samples import (
+    DAY,
+    FEWEST,
+    HORIZON,
+    WEEK,
+    ArrivalHistory,
+    RunTimeHistory,
+    users_of,
+)
+from tests.studies.forecast.columns import jobs_of
+
+DAILY = jobs_of([(k * DAY, k + 1, 100, 10, 1) for k in range(20)])
+
+
+def test_lags_are_weeks_days_or_the_whole_past() -> None:
+    """After 19 days two weeks are known; after 3 days, days; after less, that much."""
+    history = ArrivalHistory(DAILY)
+    assert history.lags(20, 19 * DAY).tolist() == [WEEK, 2 * WEEK]
+    assert history.lags(4, 3 * DAY).tolist() == [DAY, 2 * DAY, 3 * DAY]
+    assert history.lags(1, 500).tolist() == [500]
+    assert history.lags(0, 0).tolist() == []
+
+
+def test_jobs_of_a_week_ago() -> None:
+    """After day 19 come the jobs of days 13 to 19 as days 20 to 26, and then again."""
+    history = ArrivalHistory(DAILY)
+    first, second = islice(history.later(20, 19 * DAY, WEEK), 2)
+    assert [time // DAY for time in first.submit_time.tolist()] == [*range(20, 27)]
+    assert first.units.tolist() == [*range(14, 21)]
+    assert [time // DAY for time in second.submit_time.tolist()] == [*range(27, 34)]
+    assert second.units.tolist() == first.units.tolist()
+    # New numbers, none twice.
+    numbers = [*first.job_id.tolist(), *second.job_id.tolist()]
+    assert len(set(numbers)) == len(numbers)
+    assert min(numbers) > 20
+
+
+def test_nothing_is_taken_from_the_future() -> None:
+    """Of the jobs up to day 7 only these are moved."""
+    history = ArrivalHistory(DAILY)
+    units = {u for batch in history.later(8, 7 * DAY, WEEK) for u in batch.units.tolist()}
+    assert units == {*range(2, 9)}
+
+
+def test_they_end() -> None:
+    """Up to the horizon, and at once where nothing was submitted."""
+    history = ArrivalHistory(DAILY)
+    last = max(int(batch.submit_time.max()) for batch in history.later(20, 19 * DAY, WEEK))
+    assert last == 19 * DAY + HORIZON
+    assert list(history.later(20, 30 * DAY, WEEK)) == []
+
+
+def drawn(history: RunTimeHistory, user: int, requested: int, elapsed: int) -> set[int]:
+    """Return the run times of a job that occur among many samples."""
+    draw = np.random.default_rng(1)
+    return set(history.run_times([(user, requested)], [elapsed], 500, draw)[:, 0].tolist())
+
+
+def past(count: int = FEWEST) -> RunTimeHistory:
+    """Return a past: jobs of user 1 took a tenth or half of 100 s, those of user 2 all of 50 s."""
+    rows = [(k, 1, 100, 10 if k % 2 else 50, 1) for k in range(count)]
+    rows += [(count + k, 1, 50, 50, 2) for k in range(count)]
+    history = RunTimeHistory(jobs_of(rows))
+    history.ended(range(len(rows)))
+    return history
+
+
+def test_a_user_with_a_past() -> None:
+    """Jobs take the shares that the user's jobs took, of other requested times too."""
+    assert drawn(past(), 1, 100, 0) == {10, 50}
+    assert drawn(past(), 1, 200, 0) == {20, 100}
+    assert drawn(past(), 2, 100, 0) == {100}
+
+
+def test_what_a_job_runs_already_is_out_of_the_question() -> None:
+    """After 30 s, of the user's jobs those of 50 s remain; too few, so that others' count."""
+    assert drawn(past(2 * FEWEST), 1, 100, 30) == {50}
+    assert drawn(past(), 1, 100, 30) == {50, 100}
+    # Nobody ran for more than the requested time: anything up to it, and at least a second more.
+    assert drawn(past(), 2, 100, 100) == {101}
+
+
+def test_without_a_past() -> None:
+    """Any time up to the requested one is as likely."""
+    history = RunTimeHistory(jobs_of([(0, 1, 100, 10, 1)]))
+    found = drawn(history, 1, 100, 0)
+    assert len(found) > 90
+    assert (min(found), max(found)) == (1, 100)
+
+
+def test_what_has_not_ended_is_not_known() -> None:
+    """The run time of a job is known once it has ended."""
+    rows = [(k, 1, 100, 10, 1) for k in range(FEWEST)] + [(99, 1, 100, 77, 1)]
+    history = RunTimeHistory(jobs_of(rows))
+    history.ended(range(FEWEST))
+    assert drawn(history, 1, 100, 0) == {10}
+
+
+def test_jobs_of_a_user_are_alike() -> None:
+    """In many samples they have equal ranks; those of two users do not."""
+    history = past()
+    draw = np.random.default_rng(1)
+    found = history.run_times([(1, 100), (1, 100)], [0, 0], 2000, draw)
+    together = np.mean(found[:, 0] == found[:, 1])
+    # Both take the shared rank with 0.64, and equal halves by chance: 0.64 + 0.36 / 2 = 0.82.
+    assert 0.78 < together < 0.86
+
+
+def test_jobs_without_a_user() -> None:
+    """They have one number together."""
+    assert users_of(jobs_of([(0, 1, 1, 1, 7), (1, 1, 1, 1, None)])).tolist() == [7, -1]

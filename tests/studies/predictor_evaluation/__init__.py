@@ -1,1 +1,0 @@
-"""How predictors are evaluated: asking them, figures, choosing, files."""
