@@ -57,6 +57,7 @@ UNNOTICED = {
     "manifest.json: platform: another": "no other file says it",
     "manifest.json: cpu_count: another": "no other file says it",
     "manifest.json: in_python.*: another": "no other file says it",
+    "manifest.json: in_python: taken away": "without an obstacle, no other file says it",
     "manifest.json: trace_files.0.changed: taken away": "it is false where it is not there",
     "manifest.json: trace_files.0.answer: taken away": "it is false where it is not there",
     "manifest.json: error: taken away": "it is null where it is not there",
