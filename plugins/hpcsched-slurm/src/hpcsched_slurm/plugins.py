@@ -66,6 +66,10 @@ def _node_failures(declared: Any) -> object:
 def hpcsched_commands() -> Iterable[Command]:
     """Return `hpcsched live`, and the commands on a site."""
     yield Command("live", "hpcsched_slurm.live.live_commands:app", "Site")
-    for name in ("init slurm", "trace system-from", "trace accounts-from", "slurm-conf"):
-        function = name.removeprefix("trace ").replace("-", "_").replace(" ", "_")
+    for name, function in (
+        ("init slurm", "init_slurm"),
+        ("trace system-from", "system_from"),
+        ("trace accounts-from", "accounts_from"),
+        ("slurm-conf", "slurm_conf"),
+    ):
         yield Command(name, f"hpcsched_slurm.site.site_commands:{function}", "Site")
