@@ -13,7 +13,7 @@ from hpcsched.parameters import NotReproducible, Params
 KeyPath = tuple[str | int, ...]
 
 _PLAIN = re.compile(r"[\w-]+")
-_STEP = re.compile(r"\[(\d+)\]|\.?([^.\[\]]+)")
+_STEP = re.compile(r'\[(\d+)\]|\.?("(?:[^"\\]|\\.)*"|[^.\[\]]+)')
 
 
 def show_key_path(path: KeyPath) -> str:
@@ -33,8 +33,8 @@ def show_key_path(path: KeyPath) -> str:
 def parse_key_path(text: str) -> KeyPath:
     """Return the steps of a key path; steps in brackets are list positions.
 
-    A number between dots stays a text, since only the document knows if it is a list position or a
-    key.
+    A number or a name between dots stays a text: only the document knows if it is a key, the
+    position of an item in a list, or an item's name.
 
     Raises ValueError if the text is no key path.
 
@@ -50,7 +50,10 @@ def parse_key_path(text: str) -> KeyPath:
         # The first step has no separator in front, and every other one has.
         if match is None or (end == 0) == match[0].startswith((".", "[")):
             raise ValueError(f"{text!r} is not a key path such as system.groups[0].count")
-        steps.append(int(match[1]) if match[1] else match[2])
+        name = match[2]
+        # In quotes as `show_key_path` writes a key with a dot in it.
+        quoted = name is not None and len(name) > 1 and name[0] == name[-1] == '"'
+        steps.append(int(match[1]) if match[1] else json.loads(name) if quoted else name)
         end = match.end()
     if not steps:
         raise ValueError("the key path is empty")

@@ -219,7 +219,7 @@ def _step(node: Any, step: str | int, done: KeyPath) -> Any:
         return step
     if isinstance(node, list):
         if not str(step).isdecimal():
-            raise ValueError(f"{name} is a list; expected a position such as [0], found {step!r}")
+            return _position_of(node, str(step), name)
         if int(step) >= len(node):
             raise ValueError(f"{name} has {len(node)} items; there is no [{step}]")
         return int(step)
@@ -227,3 +227,15 @@ def _step(node: Any, step: str | int, done: KeyPath) -> Any:
         f"{name} is {found(node)} and not a mapping, so {step!r} cannot be set within it;"
         f" set {name} as a whole"
     )
+
+
+def _position_of(items: list[Any], step: str, where: str) -> int:
+    """Return the position of the one item of a list that has a name, such as a node group."""
+    names = [_named(item, "name") for item in items]
+    if names.count(step) > 1:
+        raise ValueError(f"{where} has {names.count(step)} items called {step!r}; use a position")
+    if step not in names:
+        known = ", ".join(dict.fromkeys(name for name in names if isinstance(name, str)))
+        wanted = f"a position such as [0]{f', or one of the names {known}' if known else ''}"
+        raise ValueError(f"{where} is a list; expected {wanted}, found {step!r}")
+    return names.index(step)

@@ -110,8 +110,8 @@ class Change:
 def differences(first: Scenario, second: Scenario) -> list[Change]:
     """Return the differences of two scenarios, with defaults filled in and units as numbers.
 
-    Node groups are matched by name. Their order counts, since nodes are numbered by it; the order
-    of keys and the description do not.
+    Node groups and partitions are matched by name. Their order counts, since nodes are numbered by
+    that of groups; the order of keys and the description do not.
     """
     return list(_compare(_meaning(first), _meaning(second), ()))
 
@@ -120,11 +120,14 @@ def _meaning(scenario: Scenario) -> dict[str, Any]:
     values = resolved_values(scenario)
     del values["description"]
     # By name and not by position: a group inserted in front would else differ in all that follow.
-    groups = values["system"].pop("groups")
-    values["system"]["groups"] = {
-        group["name"]: {key: group[key] for key in group if key != "name"} for group in groups
-    }
+    values["system"]["groups"] = _by_name(values["system"].pop("groups"))
+    if values.get("partitions"):
+        values["partitions"] = _by_name(values["partitions"])
     return values
+
+
+def _by_name(items: list[dict[str, Any]]) -> dict[str, Any]:
+    return {one["name"]: {key: one[key] for key in one if key != "name"} for one in items}
 
 
 def _compare(first: Any, second: Any, path: KeyPath) -> Iterator[Change]:
@@ -132,7 +135,7 @@ def _compare(first: Any, second: Any, path: KeyPath) -> Iterator[Change]:
         # Not a set: changes are listed in the order of the declarations, equal in every process.
         for key in dict.fromkeys((*first, *second)):
             yield from _compare(first.get(key, ABSENT), second.get(key, ABSENT), (*path, key))
-        if path == ("system", "groups"):
+        if path in (("system", "groups"), ("partitions",)):
             yield from _compare_order(list(first), list(second), path)
     # Lists of plain values, such as percentiles, mean something as a whole and are shown so.
     elif _has_blocks(first) and _has_blocks(second):

@@ -24,6 +24,7 @@ def test_parse() -> None:
     """Positions are read in brackets; between dots they stay texts."""
     assert parse_key_path("system.groups[0].count") == ("system", "groups", 0, "count")
     assert parse_key_path("system.groups.0.count") == ("system", "groups", "0", "count")
+    assert parse_key_path('system.groups."fat.1".count') == ("system", "groups", "fat.1", "count")
 
 
 @pytest.mark.parametrize("text", ["", ".a", "a..b", "a.", "a[x]", "[0]", "a[0", "a]", "a.[0]"])

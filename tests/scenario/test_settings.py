@@ -45,16 +45,27 @@ def test_an_addition_is_made_once() -> None:
         ("seed", "--set seed: expected key.path=value"),
         ("groups.x=1", "groups is a list; expected a position such as [0], found 'x'"),
         ("groups[2].count=1", "groups has 1 items; there is no [2]"),
+        ("named.x.count=1", "expected a position such as [0], or one of the names a, b, found 'x'"),
+        ("named.b.count=1", "named has 2 items called 'b'; use a position"),
         ("seed.x=1", "seed is 1 and not a mapping, so 'x' cannot be set within it; set seed as a"),
     ],
 )
 def test_what_fails(override: str, message: str) -> None:
     """The place is the override itself, and nothing is written."""
-    root = {"seed": 1, "groups": [{"count": 4}]}
+    named = [{"name": "a"}, {"name": "b"}, {"name": "b"}]
+    root = {"seed": 1, "groups": [{"count": 4}], "named": named}
     (said,) = applied(root, override)
     assert said.startswith(f"--set {override}: ")
     assert message in said
-    assert root == {"seed": 1, "groups": [{"count": 4}]}
+    assert root == {"seed": 1, "groups": [{"count": 4}], "named": named}
+    assert named == [{"name": "a"}, {"name": "b"}, {"name": "b"}]
+
+
+def test_an_item_by_its_name() -> None:
+    """Groups and partitions are called by name, with a dot in it in quotes; a number is a place."""
+    root = {"groups": [{"name": "cn", "count": 1}, {"name": "fat.1", "count": 1}]}
+    assert applied(root, "groups.cn.count=2", 'groups."fat.1".count=3', "groups.0.gpus=4") == []
+    assert root["groups"] == [{"name": "cn", "count": 2, "gpus": 4}, {"name": "fat.1", "count": 3}]
 
 
 def test_one_value_for_many() -> None:
