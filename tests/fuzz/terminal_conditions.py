@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.workload.readers.accounting_logs.accounting_log_files import HEADER, sacct_row
+from tests.workload.readers.accounting_log_files import HEADER, sacct_row
 
 PAYLOADS = (
     "\x1b[2J", "\x1b]0;owned\x07", "\x1b]8;;http://x\x1b\\", "\x9b31m", "\x9d0;owned\x9c",

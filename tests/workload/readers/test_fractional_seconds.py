@@ -8,7 +8,7 @@ import pytest
 
 import hpcsched
 from hpcsched import cli
-from tests.workload.readers.accounting_logs.accounting_log_files import pbs_record
+from tests.workload.readers.accounting_log_files import pbs_record
 
 SWF = "1 {} -1 {} 1 -1 -1 1 {} -1 1 1 1 1 1 1 -1 -1\n"
 ISO = "JobID|Submit|Start|End|Timelimit|NNodes|NCPUS\n1|{}|{}|{}|1|1|1\n"

@@ -16,7 +16,7 @@ from hpcsched import cli
 from hpcsched.workload.readers.policies import RecordPolicies, UnusableError
 from hpcsched.workload.readers.swf_lines import SwfLines
 from hpcsched.workload.readers.text_files import MARK, TextEncoding
-from tests.workload.readers.accounting_logs.accounting_log_files import pbs_record
+from tests.workload.readers.accounting_log_files import pbs_record
 
 SWF = (
     "; JobNames: last\n"

@@ -11,7 +11,7 @@ from hpcsched.cli import app
 from hpcsched.errors import InputError
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.trace_calendar import calendar_of
-from tests.workload.readers.accounting_logs.accounting_log_files import (
+from tests.workload.readers.accounting_log_files import (
     AWKWARD_ROWS,
     GIB,
     HEADER,

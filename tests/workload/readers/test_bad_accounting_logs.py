@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hpcsched.cli import main
-from tests.workload.readers.accounting_logs.accounting_log_files import (
+from tests.workload.readers.accounting_log_files import (
     HEADER,
     pbs_record,
     sacct_row,

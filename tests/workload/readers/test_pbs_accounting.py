@@ -7,7 +7,7 @@ import pytest
 
 from hpcsched.errors import InputError
 from hpcsched.system.system import NodeGroup, System
-from tests.workload.readers.accounting_logs.accounting_log_files import (
+from tests.workload.readers.accounting_log_files import (
     GIB,
     amounts,
     jobs_of,

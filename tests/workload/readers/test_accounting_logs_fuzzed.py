@@ -16,16 +16,16 @@ from hpcsched.workload.readers.quantities import WholeSeconds
 from hpcsched.workload.trace_calendar import time_zone
 from hpcsched_slurm.logs.local_clock import LocalClock
 from tests.strategies import tries
-from tests.workload.readers.accounting_logs.accounting_log_files import (
+from tests.workload.readers.accounting_log_files import (
     AWKWARD_ROWS as ROWS,
 )
-from tests.workload.readers.accounting_logs.accounting_log_files import (
+from tests.workload.readers.accounting_log_files import (
     HEADER,
     jobs_of,
     pbs_source,
     sacct_source,
 )
-from tests.workload.readers.accounting_logs.test_pbs_accounting import AWKWARD as RECORDS
+from tests.workload.readers.test_pbs_accounting import AWKWARD as RECORDS
 
 FORGIVING = {
     "malformed": "skip",
