@@ -3,21 +3,25 @@
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.plugins.registry import Registry
 from hpcsched.scenario.choices import Chooser
-from hpcsched.scenario.document import Document
+from hpcsched.scenario.document import Document, parse_document, read_text
 from hpcsched.scenario.faults import faults_of
-from hpcsched.scenario.key_path import KeyPath, show_key_path
-from hpcsched.scenario.positions import Positions, Setting, by_position
+from hpcsched.scenario.key_path import KeyPath, parse_key_path, show_key_path
+from hpcsched.scenario.loading import LoadedScenario, check_document
+from hpcsched.scenario.positions import Override, Positions, Setting, by_position
+from hpcsched.scenario.review import Check, missing_inputs, other_format
 from hpcsched.studies.cell import Cell
+from hpcsched.studies.matrix import Axis, Position
 
 _LONGEST_NAME = 100
 
@@ -37,6 +41,89 @@ class DeclaredSetting(Setting):
     def place(self, within: KeyPath, *, on_key: bool) -> Place:
         """Return the place of a key path within the value, or of its key."""
         return self.places.place((*self.at, *within), on_key=on_key and bool(within))
+
+
+def declared_setting(
+    places: Positions, text: str, value: Any, at: KeyPath, key: KeyPath | None = None
+) -> DeclaredSetting:
+    """Return the setting of a key path, told at the key `key` of the file, by default `at`."""
+    source = places.place(at if key is None else key, on_key=True)
+    return DeclaredSetting(parse_key_path(text), value, source, at, places)
+
+
+def position_settings(
+    axes: Sequence[Axis], position: Position, places: Positions
+) -> Iterator[DeclaredSetting]:
+    """Yield the settings of a position in a file's matrix, axis by axis."""
+    for n, (axis, k) in enumerate(zip(axes, position.steps, strict=True)):
+        for text, values in zip(axis.paths, axis.values, strict=True):
+            key = ("matrix", n, text)
+            yield declared_setting(places, text, values[k], (*key, k), key)
+
+
+class VariedScenario:
+    """A scenario that is read once, and validated anew with the values of each cell of a study.
+
+    Cells share most of their findings: each is told once, in the order of the cells.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], registry: Registry, check: Check | None = None
+    ) -> None:
+        self._path, self._registry, self._check = path, registry, check
+        self._document = parse_document(read_text(Path(path)))
+        self._errors: dict[Finding, None] = {}
+        self._warnings: dict[Finding, None] = {}
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        """Warnings of all checks so far."""
+        return tuple(self._warnings)
+
+    def with_settings(self, settings: Sequence[Override]) -> LoadedScenario:
+        """Return the scenario with other values, without a further check."""
+        return check_document(self._document, self._path, settings, self._registry)
+
+    def checked(self, settings: Sequence[Override]) -> LoadedScenario:
+        """Return the scenario with other values, after the further check.
+
+        Raises
+        ------
+        InputError
+            With its errors; warnings are kept.
+        """
+        loaded = self.with_settings(settings)
+        found = missing_inputs(loaded, "error")
+        if not found:
+            found = [*other_format(loaded), *(self._check(loaded) if self._check else ())]
+        self._warnings.update((one, None) for one in found if one.severity == "warning")
+        errors = dict.fromkeys(one for one in found if one.severity == "error")
+        if errors:
+            raise InputError(errors)
+        return loaded
+
+    def add(self, findings: Iterable[Finding]) -> None:
+        """Add findings to those of the cells."""
+        for one in findings:
+            (self._errors if one.severity == "error" else self._warnings)[one] = None
+
+    @contextmanager
+    def collecting(self) -> Iterator[None]:
+        """Keep the findings of an error, so that those of other cells are told beside them."""
+        try:
+            yield
+        except InputError as error:
+            self.add(error.findings)
+
+    def refuse(self, file: str) -> None:
+        """Raise InputError if errors were collected, in the order of their places in a file."""
+        if self._errors:
+            raise InputError(by_position(self._errors, file))
 
 
 def validated(

@@ -18,13 +18,20 @@ from hpcsched.scenario.choices import NamedChoice
 from hpcsched.scenario.document import Document, parse_document, read_text
 from hpcsched.scenario.faults import refuse
 from hpcsched.scenario.key_path import KeyPath, parse_key_path, show_key_path
-from hpcsched.scenario.loading import LoadedScenario, check_document
-from hpcsched.scenario.positions import Override, Positions, Setting, by_position, override_place
-from hpcsched.scenario.review import Check, missing_inputs, other_format
+from hpcsched.scenario.loading import LoadedScenario
+from hpcsched.scenario.positions import Positions, Setting, override_place
+from hpcsched.scenario.review import Check
 from hpcsched.scenario.scenario_schema import model_schema
 from hpcsched.scenario.system import Name
 from hpcsched.studies.cell import Cell, make_cell, replica_seed
-from hpcsched.studies.declared_file import DeclaredSetting, cell_name, told_apart, validated
+from hpcsched.studies.declared_file import (
+    VariedScenario,
+    cell_name,
+    declared_setting,
+    position_settings,
+    told_apart,
+    validated,
+)
 from hpcsched.studies.matrix import (
     MOST_CELLS,
     Axis,
@@ -157,9 +164,7 @@ def read_experiment(
     declaration = _declaration(document, places, executor, registry)
     axes = declaration.axes
     _check_given(overrides, axes)
-    scenario = parse_document(read_text(Path(declaration.scenario)))
-    findings: dict[Finding, None] = {}
-    warnings: dict[Finding, None] = {}
+    scenario = VariedScenario(declaration.scenario, registry, check)
     cells: list[Cell] = []
     chosen = list(positions(axes, declaration.exclude))
     # An experiment without cells would end well, with nothing done.
@@ -167,28 +172,19 @@ def read_experiment(
         message = "every cell is excluded"
         place = places.place(("exclude",), on_key=True)
         raise InputError(Finding("bad-value", message, place, "exclude"))
+    common = [
+        declared_setting(places, text, value, ("set", text))
+        for text, value in declaration.set.items()
+    ]
     for position in chosen:
-        settings: list[Override] = [*_settings(declaration, axes, position, places), *overrides]
-        try:
-            loaded = check_document(scenario, declaration.scenario, settings, registry)
-            _refuse(missing_inputs(loaded, "error"))
-            for finding in (*other_format(loaded), *(check(loaded) if check else ())):
-                (findings if finding.severity == "error" else warnings)[finding] = None
+        settings = position_settings(axes, position, places)
+        with scenario.collecting():
+            loaded = scenario.checked([*common, *settings, *overrides])
             cells += _replicas(loaded, position, declaration.replicas, registry)
-        except InputError as error:
-            # Cells share faults of the file: each is told once, in the order of the cells.
-            findings.update(dict.fromkeys(error.findings))
-    of_replicas = _equal_replicas(declaration, cells, registry, places)
-    for finding in (*_reviewed_executor(declaration, cells, registry, places), *of_replicas):
-        (findings if finding.severity == "error" else warnings)[finding] = None
-    if findings:
-        raise InputError(by_position(findings, str(path)))
-    return Experiment(declaration, file, axes, tuple(told_apart(cells)), tuple(warnings))
-
-
-def _refuse(findings: Sequence[Finding]) -> None:
-    if findings:
-        raise InputError(findings)
+    scenario.add(_reviewed_executor(declaration, cells, registry, places))
+    scenario.add(_equal_replicas(declaration, cells, registry, places))
+    scenario.refuse(str(path))
+    return Experiment(declaration, file, axes, tuple(told_apart(cells)), scenario.warnings)
 
 
 def _declaration(
@@ -206,27 +202,6 @@ def _declaration(
         places.override(("executor",), Setting(("executor",), given.value, place))
         findings += [Finding(p.rule, p.message, place, "executor") for p in given.problems]
     return validated(ExperimentDeclaration, document, places, registry, findings)
-
-
-def _settings(
-    declaration: ExperimentDeclaration,
-    axes: Sequence[Axis],
-    position: Position,
-    places: Positions,
-) -> Iterator[Setting]:
-    """Yield the settings of a cell, in order: common ones, then axis by axis."""
-
-    def setting(text: str, value: Any, at: KeyPath, key: KeyPath) -> Setting:
-        source = places.place(key, on_key=True)
-        return DeclaredSetting(parse_key_path(text), value, source, at, places)
-
-    for text, value in declaration.set.items():
-        at = ("set", text)
-        yield setting(text, value, at, at)
-    for n, (axis, k) in enumerate(zip(axes, position.steps, strict=True)):
-        for text, values in zip(axis.paths, axis.values, strict=True):
-            key = ("matrix", n, text)
-            yield setting(text, values[k], (*key, k), key)
 
 
 def _check_given(overrides: Sequence[str], axes: Sequence[Axis]) -> None:

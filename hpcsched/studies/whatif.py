@@ -14,14 +14,20 @@ from hpcsched.plugins import manager
 from hpcsched.plugins.registry import Registry
 from hpcsched.scenario.document import parse_document, read_text
 from hpcsched.scenario.faults import refusal, refuse
-from hpcsched.scenario.key_path import KeyPath, parse_key_path
-from hpcsched.scenario.loading import check_document
-from hpcsched.scenario.positions import Override, Positions, by_position
-from hpcsched.scenario.review import Check, missing_inputs
+from hpcsched.scenario.positions import Positions
+from hpcsched.scenario.review import Check
 from hpcsched.scenario.scenario_schema import model_schema
 from hpcsched.scenario.system import Name
 from hpcsched.studies.cell import Cell, make_cell
-from hpcsched.studies.declared_file import DeclaredSetting, cell_name, told_apart, validated
+from hpcsched.studies.declared_file import (
+    DeclaredSetting,
+    VariedScenario,
+    cell_name,
+    declared_setting,
+    position_settings,
+    told_apart,
+    validated,
+)
 from hpcsched.studies.matrix import (
     Axis,
     Declared,
@@ -157,53 +163,34 @@ def read_whatif(
     document = parse_document(read_text(Path(vary)))
     places = Positions.of(str(vary), document)
     variation = validated(Variation, document, places, registry)
-    base_document = parse_document(read_text(Path(scenario)))
+    varied = VariedScenario(scenario, registry, check)
 
     def cell(change: _Change) -> Cell:
-        given: list[Override] = [*overrides, *change.settings]
-        of_cell = check_document(base_document, scenario, given, registry)
-        found = [*missing_inputs(of_cell, "error"), *(check(of_cell) if check else ())]
-        warnings.update((one, None) for one in found if one.severity == "warning")
-        errors = [one for one in found if one.severity == "error"]
-        if errors:
-            raise InputError(dict.fromkeys(errors))
-        named = of_cell.scenario.model_copy(update={"name": change.name})
+        of_cell = varied.checked([*overrides, *change.settings]).scenario
+        named = of_cell.model_copy(update={"name": change.name})
         return make_cell(change.labels, 1, named, registry)
 
-    # Ordered sets: variants share most of their findings with the base.
-    warnings: dict[Finding, None] = {}
-    loaded = check_document(base_document, scenario, overrides, registry)
-    base = cell(_Change(BASE, {}, ()))
     # The base fails at once, since all variants would fail as it does; these are collected.
-    findings: dict[Finding, None] = {}
+    base = cell(_Change(BASE, {}, ()))
     variants = []
     for change in _changes(variation, places):
-        try:
+        with varied.collecting():
             variants.append(cell(change))
-        except InputError as error:
-            findings.update(dict.fromkeys(error.findings))
-    if findings:
-        raise InputError(by_position(findings, str(vary)))
+    varied.refuse(str(vary))
     if not variants:
         place = places.place(("exclude",), on_key=True)
         raise InputError(Finding("bad-value", "every variant is excluded", place, "exclude"))
     name = variation.name or cell_name([Path(vary).stem])
     told_apart([base, *variants])
-    return WhatIf(name, loaded.scenario.name, base, tuple(variants), tuple(warnings))
+    scenario_name = varied.with_settings(overrides).scenario.name
+    return WhatIf(name, scenario_name, base, tuple(variants), varied.warnings)
 
 
 def _changes(variation: Variation, places: Positions) -> Iterator[_Change]:
     """Yield the variants: the named ones, then those of the matrix."""
-
-    def setting(text: str, value: Any, at: KeyPath, key: KeyPath) -> DeclaredSetting:
-        return DeclaredSetting(
-            parse_key_path(text), value, places.place(key, on_key=True), at, places
-        )  # fmt: skip
-
     for n, variant in enumerate(variation.variants):
-        within: KeyPath = ("variants", n, "set")
         settings = [
-            setting(text, value, (*within, text), (*within, text))
+            declared_setting(places, text, value, ("variants", n, "set", text))
             for text, value in variant.set.items()
         ]
         labels = {text: label_of(value) for text, value in variant.set.items()}
@@ -211,9 +198,5 @@ def _changes(variation: Variation, places: Positions) -> Iterator[_Change]:
     axes = variation.axes
     # A matrix without axes has one place, which would be the base.
     for position in positions(axes, variation.exclude) if axes else ():
-        settings = [
-            setting(text, values[k], ("matrix", n, text, k), ("matrix", n, text))
-            for n, (axis, k) in enumerate(zip(axes, position.steps, strict=True))
-            for text, values in zip(axis.paths, axis.values, strict=True)
-        ]
+        settings = list(position_settings(axes, position, places))
         yield _Change(cell_name(position.labels.values()), position.labels, settings)
