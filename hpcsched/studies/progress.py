@@ -6,39 +6,18 @@ from pathlib import Path
 from threading import Lock
 from time import monotonic
 from types import TracebackType
-from typing import Any, Protocol, Self, TextIO
+from typing import Any, Self, TextIO
 
 from hpcsched.runs.live_page import PageFile
 from hpcsched.studies.cell import Cell
-from hpcsched.studies.execution import Outcome
+from hpcsched.studies.execution import Listener, Outcome
 from hpcsched.terminal import can_draw
 
 MOST_ROWS = 8
 """Number of running cells that the table shows by name."""
 
 
-class Progress(Protocol):
-    """Protocol of progress displays."""
-
-    def __enter__(self) -> Self:
-        """Begin to show."""
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """End the display."""
-
-    def started(self, cell: Cell) -> None:
-        """Handle the begin of a cell; may be called from any thread."""
-
-    def ended(self, outcome: Outcome) -> None:
-        """Handle the outcome of a cell."""
-
-
-def make_progress(title: str, cells: int, stream: TextIO | None = None) -> Progress:
+def make_progress(title: str, cells: int, stream: TextIO | None = None) -> Listener:
     """Return a live table for a terminal, and plain lines for anything else."""
     stream = sys.stderr if stream is None else stream
     return LiveTable(title, cells, stream) if can_draw(stream) else Lines(cells, stream)
@@ -169,7 +148,7 @@ def clock(seconds: float) -> str:
 class ProgressPage:
     """Writer of an experiment's progress as a page, whenever a cell begins or ends."""
 
-    def __init__(self, path: Path, title: str, cells: int, beside: Progress) -> None:
+    def __init__(self, path: Path, title: str, cells: int, beside: Listener) -> None:
         self._page = PageFile(path, title)
         self._cells, self._beside = cells, beside
         self._counts: Counter[str] = Counter()

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from hpcsched import cli
-from hpcsched.studies.execution import Outcome
-from hpcsched.studies.progress import Lines, LiveTable, Progress, clock, make_progress
+from hpcsched.studies.execution import Listener, Outcome
+from hpcsched.studies.progress import Lines, LiveTable, clock, make_progress
 from tests.studies.experiment_samples import read_sample, run_cells_here, write_sample
 
 
@@ -20,7 +20,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def follow(progress: Progress, folder: Path) -> None:
+def follow(progress: Listener, folder: Path) -> None:
     """Let four cells begin and end in all ways."""
     first, second, third, fourth = read_sample(folder).cells
     with progress:

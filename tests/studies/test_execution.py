@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from hpcsched.cli import experiment as command_module
 from hpcsched.cli import main
+from hpcsched.cli.commands import experiment as command_module
 from hpcsched.errors import HpcschedError, InputError, PluginError
 from hpcsched.plugins.registry import Installed, Registry
 from hpcsched.registration import Plugin

@@ -30,10 +30,7 @@ from hpcsched.whole_files import problem as fault
 
 FORMAT = "hpcsched-instances"
 VERSION = 2
-"""Version of the format that is written."""
-
-READABLE = (1, VERSION)
-"""Versions that are read; 2 has shared resources, and names of queues and partitions."""
+"""Version of the format; readers refuse any other."""
 
 
 class Selection(BaseModel):
@@ -105,11 +102,10 @@ def parse_header(content: Any, line: bytes) -> Header:
     if not isinstance(content, Mapping) or content.get("format") != FORMAT:
         given = content.get("format") if isinstance(content, Mapping) else content
         raise ValueError(f"expected a header with format {FORMAT!r}, found {found(given)}")
-    # In Python `True == 1`, and JSON has both.
-    if content.get("version") not in READABLE or content["version"] is True:
+    if content.get("version") != VERSION:
         version = found(content.get("version"))
         raise ValueError(
-            f"expected version {' or '.join(map(str, READABLE))} of the format, found {version};"
+            f"expected version {VERSION} of the format, found {version};"
             f" this is hpcsched {__version__}"
         )
     try:

@@ -13,7 +13,7 @@ from hpcsched.studies.problems.problem_files import InstancesFile
 from hpcsched.studies.problems.recording import record
 from tests.studies.problems.samples import small, tiny
 
-VERSIONS = "expected version 1 or 2 of the format"
+VERSIONS = "expected version 2 of the format"
 
 
 @pytest.fixture(scope="module")
