@@ -1,7 +1,9 @@
-"""A first look at a log: its format, a machine for it, and dispatchers tried on it."""
+"""A first look at a log: its format, dispatchers tried on it, and starter scenarios."""
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,30 +15,30 @@ from hpcsched.plugins import manager
 from hpcsched.report.tables.report_table import duration_text
 from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.runs.directory import RunDirectory
+from hpcsched.runs.files import write_json
 from hpcsched.runs.refused_records import all_refused_told
 from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
 from hpcsched.scenario.document import Document, parse_document, read_text
 from hpcsched.scenario.loading import LoadedScenario, check_document
+from hpcsched.scenario.scenario_schema import scenario_schema
 from hpcsched.studies.log_files import LogSource
-from hpcsched.studies.log_machine import (
+from hpcsched.studies.trial_scenarios import (
     BusyPart,
+    Configuration,
     Machine,
     Needs,
+    TrialLog,
     busiest_part,
+    configurations,
     given_machine,
     machine_for,
     machine_from_header,
     need_of,
-)
-from hpcsched.studies.trial_scenarios import (
-    Configuration,
-    TrialLog,
-    configurations,
     scenario_text,
     trace_values,
 )
-from hpcsched.whole_files import make_folder, write_text
+from hpcsched.whole_files import check_target, make_folder, write_text
 from hpcsched.workload.log_recognition import (
     ALEA,
     BATSIM,
@@ -361,3 +363,64 @@ def _resource_types(trace: Path, source: LogSource, preset: str | None) -> Seque
         names = open_rows(trace, ",", encoding).names
         found = [n.removeprefix(REQUEST_PREFIX) for n in names if n.startswith(REQUEST_PREFIX)]
     return found or ["core"]
+
+
+KINDS = ("log", "site")
+"""Kinds of starters: a log on one machine, a site with all its rules."""
+
+SCHEMA = "scenario.schema.json"
+
+
+def starter_text(kind: str) -> str:
+    """Return a starter scenario as YAML."""
+    return (files("hpcsched.studies") / "starters" / f"{kind}.yaml").read_text(encoding="utf-8")
+
+
+def log_starter_text(log: Path, tell: Callable[[str], None] = lambda _: None) -> str:
+    """Return a starter scenario for a log, on the machine that its header or its jobs tell.
+
+    Parameters
+    ----------
+    log
+        The log.
+    tell
+        Called with what is found in the log.
+
+    Raises
+    ------
+    InputError
+        It cannot be read, or needs more than its content to be described.
+    """
+    look = look_at(log, ("easy",))
+    for line in look_lines(look):
+        tell(line)
+    text = scenario_text(look.configurations[0], look.log, look.machine, look.objective)
+    return f"# yaml-language-server: $schema={SCHEMA}\n{text}"
+
+
+def write_starter(text: str, out: Path, *, force: bool = False) -> list[Path]:
+    """Write a starter scenario, and the schema beside it; return the paths that were written.
+
+    Raises
+    ------
+    InputError
+        A file is there already or cannot be written.
+    """
+    schema = out.with_name(SCHEMA)
+    content = scenario_schema(manager.registry())
+    # The schema of an earlier scenario in the folder is the same file.
+    written = [out] if _holds(schema, content) else [out, schema]
+    for path in written:
+        check_target(path, force=force)
+    write_text(out, text)
+    if schema in written:
+        write_json(schema, content)
+    return written
+
+
+def _holds(path: Path, content: Any) -> bool:
+    """Return True if a file is there and holds this content as JSON."""
+    try:
+        return bool(json.loads(path.read_text(encoding="utf-8")) == content)
+    except (OSError, ValueError):
+        return False

@@ -11,7 +11,7 @@ from hpcsched.report.tables.run_account import account_of_jobs
 from hpcsched.report.tables.run_comparison import BEST, Comparison
 from hpcsched.report.tables.study_answer import difference
 from hpcsched.studies.first_look import Look, Tried, busiest_text
-from hpcsched.studies.log_machine import BusyPart
+from hpcsched.studies.trial_scenarios import BusyPart
 
 _NEGLIGIBLE = 0.005
 """Relative difference of objectives up to which no dispatcher counts as ahead, however sure it is:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hpcsched.studies.log_machine import (
+from hpcsched.studies.trial_scenarios import (
     BusyPart,
     Machine,
     Need,

@@ -11,10 +11,10 @@ from hpcsched.errors import InputError
 from hpcsched.plugins import manager
 from hpcsched.scenario import load_scenario
 from hpcsched.scenario.document import parse_document
-from hpcsched.studies.log_machine import Machine
-from hpcsched.studies.starter import KINDS, SCHEMA, starter_text
+from hpcsched.studies.first_look import KINDS, SCHEMA, starter_text
 from hpcsched.studies.trial_scenarios import (
     Configuration,
+    Machine,
     TrialLog,
     configurations,
     scenario_text,

@@ -38,7 +38,7 @@ def scenario(
 
     The schema for editors is written beside it.
     """
-    from hpcsched.studies.starter import starter_text
+    from hpcsched.studies.first_look import starter_text
 
     begin_scenario(starter_text(kind), out, force=force)
 
@@ -55,7 +55,7 @@ def log(
     The format, the machine and the policies are those that `hpcsched try` finds. The schema for
     editors is written beside it.
     """
-    from hpcsched.studies.starter import log_starter_text
+    from hpcsched.studies.first_look import log_starter_text
 
     text = log_starter_text(log, lambda line: typer.echo(line, err=True))
     begin_scenario(text, out, force=force)
@@ -63,7 +63,7 @@ def log(
 
 def begin_scenario(text: str, out: Path, *, force: bool) -> None:
     """Write a starter scenario and the schema beside it, and say so."""
-    from hpcsched.studies.starter import write_starter
+    from hpcsched.studies.first_look import write_starter
 
     for path in write_starter(text, out, force=force):
         typer.echo(f"wrote {path}")
