@@ -96,13 +96,7 @@ def null_structs(kind: pa.StructType, count: int) -> pa.Array:
 
 
 def numpy_array(values: pa.Array) -> npt.NDArray[Any]:
-    """Convert an Arrow array to NumPy, numbers without a copy.
-
-    Returns
-    -------
-    numpy.ndarray
-        Read-only where it shares memory with `values`.
-    """
+    """Convert an Arrow array to NumPy, numbers without a copy."""
     dtype = _TYPES.get(values.type)
     if values.null_count or (dtype is None and values.type != pa.bool_()):
         return np.asarray(values.to_numpy(zero_copy_only=False))

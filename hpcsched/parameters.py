@@ -177,16 +177,6 @@ class ResourceType:
 def parse_duration(text: str) -> int:
     """Return a duration such as `90s`, `30min`, `1h30min` or `2d` in seconds.
 
-    Returns
-    -------
-    int
-        Seconds; several numbers with units are added up.
-
-    Raises
-    ------
-    ValueError
-        If the text is not a duration.
-
     Examples
     --------
     >>> parse_duration("1h30min")
@@ -202,11 +192,6 @@ def parse_amount(text: str) -> int:
     -------
     int
         Bytes; `kB` is 1000 bytes, `KiB` is 1024.
-
-    Raises
-    ------
-    ValueError
-        If the text is not an amount with a unit.
 
     Examples
     --------

@@ -149,13 +149,7 @@ class OptionalPackage(NamedTuple):
         )
 
     def require(self) -> None:
-        """Check that the package is installed.
-
-        Raises
-        ------
-        PluginError
-            If it is not.
-        """
+        """Check that the package is installed."""
         message = self.missing()
         if message is not None:
             raise PluginError(message)

@@ -192,14 +192,7 @@ def _check_events(run: RunDirectory, again: RunDirectory) -> Check:
 
 
 def audit_directory(run: RunDirectory) -> AuditReport:
-    """Audit a run.
-
-    Raises
-    ------
-    InputError
-        The run was made on a real cluster, its scenario is not valid here, or its trace cannot be
-        read.
-    """
+    """Audit a run."""
     if ON_A_CLUSTER in run.manifest.not_reproducible_because:
         message = "it was made on a real cluster: there is no trace to check it against"
         raise problem("live-run", run.path, message)
@@ -252,18 +245,7 @@ def audit_directory(run: RunDirectory) -> AuditReport:
 
 
 def replay_directory(run: RunDirectory) -> AuditReport | str:
-    """Run the scenario of a run again, and compare the two runs.
-
-    Returns
-    -------
-    AuditReport or str
-        The comparison; or the reason why it is impossible.
-
-    Raises
-    ------
-    InputError
-        The scenario is not valid here, or its trace cannot be read.
-    """
+    """Run the scenario of a run again, and compare the two runs."""
     # A run of its own: the one under test must stay as it was written.
     with TemporaryDirectory() as folder:
         assembly = assemble_again(run, Path(folder) / "run")

@@ -75,16 +75,6 @@ def audit(
     ----------
     kill_at_requested_time
         True if the simulated system ends jobs at their requested time.
-
-    Returns
-    -------
-    AuditReport
-        All checks, in a fixed order.
-
-    Raises
-    ------
-    InputError
-        If the trace or a file of the run cannot be read.
     """
     # First, so that a table with other columns is an error of input and not a crash in a check.
     expect_columns(run, system)

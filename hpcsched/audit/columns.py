@@ -108,11 +108,6 @@ def expect_columns(run: RunDirectory, system: System) -> None:
     """Check that each table of a run has the columns that a run writes.
 
     `shared_resources.parquet` is left to the check of shared resources, which knows its columns.
-
-    Raises
-    ------
-    InputError
-        If a table has other columns.
     """
     expected = {
         JOBS: jobs_schema(system),
@@ -226,13 +221,7 @@ class RunColumns:
 
 
 def read_trace(jobs: Iterable[TracedJob], system: System) -> TraceColumns:
-    """Read the jobs of a trace into arrays.
-
-    Raises
-    ------
-    InputError
-        If the trace cannot be read.
-    """
+    """Read the jobs of a trace into arrays."""
     # The source is read to its end before its account is complete.
     rows = list(jobs)
     requests = [job.unit_request for job, _ in rows]
@@ -262,13 +251,7 @@ def read_trace(jobs: Iterable[TracedJob], system: System) -> TraceColumns:
 
 
 def read_run(run: RunDirectory, system: System) -> RunColumns:
-    """Read the rows of `jobs.parquet` into arrays.
-
-    Raises
-    ------
-    InputError
-        If the file is damaged.
-    """
+    """Read the rows of `jobs.parquet` into arrays."""
     whole = ("job_id", "submit_time", "units", "requested_time", "start_time", "end_time")
     requests = [f"unit_request.{name}" for name in system.resource_types]
     later = ("run_time", "predicted_run_time", "requeues", "lost_time")
@@ -310,11 +293,6 @@ def levels_over_time(
     ----------
     amounts
         Amounts held from begin to end, `[N]` or `[N, R]`.
-
-    Returns
-    -------
-    tuple
-        Key, instant, and amounts from then on, at each instant at which something begins or ends.
     """
     key, time = np.concatenate((keys, keys)), np.concatenate((begin, end))
     order = np.lexsort((time, key))
@@ -450,13 +428,7 @@ def lost_columns(
 
 
 def read_lost(run: RunDirectory) -> LostColumns:
-    """Read the lost attempts of a run.
-
-    Raises
-    ------
-    InputError
-        If the file is damaged.
-    """
+    """Read the lost attempts of a run."""
     path = run.path / INTERRUPTIONS
     if not path.is_file():
         return lost_columns([], [], [])

@@ -72,13 +72,7 @@ class Happenings:
 
 
 def read_rounds(run: RunDirectory) -> RoundColumns:
-    """Read the rows of `rounds.parquet`.
-
-    Raises
-    ------
-    InputError
-        If the file is damaged.
-    """
+    """Read the rows of `rounds.parquet`."""
     names = ("round", "now", "latency", "queued", "running", "started", "rejected", "waiting")
     table = run.rounds.read(*names, "decision_time", "solver", "call_again_at")
     column = {name: table[name].to_numpy() for name in names}

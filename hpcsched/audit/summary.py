@@ -123,13 +123,7 @@ class Figures:
         }
 
     def objective(self, name: str, parameters: Mapping[str, Any]) -> float | None:
-        """Return the value of a built-in objective; None if it has none.
-
-        Raises
-        ------
-        KeyError
-            If the objective, or a term of a weighted sum, is not built in.
-        """
+        """Return the value of a built-in objective; None if it has none."""
         # Slowdown is undefined for a run time of 0.
         some = self.run_time > 0
         formulas: dict[str, Callable[[], float | None]] = {

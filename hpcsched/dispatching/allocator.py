@@ -67,13 +67,7 @@ class SlotAllocator(Protocol):
 
 
 def placed_by(allocator: Allocator, units: int, room: Room) -> NodeAllocation:
-    """Return the allocator's nodes for a job; those of a third party's plugin are checked.
-
-    Raises
-    ------
-    PluginError
-        If the allocation of a third party does not place the units where they fit.
-    """
+    """Return the allocator's nodes for a job; those of a third party's plugin are checked."""
     if not is_third_party(allocator):
         return allocator.allocate(units, room)
     # Read-only: a change would be one of the round's own account of free capacity.
@@ -124,11 +118,6 @@ def slots_taken_by(
     ----------
     free
         Ascending intervals of free slots; changed in place.
-
-    Raises
-    ------
-    PluginError
-        If a third party's allocator takes other slots than free ones, or another number.
     """
     if not is_third_party(allocator):
         return allocator.allocate_slots(units, free)

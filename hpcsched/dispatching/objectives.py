@@ -105,13 +105,7 @@ class BoundedSlowdown:
         return mean_bounded_slowdown(jobs, self.tau)
 
     def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
-        """Return the sum of bounded slowdowns.
-
-        Returns
-        -------
-        PlannedCost
-            Cost of planned starts; each job is free of cost until its response time exceeds `tau`.
-        """
+        """Return the sum of bounded slowdowns."""
         times, waits = run_times(jobs), wait_times(jobs, now)
         weights = 1 / np.maximum(times, max(self.tau, 1))
         free = np.maximum(self.tau - times - waits, 0)
@@ -139,13 +133,7 @@ class Slowdown:
         return mean_slowdown(jobs)
 
     def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
-        """Return the sum of slowdowns (Galleguillos et al., CP 2021, section 2.2).
-
-        Returns
-        -------
-        PlannedCost
-            Cost of planned starts; unitless, the mean times the number of jobs.
-        """
+        """Return the sum of slowdowns (Galleguillos et al., CP 2021, section 2.2)."""
         times, waits = run_times(jobs), wait_times(jobs, now)
         weights = 1 / np.maximum(times, 1)
         cost = linear(weights, constant=len(jobs) + float(weights @ waits))
@@ -219,13 +207,7 @@ class AWF:
         return area_weighted_response_time(jobs)
 
     def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
-        """Return the area-weighted mean response time, in seconds.
-
-        Returns
-        -------
-        PlannedCost
-            Cost of planned starts, on the scale of the mean (population 1).
-        """
+        """Return the area-weighted mean response time, in seconds."""
         # Areas are Python integers without a bound, so each is converted by itself.
         areas = np.array([float(job.area) for job in jobs])
         weights = areas / areas.sum() if len(jobs) else areas
@@ -267,13 +249,7 @@ class PSF:
     def planned_ratio(
         self, jobs: Sequence[WaitingJob], now: int, dinkelbach_parameter: float
     ) -> PlannedCost:
-        """Return the linearised cost: the numerator less the parameter times the denominator.
-
-        Returns
-        -------
-        PlannedCost
-            Cost of planned starts; negative for plans of a ratio below `dinkelbach_parameter`.
-        """
+        """Return the linearised cost: the numerator less the parameter times the denominator."""
         amounts = np.array([float(job.demand) for job in jobs])
         specific = SpecificCost(
             self.alpha, dinkelbach_parameter, amounts, wait_times(jobs, now).astype(float)
@@ -373,13 +349,7 @@ class PlannableWeightedSum(WeightedSum):
     """Weighted sum of objectives that are all available to planners."""
 
     def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
-        """Return the weighted sum of the objectives' costs over the planned jobs.
-
-        Returns
-        -------
-        PlannedCost
-            Cost of planned starts, on the scale of the objectives.
-        """
+        """Return the weighted sum of the objectives' costs over the planned jobs."""
         costs = [
             planned_cost_of(objective, jobs, now)
             for objective in self.objectives

@@ -64,13 +64,7 @@ class RecordedStarts:
         return self._due[job_id]
 
     def submitted(self, job: Job) -> None:
-        """Record a job that has joined the queue.
-
-        Raises
-        ------
-        InputError
-            The job has no recorded start, and `missing_start` is `error`.
-        """
+        """Record a job that has joined the queue."""
         wait = self._waits.get(job.job_id)
         if wait is None and self._missing_start == "error":
             message = (
@@ -109,11 +103,6 @@ class RecordedStarts:
         ----------
         now
             Simulated time, in seconds.
-
-        Returns
-        -------
-        dict[int, Reason]
-            A reason `recorded_later` for each job to hide from the dispatcher.
         """
         due = {job.job_id: self._due[job.job_id] for job in queue}
         return {

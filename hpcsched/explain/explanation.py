@@ -167,11 +167,6 @@ def explain_job(run: RunDirectory, job_id: int, from_trace: FromTrace) -> Explan
     ----------
     from_trace
         Function that returns the properties of jobs that had not left when the run was interrupted.
-
-    Raises
-    ------
-    InputError
-        No reasons were recorded, a file is damaged, or the run has no such job.
     """
     reasons = run.reasons
     # Names first, then their rows: the file of reasons may be too large to hold.
@@ -324,11 +319,6 @@ def explain_run(run: RunDirectory, job_id: int) -> Explanation:
         A run that recorded reasons.
     job_id
         Number of the job.
-
-    Raises
-    ------
-    InputError
-        The run recorded no reasons, or has no such job.
     """
 
     def look_up(job_ids: Collection[int]) -> Mapping[int, JobFacts]:

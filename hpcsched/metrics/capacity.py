@@ -37,12 +37,6 @@ def _span(jobs: Table) -> tuple[int, int] | None:
 def utilization_by_resource(run: RunTables) -> dict[str, float]:
     """Return Σ amount × run time / (capacity × makespan) for each resource type, a ratio.
 
-    Returns
-    -------
-    dict
-        Ratios by resource type. Empty if the makespan is 0 or no job ran; resource types of
-        capacity 0 are left out.
-
     Notes
     -----
     Source: DEBS 2024 paper, section 3.1, for each resource type instead of one. Population: all

@@ -100,11 +100,6 @@ REQUESTED_TIME = "requested_time"
 def whole_seconds(answer: object) -> int:
     """Return a predictor's answer as a run time in seconds; an answer below 1 becomes 1.
 
-    Raises
-    ------
-    ValueError
-        If the answer is not an `int`; so a float such as 59.9 is refused, not rounded.
-
     Examples
     --------
     >>> whole_seconds(0)
@@ -155,16 +150,6 @@ class PredictorDriver:
         ----------
         run_time
             Its real run time in seconds, which only an oracle is shown.
-
-        Returns
-        -------
-        int
-            Seconds; an answer below 1 counts as 1.
-
-        Raises
-        ------
-        PluginError
-            If the predictor raises something, or its answer is no whole number.
         """
         try:
             answer = self._answer(job, run_time)
@@ -181,11 +166,6 @@ class PredictorDriver:
         -------
         Prediction
             Seconds and rule; the rule is empty for a predictor without rules.
-
-        Raises
-        ------
-        PluginError
-            If `predict` would raise it, or the predictor does not list the rule.
         """
         if self._rule_predictor is None:
             return Prediction(self.predict(job, run_time), "")
@@ -207,11 +187,6 @@ class PredictorDriver:
         ----------
         run_time
             Its real run time in seconds.
-
-        Raises
-        ------
-        PluginError
-            If the predictor raises an exception.
         """
         try:
             self._learn(job, run_time)
@@ -247,11 +222,6 @@ def corrected_run_time(
         The prediction at submission, in seconds.
     elapsed
         Seconds that the job has run.
-
-    Raises
-    ------
-    PluginError
-        If the correction raises an exception, or its answer is not a whole number above `elapsed`.
     """
     try:
         run_time = correction.correct(job, predicted_run_time, elapsed)

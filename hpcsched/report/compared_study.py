@@ -98,13 +98,7 @@ QUANTITIES: Mapping[str, Quantity] = {
 
 
 def read_job_times(one: StudiedRun) -> JobTimes:
-    """Return the times of a run's jobs that ran.
-
-    Raises
-    ------
-    InputError
-        A file of the run is damaged.
-    """
+    """Return the times of a run's jobs that ran."""
     names = ("job_id", "submit_time", "start_time", "end_time")
     table = one.run.all_jobs.read(*names)
     # Rejected jobs have no start; every quantity is over jobs that ran.
@@ -149,11 +143,6 @@ class ComparedStudy:
     ----------
     baseline
         The configuration of that run; its runs are compared with those of the same trace and seed.
-
-    Raises
-    ------
-    InputError
-        No run is called so, or several are.
     """
 
     def __init__(self, study: Study, baseline: str | None = None) -> None:
@@ -181,11 +170,6 @@ class ComparedStudy:
 
         If both configurations have a single run of a trace, their seeds may differ. A run without a
         counterpart is left out.
-
-        Returns
-        -------
-        Iterator
-            Pairs of a run and the baseline's run.
         """
         by_case: dict[tuple[str, str], list[StudiedRun]] = defaultdict(list)
         for one in self.study.runs:

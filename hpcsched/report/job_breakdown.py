@@ -153,11 +153,6 @@ def read_schedule(one: StudiedRun, objective: Objective | None) -> Schedule:
     ----------
     objective
         Its objective; None if it cannot be built here.
-
-    Raises
-    ------
-    InputError
-        A file of the run is damaged.
     """
     table = one.run.all_jobs
     names = [c.name for c in JOB_COLUMNS if c.kind in _KEPT and table.has(c.name)]
@@ -282,11 +277,6 @@ def breakdowns(
         The schedule of the log, which comes after the runs; None: without it.
     log_is_baseline
         Whether it is the baseline.
-
-    Raises
-    ------
-    InputError
-        A file of a run is damaged.
     """
     if kinds is not None and not kinds:
         return
@@ -357,14 +347,7 @@ def breakdown_table(breakdown: JobBreakdown, *, sections: bool = True) -> Table:
 
 
 def breakdown_values(breakdown: JobBreakdown) -> Table:
-    """Return a table of exact values with a row for each class, metric and schedule.
-
-    Returns
-    -------
-    Table
-        Columns: the kind of class, metric, unit, run, directory, jobs, share of the area in
-        percent, value, percent of the baseline's value.
-    """
+    """Return a table of exact values with a row for each class, metric and schedule."""
     columns = (breakdown.kind, "metric", "unit", "run", "directory", "jobs", "area_percent")
     return Table(
         f"by_{breakdown.kind}",

@@ -71,11 +71,6 @@ def job_classes(kind: str, jobs: JobAttributes) -> JobClasses:
 def class_kinds(names: Iterable[str]) -> list[str]:
     """Return the kinds of classes with these names, each once.
 
-    Raises
-    ------
-    InputError
-        A name is neither.
-
     Examples
     --------
     >>> class_kinds(["qos", "queue", "user"])

@@ -52,11 +52,6 @@ def recorded_schedule(compared: ComparedStudy) -> RecordedSchedule:
     ----------
     compared
         Runs of one trace.
-
-    Raises
-    ------
-    InputError
-        The runs are of several traces, the log records no starts, or it cannot be read.
     """
     one = compared.baseline_run
     if len(compared.study.groups) > 1:
@@ -99,13 +94,7 @@ def recorded_schedule(compared: ComparedStudy) -> RecordedSchedule:
 
 
 def _assembled(run: RunDirectory) -> Assembly:
-    """Return the parts of a run's scenario, after a check that its log is a schedule of its jobs.
-
-    Raises
-    ------
-    InputError
-        The log has no recorded starts, or they are of other jobs.
-    """
+    """Return the parts of a run's scenario, once its log is known to be a schedule of its jobs."""
     if ON_A_CLUSTER in run.manifest.not_reproducible_because:
         raise problem("live-run", run.path, "it was made on a real cluster: there is no log")
     parts = assemble_again(run)

@@ -20,17 +20,6 @@ def run_folder(given: Path) -> Path:
     given
         A path that exists; the name of a run or an experiment in `runs/`; or a folder of
         runs, such as an experiment's, with the name of one of them: `runs/matrix/easy`.
-
-    Returns
-    -------
-    Path
-        The folder. A path that exists is returned unchanged, also where it holds no run.
-
-    Raises
-    ------
-    InputError
-        The folder of runs holds no run of that name, or several. Where it holds no runs at all,
-        `given` is returned, for whoever opens it to refuse.
     """
     # A path always wins, so that a new run in runs/ never changes the meaning of a command.
     if given.exists():
@@ -48,13 +37,7 @@ def run_folder(given: Path) -> Path:
 
 
 def one_run_folder(given: Path) -> Path:
-    """Return the folder of a single run; also of the only run that a folder holds.
-
-    Raises
-    ------
-    InputError
-        No run is meant, or several.
-    """
+    """Return the folder of a single run; also of the only run that a folder holds."""
     folder = run_folder(given)
     if (folder / MANIFEST).is_file() or not folder.is_dir() or not any(folder.rglob(MANIFEST)):
         return folder

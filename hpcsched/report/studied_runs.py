@@ -91,18 +91,7 @@ class _Found(NamedTuple):
 
 
 def open_study(paths: Sequence[Path]) -> Study:
-    """Open runs given by path or name.
-
-    Returns
-    -------
-    Study
-        The runs, each once. Unfinished runs within a folder are left out, with a warning.
-
-    Raises
-    ------
-    InputError
-        A path holds no run, or a run cannot be read.
-    """
+    """Open runs given by path or name."""
     warnings: list[str] = []
     found = [one for path in paths for one in _found(run_folder(path), warnings)]
     # A folder and a run in it may both be given; symbolic links too mean one run.
@@ -289,11 +278,6 @@ def pick_run(wanted: str, runs: Sequence[StudiedRun], folder: Path | None = None
         directory; or its label.
     folder
         The folder that holds the runs, for the error; None for a baseline.
-
-    Raises
-    ------
-    InputError
-        It means none of the runs, or several.
     """
     labels = short_labels(one.name for one in runs)
     found = (

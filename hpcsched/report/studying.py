@@ -145,12 +145,6 @@ def compare_study(
         Kinds of classes of jobs; None: those of which the baseline has two classes or more.
     recorded
         Whether the log's own schedule is the last column.
-
-    Raises
-    ------
-    InputError
-        A file of a run is damaged, no run has the name of the baseline, or the log's own schedule
-        is not known.
     """
     names = {name for one in study.runs for name in (one.name, one.configuration)}
     log_is_baseline = recorded and baseline == NAME and NAME not in names
@@ -287,11 +281,6 @@ def study_page(
         Title of the page.
     verify
         Whether to audit each run, which reads its trace again.
-
-    Raises
-    ------
-    InputError
-        If a run cannot be read.
     """
     # Altair takes its time.
     from hpcsched.report.page.page import NOT_AUDITED, not_ok, write_page  # noqa: PLC0415
@@ -353,13 +342,7 @@ def write_report(
 
 
 def _opened(runs: Sequence[Run | Sequence[Run]]) -> Study:
-    """Open runs that are given one by one or as lists.
-
-    Raises
-    ------
-    InputError
-        There is none, or one cannot be read.
-    """
+    """Open runs that are given one by one or as lists."""
     listed: list[Any] = []
     for given in runs:
         listed += given if isinstance(given, list | tuple) else [given]

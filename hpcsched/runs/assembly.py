@@ -90,15 +90,7 @@ class Assembly:
         return self._seed
 
     def build_all(self) -> Self:
-        """Build every part now, so that faults are found before anything is written.
-
-        Raises
-        ------
-        InputError
-            If the trace cannot be used.
-        PluginError
-            If a plugin fails.
-        """
+        """Build every part now, so that faults are found before anything is written."""
         # The order of messages, and of what is told of starts and ends, is this one.
         for part in _PARTS:
             getattr(self, part)
@@ -182,13 +174,7 @@ class Assembly:
 
     @cached_property
     def job_limits(self) -> Mapping[int, LimitedJob]:
-        """Limits of a cluster that a live run saw, by number of the job.
-
-        Raises
-        ------
-        InputError
-            If partitions of the scenario limit users too.
-        """
+        """Limits of a cluster that a live run saw, by number of the job."""
         found = limits_of_jobs(self.source)
         if found and any(partition.limits_users for partition in self.partitions):
             message = "expected limits of partitions or those of the live run, found both"
@@ -196,13 +182,7 @@ class Assembly:
         return found
 
     def make(self, kind: str, choice: Any) -> Any:
-        """Build the chosen plugin; a trace source with its transforms.
-
-        Raises
-        ------
-        PluginError
-            If its factory fails.
-        """
+        """Build the chosen plugin; a trace source with its transforms."""
         built = self._build(self.registry.get(kind, choice.plugin_name), choice)
         if isinstance(choice, Transformed) and choice.transforms:
             return self._transformed(built, choice.transforms)
@@ -339,11 +319,6 @@ def build_faults(loaded: LoadedScenario) -> Sequence[Finding]:
     """Return the errors of building the parts of a scenario, as at the begin of a run.
 
     Nothing is replayed. Of a trace no more is read than its source reads when it is made.
-
-    Raises
-    ------
-    PluginError
-        If a plugin fails.
     """
     try:
         # A run begins with its metrics; observers write into its directory, so they are left out.

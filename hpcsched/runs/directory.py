@@ -42,17 +42,6 @@ def create(folder: Path, *, force: bool = False) -> FolderLock:
         The directory; one that holds files is refused, unless they are of a run that was killed,
         failed by a fault of its input, or ended before its first round. A warning tells of such a
         run.
-
-    Returns
-    -------
-    FolderLock
-        The lock on the directory, to be released when the run is written.
-
-    Raises
-    ------
-    InputError
-        If the directory cannot be created, holds other files, or another process writes a run
-        there.
     """
     fault = path_fault(str(folder))
     if fault is not None:
@@ -164,14 +153,7 @@ class RunDirectory:
 
     @classmethod
     def open(cls, path: Path) -> "RunDirectory":
-        """Open a run directory.
-
-        Raises
-        ------
-        InputError
-            If it is no run directory, has an unknown format, has not ended, failed before it had
-            results, or lacks a file.
-        """
+        """Open a run directory."""
         if not path.is_dir():
             raise problem("not-a-run", path, "it is not a directory")
         manifest = read_manifest(path)

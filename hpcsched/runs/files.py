@@ -35,15 +35,7 @@ STATES = ("completed", "killed", "rejected", "failed")
 
 
 def write_json(path: Path, content: dict[str, Any]) -> None:
-    """Write JSON atomically, keys in the given order.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be written.
-    ValueError
-        If a number is not finite.
-    """
+    """Write JSON atomically, keys in the given order."""
     write_text(path, json.dumps(content, indent=2, allow_nan=False, ensure_ascii=False) + "\n")
 
 

@@ -116,15 +116,7 @@ class FolderLock:
         self._file: IO[str] | None = None
 
     def acquire(self) -> Self:
-        """Take the lock and return it.
-
-        Raises
-        ------
-        HeldError
-            If another process holds it.
-        OSError
-            If its file cannot be written.
-        """
+        """Take the lock and return it."""
         while True:
             file = self._path.open("a+", encoding="utf-8")
             try:

@@ -36,11 +36,6 @@ def refused_records(scenario: Scenario) -> list[Refused]:
 
     The trace is read once, with all such records left out. A record that several policies refuse
     counts for the first that applies.
-
-    Raises
-    ------
-    InputError
-        The trace has a fault that no policy decides on.
     """
     return _refused(scenario, {})
 

@@ -98,13 +98,6 @@ class Run:
 
     The manifest says `running` until `carry_out` has ended, or until the context or the
     constructor fails.
-
-    Raises
-    ------
-    InputError
-        If the directory or a trace file cannot be used.
-    PluginError
-        If a metric or an observer cannot be built.
     """
 
     def __init__(
@@ -281,16 +274,6 @@ def measure_again(run: RunDirectory) -> RunDirectory:
     The replay is not repeated. This gives a run the values of a metric whose plugin failed, once
     the plugin is mended. What does not come from the tables stays as it was: the account of jobs,
     the figures of outages, shared resources and an off-line plan.
-
-    Returns
-    -------
-    RunDirectory
-        The run with its new summary.
-
-    Raises
-    ------
-    InputError
-        The scenario is not valid here, a table is damaged, or another process writes the run.
     """
     assembly = assemble(load_scenario(run.scenario_path))
     down = down_amounts(assembly.outages, assembly.system)

@@ -362,11 +362,6 @@ def planned_offline(assembly: Assembly, parts: Parts) -> tuple[OfflinePlan, Part
     """Return a plan of the whole trace, and parts with a dispatcher that follows it.
 
     Planning begins with the on-line schedule of the dispatcher, among other plans.
-
-    Raises
-    ------
-    InputError
-        If the jobs or the objective cannot be planned for.
     """
     # It imports all that plans, which few dispatchers do off-line.
     from hpcsched.dispatching.offline.plan_replay import ReplaysPlan  # noqa: PLC0415

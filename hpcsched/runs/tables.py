@@ -41,13 +41,7 @@ class ParquetTable:
         self.rows: int = self._metadata.num_rows
 
     def check_columns(self, columns: pa.Schema) -> None:
-        """Check the names and types of all columns.
-
-        Raises
-        ------
-        InputError
-            If a column has another name or type.
-        """
+        """Check the names and types of all columns."""
         for k, (expected, found) in enumerate(zip_longest(columns, self.schema), start=1):
             if expected is None or found is None or expected != found:
                 raise self._damaged(f"column {k}: expected {_told(expected)}, found {_told(found)}")
@@ -158,13 +152,7 @@ class KeptColumns:
         self._parts.append({field: _small(_values(part, field)) for field in fields})
 
     def batches(self, *columns: str) -> Iterator[tuple[Column, ...]]:
-        """Yield the named columns, a row group at a time.
-
-        Raises
-        ------
-        InputError
-            If a column is unknown.
-        """
+        """Yield the named columns, a row group at a time."""
         if not self._parts or not all(part.keys() >= {*columns} for part in self._parts):
             yield from ParquetTable(self._path, ran_only=self._ran_only).batches(*columns)
             return
@@ -209,13 +197,7 @@ class ArrowTable:
         self.table = table
 
     def batches(self, *columns: str) -> Iterator[tuple[Column, ...]]:
-        """Yield the named columns in one batch.
-
-        Raises
-        ------
-        KeyError
-            If a column is unknown.
-        """
+        """Yield the named columns in one batch."""
         yield tuple(_values(self.table, column) for column in columns)
 
 

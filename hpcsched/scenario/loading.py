@@ -99,11 +99,6 @@ def load_scenario(
         Plugins; the installed ones by default.
     env
         Variables of the environment that paths may hold, beside those that begin with `HPCSCHED_`.
-
-    Raises
-    ------
-    InputError
-        If anything is wrong, with all findings.
     """
     listed = _listed(overrides)
     if isinstance(path, Mapping):

@@ -178,13 +178,7 @@ def not_recorded(scenario: "Scenario", registry: Registry) -> Iterator[InitError
 def without_waits(
     scenario: "Scenario", registry: Registry, who: str
 ) -> Iterator[tuple[KeyPath, str, str]]:
-    """Yield the settings of a trace for which its log records no schedule of its jobs.
-
-    Returns
-    -------
-    Iterator
-        Key path, message and value of each.
-    """
+    """Yield the settings of a trace for which its log records no schedule of its jobs."""
     source = scenario.trace.plugin_name
     if not _can(registry, "trace_source", source, RECORDS_WAITS):
         message = (

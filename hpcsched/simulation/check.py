@@ -72,15 +72,6 @@ def check_decision(
     ----------
     conditions
         Explanations for messages, if any.
-
-    Raises
-    ------
-    BadDecisionError
-        If the decision cannot be carried out: a job is not waiting, or decided on twice (started or
-        rejected); its units are not placed exactly once, or on nodes that it may not use, or
-        several on one node where each needs its own; a node has less than they ask for, or is not
-        idle where the job is exclusive; a shared resource has less than they draw; a reason is
-        malformed; or the time to be called again is not after now.
     """
     if not isinstance(decision, Decision):
         raise BadDecisionError(f"expected a decision with a tuple of starts, found {decision!r}")
@@ -179,11 +170,6 @@ def check_allocation(
     """Check that an allocation places exactly the units of a request, and return it.
 
     Whether the nodes are free is checked when it is claimed.
-
-    Raises
-    ------
-    ValueError
-        If it is no allocation, or places other units.
     """
     # Slots are checked as intervals: listing the nodes of a large job would cost more.
     if slot_map is not None and isinstance(allocation, SlotAllocation):
@@ -212,13 +198,7 @@ def check_allocation(
 
 
 def check_reasons(reasons: object, queue: Iterable[WaitingJob]) -> None:
-    """Check that each reason is about a job of its own in the queue.
-
-    Raises
-    ------
-    BadDecisionError
-        If one is not.
-    """
+    """Check that each reason is about a job of its own in the queue."""
     if not isinstance(reasons, tuple):
         raise BadDecisionError(f"expected a tuple of reasons, found {reasons!r}")
     queued = {job.job_id for job in queue}

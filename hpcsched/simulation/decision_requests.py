@@ -54,13 +54,7 @@ class DecisionRequests:
         self.decision: Decision = NOTHING
 
     def ask(self, state: State) -> None:
-        """Ask for a decision and give it to the core.
-
-        Raises
-        ------
-        DecisionError
-            If the dispatcher fails, or its decision cannot be carried out.
-        """
+        """Ask for a decision and give it to the core."""
         now, number = state.now, state.round + 1
         rows = state.queue
         queue: Sequence[WaitingJob] = self._waiting(rows, state)

@@ -84,15 +84,6 @@ class Simulation:
         ----------
         jobs
             Jobs by ascending submit time.
-
-        Raises
-        ------
-        DecisionError
-            If a decision cannot be carried out, or jobs wait for ever.
-        PluginError
-            If a predictor fails, or the jobs are out of order.
-        InputError
-            If times exceed `hpcsched.workload.job_checks`, or amounts are too large.
         """
         with as_input_error():
             for _ in self._replay.run(admitted(batches_in_order(jobs), self._parts)):
@@ -101,13 +92,7 @@ class Simulation:
 
 @contextmanager
 def as_input_error() -> Iterator[None]:
-    """Report jobs that need a replay in Python, in a replay in Python, as the user's input.
-
-    Raises
-    ------
-    InputError
-        If the jobs cannot be replayed.
-    """
+    """Report jobs that need a replay in Python, in a replay in Python, as the user's input."""
     try:
         yield
     except NeedsPythonError as why:
@@ -116,15 +101,7 @@ def as_input_error() -> Iterator[None]:
 
 
 def batches_in_order(jobs: Iterable[TracedJob]) -> Iterator[JobColumns]:
-    """Yield jobs as columns, in batches, checking their times and their order.
-
-    Raises
-    ------
-    PluginError
-        If the jobs are out of order.
-    InputError
-        If times exceed `hpcsched.workload.job_checks`.
-    """
+    """Yield jobs as columns, in batches, checking their times and their order."""
     return columns_of(_in_order(within_bounds(iter(jobs))), RequestNumbers(), AHEAD)
 
 

@@ -164,11 +164,6 @@ class EventLoop:
 
         A batch is read when all jobs before it have been submitted. All that was written up to the
         last instant is yielded before an error is raised.
-
-        Raises
-        ------
-        NeedsPythonError
-            If jobs cannot be replayed by the core alone.
         """
         try:
             yield from self._advance(batches)

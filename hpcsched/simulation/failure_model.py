@@ -31,11 +31,6 @@ def read_failures(path: Path, system: System) -> Iterator[Outage]:
 
     A node is named as hpcsched names it (`cpu-3`); times are whole seconds since the origin of the
     trace. Empty lines and lines that begin with `#` are skipped.
-
-    Raises
-    ------
-    InputError
-        If a line is anything else; the error names it.
     """
     numbers = node_numbers(system)
     try:

@@ -126,13 +126,7 @@ def givers_among(names: Sequence[str], observers: Sequence[object]) -> dict[str,
 
 
 def additional_data(givers: Mapping[str, DataProvider], now: int) -> AdditionalData:
-    """Return the data of all givers at `now`, in seconds, by name.
-
-    Raises
-    ------
-    PluginError
-        If one fails, or returns anything but a mapping of texts to data.
-    """
+    """Return the data of all givers at `now`, in seconds, by name."""
     if not givers:
         return NO_DATA
     return AdditionalData({name: _ask(name, giver, now) for name, giver in givers.items()})

@@ -46,13 +46,7 @@ class SharedResourceAccounts:
         return next_change(self._system.shared_resources, now)
 
     def check(self, now: int, allocation: Allocation, request: Request) -> None:
-        """Check that a start draws no more from a shared resource than it offers at `now`.
-
-        Raises
-        ------
-        OverdrawError
-            If it draws more.
-        """
+        """Check that a start draws no more from a shared resource than it offers at `now`."""
         newly_on = sum(1 for node in allocation.nodes if not self._jobs_on[node])
         own = own_draw(self._system, request)
         for p, resource in enumerate(self._system.shared_resources):

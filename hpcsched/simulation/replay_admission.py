@@ -44,11 +44,6 @@ class ColumnChecks:
             Amounts per unit of each request, `[S, R]`.
         present
             Amounts that jobs in the system ask for before the batch, `[R]`.
-
-        Raises
-        ------
-        NeedsPythonError
-            If the sum is too large.
         """
         units = columns.units.astype(np.float64)[:, None]
         amounts = (asked[columns.request] * units).sum(axis=0)
@@ -62,11 +57,6 @@ class ColumnChecks:
         ----------
         room
             Units of each request that fit on the idle system, `[S]`.
-
-        Raises
-        ------
-        NeedsPythonError
-            If a job cannot be replayed in compiled code.
         """
         if not len(columns.job_id):
             return
@@ -91,13 +81,7 @@ class ColumnChecks:
             raise NeedsPythonError("job numbers that come twice")
 
     def lasting(self, seconds: int) -> None:
-        """Add run times, in seconds, to the sum so far.
-
-        Raises
-        ------
-        NeedsPythonError
-            If the sum is too large.
-        """
+        """Add run times, in seconds, to the sum so far."""
         self._lasting += seconds
         if max(self._last_submit, self._again) + self._lasting > LARGEST_SUM:
             raise NeedsPythonError("times that are too large in all")
@@ -119,13 +103,7 @@ class SharedResourceAdmission:
         self._of_batch = np.empty(0, dtype=np.int64)
 
     def begin(self, columns: JobColumns) -> IntArray:
-        """Begin a batch; return the amounts that its jobs draw wherever they run, `[B, P]`.
-
-        Raises
-        ------
-        NeedsPythonError
-            If amounts are too large.
-        """
+        """Begin a batch; return the amounts that its jobs draw wherever they run, `[B, P]`."""
         if not self._system.shared_resources:
             return np.empty((len(columns.units), 0), dtype=np.int64)
         place: dict[_Asked, int] = {}

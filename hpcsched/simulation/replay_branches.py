@@ -120,11 +120,6 @@ class ReplayBranch:
             all wanted jobs have started.
         wanted
             Places of jobs among all submitted, ascending, `[W]`.
-
-        Raises
-        ------
-        NeedsPythonError
-            If the jobs cannot be replayed by the core.
         """
         if self._loop.parts.kill_at_requested_time:
             run_times = np.minimum(run_times, self.present.requested_time)
@@ -192,11 +187,6 @@ def branches(parts: Parts, columns: JobColumns, cuts: Sequence[int]) -> Iterator
     ----------
     cuts
         Numbers of jobs, ascending: after so many submissions there is a branch.
-
-    Raises
-    ------
-    NeedsPythonError
-        If the jobs cannot be replayed in compiled code.
     """
     in_python = bool(tuple(obstacles(parts)))
     loop = EventLoop(parts, places=False, in_python=in_python)

@@ -50,13 +50,7 @@ class Cell:
 def make_cell(
     labels: Mapping[str, str], replica: int, scenario: Scenario, registry: Registry
 ) -> Cell:
-    """Return the cell of a validated scenario.
-
-    Raises
-    ------
-    InputError
-        If an input file cannot be read.
-    """
+    """Return the cell of a validated scenario."""
     text = resolved_yaml(scenario)
     files = tuple(_input_files(scenario))
     return Cell(labels, replica, scenario, text, files, _address(text, files, scenario, registry))

@@ -65,11 +65,6 @@ class VariedScenario:
     """A scenario that is read once, and validated anew with the values of each cell of a study.
 
     Cells share most of their findings: each is told once, in the order of the cells.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read.
     """
 
     def __init__(
@@ -90,13 +85,7 @@ class VariedScenario:
         return check_document(self._document, self._path, settings, self._registry)
 
     def checked(self, settings: Sequence[Override]) -> LoadedScenario:
-        """Return the scenario with other values, after the further check.
-
-        Raises
-        ------
-        InputError
-            With its errors; warnings are kept.
-        """
+        """Return the scenario with other values, after the further check."""
         loaded = self.with_settings(settings)
         found = missing_inputs(loaded, "error")
         if not found:
@@ -139,11 +128,6 @@ def validated(
     ----------
     findings
         Findings so far about what has been put into the document.
-
-    Raises
-    ------
-    InputError
-        If anything is wrong, with all findings.
     """
     file = places.file
     own = [
@@ -187,13 +171,7 @@ def cell_name(parts: Iterable[str]) -> str:
 
 
 def told_apart(cells: Sequence[Cell]) -> Sequence[Cell]:
-    """Return the cells, after a check that their names differ.
-
-    Raises
-    ------
-    InputError
-        If two cells have the same name.
-    """
+    """Return the cells, after a check that their names differ."""
     counts = Counter(cell.name for cell in cells)
     for cell in cells:
         if counts[cell.name] > 1:

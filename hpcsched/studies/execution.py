@@ -57,13 +57,7 @@ class Outcome:
 
 
 def build_executor(choice: NamedChoice, registry: Registry, folder: Path) -> Executor:
-    """Return the chosen executor.
-
-    Raises
-    ------
-    PluginError
-        If it cannot be built.
-    """
+    """Return the chosen executor."""
     installed = registry.get("executor", choice.plugin_name)
     # An executor belongs to no scenario, so there is no context but a folder.
     factory: Any = installed.plugin.factory
@@ -216,13 +210,7 @@ class IndexWriter:
             self._due = monotonic() + INTERVAL
 
     def write(self) -> None:
-        """Write the index.
-
-        Raises
-        ------
-        InputError
-            If it cannot be written.
-        """
+        """Write the index."""
         name, cells = self._experiment.declaration.name, self._experiment.cells
         index = make_index(name, self._experiment.axes, cells, self._statuses)
         write_index(self._folder.index, index)

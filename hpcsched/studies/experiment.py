@@ -148,15 +148,7 @@ def read_experiment(
     *,
     check: Check | None = None,
 ) -> Experiment:
-    """Return an experiment with all of its cells.
-
-    Raises
-    ------
-    InputError
-        If anything is wrong, with all findings.
-    PluginError
-        If a plugin fails.
-    """
+    """Return an experiment with all of its cells."""
     registry = manager.registry() if registry is None else registry
     file = Path(path)
     document = parse_document(read_text(file))
@@ -281,11 +273,6 @@ def choose_cells(experiment: Experiment, labels: Collection[str]) -> Sequence[Ce
 
     Labels of the same axis are OR-ed, labels of different axes AND-ed. An axis without a given
     label is left whole, so that no labels select all cells.
-
-    Raises
-    ------
-    InputError
-        If a label is on no axis, or no cell has the selected labels.
     """
     there = list(dict.fromkeys(label for axis in experiment.axes for label in axis.labels))
     for label in labels:

@@ -63,13 +63,7 @@ class ExperimentFolder:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Create and lock the folder, with no attempts in it before and after.
-
-        Raises
-        ------
-        InputError
-            If it cannot be written or is locked.
-        """
+        """Create and lock the folder, with no attempts in it before and after."""
         with locked_folder(self.path, _RUNS, _LOGS):
             self._clear()
             self.unfinished.mkdir()
@@ -83,11 +77,6 @@ class ExperimentFolder:
 
         It must be complete, of the cell's scenario, and of the data that the cell's address stands
         for.
-
-        Raises
-        ------
-        OSError
-            If it cannot be moved.
         """
         run = complete_run(attempt_run, cell.text)
         if run is None:
@@ -199,24 +188,12 @@ def make_index(
 
 
 def write_index(path: Path, index: Index) -> None:
-    """Write an index atomically.
-
-    Raises
-    ------
-    InputError
-        If it cannot be written.
-    """
+    """Write an index atomically."""
     write_json(path, index.model_dump(mode="json"))
 
 
 def read_index(folder: Path) -> Index:
-    """Return the index of an experiment's folder.
-
-    Raises
-    ------
-    InputError
-        If there is none, or it is damaged or of an unknown format.
-    """
+    """Return the index of an experiment's folder."""
     path = folder / INDEX
     if not path.is_file():
         raise problem("not-an-experiment", folder, f"it has no {INDEX}")
@@ -270,13 +247,7 @@ class ExperimentStatus:
 
 
 def experiment_status(path: Path) -> ExperimentStatus:
-    """Return the status of the experiment in a folder.
-
-    Raises
-    ------
-    InputError
-        The folder holds no experiment, or its index is damaged.
-    """
+    """Return the status of the experiment in a folder."""
     folder = ExperimentFolder(path)
     index = read_index(path)
     holder = holder_of(path)
@@ -313,15 +284,7 @@ def experiment_status_text(status: ExperimentStatus) -> str:
 
 
 def experiment_status_content(status: ExperimentStatus) -> dict[str, Any]:
-    """Return the status for JSON.
-
-    Returns
-    -------
-    dict
-        `experiment`, `folder`, `cells` (a number), `counts` by status, `holder` (null if nothing
-        works on it), `running` (as `hpcsched status` gives each run) and `failed` (`name`,
-        `message` and `log` of each cell).
-    """
+    """Return the status for JSON."""
     return {
         "experiment": status.index.experiment,
         "folder": str(status.folder),

@@ -122,12 +122,6 @@ def look_at(
         Whether the jobs are the busiest ones, where the log has more than `jobs`; else the first.
     zone
         Name of the time zone of the log's clocks; None: UTC, or that of the preset.
-
-    Raises
-    ------
-    InputError
-        The log cannot be read or is of no known format, a name is unknown, or the log has no
-        local times although a zone is given.
     """
     if not path.exists():
         raise InputError(Finding("path-not-found", f"there is no file {path}", Place(str(path))))
@@ -188,11 +182,6 @@ def document_of(
     ----------
     preset
         Name of the preset that reads a log; None: the content tells the format.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read.
     """
     if path.suffix in SCENARIOS or not path.exists():
         return parse_document(read_text(path))
@@ -319,13 +308,7 @@ _NODES = 1000
 
 
 def scenario_of_log(trace: Path, source: LogSource, overrides: Sequence[str]) -> LoadedScenario:
-    """Return a scenario with a log as its trace and a system that has room for every job.
-
-    Raises
-    ------
-    InputError
-        There is no such log, or an override is not valid.
-    """
+    """Return a scenario with a log as its trace and a system that has room for every job."""
     if not trace.exists():
         raise InputError(Finding("path-not-found", f"there is no file {trace}", Place(str(trace))))
     known = recognised(trace)
@@ -385,11 +368,6 @@ def log_starter_text(log: Path, tell: Callable[[str], None] = lambda _: None) ->
         The log.
     tell
         Called with what is found in the log.
-
-    Raises
-    ------
-    InputError
-        It cannot be read, or needs more than its content to be described.
     """
     look = look_at(log, ("easy",))
     for line in look_lines(look):
@@ -399,13 +377,7 @@ def log_starter_text(log: Path, tell: Callable[[str], None] = lambda _: None) ->
 
 
 def write_starter(text: str, out: Path, *, force: bool = False) -> list[Path]:
-    """Write a starter scenario, and the schema beside it; return the paths that were written.
-
-    Raises
-    ------
-    InputError
-        A file is there already or cannot be written.
-    """
+    """Write a starter scenario, and the schema beside it; return the paths that were written."""
     schema = out.with_name(SCHEMA)
     content = scenario_schema(manager.registry())
     # The schema of an earlier scenario in the folder is the same file.

@@ -52,13 +52,7 @@ def account_text(tried: Sequence[Tried]) -> Iterator[str]:
 
 
 def standing_of(tried: Sequence[Tried], *, recorded: bool = False) -> Standing:
-    """Return the standing of the dispatchers that were tried.
-
-    Raises
-    ------
-    InputError
-        The log's own schedule is asked for, and the log does not tell it.
-    """
+    """Return the standing of the dispatchers that were tried."""
     study = open_study([one.directory.path for one in tried])
     by_path = {one.run.path: one for one in study.runs}
     found = compare_study(study, recorded=recorded)

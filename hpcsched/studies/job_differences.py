@@ -115,13 +115,7 @@ def outcome_table(
 
 
 def write_outcome(path: Path, table: pa.Table) -> None:
-    """Write an outcome atomically.
-
-    Raises
-    ------
-    InputError
-        It cannot be written.
-    """
+    """Write an outcome atomically."""
     with replacing(path) as unfinished:
         pq.write_table(table, unfinished, compression="zstd")
 
@@ -262,14 +256,7 @@ def class_differences(
 def winners_and_losers(
     base: ReplayOutcome, variant: ReplayOutcome, quantity: str = "wait_time"
 ) -> list[tuple[str, str, Difference]]:
-    """Return the classes of jobs with a difference beyond chance.
-
-    Returns
-    -------
-    list
-        Kind and name of the class with its difference, from the largest gain over all its jobs to
-        the largest loss. A class that holds all jobs is left out.
-    """
+    """Return the classes of jobs with a difference beyond chance."""
     found = []
     for kind in ("user", "group", "queue", "partition", "size", "gpu"):
         classes = job_classes(kind, base.job_attributes)

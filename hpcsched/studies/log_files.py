@@ -31,13 +31,7 @@ def is_scenario(path: Path) -> bool:
 
 
 def source_of(path: Path) -> LogSource:
-    """Return the trace source that reads a log.
-
-    Raises
-    ------
-    InputError
-        The ending of its name is unknown.
-    """
+    """Return the trace source that reads a log."""
     plain = path.with_suffix("") if path.suffix in ENDINGS else path
     source = _READ.get(plain.suffix)
     if source is None:
@@ -54,13 +48,7 @@ def source_of(path: Path) -> LogSource:
 
 
 def format_of(path: Path) -> LogSource:
-    """Return the trace source that reads back a file to be written.
-
-    Raises
-    ------
-    InputError
-        The ending of its name is none of those that can be written.
-    """
+    """Return the trace source that reads back a file to be written."""
     for ending in _WRITTEN:
         if path.name.endswith(ending):
             return _READ[ending.removesuffix(".gz")]
@@ -80,13 +68,7 @@ _FOLDERS = (_PACKAGE / "traces", _PACKAGE.parent / "scenarios" / "traces")
 
 
 def example_log() -> Path:
-    """Return the path of the log that comes with hpcsched.
-
-    Raises
-    ------
-    InputError
-        It was not installed.
-    """
+    """Return the path of the log that comes with hpcsched."""
     for folder in _FOLDERS:
         if (folder / _EXAMPLE).is_file():
             return folder / _EXAMPLE

@@ -66,11 +66,6 @@ def predict_trace(
     ----------
     jobs
         Jobs by ascending submit time.
-
-    Raises
-    ------
-    PluginError
-        If a predictor fails or the jobs are out of order.
     """
     asked = {title: _Asked(title, predictor) for title, predictor in predictors.items()}
     run_times = array("q")
@@ -161,13 +156,6 @@ def choose(
         `last-two, {name: inflated, of: last-two, factor: 2}`.
     document
         Document of the scenario; None: that of its file.
-
-    Raises
-    ------
-    InputError
-        If the scenario or a name is wrong.
-    PluginError
-        If a plugin fails.
     """
     if document is None:
         document = parse_document(read_text(path))

@@ -118,13 +118,7 @@ FORMATS = ("svg", "png")
 
 
 def check_folder(folder: Path, *, force: bool) -> None:
-    """Check that an evaluation may be written into a folder, before it takes its time.
-
-    Raises
-    ------
-    InputError
-        If it may not.
-    """
+    """Check that an evaluation may be written into a folder, before it takes its time."""
     plots = (f"{name}.{kind}" for name in (ACCURACY, ERROR) for kind in FORMATS)
     for name in (FIGURES, f"{ACCURACY}.csv", f"{ERROR}.csv", *plots):
         check_target(folder / name, force=force)
@@ -136,11 +130,6 @@ def write_evaluation(
     """Write all files into a folder, which is created, and return their paths.
 
     Each plot has a CSV file with its numbers beside it. Without jobs nothing is plotted.
-
-    Raises
-    ------
-    InputError
-        If a file exists or cannot be written.
     """
     texts = {
         FIGURES: values_table(figures).as_csv() + "\n",

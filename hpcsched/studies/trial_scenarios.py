@@ -298,13 +298,7 @@ class Configuration(NamedTuple):
 
 
 def configurations(names: Sequence[str], registry: Registry) -> list[Configuration]:
-    """Return dispatchers by their names; the name of a queue order means a list in that order.
-
-    Raises
-    ------
-    InputError
-        A name is unknown, or given twice.
-    """
+    """Return dispatchers by their names; the name of a queue order means a list in that order."""
     dispatchers = set(registry.all_names("dispatcher"))
     orders = set(registry.all_names("queue_order"))
     findings = []

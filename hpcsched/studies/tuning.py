@@ -131,12 +131,6 @@ class TunedScenario:
     ----------
     check
         Further check of the scenario as it is, and with the ends of each range.
-
-    Raises
-    ------
-    InputError
-        If anything is wrong in either file, with all findings. The ends of all ranges, and all
-        values of lists, are tried.
     """
 
     def __init__(
@@ -164,13 +158,7 @@ class TunedScenario:
         self.warnings: Sequence[Finding] = self._varied.warnings
 
     def with_values(self, values: Mapping[str, Any]) -> Scenario:
-        """Return the scenario with other values, by key path.
-
-        Raises
-        ------
-        InputError
-            The values do not go together.
-        """
+        """Return the scenario with other values, by key path."""
         return self._varied.with_settings(self._settings(values)).scenario
 
     def _settings(self, values: Mapping[str, Any]) -> list[Override]:

@@ -82,11 +82,6 @@ class TrialLog:
         The file, which may not exist yet.
     about
         Whatever the outcomes of trials depend on.
-
-    Raises
-    ------
-    InputError
-        The file is damaged, or is about another search.
     """
 
     def __init__(self, path: Path, about: Mapping[str, Any]) -> None:
@@ -97,13 +92,7 @@ class TrialLog:
             self.trials = self._read()
 
     def add(self, trials: Sequence[Trial]) -> None:
-        """Add trials, all of them or none.
-
-        Raises
-        ------
-        InputError
-            The file cannot be written.
-        """
+        """Add trials, all of them or none."""
         self.trials += trials
         lines = [self._about, *(trial._asdict() for trial in self.trials)]
         write_text(self._path, "".join(f"{json.dumps(line)}\n" for line in lines))
@@ -147,11 +136,6 @@ def search(
     ----------
     space
         Ranges by key path.
-
-    Raises
-    ------
-    PluginError
-        Optuna is not installed.
     """
     OPTUNA.require()
     import optuna  # noqa: PLC0415 (an optional package, which takes its time)
@@ -250,11 +234,6 @@ class Windows:
     ----------
     split
         Submit time of the last job of the training window, in seconds.
-
-    Raises
-    ------
-    InputError
-        A window has no jobs.
     """
 
     def __init__(self, workload: Workload, share: float) -> None:
@@ -359,15 +338,7 @@ def tune(
     trials: int | None = None,
     ended: Callable[[Trial], None] = lambda _: None,
 ) -> TuningStudy:
-    """Search the parameters of a scenario, and judge the best on later jobs.
-
-    Raises
-    ------
-    InputError
-        The trace cannot be read, a window has no jobs, or the folder has another search.
-    PluginError
-        Optuna is not installed.
-    """
+    """Search the parameters of a scenario, and judge the best on later jobs."""
     base, space = tuned.base, tuned.space
     windows = Windows(read_workload(base), space.train)
     trained = windows.trained(base)

@@ -153,11 +153,6 @@ def read_whatif(
     ----------
     overrides
         Values of `--set`, which apply to the base and to all variants, before their own changes.
-
-    Raises
-    ------
-    InputError
-        If anything is wrong in either file, with all findings.
     """
     registry = manager.registry() if registry is None else registry
     document = parse_document(read_text(Path(vary)))

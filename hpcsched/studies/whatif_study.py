@@ -49,13 +49,7 @@ class WhatIfFolder:
         return read_outcome(self.place(cell), cell)
 
     def locked(self) -> AbstractContextManager[None]:
-        """Create and lock the folder.
-
-        Raises
-        ------
-        InputError
-            It cannot be written, or another process works on it.
-        """
+        """Create and lock the folder."""
         return locked_folder(self.path, _VARIANTS)
 
 
@@ -190,13 +184,7 @@ class WhatIfStudy:
 
 
 def read_study(whatif: WhatIf, folder: WhatIfFolder) -> WhatIfStudy:
-    """Return the study with the outcomes in its folder.
-
-    Raises
-    ------
-    InputError
-        The base has no outcome.
-    """
+    """Return the study with the outcomes in its folder."""
     base = folder.outcome(whatif.base)
     if base is None:
         message = f"the base scenario {whatif.scenario!r} has no outcome; nothing can be compared"

@@ -179,15 +179,7 @@ class RefusedError(HpcschedError):
 
 
 def read_cluster(manager: "WorkloadManager") -> ClusterState:
-    """Return the current state of the cluster, checked.
-
-    Raises
-    ------
-    PluginError
-        If the manager's answer is not a state of a cluster.
-    UnavailableError
-        If the cluster cannot be read now.
-    """
+    """Return the current state of the cluster, checked."""
     state = manager.read()
     fault = state_fault(state)
     if fault is not None:
@@ -358,13 +350,7 @@ class StateFile:
         self._path = Path(params.path)
 
     def read(self) -> ClusterState:
-        """Return the state in the file.
-
-        Raises
-        ------
-        InputError
-            If the file cannot be read or is damaged.
-        """
+        """Return the state in the file."""
         try:
             return _validator().validate_json(read_file(self._path))
         except OSError as error:

@@ -125,13 +125,7 @@ def limits_line(job_id: int, seen: SeenLimits) -> str:
 
 
 def read_limits(path: Path) -> dict[int, SeenLimits]:
-    """Return the limits in a file, by number of the job.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read or is damaged.
-    """
+    """Return the limits in a file, by number of the job."""
     try:
         lines = read_file(path).decode().splitlines()
     except (OSError, UnicodeDecodeError) as error:

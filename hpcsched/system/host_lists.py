@@ -23,12 +23,6 @@ def expand(text: str) -> tuple[str, ...]:
     Blanks around names and numbers and empty parts (`c1, c2,`) are ignored, as by Slurm; `(null)`,
     `N/A` and `None assigned` are no hosts.
 
-    Raises
-    ------
-    ValueError
-        If the text is no list, a name does not begin with a letter or a digit, or there are more
-        than a million names.
-
     Examples
     --------
     >>> expand("c[08-10,12], g1")

@@ -40,13 +40,7 @@ class Cluster:
 
 
 def read_machines(path: Path) -> Sequence[Cluster]:
-    """Return the clusters of a `.machines` file.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read or has errors; with one finding for each error.
-    """
+    """Return the clusters of a `.machines` file."""
     try:
         # With the signature variant, since editors on Windows begin files with a byte order mark.
         lines = read_file(path).decode("utf-8-sig").split("\n")

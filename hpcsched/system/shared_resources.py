@@ -147,11 +147,6 @@ def longest_stay(shared_resources: Sequence[SharedResource], draw: Sequence[int]
     ----------
     draw
         The job's draw, `[P]`.
-
-    Returns
-    -------
-    int
-        Seconds; NEVER without a limit, 0 if the job cannot run at all.
     """
     period, settled = period_of(shared_resources), settled_from(shared_resources)
     asked = [

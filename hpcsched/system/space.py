@@ -152,11 +152,6 @@ def units_that_fit(system: System, available: IntArray, request: Request) -> Int
     -------
     IntArray
         Numbers of units, `[N]` or `[T, N]`.
-
-    Raises
-    ------
-    ValueError
-        If a unit requests nothing.
     """
     fits: IntArray | None = None
     for row, amount in zip(available, request.unit_request, strict=True):
@@ -232,11 +227,6 @@ class Rooms:
         ----------
         resource
             Index of the resource type.
-
-        Returns
-        -------
-        int
-            The amount in the system's units; 0 if the units do not fit with any amount.
         """
         low, high = 0, most
         while low < high:
@@ -299,13 +289,7 @@ class NodeSpace:
         return NodeSpace(self.system, self.available)
 
     def claim(self, allocation: Allocation, request: Request) -> Allocation:
-        """Allocate resources, and return the allocation to release later.
-
-        Raises
-        ------
-        OvercommitError
-            If a node has too little free; then nothing is changed.
-        """
+        """Allocate resources, and return the allocation to release later."""
         nodes, amounts = allocated_amounts(self.system, allocation, request)
         free = self.available[:, nodes]
         self._check(nodes, amounts, free)
@@ -347,13 +331,7 @@ class SlotSpace:
         self.count = sum(high - low for low, high in self.free)
 
     def claim(self, allocation: Allocation, request: Request) -> SlotAllocation:
-        """Allocate slots, the lowest on each node if the allocation names nodes.
-
-        Raises
-        ------
-        OvercommitError
-            If a slot is not free; the space must not be used any more then.
-        """
+        """Allocate slots, the lowest on each node if the allocation names nodes."""
         if not isinstance(allocation, SlotAllocation):
             allocation = SlotAllocation(self._slots_on(allocation), self.slot_map)
         free = self.free

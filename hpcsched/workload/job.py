@@ -129,13 +129,7 @@ class TimeBounds:
         self._sum = 0
 
     def check(self, traced: TracedJob) -> None:
-        """Add a job's times to the sum.
-
-        Raises
-        ------
-        ValueError
-            If a time or the sum is too large.
-        """
+        """Add a job's times to the sum."""
         job, run_time = traced
         times = job.submit_time, run_time, job.requested_time, job.think_time
         fault = time_fault(*times, self._sum)
@@ -145,13 +139,7 @@ class TimeBounds:
 
 
 def within_bounds(jobs: Iterator[TracedJob]) -> Iterator[TracedJob]:
-    """Yield jobs after a check of their times.
-
-    Raises
-    ------
-    InputError
-        If a time is too large; the message names the job.
-    """
+    """Yield jobs after a check of their times."""
     bounds = TimeBounds()
     for traced in jobs:
         try:

@@ -108,14 +108,7 @@ class GivesColumns(Protocol):
 
 
 def batches_of(source: TraceSource) -> Iterator[JobColumns]:
-    """Yield the jobs of a trace source as columns, in batches.
-
-    Raises
-    ------
-    NeedsPythonError
-        If columns cannot express a job; errors of the source pass through, after the jobs before
-        them.
-    """
+    """Yield the jobs of a trace source as columns, in batches."""
     numbers = RequestNumbers()
     if isinstance(source, GivesColumns):
         return source.job_columns(numbers)
@@ -179,11 +172,6 @@ def columns_of(
         Numbering of unit requests, which may grow.
     batch
         Maximum number of jobs in a batch.
-
-    Raises
-    ------
-    NeedsPythonError
-        If columns cannot express a job.
     """
     jobs = iter(jobs)
     fault: BaseException | None = None

@@ -92,14 +92,7 @@ class CheckedSource:
         return recorded_waits(self._source)
 
     def jobs(self) -> Iterator[TracedJob]:
-        """Yield the jobs.
-
-        Raises
-        ------
-        PluginError
-            If a job is none, or does not follow the one before; or if the account is not that of
-            the jobs.
-        """
+        """Yield the jobs."""
         latest, count = 0, 0
         numbers, uniform = NumbersSeen(), self.uniform_request
         jobs = self._source.jobs()

@@ -75,11 +75,6 @@ def recognised(path: Path) -> LogFormat | None:
     """Return the format of a log, plain or compressed; None if the file is no log that is known.
 
     A folder is recognised by its first table, or else by its first file.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read.
     """
     path = _first_file(path)
     beginning = _beginning(path)
@@ -124,11 +119,6 @@ def encoding_of(path: Path) -> str:
     """Return the encoding of a log, by its first bytes.
 
     Bytes that are not UTF-8 are taken for Latin-1, which reads any.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read.
     """
     return _encoding(_beginning(_first_file(path)))
 
@@ -140,12 +130,6 @@ def format_of_log(path: Path, preset: str | None = None) -> LogFormat:
     ----------
     preset
         Name of the preset that reads it; None: the content tells the format.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read, is no log that is known, or a table, whose columns must be named;
-        or there is no such preset.
     """
     if preset is not None:
         try:
@@ -212,13 +196,7 @@ def _alea_without_nodes(_path: Path) -> str:
 
 
 def refuse_log(path: Path) -> None:
-    """Check that a file that should be a scenario is no log.
-
-    Raises
-    ------
-    InputError
-        It is a log; the message says what to type.
-    """
+    """Check that a file that should be a scenario is no log."""
     if path.suffix in SCENARIOS or not path.is_file():
         return
     found = recognised(path)

@@ -166,13 +166,7 @@ def time_comments(comments: Sequence[str]) -> list[str]:
 
 
 def time_zone(name: str) -> ZoneInfo:
-    """Return a zone of the IANA time zone database.
-
-    Raises
-    ------
-    ValueError
-        If the name is unknown.
-    """
+    """Return a zone of the IANA time zone database."""
     try:
         return ZoneInfo(name)
     # A name may be malformed, name a folder of the database, or not exist.
@@ -225,13 +219,7 @@ _DURATION_PATTERN = r"^\s*(\d+\s*(s|min|h|d|w)\s*)+$"
 
 
 def read_moment(value: Any) -> int | str:
-    """Return whole seconds, or a date and time as it is written.
-
-    Raises
-    ------
-    ValueError
-        If the value is neither a duration nor a date.
-    """
+    """Return whole seconds, or a date and time as it is written."""
     if isinstance(value, str):
         if re.match(r"\s*\d{4}-", value):
             return _read_date(value.strip())
@@ -317,11 +305,6 @@ class Span(Params):
         -------
         tuple
             Begin, and end or None for the end of the trace, in seconds.
-
-        Raises
-        ------
-        InputError
-            If a date is given and the trace has none, or the end is not after the start.
         """
         calendar = calendar_of(comments, first_submit_time)
         origin = calendar.origin(first_submit_time)
@@ -347,11 +330,6 @@ def second_of(moment: int | str, calendar: Calendar, origin: int, key: str = "")
         Second from which durations count.
     key
         Key of a scenario that has the date, for messages; empty if none.
-
-    Raises
-    ------
-    InputError
-        If a date is given and the trace has none.
     """
     if isinstance(moment, int):
         return origin + moment
@@ -374,11 +352,6 @@ def simulated_second(given: int | str, calendar: Calendar, first_submit_time: in
         second 0 of the trace, or `1996-11-15T08:00` by its clocks.
     first_submit_time
         First submit time of the trace, from which durations count if it is a Unix time.
-
-    Raises
-    ------
-    InputError
-        It is none of them, or a date and the trace has none.
 
     Examples
     --------

@@ -77,11 +77,6 @@ class _Writing:
         Recorded wait times by job number, which the source fills while it is read.
     losses
         Number of jobs by kind of lost information.
-
-    Raises
-    ------
-    InputError
-        If the target is a file of the source, or exists without `force`.
     """
 
     def __init__(
@@ -119,11 +114,6 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
     ----------
     path
         Target; gzip if its name ends in `.gz`.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be written; the target is unchanged then.
     """
     with replacing(path) as unfinished, unfinished.open("wb") as raw:
         if path.suffix == ".gz":
@@ -164,11 +154,6 @@ def write_swf(
         Target; gzip if its name ends in `.gz`.
     limit
         Maximum number of jobs; None: all.
-
-    Raises
-    ------
-    InputError
-        If the file exists or cannot be written, or the trace cannot be used.
     """
     writing = _Writing(path, source, (NAMES, NUMBERS, AFTER), force=force)
     jobs = writing.jobs(limit)
@@ -270,11 +255,6 @@ def write_batsim(
         Target; gzip if its name ends in `.gz`.
     limit
         Maximum number of jobs; None: all.
-
-    Raises
-    ------
-    InputError
-        If the file exists or cannot be written, or the trace cannot be used.
     """
     writing = _Writing(path, source, (), force=force)
     largest = 0
@@ -334,11 +314,6 @@ def write_table(
     ----------
     limit
         Maximum number of jobs; None: all.
-
-    Raises
-    ------
-    InputError
-        If the file exists or cannot be written, or the trace cannot be used.
     """
     import pyarrow.parquet as pq  # noqa: PLC0415 (other formats do without)
 

@@ -243,15 +243,7 @@ class TransformedSource:
         return self.source.fraction_read
 
     def jobs(self) -> Iterator[TracedJob]:
-        """Yield the transformed jobs by ascending submit time.
-
-        Raises
-        ------
-        InputError
-            If the trace cannot be used.
-        PluginError
-            If a transform loses jobs without account, or changes their order.
-        """
+        """Yield the transformed jobs by ascending submit time."""
         stages: list[_Stage] = []
         read = jobs = self.source.jobs()
         self._stages, self._left_out = stages, Counter()

@@ -63,13 +63,7 @@ def show(
 
 
 def description(installed: "Installed") -> dict[str, Any]:
-    """Return the description of a plugin, as plain values.
-
-    Returns
-    -------
-    dict
-        `parameters` is the JSON Schema of the parameters.
-    """
+    """Return the description of a plugin, as plain values."""
     plugin = installed.plugin
     return {
         "kind": installed.kind,

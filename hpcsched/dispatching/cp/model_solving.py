@@ -169,11 +169,6 @@ def checked_answer(answer: Any) -> Answer:
     """Return an answer after a check of its types.
 
     Whether the plan can be executed is not checked.
-
-    Raises
-    ------
-    TypeError
-        If a part has another type, or the plan does not go with the status.
     """
     if not isinstance(answer, Answer):
         raise TypeError(f"a solver's answer is an Answer, found {type(answer).__name__}")

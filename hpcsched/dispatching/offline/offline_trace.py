@@ -132,13 +132,7 @@ def least_demands(trace: Trace) -> IntArray:
 
 
 def trace_of(problem: OfflineProblem) -> Trace | None:
-    """Return the arrays of a problem; None if no job runs for a second.
-
-    Raises
-    ------
-    InputError
-        No number of whole nodes suits an exclusive job.
-    """
+    """Return the arrays of a problem; None if no job runs for a second."""
     jobs = tuple(job for job in problem.jobs if job.predicted_run_time > 0)
     if not jobs:
         return None
@@ -176,13 +170,7 @@ class LinearisedObjective(NamedTuple):
 
 
 def linearised_objective(trace: Trace) -> LinearisedObjective:
-    """Return the objective of a trace as a cost.
-
-    Raises
-    ------
-    InputError
-        The objective is no cost of starts.
-    """
+    """Return the objective of a trace as a cost."""
     objective, jobs, origin = trace.problem.objective, trace.jobs, trace.problem.origin
     run_times = trace.run_times
     if isinstance(objective, PlannableRatio) and not isinstance(objective, Plannable):

@@ -37,13 +37,7 @@ from hpcsched.system.space import NodeAllocation, NodeSpace, units_that_fit
 def plan_offline(
     problem: OfflineProblem, budget: int, seed: int, effort: float = WORK
 ) -> OfflinePlan:
-    """Return a plan of all jobs of a trace.
-
-    Raises
-    ------
-    InputError
-        An objective or a job cannot be planned for.
-    """
+    """Return a plan of all jobs of a trace."""
     trace = trace_of(problem)
     if trace is None:
         starts: dict[int, int] = {}

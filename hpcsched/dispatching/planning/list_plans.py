@@ -38,11 +38,6 @@ class ListPlanner:
             Numbers of the jobs, `[J]`.
         first
             A plan. Its jobs of start 0 keep their nodes and are placed before all others.
-
-        Raises
-        ------
-        ValueError
-            A job does not fit on the idle nodes.
         """
         data, free = self.data, self.free
         starts = np.zeros(data.job_count, dtype=np.int64)

@@ -59,13 +59,7 @@ def select(
     options: SelectionOptions,
     cost_of: Callable[[Sequence[WaitingJob]], PlannedCost],
 ) -> Selection | None:
-    """Return the selection to model; None where no job can start now.
-
-    Raises
-    ------
-    OverflowError
-        There is no scale at which the objective stays within `options.largest`.
-    """
+    """Return the selection to model; None where no job can start now."""
     counted = None
     if problem.free_slots is not None:
         counted = counted_slots(problem, overdue=options.overdue, whole=options.whole)

@@ -181,11 +181,6 @@ def search_objective(objective: Objective, dinkelbach_parameter: float | None) -
     dinkelbach_parameter
         Dinkelbach parameter of a ratio of sums, as a share of the ratio over the run so far; None:
         the ratio over the planned jobs alone. Without effect for other objectives.
-
-    Raises
-    ------
-    InputError
-        Plans have no cost in this objective.
     """
     if isinstance(objective, Plannable):
         return SearchObjective(partial(planned_cost_of, objective))

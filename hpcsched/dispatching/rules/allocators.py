@@ -89,13 +89,7 @@ class Balanced:
 
     @classmethod
     def build(cls, params: ScarceResourceParams, context: Context) -> Self:
-        """Create the allocator from its parameters.
-
-        Raises
-        ------
-        InputError
-            The system has no resource type of a given name.
-        """
+        """Create the allocator from its parameters."""
         return cls(_checked_types(params, context.system))
 
     def __init__(self, scarce_resources: Sequence[str] | None = None) -> None:
@@ -145,13 +139,7 @@ class Hybrid:
 
     @classmethod
     def build(cls, params: ScarceResourceParams, context: Context) -> Self:
-        """Create the allocator from its parameters.
-
-        Raises
-        ------
-        InputError
-            The system has no resource type of a given name.
-        """
+        """Create the allocator from its parameters."""
         return cls(_checked_types(params, context.system))
 
     def __init__(self, scarce_resources: Sequence[str] | None = None) -> None:

@@ -51,13 +51,7 @@ class ArrivalOrder:
 
 
 def sorted_queue(order: QueueOrder, problem: DispatchingProblem) -> Sequence[WaitingJob]:
-    """Return the queue in an order; that of a third party's plugin is checked.
-
-    Raises
-    ------
-    PluginError
-        If the order of a third party is no permutation of the queue.
-    """
+    """Return the queue in an order; that of a third party's plugin is checked."""
     queue = order.sort(problem)
     if is_third_party(order):
         fault = order_fault(problem, queue)
@@ -156,13 +150,7 @@ def largest_area(job: WaitingJob) -> int:
 
 
 def smallest_product(job: WaitingJob) -> tuple[int, int, int]:
-    """Return the key of SPF: area × run time, then area, then submit time.
-
-    Returns
-    -------
-    tuple[int, int, int]
-        Integers of unlimited size, so that equal products compare equal on every machine.
-    """
+    """Return the key of SPF: area × run time, then area, then submit time."""
     area = job.area
     return area * job.predicted_run_time, area, job.submit_time
 

@@ -116,11 +116,6 @@ class ScoringNetwork:
         Weights `[I, O]` and biases `[O]` of each layer; the first has as many inputs as there are
         `FEATURES`, the last one output.
 
-    Raises
-    ------
-    ValueError
-        If the shapes do not fit together, or a number is not finite.
-
     Examples
     --------
     Short jobs first:
@@ -180,13 +175,7 @@ class ScoringNetwork:
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Return the network in a file.
-
-        Raises
-        ------
-        InputError
-            It cannot be read, is damaged, or was made for other features.
-        """
+        """Return the network in a file."""
 
         def refused(message: str) -> InputError:
             return InputError(Finding("bad-policy", message, Place(str(path))))
@@ -264,13 +253,7 @@ class PolicyOrder:
         self.window = window
 
     def sort(self, problem: DispatchingProblem) -> Sequence[WaitingJob]:
-        """Return the queue by descending score.
-
-        Raises
-        ------
-        PluginError
-            If a score is not a finite number.
-        """
+        """Return the queue by descending score."""
         seen = problem.queue[: self.window]
         if self.score is None or len(seen) < 2:
             return problem.queue

@@ -61,13 +61,7 @@ class Recorded:
         return starts
 
     def dispatch(self, problem: DispatchingProblem) -> Decision:
-        """Return the starts of the jobs that are due and fit.
-
-        Raises
-        ------
-        InputError
-            No log was given.
-        """
+        """Return the starts of the jobs that are due and fit."""
         if self._rule is None:
             message = "the dispatcher 'recorded' needs the log whose starts it follows"
             raise InputError(Finding("no-record", message))

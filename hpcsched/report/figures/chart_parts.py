@@ -130,12 +130,6 @@ def value_scale(
         Value below which it is linear where there are values of 0.
     seconds
         Whether the values are durations, marked at seconds, minutes, hours and days.
-
-    Returns
-    -------
-    tuple
-        The scale, and the values of its marks: powers of ten; with few of them also twice and
-        five times these.
     """
     marks = _durations if seconds else _powers
     parts = [part for part in values if len(part)]
@@ -305,11 +299,6 @@ def panels(charts: Sequence[Chart], columns: int = BESIDE) -> Chart:
 
 def time_unit(seconds: float) -> tuple[int, str]:
     """Return a unit of time that suits a span.
-
-    Returns
-    -------
-    tuple
-        Seconds of the unit, and its name in the plural.
 
     Examples
     --------

@@ -17,13 +17,7 @@ DOTS = 200
 
 
 def format_of(path: Path) -> str:
-    """Return the figure format of a file by the ending of its name.
-
-    Raises
-    ------
-    InputError
-        The ending is none of .pdf, .svg and .png.
-    """
+    """Return the figure format of a file by the ending of its name."""
     kind = path.suffix.removeprefix(".").lower()
     if kind not in FORMATS:
         there = ", ".join(f".{name}" for name in FORMATS)
@@ -88,11 +82,6 @@ def write_figure(chart: "Chart", path: Path, *, force: bool = False, dots: int =
     ----------
     dots
         Dots per inch of pixels.
-
-    Raises
-    ------
-    InputError
-        The file cannot be written.
     """
     kind = format_of(path)
     # Before drawing, which may take a while.

@@ -209,18 +209,6 @@ def gantt_window(
         Resource type; None is the system's first.
     begin, end
         Bounds, as in `simulated_second`; None is the first start or the last end.
-
-    Returns
-    -------
-    tuple
-        The resource type, and the window. A job gets the lowest free shares of a node: a run does
-        not record which cores it had.
-
-    Raises
-    ------
-    InputError
-        There is no such resource type or time, the window is empty or has too many rectangles, or a
-        file is damaged.
     """
     system = read_system(one.run.scenario_path)
     if resource is None:
@@ -274,11 +262,6 @@ def marked_spans(
     ----------
     marks
         Begin and end of each span, as in `simulated_second`.
-
-    Raises
-    ------
-    InputError
-        A span is empty, lies outside the window, or has no such time.
     """
     calendar = one.run.calendar
     found = []

@@ -101,11 +101,6 @@ def gantt_figure(
         Begin and end of spans of time that are shaded, as in `simulated_second`.
     by
         Attribute of jobs that colours show; None is the user if there are several, else the size.
-
-    Raises
-    ------
-    InputError
-        As in `gantt_window` and `marked_spans`.
     """
     wanted: Sequence[str | None] = [*resources] or [None]
     found = [

@@ -35,11 +35,6 @@ def load_figure(
     ----------
     resource
         Resource type; None: all that some node has.
-
-    Raises
-    ------
-    InputError
-        No system has the resource type.
     """
     found = load_series(compared, resource)
     drawn = configuration_looks(compared)

@@ -31,19 +31,7 @@ _SYMBOLS = {"tau": "τ", "alpha": "α"}
 
 
 def metric_intervals(compared: ComparedStudy, metric: str) -> Mapping[tuple[str, str], Interval]:
-    """Return the mean of a metric over seeds with its interval, by configuration and trace.
-
-    Returns
-    -------
-    Mapping
-        The interval of a single run is over its jobs if the metric is their mean; else it has no
-        width.
-
-    Raises
-    ------
-    InputError
-        No run has the metric.
-    """
+    """Return the mean of a metric over seeds with its interval, by configuration and trace."""
     values: dict[tuple[str, str], list[float]] = defaultdict(list)
     for one in compared.study.runs:
         value = _figure(one, metric).value
@@ -135,11 +123,6 @@ def metric_figure(
     metric
         Name in `summary.json`, or `objective`; None is the objective that all runs have, else the
         mean bounded slowdown.
-
-    Raises
-    ------
-    InputError
-        No run has the metric.
     """
     metric = metric or default_metric(compared)
     found, title = metric_intervals(compared, metric), metric_title(compared, metric)

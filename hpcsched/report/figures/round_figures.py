@@ -108,13 +108,7 @@ def decision_time_figure(compared: ComparedStudy, width: int = PAPER_WIDTH) -> F
 
 
 def choice_figure(compared: ComparedStudy, width: int = PAPER_WIDTH) -> Figure:
-    """Return the figure of the chosen dispatcher over time, in a panel for each run.
-
-    Raises
-    ------
-    InputError
-        No run's dispatcher chooses.
-    """
+    """Return the figure of the chosen dispatcher over time, in a panel for each run."""
     found = [(one, choices) for one in compared.study.runs if (choices := choices_of(one.run))]
     if not found:
         message = "no run chose between dispatchers; expected one of the dispatcher hyper"
@@ -149,13 +143,7 @@ _SHADES = ("#ffffff", "#bfbfbf", "#737373")
 
 
 def cpu_time_figure(compared: ComparedStudy, width: int = PAPER_WIDTH) -> Figure:
-    """Return the figure of the mean CPU time of a round, by part, configuration and trace.
-
-    Raises
-    ------
-    InputError
-        No run recorded it.
-    """
+    """Return the figure of the mean CPU time of a round, by part, configuration and trace."""
     found, groups = recorded_usage(compared), compared.study.groups
     labels = compared.study.configuration_labels
     data = []
@@ -195,11 +183,6 @@ def cpu_over_time_figure(compared: ComparedStudy, width: int = PAPER_WIDTH) -> F
     """Return the figure of cumulative CPU time and of memory over simulated time.
 
     Each trace has a pair of panels. Of several seeds the first that recorded it is drawn.
-
-    Raises
-    ------
-    InputError
-        No run recorded it.
     """
     found = recorded_usage(compared)
     drawn, charts = configuration_looks(compared), []

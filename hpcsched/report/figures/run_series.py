@@ -26,13 +26,7 @@ from hpcsched.system.system import System
 
 
 def used_over_time(one: StudiedRun, resource: str) -> OverTime:
-    """Return the amount of a resource type requested by running jobs, over time.
-
-    Raises
-    ------
-    InputError
-        A file is damaged, or the system has no such type.
-    """
+    """Return the amount of a resource type requested by running jobs, over time."""
     names = ("start_time", "end_time", "units", f"unit_request.{resource}")
     parts: list[tuple[Column, ...]] = list(one.run.jobs.batches(*names))
     if not parts:
@@ -45,13 +39,7 @@ def used_over_time(one: StudiedRun, resource: str) -> OverTime:
 
 
 def percent_in_use(one: StudiedRun, system: System, resource: str) -> OverTime:
-    """Return the use of a resource type over time, in percent of all nodes' capacity.
-
-    Raises
-    ------
-    InputError
-        A file is damaged.
-    """
+    """Return the use of a resource type over time, in percent of all nodes' capacity."""
     used = used_over_time(one, resource)
     # A system may declare a type of which no node has any.
     total = max(system.totals[system.resource_types.index(resource)], 1)
@@ -86,17 +74,6 @@ def load_series(compared: ComparedStudy, resource: str | None) -> list[LoadSerie
         The runs; of each configuration only the first seed counts.
     resource
         Resource type, whose use is in percent; None: all that some node has.
-
-    Returns
-    -------
-    list
-        Queue length, use of each resource type and of each shared resource, and nodes out of
-        service.
-
-    Raises
-    ------
-    InputError
-        No system has the resource type.
     """
     names = _resources(compared, resource)
     found: dict[tuple[str, str], tuple[dict[Case, OverTime], dict[Case, OverTime]]]
@@ -134,16 +111,6 @@ def shared_resources_over_time(one: StudiedRun) -> Iterator[tuple[str, OverTime,
     """Yield the use of each shared resource over time; nothing of a run on a real cluster.
 
     There, other jobs draw from them too, and the run has no time series of them.
-
-    Returns
-    -------
-    Iterator
-        Name, amount drawn by running jobs, and amount offered.
-
-    Raises
-    ------
-    InputError
-        The file is damaged.
     """
     names = [resource.name for resource in read_system(one.run.scenario_path).shared_resources]
     if not names or ON_A_CLUSTER in one.run.manifest.not_reproducible_because:
@@ -249,11 +216,6 @@ def usage_of(one: StudiedRun) -> Usage | None:
     -------
     Usage or None
         None without the observer `cpu-memory`.
-
-    Raises
-    ------
-    InputError
-        The file is damaged.
     """
     path = one.run.path / USAGE
     if not path.is_file():
@@ -267,13 +229,7 @@ def usage_of(one: StudiedRun) -> Usage | None:
 
 
 def recorded_usage(compared: ComparedStudy) -> Mapping[tuple[str, str], list[Usage]]:
-    """Return the recorded CPU time and memory, by configuration and trace.
-
-    Raises
-    ------
-    InputError
-        No run recorded it.
-    """
+    """Return the recorded CPU time and memory, by configuration and trace."""
     found: dict[tuple[str, str], list[Usage]] = defaultdict(list)
     for one in compared.study.runs:
         usage = usage_of(one)
@@ -311,13 +267,7 @@ class ChosenFrom(NamedTuple):
 
 
 def choices_of(run: RunDirectory) -> tuple[ChosenFrom, ...]:
-    """Return the choices of a run, in order; empty where the dispatcher does not choose.
-
-    Returns
-    -------
-    tuple
-        The first choice, and every change.
-    """
+    """Return the choices of a run, in order; empty where the dispatcher does not choose."""
     table = run.rounds.read("round", "now", "chosen", "because")
     moved = table.filter(pc.is_valid(table["chosen"]))
     return tuple(

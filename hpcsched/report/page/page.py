@@ -37,13 +37,7 @@ SHOWN = "shown"
 
 
 def page_figures(compared: ComparedStudy) -> Iterator[Figure]:
-    """Yield the figures of a study.
-
-    Raises
-    ------
-    InputError
-        A file of a run is damaged.
-    """
+    """Yield the figures of a study."""
     yield metric_choice_figure(compared, PAGE_WIDTH)
     for quantity in ("bounded_slowdown", "wait_time"):
         yield box_figure(compared, quantity, PAGE_WIDTH)
@@ -135,11 +129,6 @@ def write_page(
     ----------
     verdicts
         Outcome of the audit by the name of the run.
-
-    Raises
-    ------
-    InputError
-        A file of a run is damaged.
     """
     study = compared.study
     configurations = study.configurations

@@ -328,14 +328,7 @@ class Table:
         return csv_text(["section", *self.header], ([section, *row] for section, row in rows))
 
     def content(self) -> dict[str, Any]:
-        """Return the content of the table for JSON.
-
-        Returns
-        -------
-        dict
-            `title`; `units` by column; `rows` by column, with the title of their section under
-            `section`; and `notes`.
-        """
+        """Return the content of the table for JSON."""
         names = [name for name, _ in self.columns]
         rows: list[dict[str, Any]] = [dict(zip(names, row, strict=True)) for row in self.rows]
         if self.sections:

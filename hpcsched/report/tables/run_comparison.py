@@ -175,11 +175,6 @@ def compare_runs(
     ----------
     log
         The log's own schedule, which becomes the last column; None: without it.
-
-    Raises
-    ------
-    InputError
-        A summary is damaged.
     """
     comparison = _compare_runs(compared)
     return comparison if log is None else _with_log(comparison, log, log_is_baseline)
@@ -450,13 +445,7 @@ def comparison_table(comparison: Comparison) -> Table:
 
 
 def values_table(comparison: Comparison) -> Table:
-    """Return a table of exact values with a row for each metric and run, for CSV.
-
-    Returns
-    -------
-    Table
-        Columns: metric, unit, parameters, population, run, directory, value, percent of baseline.
-    """
+    """Return a table of exact values with a row for each metric and run, for CSV."""
     about = ("metric", "unit", "parameters", "population")
     columns = (*about, "run", "directory", "value", "percent_of_baseline")
     runs = [
@@ -472,16 +461,7 @@ def values_table(comparison: Comparison) -> Table:
 
 
 def comparison_content(comparison: Comparison) -> dict[str, Any]:
-    """Return the content of a comparison for JSON.
-
-    Returns
-    -------
-    dict
-        `baseline` (a name), `objective` (the metric that ranks the runs, or null), `runs` (name,
-        label, directory, solver rounds), `metrics` (exact `values` and `percent_of_baseline` in the
-        order of the runs) and `warnings`; and where the log's own schedule is the last of the runs,
-        `recorded` (its name, the log, and its numbers of jobs).
-    """
+    """Return the content of a comparison for JSON."""
     names = comparison.names
     log = comparison.log
     recorded = {} if log is None else {"recorded": _about_log(log)}

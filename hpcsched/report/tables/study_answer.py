@@ -33,12 +33,6 @@ def answer(
     comparison
         Metrics of the runs; with the log's own schedule, the runs are given in percent of it.
 
-    Returns
-    -------
-    list
-        Who is ahead by the objective, whether that is beyond noise, the runs beside the log's own
-        schedule, the rounds that fell back to another plan, and the outcome of the audit.
-
     Notes
     -----
     A difference is beyond noise if the 95 % interval of its mean over the same jobs, by a block

@@ -64,13 +64,7 @@ _JOBS = f"{INTERVAL_NOTE}, each of blocks of ⌈√n⌉ jobs submitted one after
 
 
 def distribution(compared: ComparedStudy) -> Table:
-    """Return the distribution of each quantity over the jobs of each run.
-
-    Returns
-    -------
-    Table
-        Number of jobs, mean, percentiles and largest value, by run and quantity (`QUANTITIES`).
-    """
+    """Return the distribution of each quantity over the jobs of each run."""
     rows = [
         (one.name, name, quantity.unit or "1", *_spread(quantity.values(compared.jobs[one.name])))
         for name, quantity in QUANTITIES.items()
@@ -124,14 +118,7 @@ def classes(compared: ComparedStudy) -> Table:
 
 
 def paired(compared: ComparedStudy) -> Table:
-    """Return the differences between the same jobs in two runs.
-
-    Returns
-    -------
-    Table
-        For each run and its baseline: mean difference (run minus baseline) with its interval,
-        median, and the shares of jobs for which the quantity is less, the same and more.
-    """
+    """Return the differences between the same jobs in two runs."""
     rows: list[tuple[Cell, ...]] = []
     for name in PAIRED:
         quantity = QUANTITIES[name]
@@ -233,14 +220,7 @@ def _nearest(values: FloatColumn, percent: int) -> float | None:
 
 
 def load(compared: ComparedStudy) -> Table:
-    """Return the distribution of the load over time.
-
-    Returns
-    -------
-    Table
-        Mean, percentiles and maximum of queue length, utilisation by resource type, shared
-        resources and nodes out of service, for each run.
-    """
+    """Return the distribution of the load over time."""
     rows: list[tuple[Cell, ...]] = []
     for one in compared.study.runs:
         jobs = compared.jobs[one.name]
@@ -386,14 +366,7 @@ _SEEDS = f"{INTERVAL_NOTE} of the runs. With few seeds they are too narrow."
 
 
 def replicas(compared: ComparedStudy) -> Table:
-    """Return means of metrics over seeds, and of differences from the baseline.
-
-    Returns
-    -------
-    Table
-        For each metric, configuration and trace with two or more runs: means with intervals.
-        Differences are between runs of the same seed.
-    """
+    """Return means of metrics over seeds, and of differences from the baseline."""
     by_case: dict[tuple[str, str], list[StudiedRun]] = defaultdict(list)
     for one in compared.study.runs:
         by_case[one.configuration, one.group].append(one)
@@ -436,14 +409,7 @@ def replicas(compared: ComparedStudy) -> Table:
 
 
 def ranks(compared: ComparedStudy) -> Table:
-    """Return the mean rank of each configuration over traces and seeds, by metric.
-
-    Returns
-    -------
-    Table
-        Number of cases, mean rank (1 is best) and number of cases in which the configuration alone
-        is first.
-    """
+    """Return the mean rank of each configuration over traces and seeds, by metric."""
     rows: list[tuple[Cell, ...]] = []
     configurations = compared.study.configurations
     cases = _cases(compared)

@@ -89,13 +89,7 @@ def trace_table(infos: Sequence[TraceInfo]) -> Table:
 
 
 def trace_content(info: TraceInfo) -> dict[str, Any]:
-    """Return the exact figures of a trace for JSON.
-
-    Returns
-    -------
-    dict
-        `scenario`, `records`, the statistics of the jobs by topic, and `distance_from_first`.
-    """
+    """Return the exact figures of a trace for JSON."""
     account = info.account
     statistics = asdict(info.statistics)
     # `asdict` has only the numbers of classes; results go by their names.

@@ -48,13 +48,7 @@ def pack(attempt: Path, *, run: bool) -> bytes:
 
 
 def unpack(content: bytes, attempt: Path) -> None:
-    """Write an archive into a folder.
-
-    Raises
-    ------
-    OSError, zipfile.BadZipFile
-        If that fails.
-    """
+    """Write an archive into a folder."""
     with ZipFile(io.BytesIO(content)) as archive:
         archive.extractall(attempt)
 
@@ -209,13 +203,7 @@ class DaskExecutor:
 
 
 def make_jobqueue(params: JobQueue) -> Any:
-    """Return a dask-jobqueue cluster without workers yet.
-
-    Raises
-    ------
-    PluginError
-        If dask-jobqueue refuses the parameters.
-    """
+    """Return a dask-jobqueue cluster without workers yet."""
     import dask_jobqueue  # noqa: PLC0415 (not needed for other clusters)
 
     name, account = CLUSTERS[params.cluster]

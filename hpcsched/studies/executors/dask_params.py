@@ -99,13 +99,7 @@ def review_dask(params: DaskParams, _system: object) -> Iterator[Caution]:
     review=review_dask,
 )
 def make_dask(params: DaskParams, _folder: object) -> Executor:
-    """Return the executor.
-
-    Raises
-    ------
-    PluginError
-        If packages are missing.
-    """
+    """Return the executor."""
     missing = what_to_install(params)
     if missing:
         raise PluginError(missing)

@@ -82,11 +82,6 @@ class SimilarWaits:
         ----------
         now
             The instant, in seconds.
-
-        Returns
-        -------
-        float
-            Mean over all jobs that have started if there is no similar one; 0 if none has.
         """
         started = np.flatnonzero(self._starts[:sequence] <= now)
         similar = started[self._classes[started] == self._classes[sequence]][-RECENT:]
@@ -164,13 +159,7 @@ def evaluate(
     seed: int = 0,
     ended: Callable[[int, int], None] = lambda *_: None,
 ) -> Evaluation:
-    """Return the scores of forecasts of some jobs of a trace.
-
-    Raises
-    ------
-    InputError
-        No job waited.
-    """
+    """Return the scores of forecasts of some jobs of a trace."""
     columns = prepared.columns
     found = replay(prepared.scenario, prepared.workload).start_times
     starts = np.array([found.get(number, -1) for number in columns.job_id.tolist()])

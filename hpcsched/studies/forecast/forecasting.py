@@ -109,11 +109,6 @@ def forecast_starts(
     ----------
     wanted
         Places of jobs among all submitted, ascending, `[W]`.
-
-    Raises
-    ------
-    InputError
-        If the jobs cannot be replayed so, or one never starts.
     """
     draw = np.random.default_rng([seed, branch.submitted])
     run_times = sampled_run_times(branch, past, samples, draw)
@@ -152,11 +147,6 @@ def future_starts(
         Later jobs of each future, `[S]`.
     wanted
         Places of jobs among all submitted, ascending, `[W]`.
-
-    Raises
-    ------
-    InputError
-        If the jobs cannot be replayed so, or one never starts.
     """
     try:
         starts = branch.start_times(run_times, later, wanted, ended)
@@ -216,13 +206,7 @@ class PreparedReplay(NamedTuple):
 
 
 def prepare(scenario: Scenario) -> PreparedReplay:
-    """Read a scenario's trace and build the parts of its simulation.
-
-    Raises
-    ------
-    InputError
-        If the trace cannot be read, has no jobs, or the scenario decides nothing in rounds.
-    """
+    """Read a scenario's trace and build the parts of its simulation."""
     if scenario.simulation.mode == "offline":
         message = "forecasts are about on-line dispatching; this scenario has 'mode: offline'"
         raise InputError(Finding("not-on-line", message, key="simulation.mode"))
@@ -319,11 +303,6 @@ def supposed_job(text: Mapping[str, Any], system: System) -> SupposedJob:
     ----------
     text
         `units`, `time`, `user`, and amounts of a unit by resource type.
-
-    Raises
-    ------
-    InputError
-        A key or value is wrong, all of them at once.
     """
     own = {name: text[name] for name in ("units", "time", "user") if name in text}
     resources = {name: amount for name, amount in text.items() if name not in own}
@@ -379,11 +358,6 @@ def forecast(
         The time, in seconds; the state is that of the last submission up to it, before its round.
     quantiles
         Shares, ascending, from 0 to 1.
-
-    Raises
-    ------
-    InputError
-        No job is submitted up to that time, or the supposed job fits nowhere.
     """
     submitted = submitted_until(prepared.columns, at)
     if not submitted:
@@ -447,11 +421,6 @@ def job_supposed(
     ----------
     now
         Submit time, in seconds.
-
-    Raises
-    ------
-    InputError
-        A partition refuses it, or it does not fit on the idle system.
     """
     amounts = dict(supposed.resources) or {system.resource_types[0]: 1}
     request = Request(

@@ -155,11 +155,6 @@ class ArrivalHistory:
             The instant, in seconds.
         lag
             Time by which the past is moved, in seconds; None: nothing is submitted.
-
-        Returns
-        -------
-        Iterator
-            Batches, up to `HORIZON` after the instant; none if nothing was submitted in that time.
         """
         if lag is None:
             return

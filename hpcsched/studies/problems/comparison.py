@@ -34,13 +34,7 @@ class Pairing:
     b: SolvedTable
 
     def __post_init__(self) -> None:
-        """Check that both tables are about the same problems.
-
-        Raises
-        ------
-        InputError
-            If they are not.
-        """
+        """Check that both tables are about the same problems."""
         if self.a.about.instances.sha256 != self.b.about.instances.sha256:
             message = (
                 f"{self.a.path} and {self.b.path} are about different dispatching problems:"

@@ -35,18 +35,7 @@ BETTER, SAME, WORSE = PALETTE["blue"], PALETTE["grey"], PALETTE["vermilion"]
 def draw(
     pairing: Pairing, folder: Path, formats: Sequence[str] = FORMATS, *, force: bool = False
 ) -> tuple[list[Path], list[str]]:
-    """Write the figures that have values into a folder.
-
-    Returns
-    -------
-    files, skipped
-        The files, and the figures without values.
-
-    Raises
-    ------
-    InputError
-        If a file exists or cannot be written.
-    """
+    """Write the figures that have values into a folder."""
     make_folder(folder)
     drawn: list[Path] = []
     missing: list[str] = []
@@ -149,11 +138,6 @@ def distinct(x: Floats, y: Floats) -> IntArray:
     ----------
     x, y
         Coordinates of the points, `[P]`.
-
-    Returns
-    -------
-    IntArray
-        Index of the first point at each place of a grid of `GRID` by `GRID`.
     """
     places = []
     for values in (x, y):

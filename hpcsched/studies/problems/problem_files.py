@@ -92,13 +92,7 @@ def header_of(
 
 
 def parse_header(content: Any, line: bytes) -> Header:
-    """Return the header in a line with the JSON value `content`.
-
-    Raises
-    ------
-    ValueError
-        If it is malformed; the text says what was expected and found.
-    """
+    """Return the header in a line with the JSON value `content`."""
     if not isinstance(content, Mapping) or content.get("format") != FORMAT:
         given = content.get("format") if isinstance(content, Mapping) else content
         raise ValueError(f"expected a header with format {FORMAT!r}, found {found(given)}")
@@ -142,24 +136,12 @@ class InstancesWriter:
         self._write(as_line(header.model_dump(mode="json")))
 
     def add(self, problem: DispatchingProblem) -> None:
-        """Append a problem.
-
-        Raises
-        ------
-        InputError
-            If the file cannot be written.
-        """
+        """Append a problem."""
         self._write(self._encoder.encode(problem))
         self.written += 1
 
     def finish(self) -> None:
-        """Write the end of the file.
-
-        Raises
-        ------
-        InputError
-            If the file cannot be written.
-        """
+        """Write the end of the file."""
         try:
             self._packed.close()
             self._raw.close()
@@ -180,11 +162,6 @@ def write_instances(
     """Open a file for writing; it appears under its name when all problems are written.
 
     Equal problems give equal bytes.
-
-    Raises
-    ------
-    InputError
-        If the file exists, or cannot be written; then the old one is left as it was.
     """
     with replacing(path, force=force) as unfinished:
         try:
@@ -210,14 +187,7 @@ class InstancesFile:
     """
 
     def __init__(self, path: Path | str) -> None:
-        """Read the header.
-
-        Raises
-        ------
-        InputError
-            If the file cannot be read, is no file of dispatching problems, is damaged, or has an
-            unknown version.
-        """
+        """Read the header."""
         self.path = Path(path)
         self.fraction_read = 0.0
         number, line = next(self._lines(), (1, b""))
@@ -237,24 +207,12 @@ class InstancesFile:
 
     @cached_property
     def sha256(self) -> str:
-        """SHA-256 of the file, in hexadecimal.
-
-        Raises
-        ------
-        InputError
-            If it cannot be read.
-        """
+        """SHA-256 of the file, in hexadecimal."""
         return sha256(self.path)
 
     @cached_property
     def scenario(self) -> Scenario:
-        """Scenario of the recorded replay; its trace need not exist.
-
-        Raises
-        ------
-        InputError
-            If this version cannot read it, for example because a plugin is not installed.
-        """
+        """Scenario of the recorded replay; its trace need not exist."""
         # Resolved paths are absolute, so the file that the text stands in does not matter.
         document = parse_document(self.header.scenario)
         try:
@@ -276,11 +234,6 @@ class InstancesFile:
             Objective of the problems; that of the recorded scenario by default.
         limit
             Largest number of problems; None for all.
-
-        Raises
-        ------
-        InputError
-            If the file is damaged, with the line.
         """
         decoder = Decoder(
             self.system,

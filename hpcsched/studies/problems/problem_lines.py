@@ -240,13 +240,7 @@ class Decoder:
         self._placed: dict[int, _Placed] = {}
 
     def decode(self, text: bytes) -> DispatchingProblem:
-        """Return the problem of a line.
-
-        Raises
-        ------
-        ValueError
-            If the line is malformed; the text says what was expected and found.
-        """
+        """Return the problem of a line."""
         try:
             line = ProblemLine.model_validate_json(text)
         except ValidationError as error:

@@ -94,11 +94,6 @@ def record(
 
     The replay ends after the last one. No run directory is written, and the scenario's observers
     are left out. Equal replays give equal bytes.
-
-    Raises
-    ------
-    InputError
-        If the file exists or cannot be written; then the old one is left as it was.
     """
     check_target(out, force=force)
     if scenario.simulation.mode == "offline":

@@ -138,13 +138,7 @@ class TableWriter:
         self.written = 0
 
     def add(self, row: Row) -> None:
-        """Append a row.
-
-        Raises
-        ------
-        InputError
-            If the file cannot be written.
-        """
+        """Append a row."""
         self._rows.append(row)
         self.written += 1
         # Row by row each would be a row group; all at once they would be in memory together.
@@ -152,13 +146,7 @@ class TableWriter:
             self.flush()
 
     def flush(self) -> None:
-        """Write the buffered rows.
-
-        Raises
-        ------
-        InputError
-            If the file cannot be written.
-        """
+        """Write the buffered rows."""
         if not self._rows:
             return
         columns = zip(*self._rows, strict=True)
@@ -172,13 +160,7 @@ class TableWriter:
 
 @contextmanager
 def write_table(path: Path, about: About, *, force: bool) -> Iterator[TableWriter]:
-    """Open a table for writing; it appears under its name when all rows are written.
-
-    Raises
-    ------
-    InputError
-        If the file exists or cannot be written.
-    """
+    """Open a table for writing; it appears under its name when all rows are written."""
     schema = SCHEMA.with_metadata({KEY: about.model_dump_json()})
     with (
         replacing(path, force=force) as unfinished,
@@ -208,13 +190,7 @@ class SolvedTable:
 
     @classmethod
     def open(cls, path: Path) -> "SolvedTable":
-        """Read a table: a file, or a folder with one table.
-
-        Raises
-        ------
-        InputError
-            If there is none, or it is damaged or of an unknown format.
-        """
+        """Read a table: a file, or a folder with one table."""
         file = _table_in(path) if path.is_dir() else path
         if not file.is_file():
             raise fault("missing-file", file, "there is no such table")
@@ -262,15 +238,7 @@ def _table_in(folder: Path) -> Path:
 
 
 def answering_parts(scenario: Scenario) -> Assembly:
-    """Return the system, objective and dispatcher of a scenario, seeded as in its run.
-
-    Raises
-    ------
-    InputError
-        If the dispatcher follows a log.
-    PluginError
-        If a plugin fails.
-    """
+    """Return the system, objective and dispatcher of a scenario, seeded as in its run."""
     name = scenario.dispatcher.plugin_name
     # Looked up by name before anything is built, so that the message is about the scenario.
     capabilities = manager.registry().get("dispatcher", name).plugin.capabilities
@@ -304,13 +272,7 @@ class Solved:
 
 
 def answers(problems: Problems, dispatcher: Dispatcher, name: str) -> Iterator[Answer]:
-    """Ask a dispatcher one problem after another, and yield its answers.
-
-    Raises
-    ------
-    DecisionError
-        If the dispatcher fails, or a decision could not be carried out.
-    """
+    """Ask a dispatcher one problem after another, and yield its answers."""
     told = named("dispatcher", dispatcher, name)
     for problem in problems:
         began = perf_counter()
@@ -346,13 +308,6 @@ def solve(
     ----------
     limit
         Largest number of problems; None for all.
-
-    Raises
-    ------
-    InputError
-        If scenarios do not fit the file, have equal names, or a table exists.
-    DecisionError
-        If a dispatcher fails.
     """
     check_names(scenarios)
     for scenario in scenarios:
@@ -377,13 +332,7 @@ def solve(
 
 
 def check_names(scenarios: Sequence[Scenario]) -> None:
-    """Check that scenarios, and so their tables, have different names.
-
-    Raises
-    ------
-    InputError
-        If two have the same name.
-    """
+    """Check that scenarios, and so their tables, have different names."""
     counts = Counter(scenario.name for scenario in scenarios)
     twice = [name for name, count in counts.items() if count > 1]
     if twice:
@@ -392,13 +341,7 @@ def check_names(scenarios: Sequence[Scenario]) -> None:
 
 
 def check_system(instances: InstancesFile, scenario: Scenario) -> None:
-    """Check that a scenario and the problems have the same system.
-
-    Raises
-    ------
-    InputError
-        If they differ.
-    """
+    """Check that a scenario and the problems have the same system."""
     # Compared as two scenarios, so that a difference is shown by its key path, as `hpcsched diff`
     # does.
     recorded = scenario.model_copy(update={"system": instances.header.system})

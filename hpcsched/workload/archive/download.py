@@ -61,13 +61,7 @@ def read_catalogue() -> list[Log]:
 
 
 def find_log(name: str, logs: list[Log], others: Sequence[str] = ()) -> Log:
-    """Return a log by its name, or by the name of its file.
-
-    Raises
-    ------
-    InputError
-        If the name is unknown.
-    """
+    """Return a log by its name, or by the name of its file."""
     for log in logs:
         if name in (log.name, log.file_name):
             return log
@@ -127,12 +121,6 @@ def fetch(
         Seconds without bytes after which the transfer fails.
     progress
         Called with the bytes so far and the total, or None if that is unknown.
-
-    Raises
-    ------
-    InputError
-        If the server cannot be reached or refuses; if the transfer is interrupted (the received
-        part is kept); if the file is damaged or has another hash (the received part is removed).
     """
     if path.exists():
         return _checked(path, sha256)

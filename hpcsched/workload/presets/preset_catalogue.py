@@ -96,13 +96,7 @@ def read_presets() -> Mapping[str, Preset]:
 
 
 def find_preset(name: str) -> Preset:
-    """Return a preset by its name.
-
-    Raises
-    ------
-    ValueError
-        If the name is unknown.
-    """
+    """Return a preset by its name."""
     presets = read_presets()
     if name in presets:
         return presets[name]

@@ -56,11 +56,6 @@ FEDERATED_COMPONENTS = 90_000
 def job_number(job: int) -> int:
     """Return the number of a whole job: itself, or 6000001234567890 for 1234567890.
 
-    Raises
-    ------
-    ValueError
-        If the job is out of range.
-
     Examples
     --------
     >>> job_number(123), job_number(1234567890)
@@ -73,11 +68,6 @@ def job_number(job: int) -> int:
 
 def task_number(job: int, task: int) -> int:
     """Return the number of an array task: `123_4` is 5000000123.
-
-    Raises
-    ------
-    ValueError
-        If the job or task is out of range.
 
     Examples
     --------
@@ -92,13 +82,7 @@ def task_number(job: int, task: int) -> int:
 
 
 def component_number(job: int, component: int) -> int:
-    """Return the number of a component of a heterogeneous job: `123+1` is 5000001000000123.
-
-    Raises
-    ------
-    ValueError
-        If the job or component is out of range.
-    """
+    """Return the number of a component of a heterogeneous job: `123+1` is 5000001000000123."""
     if _is_federated(job, component, FEDERATED_COMPONENTS, "component"):
         return (_FEDERATED_COMPONENTS_FROM + component) * _FEDERATED + job
     if not (0 <= job < JOBS and 0 <= component < COMPONENTS):
@@ -257,24 +241,10 @@ class AccountingLogSource(RecordSource):
 
     @abstractmethod
     def record_of(self, line: bytes) -> Record:
-        """Return the content of a line, and record in `changes` the policies that changed it.
-
-        Raises
-        ------
-        UnusableError
-            If the record gives no job; the reason names the policy.
-        ValueError
-            If the record is malformed.
-        """
+        """Return the content of a line, and record in `changes` the policies that changed it."""
 
     def parse(self, line: bytes) -> Record:
-        """Return the content of a line.
-
-        Raises
-        ------
-        UnusableError
-            If the record gives no job; the reason names the policy.
-        """
+        """Return the content of a line."""
         try:
             record = self.record_of(line)
         except ValueError as error:
@@ -286,13 +256,7 @@ class AccountingLogSource(RecordSource):
         return record.refused_for(UnusableError("duplicate", ran_before))
 
     def number_of(self, number: int, submit_time: int) -> int:
-        """Return the number of a job: its own, or a new one if another job had it years apart.
-
-        Raises
-        ------
-        UnusableError
-            If there is a later record of the job, and the policy takes the last.
-        """
+        """Return the number of a job: its own, or a new one if another job had it years apart."""
         self._number = self._recycled.number(number, submit_time)
         self.changes += ["recycled_number"] * (self._number != number)
         if self._last_ran is not None and self.position < self._last_ran.get(self._number, 0):
@@ -311,11 +275,6 @@ class AccountingLogSource(RecordSource):
             Declared amounts of the whole job, by resource type.
         nodes
             Number of its nodes.
-
-        Raises
-        ------
-        UnusableError
-            If a policy refuses the request.
         """
         asked = {name: amount for name, amount in totals.items() if amount}
         lacking = [name for name in asked if name not in self.system.resource_types]
@@ -351,11 +310,6 @@ class AccountingLogSource(RecordSource):
             The units of a job.
         one_unit_per_node
             Whether each unit needs a node of its own.
-
-        Raises
-        ------
-        UnusableError
-            If the units do not fit on the idle system.
         """
         request = Request(
             found.units,

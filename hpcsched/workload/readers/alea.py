@@ -101,11 +101,6 @@ def numbers_of(line: bytes, seconds: WholeSeconds) -> list[int]:
     ----------
     line
         The record, in UTF-8.
-
-    Raises
-    ------
-    UnusableError
-        If the line is no record.
     """
     fields = line.split()
     if len(fields) != FIELDS:
@@ -165,13 +160,6 @@ def parse_node_request(text: str) -> NodeRequest:
     A request is a list of chunks with `+` between them; a chunk is a number of nodes, the
     processors on each (`ppn`), and properties that the nodes must have (`cl_zewura`) or must not
     have (`^cl_zewura`).
-
-    Raises
-    ------
-    HeterogeneousChunksError
-        If its chunks differ in more than their number of nodes.
-    ValueError
-        If the text is no request.
 
     Examples
     --------

@@ -79,11 +79,6 @@ class BatsimFile:
         Entries of the file beside its jobs, including `profiles`.
     in_doubt
         Whether the job that was yielded last has undecodable bytes.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, is damaged, or is no workload.
     """
 
     def __init__(self, path: Path, encoding: TextEncoding | None = None) -> None:
@@ -324,13 +319,7 @@ class BatsimSource(RecordSource):
         self._sequences: dict[tuple[str, int], _Lasting] = {}
 
     def parse(self, line: Any) -> Record:
-        """Return the content of an object under `jobs`.
-
-        Raises
-        ------
-        UnusableError
-            If the object gives no job; the reason names the policy.
-        """
+        """Return the content of an object under `jobs`."""
         if not isinstance(line, dict):
             raise UnusableError("malformed", "expected an object for a job")
         job_id = self._job_id(line)
@@ -465,13 +454,7 @@ class BatsimSource(RecordSource):
 
 
 def ids_are_numbers(path: Path, encoding: str) -> bool:
-    """Return whether at least half of the jobs of a workload have ids with numbers of their own.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read or is no workload.
-    """
+    """Return whether at least half of the jobs of a workload have ids with numbers of their own."""
     jobs = [job for _, job in BatsimFile(path, TextEncoding(encoding)).records()]
     ids = (job.get("id") for job in jobs if isinstance(job, dict))
     found = (_NUMBER_IN_ID.fullmatch(str(one)) for one in ids)

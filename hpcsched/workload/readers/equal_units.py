@@ -53,13 +53,7 @@ def on_nodes(amounts: Mapping[str, int], nodes: int) -> EqualUnits:
 
 
 def smallest(amounts: Mapping[str, int]) -> EqualUnits:
-    """Return the largest possible number of equal units: 8 cores and 2 GPUs make 2 units.
-
-    Raises
-    ------
-    ValueError
-        If nothing but memory is requested.
-    """
+    """Return the largest possible number of equal units: 8 cores and 2 GPUs make 2 units."""
     return _shared(amounts, _common(amounts))
 
 
@@ -75,11 +69,6 @@ def largest_on_a_node(amounts: Mapping[str, int], system: System) -> EqualUnits:
         Declared amounts of the whole job.
     system
         The system.
-
-    Raises
-    ------
-    ValueError
-        If nothing but memory is requested.
     """
     common = _common(amounts)
     group = max(range(len(system.groups)), key=lambda k: system.groups[k].count)
@@ -133,11 +122,6 @@ def whole_nodes(processors: int, per_node: int) -> tuple[int, int]:
         Number of requested processors, at least 1.
     per_node
         Number of processors of a node, at least 1.
-
-    Returns
-    -------
-    tuple
-        Number of units, and processors of each.
 
     Examples
     --------

@@ -318,13 +318,7 @@ class LogSource(ABC):
         return columns
 
     def jobs(self) -> Iterator[TracedJob]:
-        """Yield the jobs in order of submission.
-
-        Raises
-        ------
-        InputError
-            At the first record that a policy calls an error.
-        """
+        """Yield the jobs in order of submission."""
         from hpcsched.workload.job_batches import RequestNumbers, records_of  # noqa: PLC0415
 
         # Counted job by job: whoever takes the first ones only has the account of these.
@@ -338,13 +332,7 @@ class LogSource(ABC):
         self.finished = True
 
     def job_columns(self, numbers: "RequestNumbers") -> "Iterator[JobColumns]":
-        """Yield the jobs as columns, in batches.
-
-        Raises
-        ------
-        InputError
-            As in `jobs`, after the jobs before the error.
-        """
+        """Yield the jobs as columns, in batches."""
         for columns, records, last in self._batches(numbers):
             fault = None
             try:
@@ -644,13 +632,7 @@ def _in_order(batches: Sequence[_Batch], most: int | None) -> _Batch:
 
 
 def check_types(system: System, names: Iterable[str], path: Path, key: str, hint: str = "") -> None:
-    """Check that the system has some resource types.
-
-    Raises
-    ------
-    InputError
-        If no node group has one of them.
-    """
+    """Check that the system has some resource types."""
     unknown = [name for name in names if name not in system.resource_types]
     if unknown:
         message = (
@@ -661,13 +643,7 @@ def check_types(system: System, names: Iterable[str], path: Path, key: str, hint
 
 
 def check_draws(system: System, names: Iterable[str], path: Path, key: str) -> set[str]:
-    """Return the names of shared resources, after a check that records may request some of them.
-
-    Raises
-    ------
-    InputError
-        If jobs draw from one of them by a model.
-    """
+    """Return the names of shared resources, after a check that records may request some of them."""
     draws = {resource.name: resource.draw for resource in system.shared_resources}
     modelled = [name for name in names if name in draws and not draws[name].traced]
     if modelled:

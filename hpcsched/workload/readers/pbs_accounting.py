@@ -73,11 +73,6 @@ def parse_select(text: str, resources: frozenset[str]) -> list[Chunk]:
         The request.
     resources
         Resources to read; other entries, such as `mpiprocs` or `host`, are ignored.
-
-    Raises
-    ------
-    ValueError
-        If the text is no request.
     """
     return [_chunk(part, resources, cores="ncpus", names=False) for part in text.split("+")]
 
@@ -94,11 +89,6 @@ def parse_nodes(text: str, resources: frozenset[str]) -> list[Chunk]:
         The request.
     resources
         Resources to read, by the names of PBS Professional.
-
-    Raises
-    ------
-    ValueError
-        If the text is no request.
     """
     # What follows '#' is about the whole request, such as '#excl'.
     body = text.partition("#")[0]
@@ -135,11 +125,6 @@ def _chunk(text: str, resources: frozenset[str], *, cores: str, names: bool) -> 
 def parse_size(text: str) -> int:
     """Return a size such as `16gb`, `4000kb` or `512` (bytes) in bytes; `w` is for words.
 
-    Raises
-    ------
-    ValueError
-        If the text is not a size, or the size is over 2⁵³ bytes.
-
     Examples
     --------
     >>> parse_size("16gb"), parse_size("1kw")
@@ -155,13 +140,7 @@ def parse_size(text: str) -> int:
 
 
 def parse_time(text: str) -> int | Fraction:
-    """Return a time such as `12:00:00`, `1:00:00:00` (a day), `3600` or `0.5` in seconds.
-
-    Raises
-    ------
-    ValueError
-        If the text is not a time.
-    """
+    """Return a time such as `12:00:00`, `1:00:00:00` (a day), `3600` or `0.5` in seconds."""
     if not _TIME.fullmatch(text):
         raise ValueError(f"expected a time such as 12:00:00, found {text!r}")
     whole, _, rest = text.partition(".")
@@ -201,13 +180,6 @@ def parse_end(line: bytes) -> EndRecord:
     ----------
     line
         The line, in UTF-8.
-
-    Raises
-    ------
-    SetAsideError
-        If the record has another type (`record_Q`, …), or is of a whole array (`whole_array`).
-    UnusableError
-        If the line is no record.
     """
     # At most three splits: attributes may contain semicolons.
     fields = _text(line).split(";", 3)
@@ -415,13 +387,7 @@ class PbsAccountingSource(AccountingLogSource):
         return count, {name: amount * count for name, amount in each.items()}
 
     def _one_chunk(self, chunks: list[Chunk]) -> Chunk:
-        """Return the chunk that a job requests repeatedly.
-
-        Raises
-        ------
-        UnusableError
-            If the chunks differ and the policy does not take the largest.
-        """
+        """Return the chunk that a job requests repeatedly."""
         count = sum(chunk.number for chunk in chunks)
         if len({tuple(sorted(chunk.amounts.items())) for chunk in chunks}) > 1:
             if self._params.unlike_chunks != "largest":

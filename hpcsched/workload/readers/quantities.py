@@ -17,16 +17,6 @@ _FLOAT_CHARACTERS = frozenset("0123456789+-.eE")
 def whole_number(value: object) -> int:
     """Return a whole number given as int, as float (`4.0`) or as text.
 
-    Returns
-    -------
-    int
-        The number; -1 for any negative number, which means not given.
-
-    Raises
-    ------
-    ValueError
-        If the value is anything else, or above 2⁵³.
-
     Examples
     --------
     >>> whole_number("4.0"), whole_number(-7)
@@ -72,13 +62,6 @@ class WholeSeconds:
         ----------
         factor
             Seconds in its unit: 1/1000 for milliseconds.
-
-        Raises
-        ------
-        UnusableError
-            If the policy does not round a fraction of a second.
-        ValueError
-            If the value is no number, or above 2⁵³.
         """
         return self._whole(value, factor, math.floor)
 
@@ -118,16 +101,6 @@ class WholeSeconds:
 def scaled(value: object, factor: Fraction) -> int:
     """Return a number × a factor, rounded up.
 
-    Returns
-    -------
-    int
-        The product; -1 for any negative number, which means not given.
-
-    Raises
-    ------
-    ValueError
-        If the value is no number, or the product is above 2⁵³.
-
     Examples
     --------
     >>> scaled("1.5", Fraction(60)), scaled(50, Fraction(1, 100)), scaled(-1, Fraction(1, 1000))
@@ -140,11 +113,6 @@ def scaled(value: object, factor: Fraction) -> int:
 
 def exact_number(value: object) -> int | Fraction:
     """Return a number as it is written, so that sums of decimals are exact.
-
-    Raises
-    ------
-    ValueError
-        If the value is no finite number.
 
     Examples
     --------
@@ -252,11 +220,6 @@ def iso_instant(text: str, zone: tzinfo | None) -> int | Fraction:
         An ISO 8601 time.
     zone
         Zone of times without an offset; None: there must be an offset.
-
-    Raises
-    ------
-    ValueError
-        If the text is no such time.
     """
     try:
         moment = datetime.fromisoformat(text.strip())
@@ -266,13 +229,7 @@ def iso_instant(text: str, zone: tzinfo | None) -> int | Fraction:
 
 
 def wall_instant(wall: WallTime, zone: tzinfo | None) -> int | Fraction:
-    """Return the Unix time at which clocks in a zone show a local time; otherwise as `iso_instant`.
-
-    Raises
-    ------
-    ValueError
-        If the zone is None, or the year is not from 1 to 9999.
-    """
+    """Return the Unix time at which clocks in a zone show a local time; see `iso_instant`."""
     try:
         moment = _NAIVE_EPOCH + timedelta(seconds=wall.seconds // 1)
     except OverflowError:

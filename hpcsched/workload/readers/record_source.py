@@ -104,11 +104,6 @@ class RecordSource(LogSource):
         ----------
         line
             A record as `records` yields it, such as bytes of a line.
-
-        Raises
-        ------
-        UnusableError
-            If the record gives no job; the reason names the policy.
         """
 
     def note_submission(self, submit_time: int) -> None:

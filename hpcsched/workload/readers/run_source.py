@@ -117,13 +117,7 @@ class RunSource:
         return self._waits
 
     def jobs(self) -> Iterator[TracedJob]:
-        """Yield the jobs by submit time and number.
-
-        Raises
-        ------
-        InputError
-            If the file is damaged, or the run had another system.
-        """
+        """Yield the jobs by submit time and number."""
         self.account = TraceAccount()
         bounds = TimeBounds()
         for row in self._rows():

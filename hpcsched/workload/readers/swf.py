@@ -327,13 +327,7 @@ class SwfSource(LineSource):
         return b"_" in line and any(b"_" in field for field in line.split()[: self.number_count])
 
     def odd_numbers(self, line: bytes) -> list[int]:
-        """Return the used numbers of a record.
-
-        Raises
-        ------
-        UnusableError
-            If the line is no record.
-        """
+        """Return the used numbers of a record."""
         fields = line.split()
         if len(fields) != self.field_count:
             raise UnusableError(

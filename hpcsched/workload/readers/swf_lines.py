@@ -84,11 +84,6 @@ class SwfLines:
         """Yield the number and text of every line that is neither blank nor a comment.
 
         Lines come without their end.
-
-        Raises
-        ------
-        InputError
-            If the file cannot be read or is damaged.
         """
         for first, text in self.blocks():
             for number, line in enumerate(text.split(b"\n"), first):
@@ -96,13 +91,7 @@ class SwfLines:
                     yield number, line
 
     def blocks(self) -> Generator[tuple[int, bytes], None, None]:
-        """Yield whole lines, block by block, each with the number of its first line.
-
-        Raises
-        ------
-        InputError
-            If the file cannot be read or is damaged.
-        """
+        """Yield whole lines, block by block, each with the number of its first line."""
         number = 1
         self._in_header, self._commented, self._odd = True, 0, 0
         self.comments = []
@@ -194,11 +183,6 @@ def whole_numbers(
     ----------
     used
         The fields to read, from 0.
-
-    Raises
-    ------
-    UnusableError
-        If a field is no number, or a policy refuses its fraction.
     """
     found = []
     field = b""
@@ -371,13 +355,7 @@ class LineSource(LogSource):
 
     @abstractmethod
     def odd_numbers(self, line: bytes) -> Sequence[int]:
-        """Return the numbers of a line that has others than digits, or the first of them.
-
-        Raises
-        ------
-        UnusableError
-            If the line is no record.
-        """
+        """Return the numbers of a line that has others than digits, or the first of them."""
 
     @abstractmethod
     def scan(self, lines: Lines) -> Block:

@@ -75,13 +75,7 @@ class TableAmounts:
         self._shared: dict[tuple[tuple[int, ...], int], EqualUnits] = {}
 
     def units_of(self, values: Sequence[Any], units: int) -> EqualUnits:
-        """Return the units of a row's job.
-
-        Raises
-        ------
-        UnusableError
-            If an amount is missing or no number, or cannot be shared equally and a policy refuses.
-        """
+        """Return the units of a row's job."""
         factors = iter(values[len(self.by_type) :])
         amounts = tuple(
             self._amount(value, asked, next(factors) if asked.times is not None else 1)
@@ -218,13 +212,7 @@ class TableSource(RecordSource):
         return self._rows.files
 
     def parse(self, line: Any) -> Record:
-        """Return the content of a row.
-
-        Raises
-        ------
-        UnusableError
-            If the row gives no job; the reason names the policy.
-        """
+        """Return the content of a row."""
         values = self._rows.values(line)
         row = dict(zip(self._fields, values, strict=False))
         ended = self._params.not_ended

@@ -90,11 +90,6 @@ def open_rows(
         Encoding of a CSV file; UTF-8 if not given.
     names
         Names of the columns of a CSV file without a header; None: its first line has them.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read or is no table.
     """
     try:
         with open_file(path) as file:
@@ -174,13 +169,7 @@ class CsvRows:
             yield from islice(lines, self._headers, None)
 
     def values(self, record: bytes) -> Sequence[str]:
-        """Return the selected values of a line.
-
-        Raises
-        ------
-        UnusableError
-            If the line is no row.
-        """
+        """Return the selected values of a line."""
         fields = self._split(record)
         if len(fields) != len(self.names):
             raise UnusableError(
@@ -219,11 +208,6 @@ class EuroraRows:
     ----------
     encoding
         Its encoding; UTF-8 if not given.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read or is no such log.
     """
 
     comments: Sequence[str] = ()
@@ -259,13 +243,7 @@ class EuroraRows:
         return self._table.records()
 
     def values(self, record: Any) -> Sequence[Any]:
-        """Return the selected values of a line.
-
-        Raises
-        ------
-        UnusableError
-            If the line is no row, or its nodes and its requested time cannot be read.
-        """
+        """Return the selected values of a line."""
         row = dict(zip(self._table.names, self._table.values(record), strict=True))
         nodes, unit = _parts(row[USED])
         derived = {
@@ -319,11 +297,6 @@ class PhillyRows:
     The log is a list of jobs with their attempts. As in the notebook of the traces
     (https://github.com/msr-fiddle/philly-traces), a job starts with its first attempt, ends with
     its last, and has the GPUs of its first.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read or is no such log.
     """
 
     comments: Sequence[str] = ()
@@ -357,13 +330,7 @@ class PhillyRows:
             yield self._read, job
 
     def values(self, record: Any) -> Sequence[Any]:
-        """Return the selected values of a job.
-
-        Raises
-        ------
-        UnusableError
-            If the object is no job.
-        """
+        """Return the selected values of a job."""
         try:
             found = _columns(record)
         except (KeyError, TypeError, AttributeError):
@@ -414,13 +381,7 @@ _TABLES = (".csv", *(f".csv{ending}" for ending in ENDINGS), ".parquet")
 
 
 def rows_of(params: "TableParams", encoding: TextEncoding) -> Rows:
-    """Return the rows of a table.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read or is no table.
-    """
+    """Return the rows of a table."""
     path = Path(params.path)
 
     def read(file: Path) -> Rows:
@@ -434,13 +395,7 @@ def rows_of(params: "TableParams", encoding: TextEncoding) -> Rows:
 
 
 def table_files(folder: Path) -> list[Path]:
-    """Return the tables in a folder and the folders within, in the order of their paths.
-
-    Raises
-    ------
-    InputError
-        If there are none.
-    """
+    """Return the tables in a folder and the folders within, in the order of their paths."""
     found = [
         path
         for path in sorted(folder.rglob("*"))
@@ -462,11 +417,6 @@ class FolderRows:
     ----------
     path
         The file that is being read, to which the numbers of rows refer.
-
-    Raises
-    ------
-    InputError
-        If it holds no tables, or they cannot be read.
     """
 
     def __init__(self, folder: Path, read: Callable[[Path], Rows]) -> None:
@@ -491,13 +441,7 @@ class FolderRows:
         self._wanted = names
 
     def records(self) -> Generator[tuple[int, Any], None, None]:
-        """Yield the number, within its file, and the content of each row.
-
-        Raises
-        ------
-        InputError
-            If a file cannot be read, or lacks a column that the first one has.
-        """
+        """Yield the number, within its file, and the content of each row."""
         for file in self.files:
             self.path, self._current = file, self._read(file)
             lacking = [name for name in self._wanted if name not in self._current.names]

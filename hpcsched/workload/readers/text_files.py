@@ -109,13 +109,7 @@ ENDINGS = (".gz", ".xz", ".bz2", ".zst")
 
 
 def unpacked(raw: IO[bytes]) -> io.BufferedIOBase:
-    """Return the bytes of a file, unpacked if it is compressed.
-
-    Raises
-    ------
-    InputError
-        If it is a zip archive, which may hold several files.
-    """
+    """Return the bytes of a file, unpacked if it is compressed."""
     # By content, not by name: downloads are often renamed.
     beginning = raw.read(6)
     raw.seek(0)
@@ -138,11 +132,6 @@ def whole_text(stream: io.BufferedIOBase, first: bytes, path: str) -> bytes:
     ----------
     first
         First character of the text that is not blank.
-
-    Raises
-    ------
-    InputError
-        If the text has more than 512 MiB.
     """
     begun = stream.read(_LOOKED_AT)
     if not begun.removeprefix(codecs.BOM_UTF8).lstrip().startswith(first):
@@ -204,11 +193,6 @@ class TextEncoding:
         """Return the bytes of a file, plain or compressed, with line feeds as the ends of lines.
 
         The bytes are UTF-8 if the encoding does not extend ASCII, as UTF-16 does not.
-
-        Raises
-        ------
-        InputError
-            If it is an archive of files.
         """
         stream = unpacked(raw)
         if self._recodes:
@@ -222,13 +206,7 @@ class TextEncoding:
         return stream
 
     def without_mark(self, line: bytes, path: Path) -> bytes:
-        """Return the first line of a file without the mark that says UTF-8.
-
-        Raises
-        ------
-        InputError
-            If the mark says UTF-16, which is not the encoding.
-        """
+        """Return the first line of a file without the mark that says UTF-8."""
         if line.startswith(_UTF_16) and not self._recodes:
             message = (
                 f"expected lines of {self._name} text, found UTF-16; 'encoding: utf-16' of the"
@@ -238,13 +216,7 @@ class TextEncoding:
         return line.removeprefix(codecs.BOM_UTF8)
 
     def utf8(self, line: bytes) -> bytes:
-        """Return a line of the stream in UTF-8.
-
-        Raises
-        ------
-        UnusableError
-            If bytes are not of the encoding and the policy does not replace them.
-        """
+        """Return a line of the stream in UTF-8."""
         if line.isascii():
             return line
         try:
@@ -258,13 +230,7 @@ class TextEncoding:
         return text.encode()
 
     def refuse(self, found: str) -> None:
-        """Note that bytes of a record are replaced.
-
-        Raises
-        ------
-        UnusableError
-            If the policy does not replace them.
-        """
+        """Note that bytes of a record are replaced."""
         if self.policy != "replace":
             raise UnusableError(
                 "undecodable",
@@ -274,13 +240,7 @@ class TextEncoding:
         self.replaced = True
 
     def header(self, line: bytes, place: Place) -> bytes:
-        """Return a line of a header, without which no record can be read, in UTF-8.
-
-        Raises
-        ------
-        InputError
-            If bytes are not of the encoding and the policy does not replace them.
-        """
+        """Return a line of a header, without which no record can be read, in UTF-8."""
         try:
             return self.utf8(line)
         except UnusableError as error:
@@ -385,13 +345,7 @@ class TextLines:
 
     @property
     def files(self) -> Sequence[Path]:
-        """Files to read; a path that is no folder is one file, existing or not.
-
-        Raises
-        ------
-        InputError
-            If a folder cannot be listed or has no files.
-        """
+        """Files to read; a path that is no folder is one file, existing or not."""
         if not self._given.is_dir():
             return [self._given]
         try:
@@ -415,14 +369,7 @@ class TextLines:
         return min(1.0, (self._bytes_before + here) / whole) if whole else 1.0
 
     def records(self) -> Generator[tuple[int, bytes], None, None]:
-        """Yield the number, within its file, and the text of every line that is not blank.
-
-        Raises
-        ------
-        InputError
-            If a file cannot be read, is damaged, or is no text (lines without end, UTF-16 that
-            is not the encoding).
-        """
+        """Yield the number, within its file, and the text of every line that is not blank."""
         self._bytes_before, self._raw = 0, None
         for file in self.files:
             if self._raw is not None:

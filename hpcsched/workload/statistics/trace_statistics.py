@@ -641,11 +641,6 @@ def trace_statistics(
     ----------
     class_bounds
         Ascending run times, in seconds.
-
-    Raises
-    ------
-    InputError
-        If the trace cannot be used.
     """
     jobs = source.jobs()
     first = next(jobs, None)  # the header has been read then

@@ -244,13 +244,7 @@ class EuroraLikeParams(WindowParams):
     summary="synthetic: stands in for the log of Eurora, with cores, memory, GPUs and MICs",
 )
 def make_eurora_like(params: EuroraLikeParams, context: Context) -> SyntheticSource:
-    """Make the source.
-
-    Raises
-    ------
-    InputError
-        If the system lacks a resource type of the jobs.
-    """
+    """Make the source."""
     system, seed = context.system, context.seed
     requests = [[_request(system, kind.accelerator, s) for s in kind.shapes] for kind in KINDS]
     return SyntheticSource(

@@ -103,12 +103,6 @@ class RequestedTimes:
         ----------
         run_time
             Run time in seconds.
-
-        Returns
-        -------
-        tuple
-            Run time and requested time. A run time near the requested time changes by at most the
-            width of a bin.
         """
         k = bisect_left(self._bins, bin_of(run_time))
         return self._classes[min(k, len(self._classes) - 1)].draw(draws, run_time)

@@ -189,13 +189,7 @@ class KitLikeParams(WindowParams):
     summary="synthetic: stands in for the log of KIT's ForHLR II, most jobs on whole nodes",
 )
 def make_kit_like(params: KitLikeParams, context: Context) -> SyntheticSource:
-    """Make the source.
-
-    Raises
-    ------
-    InputError
-        If the system lacks a resource type of the jobs.
-    """
+    """Make the source."""
     system, seed = context.system, context.seed
     requests = [
         checked_request(

@@ -197,13 +197,7 @@ class Lublin99Params(Params):
     summary="synthetic: the model of rigid jobs of Lublin and Feitelson, 2003",
 )
 def make_lublin99(params: Lublin99Params, context: Context) -> SyntheticSource:
-    """Make the source.
-
-    Raises
-    ------
-    InputError
-        If the system lacks a resource type of the jobs.
-    """
+    """Make the source."""
     unit = params.unit or {"core": 1}
     request = checked_request(context.system, unit, "the trace source 'lublin99'")
     seed = context.seed

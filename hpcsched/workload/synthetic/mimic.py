@@ -131,13 +131,7 @@ class MimicParams(Params):
     summary="synthetic: any number of jobs like those of another trace",
 )
 def make_mimic(params: MimicParams, context: Context) -> "MimicSource":
-    """Make the source.
-
-    Raises
-    ------
-    InputError
-        If the system lacks a resource type, or the original cannot be used.
-    """
+    """Make the source."""
     system = context.system
     performance = params.performance
     if performance is None:

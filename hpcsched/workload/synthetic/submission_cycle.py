@@ -62,13 +62,7 @@ class SlotWalk:
         return self._paid / self._price if self._price else 0.0
 
     def pay(self, points: float) -> float:
-        """Advance to the next submission.
-
-        Returns
-        -------
-        float
-            Time of the submission, in slots.
-        """
+        """Advance to the next submission."""
         left = self._paid + points
         # A slot of price 0 is passed for nothing.
         while left >= self._price:
@@ -263,12 +257,6 @@ class Pace:
         ----------
         share
             Part of it that has passed, from 0 to 1.
-
-        Returns
-        -------
-        float
-            1: as in the log; below 1: too few jobs so far. Months that the log has not do not
-            count.
         """
         now = self._requires(number) * share
         kinds = self._kinds(number)

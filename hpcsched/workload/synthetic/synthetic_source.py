@@ -65,11 +65,6 @@ def checked_request(system: System, amounts: Mapping[str, int], whose: str) -> t
     ----------
     amounts
         Declared amounts by resource type.
-
-    Raises
-    ------
-    InputError
-        If the system lacks a resource type.
     """
     lacking = [name for name in amounts if name not in system.resource_types]
     if lacking:

@@ -80,13 +80,7 @@ class Window:
         self._params = params
 
     def apply(self, jobs: Iterator[TracedJob], account: TransformAccount) -> Iterator[TracedJob]:
-        """Yield the jobs of the window.
-
-        Raises
-        ------
-        InputError
-            If a date is given and the trace has none.
-        """
+        """Yield the jobs of the window."""
         first = next(jobs, None)
         if first is None:
             return
@@ -223,13 +217,7 @@ class WithoutFlurries:
         self._params = params
 
     def apply(self, jobs: Iterator[TracedJob], account: TransformAccount) -> Iterator[TracedJob]:
-        """Yield the jobs outside flurries.
-
-        Raises
-        ------
-        InputError
-            If a date is given and the trace has none.
-        """
+        """Yield the jobs outside flurries."""
         params = self._params
         if params.flurries:
             jobs = _without_listed(params.flurries, jobs, account)

@@ -79,13 +79,7 @@ MEANINGS = (
 
 
 def mode_of(formulation: Formulation) -> PostponeMode:
-    """Return the mode of the search for a formulation, see `PostponeMode`.
-
-    Raises
-    ------
-    InputError
-        If one of its functions is not known, or one is absent that gives the others their meaning.
-    """
+    """Return the mode of the search for a formulation, see `PostponeMode`."""
     meaning = next((one for one in MEANINGS if formulation.placing in one.placings), None)
     if meaning is None:
         raise _refused(formulation, f"does not know the variables {_name(formulation.placing)}")
