@@ -76,9 +76,8 @@ bench: $(VENV)/installed-dev ## Measure speed and memory, as ratios; see benchma
 SANITIZED := build/sanitize
 SITE := import sysconfig; print(sysconfig.get_path("purelib"))
 
-# Leaks are not looked for: Python itself keeps what it has at its end. Of other distributions only
-# the dependencies are there, so that no plugin of theirs can be loaded.
-CHECKED = HPCSCHED_EXTERNAL_PLUGINS=0 LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)" \
+# Leaks are not looked for: Python itself keeps what it has at its end.
+CHECKED = LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)" \
   ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc $(SANITIZED)/bin/python
 
 $(SANITIZED)/installed: $(VENV)/installed-dev
@@ -86,6 +85,7 @@ $(SANITIZED)/installed: $(VENV)/installed-dev
 	$(BIN)/python -c '$(SITE)' > $$($(SANITIZED)/bin/python -c '$(SITE)')/dependencies.pth
 	$(SANITIZED)/bin/pip install --quiet --no-deps --no-build-isolation --editable . \
 	  --config-settings cmake.define.SANITIZE=ON --config-settings build-dir=$(SANITIZED)/cmake
+	$(SANITIZED)/bin/pip install --quiet --no-deps --no-build-isolation --editable plugins/hpcsched-slurm
 	touch $@
 
 sanitize: $(SANITIZED)/installed ## Tests of the compiled core, with ASan and UBSan in it
