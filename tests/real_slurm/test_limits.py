@@ -66,7 +66,7 @@ def ways(slurm: SlurmCluster) -> list[Any]:
 
 def test_one_reading(limited: SlurmCluster) -> None:
     """Slurmrestd and the commands tell the same limits and licences."""
-    policy_reading, licenses = plugin_module("policies"), plugin_module("licenses")
+    policy_reading, licenses = plugin_module("policy_reading"), plugin_module("licenses")
     partition_limits = plugin_module("partition_limits")
     found = []
     for calls in ways(limited):
