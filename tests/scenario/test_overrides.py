@@ -73,7 +73,7 @@ def test_a_wrong_parameter_of_a_bare_name_is_placed_at_the_override(tmp_path: Pa
         ("a..b=3", "bad-override", "", "'a..b' is not a key path"),
         ("name.x=3", "bad-override", "", "name is 'small' and not a mapping"),
         ("system.groups[1].count=3", "bad-override", "", "system.groups has 1 items"),
-        ("system.groups.node.count=3", "bad-override", "", "system.groups is a list"),
+        ("system.groups.other.count=3", "bad-override", "", "one of the names node"),
         ("system[0]=3", "bad-override", "", "system is a mapping"),
         ("seed=[", "syntax", "seed", "not valid YAML"),
         ("seed=010", "bad-value", "seed", "leading zero"),
