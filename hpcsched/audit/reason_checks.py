@@ -87,7 +87,7 @@ class ReasonDetails:
         self._promises: dict[int, str] = {}
 
     def may_be(self, row: ReasonRow) -> bool:
-        """Return True if the detail of a row whose job is in the trace can be as it is."""
+        """Return whether a row's detail agrees with the trace, the limits and earlier promises."""
         if row.kind in ("dependency", "outage", "limit", "in_order", "backfilled", "planned", None):
             # A job that was not shown to the dispatcher gets another promise, and one that started
             # and lost a node.

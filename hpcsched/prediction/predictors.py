@@ -1,5 +1,6 @@
 """Built-in predictors: requested and real run times, and run times of earlier jobs."""
 
+from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Hashable, Iterator
 from fractions import Fraction
@@ -80,11 +81,12 @@ class Actual:
         """Learn nothing."""
 
 
-class _ByRules:
+class _ByRules(ABC):
     """Predictor that names the rule behind each prediction."""
 
+    @abstractmethod
     def predict_by(self, job: Job) -> Prediction:
-        raise NotImplementedError
+        """Return the prediction with its rule."""
 
     def predict(self, job: Job) -> int:
         """Return the predicted run time, in seconds."""

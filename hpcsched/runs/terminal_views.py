@@ -35,7 +35,7 @@ class TerminalConsole(Console):
         super().__init__(file=for_drawing(stream), markup=False, emoji=False, highlight=False)
 
     def render_str(self, text: str, **options: Any) -> Text:
-        """Return text as it is drawn: here its width is that of what is shown."""
+        """Return text with the width that it has on the screen."""
         return super().render_str(visible(text), **options)
 
     def render(

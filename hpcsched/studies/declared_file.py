@@ -46,7 +46,7 @@ class DeclaredSetting(Setting):
 def declared_setting(
     places: Positions, text: str, value: Any, at: KeyPath, key: KeyPath | None = None
 ) -> DeclaredSetting:
-    """Return the setting of a key path, told at the key `key` of the file, by default `at`."""
+    """Return the setting of a key path; faults point at `key` of the file, by default at `at`."""
     source = places.place(at if key is None else key, on_key=True)
     return DeclaredSetting(parse_key_path(text), value, source, at, places)
 

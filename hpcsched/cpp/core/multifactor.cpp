@@ -77,9 +77,10 @@ void Multifactor::begin(int64_t now)
         const int64_t span = half_lives_an_epoch * *settings_.half_life;
         const int64_t epochs = now / span - epoch_ / span;
         epoch_ += epochs * span;
-        if (epochs != 0)
-            for (User& user : users_)
-                user.ended = std::ldexp(user.ended, -half_lives_an_epoch * static_cast<int>(epochs));
+        // After a few epochs nothing is left of any usage.
+        const int gone = half_lives_an_epoch * static_cast<int>(std::min<int64_t>(epochs, 10));
+        if (gone != 0)
+            for (User& user : users_) user.ended = std::ldexp(user.ended, -gone);
     }
     if (began_) return;
     began_ = true;

@@ -51,7 +51,7 @@ class ArrivalOrder:
 
 
 def sorted_queue(order: QueueOrder, problem: DispatchingProblem) -> Sequence[WaitingJob]:
-    """Return the queue in an order; that of a third party's plugin is checked."""
+    """Return the queue in an order, after a check of the orders of third parties."""
     queue = order.sort(problem)
     if is_third_party(order):
         fault = order_fault(problem, queue)

@@ -1,4 +1,4 @@
-"""The tables of a comparison but that of metrics: over jobs, time, rounds, seeds and ranks."""
+"""Tables of a comparison beside the metrics: over jobs, time, rounds, seeds and ranks."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping

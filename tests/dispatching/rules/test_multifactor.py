@@ -456,3 +456,12 @@ def test_usage_before_the_first_job() -> None:
     assert factors_at(3600, (run,)) == [round(2 / 3, 6), round(1 / 3, 6), 1.0]
     at = {one.user: used * 10 / job.demand for one, used in order.usage(3600, (run,)).items()}
     assert at == {1: pytest.approx(1500), 2: pytest.approx(3000 / log(2)), 3: 0}
+
+
+def test_usage_of_a_long_time_ago_is_forgotten() -> None:
+    """After 10^12 half-lives nothing is left, and later usage counts as ever."""
+    order = without_history(1)
+    order.job_ended(running(1, 1, 0, 3), 10)
+    later = 10**12
+    runs = [running(2, 2, later - 1, 4)]
+    assert usage_of(order, later, runs) == {2: pytest.approx(4 * 0.5 / log(2))}
