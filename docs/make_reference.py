@@ -1,8 +1,9 @@
-"""Writes what follows from the code in the reference pages and in `experiments.md`.
+"""Parts of the reference that follow from the code: keys, plugins, commands, hooks, columns.
 
-It is about keys, plugins, rules, commands, hooks and columns, and stands between
-`<!-- begin NAME -->` and `<!-- end NAME -->`; the rest of a page is written by hand. Of other
-distributions it has what hpcsched-slurm brings.
+They stand between `<!-- begin NAME -->` and `<!-- end NAME -->`; the rest of a page is written by
+hand. Those of `PAGES` are kept with the page, and written anew by this program. Long ones are left
+empty where pages are kept, and filled when the site is built. Of other distributions they have what
+hpcsched-slurm brings.
 
 Usage: `python docs/make_reference.py`
 """
@@ -11,6 +12,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
@@ -33,11 +35,15 @@ from hpcsched.studies.experiment import ExperimentDeclaration
 from hpcsched.workload.job_columns import Column
 from hpcsched.workload.presets.preset_catalogue import read_presets
 
-NAMES = (
-    *("scenario.md", "plugin-parameters.md", "experiments.md", "cli.md", "hooks.md"),
-    *("plugin-types.md", "results.md", "known-data.md", "develop/commands.md"),
-)
-PAGES = [Path(__file__).parent / name for name in NAMES]
+PAGES = [
+    Path(__file__).parent / name
+    for name in (
+        *("scenario.md", "experiments.md", "results.md", "known-data.md"),
+        "develop/commands.md",
+    )
+]
+"""Pages whose parts are kept."""
+
 REGION = re.compile(r"(<!-- begin ([\w-]+) -->\n).*?(<!-- end \2 -->)", re.DOTALL)
 PLUGIN_KINDS = (
     "trace_source",
@@ -55,13 +61,19 @@ PLUGIN_KINDS = (
 
 
 def make_page(page: str) -> str:
-    """Return the page with all of its tables written anew."""
-    tables = make_tables(build_registry(external=["hpcsched-slurm"]))
-    return REGION.sub(lambda found: f"{found[1]}\n{tables[found[2]]}\n\n{found[3]}", page)
+    """Return the text of a page with its parts from the code; those of experiments stay."""
+    if not REGION.search(page):
+        return page
+    parts = make_tables()
+    return REGION.sub(
+        lambda old: f"{old[1]}\n{parts[old[2]]}\n\n{old[3]}" if old[2] in parts else old[0], page
+    )
 
 
-def make_tables(registry: Registry) -> dict[str, str]:
-    """Return every table of the pages by its name."""
+@cache
+def make_tables() -> dict[str, str]:
+    """Return every part of the pages by its name."""
+    registry = build_registry(external=["hpcsched-slurm"])
     scenario = scenario_model(registry)
     blocks = {
         name: scenario.model_fields[name].annotation for name in ("system", "simulation", "metrics")

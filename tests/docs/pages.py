@@ -18,9 +18,13 @@ A comment before a block, which readers do not see, says what cannot be guessed:
 """
 
 import re
+import sys
 import textwrap
 from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -87,9 +91,22 @@ def blocks(page: Path) -> list[Block]:
     return found
 
 
+@cache
+def make_reference() -> ModuleType:
+    """The program that makes the parts of the reference that follow from the code."""
+    sys.path.insert(0, str(DOCS))
+    try:
+        return import_module("make_reference")
+    finally:
+        sys.path.remove(str(DOCS))
+
+
 def anchors(page: Path) -> set[str]:
     """Return what a link to a heading of a page may end in, after `#`."""
-    headings = _HEADING.findall(without_blocks(page))
+    text = page.read_text(encoding="utf-8")
+    if page in SITE:
+        text = make_reference().make_page(text)
+    headings = _HEADING.findall(_FENCED.sub("", text))
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
