@@ -7,9 +7,6 @@ from tempfile import NamedTemporaryFile
 
 from hpcsched.errors import Finding, InputError, Place, flag
 
-NOT_OURS: set[Path] = set()
-"""Absolute paths of folders that the process writes from which this one was forked."""
-
 
 def unfinished_of(path: Path) -> Path:
     """Return the path beside a file at which it is written before it replaces the old one."""
@@ -24,9 +21,6 @@ def replacing(path: Path, *, force: bool = True) -> Iterator[Path]:
 
     Raises InputError if `path` exists, or writing or moving the file fails, as on a full disk.
     """
-    if path.parent.absolute() in NOT_OURS:
-        message = "it is written by the process from which this one was forked"
-        raise problem("in-use", path, message)
     check_target(path, force=force)
     # A link stays one. In the target's folder, as a rename between file systems is a copy that can
     # be seen half done.

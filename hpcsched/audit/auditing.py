@@ -28,7 +28,6 @@ from hpcsched.runs.files import (
 from hpcsched.runs.manifest import ON_A_CLUSTER, keeps_answers, package_versions
 from hpcsched.runs.runner import replay_into_folder
 from hpcsched.runs.tables import ParquetTable
-from hpcsched.runs.watching import Watching
 from hpcsched.scenario import Scenario
 from hpcsched.scenario.choices import Choice
 from hpcsched.scenario.key_path import blocks
@@ -252,8 +251,7 @@ def replay_directory(run: RunDirectory) -> AuditReport | str:
         why = why_not_replayed(run, assembly.distributions(), _settled(run, assembly.scenario))
         if why is not None:
             return why
-        watching = Watching(assembly.build_all(), progress=False, watch=False, page=None)
-        again = replay_into_folder(assembly, watching, force=False)
+        again = replay_into_folder(assembly.build_all())
         if again.manifest.status == "interrupted":
             raise KeyboardInterrupt
         return compare_replay(run, again)

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from enum import StrEnum
 from functools import wraps
 from pathlib import Path
@@ -310,17 +310,6 @@ Env = Annotated[
     ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print warnings and errors only.")]
-LivePageFile = Annotated[
-    Path | None, typer.Option("--page", help="Show the progress on a page in this HTML file.")
-]
-
-
-@dataclass(frozen=True)
-class Display:
-    """Options on how progress is shown."""
-
-    page: LivePageFile = None
-    quiet: Quiet = False
 
 
 # Eager: `--out` looks at it, wherever it stands.
@@ -337,5 +326,5 @@ Recorded = Annotated[
 ]
 Verbose = Annotated[
     bool,
-    typer.Option("--verbose", "-v", help="Show the log: slow rounds, failures and tracebacks."),
+    typer.Option("--verbose", "-v", help="Show the log: failures and tracebacks."),
 ]

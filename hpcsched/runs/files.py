@@ -2,9 +2,13 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
 
 from hpcsched.whole_files import problem, write_text
+
+_Model = TypeVar("_Model", bound=BaseModel)
 
 SCENARIO = "scenario.yaml"
 MANIFEST = "manifest.json"
@@ -51,3 +55,20 @@ def read_json(path: Path) -> dict[str, Any]:
         found = type(content).__name__
         raise problem("damaged-file", path, f"it is damaged: expected an object, found {found}")
     return content
+
+
+def read_model(path: Path, model: type[_Model], version: int) -> _Model:
+    """Read a JSON object that follows a model, and says so in `format`."""
+    content = read_json(path)
+    # Before validation: another format would be reported as a damaged file.
+    found = content.get("format")
+    if found != version:
+        message = f"it has format {found!r}; this version of hpcsched reads format {version}"
+        raise problem("unknown-format", path, message)
+    try:
+        return model.model_validate(content)
+    except ValidationError as error:
+        # One is enough: the file is written by this program, so all have the same cause.
+        first = error.errors()[0]
+        key = ".".join(map(str, first["loc"]))
+        raise problem("damaged-file", path, f"it is damaged: {key}: {first['msg']}") from error

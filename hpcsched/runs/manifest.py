@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, ZipInfo
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from hpcsched.errors import HpcschedError, InputError
-from hpcsched.runs.files import MANIFEST, STATE, TRACE_ANSWERS, read_json, write_json
+from hpcsched.runs.files import MANIFEST, STATE, TRACE_ANSWERS, read_model, write_json
 from hpcsched.version import __version__
 from hpcsched.whole_files import problem, replacing
 from hpcsched.workload.trace_source import TraceAnswer
@@ -212,19 +212,7 @@ def read_manifest(folder: Path) -> Manifest:
     path = folder / MANIFEST
     if not path.is_file():
         raise problem("not-a-run", folder, f"it is not a run directory: it has no {MANIFEST}")
-    content = read_json(path)
-    # Before validation: another format would be reported as a damaged file.
-    found = content.get("format")
-    if found != FORMAT:
-        message = f"it has format {found!r}; this version of hpcsched reads format {FORMAT}"
-        raise problem("unknown-format", path, message)
-    try:
-        return Manifest.model_validate(content)
-    except ValidationError as error:
-        # One is enough: the file is written by this program, so all have the same cause.
-        first = error.errors()[0]
-        key = ".".join(map(str, first["loc"]))
-        raise problem("damaged-file", path, f"it is damaged: {key}: {first['msg']}") from error
+    return read_model(path, Manifest, FORMAT)
 
 
 def file_hashes(folder: Path) -> dict[str, str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Any, NamedTuple, Protocol, Self
 
-from hpcsched.errors import HpcschedError, InputError, PluginError
+from hpcsched.errors import HpcschedError, InputError
 from hpcsched.interrupts import heeded_signals
 from hpcsched.metrics.metric import ChosenMetric, DownAmounts
 from hpcsched.plugin_faults import plugin_faults_named, prints_to_stderr
@@ -194,11 +194,6 @@ class Run:
         finally:
             with plugin_faults_named():
                 loop.close()
-            if not self._lock.is_held:
-                raise PluginError(
-                    "a plugin forked the process, and the fork went on with the run: it ends here,"
-                    " and its parent goes on"
-                )
             self._finish(loop, status, failure)
         return RunDirectory.open(self._assembly.folder)
 

@@ -18,6 +18,7 @@ from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.runs.columns import interruptions_schema
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.files import INTERRUPTIONS
+from hpcsched.runs.monitor import Monitor
 from hpcsched.runs.outage_records import down_amounts, outage_figures, write_outages
 from hpcsched.runs.process_usage import ProcessUsage
 from hpcsched.runs.record_file import TableFile
@@ -25,7 +26,6 @@ from hpcsched.runs.recorder import RunRecorder, interruption_table, job_table, r
 from hpcsched.runs.run_lifecycle import LoopEnd, Run
 from hpcsched.runs.shared_resource_records import SharedResourceRecorder
 from hpcsched.runs.summary import Left, offline_figures
-from hpcsched.runs.watching import Watching
 from hpcsched.scenario import Scenario, load_scenario
 from hpcsched.scenario.review import not_reproducible
 from hpcsched.simulation.engine import Simulation, as_input_error, batches_in_order
@@ -144,15 +144,11 @@ def run(
     *,
     force: bool = False,
     progress: bool = False,
-    watch: bool = False,
-    page: Path | str | None = None,
 ) -> RunResult:
     """Replay a scenario, given as such, as a file or as a dictionary; write its run directory.
 
     `out` is the run directory, by default `runs/NAME`; `force` replaces a run that is there.
-    `progress` shows a bar on standard error if that is a terminal. `watch` shows the queue, the
-    system and the decisions there instead, or writes a line now and then if it is no terminal.
-    `page` is an HTML file that shows the same in a browser while the run goes on.
+    `progress` shows a bar on standard error if that is a terminal.
     The logger `hpcsched` tells what is replayed in compiled code, and what needs Python. An
     interrupted or failed run leaves a valid directory that says so, and what interrupted it is
     raised.
@@ -161,15 +157,15 @@ def run(
         scenario = load_scenario(scenario)
     folder = Path(out) if out is not None else Path("runs") / scenario.name
     assembly = assemble(scenario, folder=folder).build_all()
-    shown_on = None if page is None else Path(page)
-    watching = Watching(assembly, progress=progress, watch=watch, page=shown_on)
-    directory = replay_into_folder(assembly, watching, force=force)
+    directory = replay_into_folder(assembly, force=force, bar=progress)
     if directory.manifest.status == "interrupted":
         raise KeyboardInterrupt
     return RunResult(directory)
 
 
-def replay_into_folder(assembly: Assembly, watching: Watching, *, force: bool) -> RunDirectory:
+def replay_into_folder(
+    assembly: Assembly, *, force: bool = False, bar: bool = False
+) -> RunDirectory:
     """Replay an assembled scenario into its folder; see `run`.
 
     An interrupted run is returned like any other: its manifest says so.
@@ -186,16 +182,16 @@ def replay_into_folder(assembly: Assembly, watching: Watching, *, force: bool) -
         # Before the replay: a run that fails still tells which outages it met.
         if scenario.outages is not None:
             write_outages(folder, assembly.outages)
-        return begun.carry_out(ReplayLoop(assembly, begun.observers, watching))
+        return begun.carry_out(ReplayLoop(assembly, begun.observers, bar=bar))
 
 
 class ReplayLoop:
     """Replay of a run into its files: in compiled code where that can be, and else in Python."""
 
     def __init__(
-        self, assembly: Assembly, observers: Sequence[Observer], watching: Watching
+        self, assembly: Assembly, observers: Sequence[Observer], *, bar: bool = False
     ) -> None:
-        self._assembly, self._watching = assembly, watching
+        self._assembly, self._bar = assembly, bar
         self._parts = parts_of(assembly, observers)._replace(
             givers=_givers(assembly.scenario, observers)
         )
@@ -219,7 +215,7 @@ class ReplayLoop:
             )
         if system.shared_resources:
             self._shared_resources = SharedResourceRecorder(folder, system)
-        self._monitor = self._watching.monitor(self._replay)
+        self._monitor = Monitor(self._assembly, self._replay, bar=self._bar)
         self._planning = False
         self._not_closed: Mapping[str, str] = {}
         self._plan: OfflinePlan | None = None
@@ -293,7 +289,7 @@ class ReplayLoop:
         columns, system = self._opened.take(left.sequence), self._parts.system
         jobs = job_table(system, columns, left)
         self._recorder.replayed(jobs, round_table(system, rounds, remarks))
-        self._monitor.replayed(columns, left, rounds, remarks)
+        self._monitor.replayed(len(left.sequence), rounds, remarks)
 
     def stop(self) -> None:
         """End the replay after the present instant, with jobs left in the system.

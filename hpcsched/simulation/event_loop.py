@@ -22,7 +22,7 @@ from hpcsched.simulation.replay_admission import ColumnChecks, SharedResourceAdm
 from hpcsched.simulation.replay_choices import choices_of, counts_slots, orders_of
 from hpcsched.simulation.replay_eligibility import ReplayEligibility
 from hpcsched.simulation.replay_events import ReplayEvents
-from hpcsched.simulation.replay_output import RunningJobs, Written, take_written
+from hpcsched.simulation.replay_output import Written, take_written
 from hpcsched.simulation.replay_predictions import ReplayPredictions
 from hpcsched.system.space import SlotMap, slots_per_node
 from hpcsched.system.system import IntArray
@@ -136,18 +136,6 @@ class EventLoop:
     def allocated(self) -> IntArray:
         """Amount of each resource type that running jobs hold, `[R]`."""
         return self.state.allocated
-
-    @property
-    def drawn(self) -> tuple[int, ...]:
-        """Amount drawn from each shared resource, `[P]`."""
-        return tuple(self.state.drawn.tolist())
-
-    @property
-    def running_jobs(self) -> RunningJobs:
-        """The running jobs."""
-        rows = self.state.running_rows
-        names = "start", "units", "request"
-        return RunningJobs(*(self.state.jobs(name, rows) for name in names))
 
     @property
     def is_in_core(self) -> bool:

@@ -84,14 +84,6 @@ class ReplayedRounds(NamedTuple):
     decision_time: FloatArray
 
 
-class RunningJobs(NamedTuple):
-    """Running jobs, `[J]`; `request` is the number of their unit request."""
-
-    start_time: IntArray
-    units: IntArray
-    request: IntArray
-
-
 class Written(NamedTuple):
     """Results of a part of a replay.
 

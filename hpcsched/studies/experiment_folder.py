@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from hpcsched.errors import InputError
 from hpcsched.runs.directory import RunDirectory
-from hpcsched.runs.files import read_json, write_json
+from hpcsched.runs.files import read_model, write_json
 from hpcsched.runs.folder_lock import holder_of, locked_folder
 from hpcsched.runs.run_status import RunStatus, status_content, status_of
 from hpcsched.studies.executors.executor import RUN
@@ -197,16 +197,7 @@ def read_index(folder: Path) -> Index:
     path = folder / INDEX
     if not path.is_file():
         raise problem("not-an-experiment", folder, f"it has no {INDEX}")
-    content: dict[str, Any] = read_json(path)
-    if content.get("format") != FORMAT:
-        message = f"it has format {content.get('format')!r}; format {FORMAT} is read"
-        raise problem("unknown-format", path, message)
-    try:
-        return Index.model_validate(content)
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(map(str, first["loc"]))
-        raise problem("damaged-file", path, f"it is damaged: {key}: {first['msg']}") from error
+    return read_model(path, Index, FORMAT)
 
 
 @dataclass(frozen=True)
@@ -260,7 +251,7 @@ def experiment_status(path: Path) -> ExperimentStatus:
             status = status_of(run)
         except InputError:
             continue
-        if status.verdict in ("running", "unknown"):
+        if status.verdict == "running":
             running.append(status)
     return ExperimentStatus(path, index, tuple(running), holder)
 

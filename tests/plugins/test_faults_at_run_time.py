@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -451,53 +449,6 @@ def test_ends_of_the_process(
     assert ENDS[end] in told.splitlines()[-1]
     assert "Traceback" not in told
     assert os._exit is EXIT
-
-
-FORKS = """\
-import os
-import sys
-from hpcsched import Observer, Plugin, hookimpl
-from hpcsched.cli import main
-from hpcsched.plugins.manager import build_registry, stand_in
-
-class Tested(Observer):
-    def round_ended(self, record):
-        # The copy overtakes its parent, with rows in memory that are not written yet.
-        if record.round == 3:
-            child = os.fork()
-            if child:
-                os.waitpid(child, 0)
-            {then}
-
-@hookimpl
-def hpcsched_observers():
-    yield Plugin("tested", "forks", lambda *_: Tested())
-
-with stand_in(build_registry(external=False, modules=[sys.modules[__name__]])):
-    sys.exit(main())
-"""
-
-
-@pytest.mark.parametrize("then", ["pass", "if not child: os._exit(0)"])
-def test_forks(tmp_path: Path, then: str) -> None:
-    """A fork that goes on with the run writes nothing into its directory, and fails."""
-    (tmp_path / "trace.swf").write_text(
-        "".join(f"{n} {n} -1 5 1 -1 -1 1 90 -1 1 1 1 1 1 1 -1 -1\n" for n in range(1, 40))
-    )
-    choice = f"{EASY}observers: [tested, event-log]\n"
-    (tmp_path / "scenario.yaml").write_text(SCENARIO.format(choice=choice))
-    (tmp_path / "forks.py").write_text(FORKS.format(then=then))
-    said = []
-    for arguments in (["run", "scenario.yaml", "--out", "run", "-q"], ["verify", "run"]):
-        command = [sys.executable, "forks.py", *arguments]
-        done = subprocess.run(
-            command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120
-        )
-        assert done.returncode == 0, (done.stdout, done.stderr)
-        said.append(done.stderr)
-    assert ("a plugin forked the process" in said[0]) is (then == "pass")
-    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
-    assert summary["jobs"]["completed"] == 39
 
 
 def run(fault: Fault, folder: Path, distributions: Distributions, *options: str) -> int:

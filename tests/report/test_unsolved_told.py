@@ -13,6 +13,7 @@ import pytest
 
 from hpcsched.cli import main
 from hpcsched.runs.directory import RunDirectory
+from hpcsched.runs.folder_lock import FolderLock
 from hpcsched.runs.manifest import start_manifest
 from hpcsched.runs.run_status import write_state
 from tests.runs.hand_made import tamper_json
@@ -66,12 +67,12 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], R
 
 
 def run_with(solver: str, folder: Path) -> Ran:
-    """Run the scenario with a solver, watched, and count its rounds."""
+    """Run the scenario with a solver, and count its rounds."""
     scenario, out_folder = folder / f"{solver}.yaml", folder / solver
     scenario.write_text(SCENARIO.format(name=solver))
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        assert main(["run", str(scenario), "--out", str(out_folder), "--watch"]) == 0
+        assert main(["run", str(scenario), "--out", str(out_folder)]) == 0
     calls = pq.read_table(out_folder / "rounds.parquet")["solver"].to_pylist()
     statuses = [call["status"] for call in calls if call is not None]
     failed = statuses.count("failed")
@@ -110,14 +111,6 @@ def test_run(hopeless: Ran, solved: Ran) -> None:
     assert "warning" not in solved.err
 
 
-def test_watching(hopeless: Ran, solved: Ran) -> None:
-    """The state that a run writes while it goes on counts them as well."""
-    # On a slow machine there are lines of the replay before the last one.
-    (last,) = (line for line in hopeless.err.splitlines() if ": replay over" in line)
-    assert last.endswith(f"; {hopeless.told}")
-    assert "with a solver" not in solved.err
-
-
 def test_summary(hopeless: Ran, solved: Ran) -> None:
     """It has the numbers, and no number that a clock has a say in."""
     rounds = RunDirectory.open(hopeless.folder).summary["rounds"]
@@ -143,19 +136,14 @@ def test_status_of_a_run_that_has_ended(
 
 
 def test_status_of_a_run_that_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """It is told from the state; an older state without the key tells of no solver."""
+    """It is told from the state."""
     start_manifest(tmp_path, scenario="x", seed=0, trace_files=[], plugins={})
     write_state(tmp_path, STATE.model_copy(update={"solver": {"failed": 908, "optimal": 483}}))
     told = "908 of 1,391 rounds with a solver had no plan: failed 908"
-    text = said(capsys, "status", tmp_path).out
+    with FolderLock(tmp_path).acquire():
+        text = said(capsys, "status", tmp_path).out
     assert text.startswith("x: running\n")
     assert f"  solver          {told}\n  warning         {HELPS}\n" in text
-    content = json.loads(said(capsys, "status", tmp_path, "--format", "json").out)
-    assert content["solver"] == {"asked": 1391, "without_plan": {"failed": 908}}
-    tamper_json(tmp_path / "state.json", lambda state: state.pop("solver"))
-    content = json.loads(said(capsys, "status", tmp_path, "--format", "json").out)
-    assert content["solver"] == {"asked": 0, "without_plan": {}}
-    assert "solver" not in said(capsys, "status", tmp_path).out
 
 
 def test_compare(hopeless: Ran, solved: Ran, capsys: pytest.CaptureFixture[str]) -> None:

@@ -21,7 +21,6 @@ from hpcsched.runs.assembly import assemble
 from hpcsched.runs.event_log import EventLog
 from hpcsched.runs.monitor import Monitor
 from hpcsched.runs.runner import replay_into_folder
-from hpcsched.runs.watching import Watching
 from hpcsched.simulation import decision_requests, replay_output
 from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.simulation.records import JobRecord
@@ -116,7 +115,7 @@ def assembled(
     assembly.system, assembly.dispatcher = workload.system, dispatcher
     request = workload.request if isinstance(workload, Uniform) else None
     assembly.source = ListedJobs(jobs, request)
-    replay_into_folder(assembly, Watching(assembly), force=False)
+    replay_into_folder(assembly)
 
 
 @tries(60)

@@ -1,224 +1,90 @@
 """The monitor knows how far a replay has come, and changes nothing of it."""
 
-import logging
-from collections.abc import Sequence
-from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from hpcsched.dispatching.decision import Decision, SolverCall
-from hpcsched.dispatching.dispatcher_protocol import Dispatcher
+import hpcsched
+from hpcsched.dispatching.decision import SolverCall
 from hpcsched.errors import InputError
-from hpcsched.runs import watching
-from hpcsched.runs.monitor import DAY, SLOW, Monitor, ReplayProgress, log_round
-from hpcsched.runs.run_status import RunState, state_line, state_rows
-from hpcsched.simulation.event_loop import EventLoop
-from hpcsched.system.outages import Outage, Outages
-from hpcsched.system.shared_resources import Change, Draw, SharedResource
-from hpcsched.system.system import NodeGroup, System
-from hpcsched.workload.job import TracedJob
-from hpcsched.workload.job_batches import JobColumns, OpenJobs, RequestNumbers, columns_of
+from hpcsched.runs import monitor
+from hpcsched.runs.assembly import assemble
+from hpcsched.runs.monitor import share_done
+from hpcsched.runs.run_status import RunState
+from hpcsched.runs.runner import ReplayLoop
+from hpcsched.simulation import event_loop
 from hpcsched.workload.trace_source import TraceAccount
-from tests.builders import alike, lists, parts, traced
+from tests.builders import lists
+from tests.workload.readers.swf_files import record, write
+
+SCENARIO = """\
+name: followed
+system: {groups: [{name: node, count: 4, resources: {core: 1}}]}
+trace: {source: swf, path: log.swf, jobs: 4}
+dispatcher: list
+"""
 
 
-class Shown:
-    """A view that keeps what it is shown."""
-
-    def __init__(self, interval: float = 0.0) -> None:
-        self.interval = interval
-        self.states: list[RunState] = []
-        self.closed = False
-
-    def show(self, state: RunState) -> None:
-        """Keep the state."""
-        assert not self.closed
-        self.states.append(state)
-
-    def close(self) -> None:
-        """Take note."""
-        self.closed = True
+@pytest.fixture(name="states")
+def _states(monkeypatch: pytest.MonkeyPatch) -> list[RunState]:
+    """The states that runs write, one after each instant."""
+    written: list[RunState] = []
+    monkeypatch.setattr(monitor, "INTERVAL", 0.0)
+    monkeypatch.setattr(monitor, "write_state", lambda _, state: written.append(state))
+    # A part of the replay ends after each instant.
+    monkeypatch.setattr(event_loop.EventLoop.__init__, "__defaults__", (0.0,))
+    return written
 
 
-def progress(
-    fraction: float | None = None, most_jobs: int | None = None, jobs: int = 0
-) -> ReplayProgress:
-    """Return the progress with a trace of which a share has been read, with so many jobs in it."""
-    trace = SimpleNamespace(fraction_read=fraction, account=TraceAccount(read=jobs))
-    return ReplayProgress(trace, most_jobs)
+def scenario(folder: Path, *lines: str, text: str = SCENARIO) -> hpcsched.Scenario:
+    """Return a scenario over a log."""
+    write(folder, list(lines))
+    (folder / "scenario.yaml").write_text(text)
+    return hpcsched.load_scenario(folder / "scenario.yaml")
 
 
-def follow(
-    system: System,
-    jobs: list[TracedJob],
-    interval: float = 0.0,
-    most_jobs: int | None = None,
-    *,
-    dispatcher: Dispatcher | None = None,
-    in_python: bool = True,
-    comments: Sequence[str] = (),
-    **more: Any,
-) -> list[RunState]:
-    """Return the states that were shown of a replay of jobs, first come first served.
-
-    The monitor looks after each instant; those without a round are left out.
-    """
-    view = Shown(interval)
-    outages = {name: more[name] for name in ("outages",) if name in more}
-    trace = progress(0.5, most_jobs, len(jobs))
-    of_replay = parts(system, lists() if dispatcher is None else dispatcher, **more)
-    replaying = EventLoop(of_replay, seconds=0, in_python=in_python)
-    monitor = Monitor(
-        "followed", system, replaying, trace, [view], comments=lambda: comments, **outages
-    )
-    opened = OpenJobs()
-
-    def read(columns: JobColumns) -> JobColumns:
-        opened.add(columns)
-        monitor.read(columns)
-        return columns
-
-    for left, rounds, *_, remarks in replaying.run(map(read, columns_of(jobs, RequestNumbers()))):
-        monitor.replayed(opened.take(left.sequence), left, rounds, remarks)
-    monitor.close()
-    assert view.closed
-    before = [0, *(state.rounds for state in view.states)]
-    return [
-        state
-        for state, rounds in zip(view.states, before, strict=False)
-        if state.phase != "replaying" or state.rounds > rounds
-    ]
-
-
-def told(state: RunState) -> dict[str, Any]:
-    """Return what a state tells, but for what a clock measured."""
-    content = state.model_dump()
-    for name in ("process", "written", "elapsed", "decision_time", "remaining"):
-        del content[name]
-    return content
-
-
-def test_counts_and_what_is_free() -> None:
-    """Two jobs of two and three cores on four: the second waits for the first."""
-    jobs = [traced(1, 0, 2, 100), traced(2, 10, 3, 50)]
-    before, first, second, third, last = follow(alike(2, core=2), jobs, most_jobs=4)
-    assert (before.phase, first.phase, last.phase) == ("preparing", "replaying", "summarizing")
-    assert (before.now, before.decision_time.mean, before.progress) == (None, None, 0)
-    assert before.resources["core"].free == 4
+@pytest.mark.parametrize("observers", ["[]", "[reasons]"])
+def test_counts_and_what_is_in_use(tmp_path: Path, states: list[RunState], observers: str) -> None:
+    """Two jobs of two and three of four cores, in compiled code and in Python."""
+    text = f"{SCENARIO}observers: {observers}\n"
+    given = scenario(tmp_path, record(1, 0, 100, 2), record(2, 10, 50, 3), text=text)
+    hpcsched.run(given, tmp_path / "run")
+    first, *_, last = states
+    assert (first.phase, first.now, first.decision_time, first.progress) == (
+        "preparing", None, None, 0,
+    )  # fmt: skip
+    assert (last.phase, last.rounds, last.progress) == ("summarizing", 3, 1.0)
+    assert last.decision_time is not None and last.decision_time > 0
     seen = [
-        (s.now, s.submitted, s.waiting, s.running, s.ended, s.resources["core"].free, s.progress)
-        for s in (first, second, third, last)
-    ]
-    assert seen == [
-        (0, 1, 0, 1, 0, 2, 0),
-        (10, 2, 1, 1, 0, 2, 0),
-        (100, 2, 0, 1, 1, 1, 0.25),
-        (150, 2, 0, 0, 2, 4, 0.5),
-    ]
-    # By hand: 2 cores for 100 s, then 3 for 50 s, of 4 cores for 150 s.
-    assert first.resources["core"].utilization_last_day is None
-    assert second.resources["core"].utilization_last_day == 0.5
-    assert last.resources["core"].utilization_last_day == (200 + 150) / 600
-    assert last.rounds == 3
-    times = last.decision_time
-    assert times.mean and times.last and times.longest
-    assert 0 < times.mean <= times.longest
-    assert times.last == third.decision_time.last
-
-
-def test_shared_resources_and_outages() -> None:
-    """Node 0 is serviced from 10 to 30, and power falls from 100 to 60 W until 50.
-
-    A core draws 20 W and a node 5 W. Job 1 runs on both nodes from 0 to 10, and job 2 on node 1
-    from 10 to 40. What is out of service is not free.
-    """
-    power = SharedResource(
-        "power", 100, Draw({"core": 20}, per_node=5), (Change(10, 60), Change(50, 100))
-    )
-    system = System((NodeGroup("node", 2, {"core": 2}),), {}, (power,))
-    service = Outages((Outage(10, 30, (0,), "maintenance", "service"),))
-    jobs = [traced(1, 0, 4, 10), traced(2, 1, 1, 30), traced(3, 20, 2, 5)]
-    states = follow(system, jobs, outages=service)
-    seen = [
-        (
-            s.now,
-            s.nodes and s.nodes.down,
-            s.resources["core"].free,
-            (s.shared_resources["power"].drawn, s.shared_resources["power"].capacity),
-        )
+        (s.now, s.submitted, s.waiting, s.running, s.ended, s.resources["core"].used)
         for s in states
+        if s.now is not None
     ]
-    assert seen[0] == (None, 0, 4, (0, 100))
-    assert seen[1] == (0, 0, 0, (90, 100))
-    assert (10, 1, 1, (25, 60)) in seen
-    assert seen[-1][1:] == (0, 4, (0, 60))
-    assert all(s.nodes and s.nodes.count == 2 for s in states)
-
-
-def test_the_last_day_alone_counts() -> None:
-    """A job of half the system before the last day, and one of the quarter in it."""
-    jobs = [traced(1, 1000, 2, 1000), traced(2, 3 * DAY, 1, DAY // 2), traced(3, 4 * DAY, 1, 5)]
-    *_, at_third, last = follow(alike(1, core=4), jobs)
-    assert at_third.now == 4 * DAY
-    assert at_third.resources["core"].utilization_last_day == 1 / 8
-    held = (DAY // 2 - 5) + 5
-    assert last.resources["core"].utilization_last_day == held / (4 * DAY)
-
-
-def test_a_job_that_began_before_the_day_counts_from_its_beginning() -> None:
-    """It has held its cores for all of the last day."""
-    jobs = [traced(1, 0, 3, 10 * DAY), traced(2, 5 * DAY, 1, 1)]
-    _, _, at_second, _ = follow(alike(1, core=4), jobs)
-    assert at_second.resources["core"].utilization_last_day == 3 / 4
-
-
-def test_amounts_are_as_declared() -> None:
-    """Counted in units inside, told in what the system is declared in."""
-    system = System((NodeGroup("n", 2, {"core": 2, "mem": 4096}),), {"mem": 1024})
-    *_, first, _ = follow(system, [traced(1, 0, 1, 10, (1, 2))])
-    mem = first.resources["mem"]
-    assert (mem.capacity, mem.free) == (8192, 6144)
-
-
-def test_progress_is_of_the_trace_where_no_number_of_jobs_is_given() -> None:
-    """Half of the trace has two jobs: of four in all, none, one and two have ended."""
-    jobs = [traced(1, 0, 1, 1), traced(2, 5, 1, 1)]
-    states = follow(alike(1, core=1), jobs)
-    assert sorted({state.progress for state in states}) == [0, 0.25, 0.5]
-
-
-def test_states_are_made_when_they_are_due() -> None:
-    """Once at the beginning and once at the end, if the interval is longer than the replay."""
-    jobs = [traced(n, n, 1, 5) for n in range(1, 50)]
-    assert [state.phase for state in follow(alike(1, core=1), jobs, interval=3600)] == [
-        "preparing",
-        "summarizing",
+    assert list(dict.fromkeys(seen)) == [
+        (0, 1, 0, 1, 0, 2),
+        (10, 2, 1, 1, 0, 2),
+        (100, 2, 0, 1, 1, 3),
+        (150, 2, 0, 0, 2, 0),
     ]
-    for earlier, later in pairwise(follow(alike(1, core=1), jobs)):
-        assert earlier.elapsed <= later.elapsed
-        assert earlier.ended <= later.ended
+    assert {s.resources["core"].capacity for s in states} == {4}
 
 
-def test_rejected_jobs_have_ended() -> None:
-    """They are neither waiting nor running."""
-
-    class RejectAll:
-        """Rejects whatever it sees."""
-
-        def dispatch(self, problem):
-            """Reject the queue."""
-            return Decision((), tuple(job.job_id for job in problem.queue))
-
-    jobs = [traced(1, 0, 1, 5)]
-    last = follow(alike(1, core=1), jobs, dispatcher=RejectAll())[-1]
-    assert (last.submitted, last.waiting, last.running, last.ended) == (1, 0, 0, 1)
-    assert last.resources["core"].utilization_last_day is None
+def test_a_state_where_it_is_due(tmp_path: Path) -> None:
+    """A short replay leaves the state of its end alone, and the run takes it away."""
+    assembly = assemble(scenario(tmp_path, record(1, 0, 100, 2)), folder=tmp_path)
+    loop = ReplayLoop(assembly, ())
+    assert '"phase": "preparing"' in (tmp_path / "state.json").read_text()
+    loop.run()
+    assert '"phase": "preparing"' in (tmp_path / "state.json").read_text()
+    loop.close()
+    assert '"phase": "summarizing"' in (tmp_path / "state.json").read_text()
 
 
-def test_calls_of_a_solver_are_counted_and_logged(caplog: pytest.LogCaptureFixture) -> None:
+def test_calls_of_a_solver_are_counted_and_logged(
+    tmp_path: Path, states: list[RunState], caplog: pytest.LogCaptureFixture
+) -> None:
     """By status; a call without a plan is logged with its round and why."""
 
     class Calls:
@@ -228,75 +94,22 @@ def test_calls_of_a_solver_are_counted_and_logged(caplog: pytest.LogCaptureFixtu
             self._first = lists()
             self._left = ["failed", "optimal", "failed"]
 
-        def dispatch(self, problem):
+        def dispatch(self, problem: Any) -> Any:
             """Dispatch, and tell of a call."""
             status = self._left.pop()
             call = SolverCall(status, 1, 1, None, None, 0.0, 0.0, 0.0, "it was\ntired")
             return self._first.dispatch(problem)._replace(solver=call)
 
-    jobs = [traced(n, n, 1, 1) for n in range(3)]
     caplog.set_level("INFO", "hpcsched")
-    last = follow(alike(1, core=1), jobs, dispatcher=Calls())[-1]
-    assert last.solver == {"failed": 2, "optimal": 1}
-    assert caplog.messages == [
-        f"round {number} at {number - 1} s: the solver had no plan: failed: it was tired"
-        for number in (1, 3)
-    ]
-
-
-def test_code_and_python_show_the_same() -> None:
-    """Two resource types, days of jobs: after each instant the same counts and amounts."""
-    system = System((NodeGroup("n", 3, {"core": 4, "mem": 4096}),), {"mem": 1024})
-    jobs = [
-        traced(n, n * DAY // 7, 1 + n % 5, DAY // 3 + n * 5077 % DAY, (1 + n % 2, n % 3))
-        for n in range(1, 60)
-    ]
-    python, code = (
-        [told(state) for state in follow(system, jobs, most_jobs=400, in_python=in_python)]
-        for in_python in (True, False)
-    )
-    assert python == code
-    assert {state["waiting"] for state in code} > {0, 1, 2}
-
-
-def test_dates_of_simulated_times() -> None:
-    """They are by the clock of the log: its second 10 is 10:00:10 in Prague."""
-    comments = ("UnixStartTime: 1709283600", "TimeZoneString: Europe/Prague")
-    states = follow(alike(1, core=1), [traced(1, 10, 1, 5)], comments=comments)
-    assert states[0].date is None
-    assert states[1].date == "2024-03-01 10:00:10"
-    assert ("simulated time", "2024-03-01 10:00:10 (10 s)") in list(state_rows(states[1]))
-    assert "at 2024-03-01 10:00:10" in state_line(states[1])
-
-
-FAILED = SolverCall("failed", 3, 9, None, None, 0.0, 0.0, 0.0, "ValueError:\n no luck")
-
-
-def test_slow_rounds_and_solvers_without_a_plan(caplog: pytest.LogCaptureFixture) -> None:
-    """A round is logged from one second on, and where its solver had no plan, with the reason."""
-    caplog.set_level(logging.INFO, "hpcsched")
-    log_round(1, 60, 4, SLOW / 2)
-    log_round(2, 90, 4, SLOW / 2, FAILED._replace(status="feasible", why=""))
-    assert caplog.messages == []
-    log_round(3, 120, 4, 1.5)
-    log_round(4, 150, 5, SLOW / 2, FAILED)
-    assert caplog.messages == [
-        "round 3 at 120 s was slow: 1.50 s with 4 queued jobs",
-        "round 4 at 150 s: the solver had no plan: failed: ValueError: no luck",
-    ]
-
-
-def test_the_monitor_logs_rounds(
-    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Each round of a replay goes through the log."""
-    caplog.set_level(logging.INFO, "hpcsched")
-    monkeypatch.setattr("hpcsched.runs.monitor.SLOW", 0.0)
-    follow(alike(2, core=2), [traced(1, 0, 2, 100), traced(2, 10, 3, 50)])
-    assert [message.split(" was slow")[0] for message in caplog.messages] == [
-        "round 1 at 0 s",
-        "round 2 at 10 s",
-        "round 3 at 100 s",
+    lines = [record(n, 10 * n, 5, 1) for n in range(1, 4)]
+    assembly = assemble(scenario(tmp_path, *lines), folder=tmp_path)
+    assembly.dispatcher = Calls()
+    loop = ReplayLoop(assembly, ())
+    loop.run()
+    loop.close()
+    assert states[-1].solver == {"failed": 2, "optimal": 1}
+    assert [message for message in caplog.messages if "solver" in message] == [
+        f"round {number}: the solver had no plan: failed: it was tired" for number in (1, 3)
     ]
 
 
@@ -308,10 +121,55 @@ def test_a_state_that_cannot_be_written_is_warned_of_once(
     def fail(*_: object) -> None:
         raise InputError([])
 
-    monkeypatch.setattr(watching, "write_state", fail)
-    view = watching.StateFile(tmp_path)
-    (state, *_) = follow(alike(1, core=1), [traced(1, 0, 1, 5)])
-    view.show(state)
-    view.show(state)
+    monkeypatch.setattr(monitor, "write_state", fail)
+    hpcsched.run(scenario(tmp_path, record(1, 0, 100, 2)), tmp_path / "run")
     assert [record.levelname for record in caplog.records] == ["WARNING"]
     assert "`hpcsched status` shows an old state" in caplog.messages[0]
+
+
+@pytest.mark.parametrize("observers", ["[]", "[reasons]"])
+@pytest.mark.parametrize("limit", ["", ", jobs: 10", ", transforms: [{name: first, jobs: 10}]"])
+def test_progress_of_a_log_that_is_read_first(
+    observers: str, limit: str, tmp_path: Path, states: list[RunState]
+) -> None:
+    """Jobs follow one another: with each end a twentieth more is done, or a tenth of 10 jobs."""
+    lines = (f"{n}|{100 * n}|{100 * n}|{100 * n + 50}|60|1|1\n" for n in range(1, 21))
+    (tmp_path / "log").write_text(
+        f"JobID|Submit|Start|End|Timelimit|NNodes|NCPUS\n{''.join(lines)}"
+    )
+    path = tmp_path / "scenario.yaml"
+    path.write_text(
+        "name: sorted\n"
+        "system: {groups: [{name: node, count: 1, resources: {core: 8}}]}\n"
+        f"trace: {{source: slurm-sacct, path: log{limit}}}\n"
+        f"dispatcher: easy\nobservers: {observers}\n"
+    )
+    hpcsched.run(path, tmp_path / "run")
+    jobs = 10 if limit else 20
+    assert (states[0].progress, states[-1].progress) == (0.0, 1.0)
+    shares = [state.progress for state in states if state.phase == "replaying"]
+    # At each submission, the job before it has ended.
+    assert sorted({*shares} - {1.0}) == [n / jobs for n in range(jobs)]
+    assert all(state.progress == state.ended / jobs for state in states)
+
+
+@pytest.mark.parametrize(
+    ("fraction", "read", "most_jobs", "ended", "share"),
+    [
+        (1.0, 8, None, 2, 0.25),
+        (0.5, 8, None, 4, 0.25),  # a half of the log has 8 jobs, so that there are 16 in all
+        (0.5, 8, 5, 4, 0.8),
+        (1.0, 8, 100, 4, 0.5),
+        (None, 0, 5, 1, 0.2),
+        (None, 0, None, 4, None),
+        (0.5, 0, None, 0, 0.0),
+    ],
+)
+def test_share_done(
+    fraction: float | None, read: int, most_jobs: int | None, ended: int, share: float | None
+) -> None:
+    """The share is of the jobs of the trace, or of the number of jobs in the scenario."""
+    account = TraceAccount(read=read + 2)
+    account.skipped["malformed"] += 2
+    trace = SimpleNamespace(fraction_read=fraction, account=account)
+    assert share_done(trace, ended, most_jobs) == share

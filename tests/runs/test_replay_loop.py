@@ -13,7 +13,6 @@ from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.runs.run_status import read_state
 from hpcsched.runs.runner import ReplayLoop, parts_of, planned_offline
 from hpcsched.runs.tables import ParquetTable
-from hpcsched.runs.watching import Watching
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.observer import Observer
 from tests.builders import easy
@@ -45,7 +44,7 @@ def assembled(folder: Path, lines: list[str], text: str = SCENARIO) -> Assembly:
 
 def begun(assembly: Assembly, *observers: Observer) -> ReplayLoop:
     """Return the run of a scenario."""
-    return ReplayLoop(assembly, observers, Watching(assembly))
+    return ReplayLoop(assembly, observers)
 
 
 def starts(assembly: Assembly) -> dict[int, int]:

@@ -160,14 +160,6 @@ def test_two_runs_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "By the objective, mean_bounded_slowdown (tau = 10); * is the best." in out
 
 
-def test_one_page_for_several_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """It would end with the first run, so it is refused."""
-    given = ["run", *map(str, two(tmp_path)), "--out", str(tmp_path / "runs")]
-    assert cli.main([*given, "--page", str(tmp_path / "live.html")]) == 2
-    assert "a page shows one run" in capsys.readouterr().err
-    assert not (tmp_path / "runs").exists()
-
-
 def test_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A folder stands for the YAML files in it; one without any is refused."""
     two(tmp_path / "scenarios")

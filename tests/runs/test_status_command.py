@@ -1,10 +1,8 @@
-"""`hpcsched status` tells whether a run goes on, and `--watch` changes nothing of it."""
+"""`hpcsched status` tells whether a run goes on."""
 
 import json
-import os
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -56,51 +54,6 @@ def test_a_complete_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert "100 submitted, 100 completed" in text
 
 
-def test_watching_changes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Where there is no terminal there are lines; results have the same bytes."""
-    scenario = write_scenario(tmp_path, 300)
-    assert main(["run", str(scenario), "--out", str(tmp_path / "plain")]) == 0
-    plain = capsys.readouterr()
-    assert main(["run", str(scenario), "--out", str(tmp_path / "watched"), "--watch"]) == 0
-    watched = capsys.readouterr()
-    first, *_, last = watched.err.splitlines()
-    assert first.startswith("looked-at: preparing; ")
-    assert "0 waiting, 0 running, 300 ended" in last
-    assert plain.err == ""
-    assert watched.out == plain.out.replace("plain", "watched")
-    for name in ("jobs.parquet", "scenario.yaml", "summary.json"):
-        assert (tmp_path / "plain" / name).read_bytes() == (
-            tmp_path / "watched" / name
-        ).read_bytes()
-
-
-def test_on_a_terminal(tmp_path: Path) -> None:
-    """The screen is drawn on standard error, and the results alone are on standard output."""
-    scenario = write_scenario(tmp_path, 300)
-    command = [sys.executable, "-c", "from hpcsched.cli import main; raise SystemExit(main())"]
-    command += ["run", str(scenario), "--out", str(tmp_path / "out"), "--watch"]
-    reading, terminal = os.openpty()
-    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=terminal, text=True, env=environment
-    ) as process:
-        os.close(terminal)
-        drawn = b""
-        while True:
-            try:
-                part = os.read(reading, 65536)
-            except OSError:  # the other end is closed
-                break
-            if not part:
-                break
-            drawn += part
-        out, _ = process.communicate(timeout=PATIENCE)
-    os.close(reading)
-    assert process.returncode == 0
-    assert b"simulated time" in drawn and b"decisions" in drawn
-    assert out.startswith("300 records read")
-
-
 def test_a_run_that_goes_on_and_is_killed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -113,14 +66,13 @@ def test_a_run_that_goes_on_and_is_killed(
         process.send_signal(signal.SIGKILL)
         process.wait(PATIENCE)
     assert content["status"] == "running"
-    assert content["process_alive"] is True
-    assert content["state"]["process"]["pid"] == process.pid
+    assert content["state"]["pid"] == process.pid
     assert content["state"]["phase"] == "replaying"
     assert 0 < content["state"]["ended"] < 100_000
-    assert 0 < content["state"]["resources"]["core"]["utilization_last_day"] <= 1
+    assert 0 < content["state"]["resources"]["core"]["used"] <= 40
     assert text.startswith("looked-at: running\n")
     content, text = status(out, capsys)
-    assert (content["status"], content["process_alive"]) == ("gone", False)
+    assert content["status"] == "gone"
     assert text.startswith("looked-at: its process is gone")
     # A new run takes the place of what is left.
     assert main(["run", str(write_scenario(tmp_path, 50)), "--out", str(out), "--force"]) == 0

@@ -79,11 +79,3 @@ def test_it_is_removed_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = error_terminal(monkeypatch)
     ReplayBar("small").close()
     assert terminal.getvalue().endswith("\x1b[2K")
-
-
-def test_nothing_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    """A file or a pipe is not filled with bars."""
-    bar = ReplayBar("small")
-    bar.update(0.5, 1000)
-    bar.close()
-    assert capsys.readouterr() == ("", "")

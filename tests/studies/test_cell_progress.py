@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from hpcsched import cli
 from hpcsched.studies.execution import Listener, Outcome
 from hpcsched.studies.progress import Lines, LiveTable, clock, make_progress
-from tests.studies.experiment_samples import read_sample, run_cells_here, write_sample
+from tests.studies.experiment_samples import read_sample
 
 
 class Terminal(io.StringIO):
@@ -77,17 +76,3 @@ def test_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_clock() -> None:
     """Times are shown with hours, minutes and seconds."""
     assert [clock(seconds) for seconds in (0, 59.6, 3661)] == ["0:00:00", "0:01:00", "1:01:01"]
-
-
-def test_of_an_experiment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The last page has all cells; those that were complete before are kept."""
-    run_cells_here(monkeypatch)
-    file, page = write_sample(tmp_path), tmp_path / "live.html"
-    given = ["experiment", str(file), "--out", str(tmp_path / "out"), "--page", str(page)]
-    assert cli.main([*given, "--quiet"]) == 0
-    text = page.read_text()
-    assert "4 of 4 ended" in text
-    assert "<th>done</th><td>4</td>" in text
-    assert "It has ended." in text
-    assert cli.main([*given, "--quiet"]) == 0
-    assert "<th>kept</th><td>4</td>" in page.read_text()

@@ -7,7 +7,7 @@ import pytest
 
 from hpcsched import cli
 from hpcsched.errors import InputError
-from hpcsched.runs.folder_lock import holder_of
+from hpcsched.runs.folder_lock import FolderLock, holder_of
 from hpcsched.runs.manifest import start_manifest
 from hpcsched.studies.executors.executor import RUN
 from hpcsched.studies.experiment_folder import (
@@ -29,11 +29,12 @@ def _half_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return out
 
 
-def begin_run(out: Path) -> None:
-    """Leave what a running cell has written at its begin."""
+def begin_run(out: Path) -> Path:
+    """Leave what a running cell has written at its begin; return its run directory."""
     run = out / "unfinished" / "address-1" / RUN
     run.mkdir(parents=True)
     start_manifest(run, scenario="base", seed=7, trace_files=(), plugins={})
+    return run
 
 
 def test_between_two_calls(half_done: Path) -> None:
@@ -50,8 +51,8 @@ def test_between_two_calls(half_done: Path) -> None:
 def test_in_progress(half_done: Path) -> None:
     """While a process works on it, runs that have begun are counted, and the process is named."""
     with ExperimentFolder(half_done).locked():
-        begin_run(half_done)
-        status = experiment_status(half_done)
+        with FolderLock(begin_run(half_done)).acquire():
+            status = experiment_status(half_done)
         assert holder_of(half_done) == status.holder
         assert status.counts == {"complete": 2, "failed": 0, "running": 1, "waiting": 1}
         text = experiment_status_text(status)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hpcsched.cli.options import Display, Env, Overrides, with_option_groups
+from hpcsched.cli.options import Env, Overrides, Quiet, with_option_groups
 
 if TYPE_CHECKING:
     from hpcsched.studies.cell import Cell
@@ -56,7 +56,7 @@ def experiment(
     list_: Annotated[
         bool, typer.Option("--list", help="List the cells and their states; run nothing.")
     ] = False,
-    display: Display,
+    quiet: Quiet = False,
 ) -> None:
     """Run a matrix of scenarios; complete runs are kept.
 
@@ -74,8 +74,8 @@ def experiment(
         return
     for warning in read.warnings:
         typer.echo(warning, err=True)
-    failed = _run(read, chosen, folder, jobs, display, again=choice.again)
-    if not display.quiet:
+    failed = _run(read, chosen, folder, jobs, quiet=quiet, again=choice.again)
+    if not quiet:
         typer.echo(f"results in {folder.path}; compare them: hpcsched compare {folder.path}")
     for line in _solver_warnings(chosen, folder):
         typer.echo(f"warning: {line}", err=True)
@@ -89,20 +89,18 @@ def _run(
     chosen: "Sequence[Cell]",
     folder: "ExperimentFolder",
     jobs: int | None,
-    display: Display,
     *,
+    quiet: bool,
     again: bool,
 ) -> int:
     """Run the chosen cells; return the number of failures."""
     from hpcsched.studies.execution import run_in_folder
-    from hpcsched.studies.progress import ProgressPage, make_progress
+    from hpcsched.studies.progress import make_progress
 
     # Lines into nothing, so that cells are counted alike.
-    shown_on = StringIO() if display.quiet else None
+    shown_on = StringIO() if quiet else None
     name = read.declaration.name
     progress = make_progress(name, len(chosen), shown_on)
-    if display.page is not None:
-        progress = ProgressPage(display.page, name, len(chosen), progress)
     try:
         return run_in_folder(read, chosen, folder, jobs, again=again, listener=progress)
     except KeyboardInterrupt:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hpcsched.cli.options import (
-    Display,
     Env,
     Force,
     Overrides,
+    Quiet,
     ScenarioFiles,
     Verbose,
     scenario_files,
@@ -51,13 +51,7 @@ def run(
     explain: Annotated[
         bool, typer.Option("--explain", help="Record reasons for `hpcsched explain`.")
     ] = False,
-    watch: Annotated[
-        bool,
-        typer.Option(
-            "--watch", help="Show the state during the run; without a terminal every 10 s."
-        ),
-    ] = False,
-    display: Display,
+    quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
     """Replay scenarios and report the outcome.
@@ -77,15 +71,13 @@ def run(
     added = [Addition(("observers",), REASONS, Place("--explain"))] if explain else []
     all_loaded = _read_all(scenario_files(scenarios), [*(overrides or ()), *added])
     folders = _folders(all_loaded, out)
-    if display.page is not None and len(folders) > 1:
-        raise typer.BadParameter("a page shows one run: give one scenario", param_hint="--page")
     for loaded, folder in zip(all_loaded, folders, strict=True):
         for finding in trace_cautions(loaded, OTHER_MACHINE):
             typer.echo(finding, err=True)
-        if len(folders) > 1 and not display.quiet:
+        if len(folders) > 1 and not quiet:
             typer.echo(f"{loaded.scenario.name}:")
-        _replay(loaded, folder, display, force=force, watch=watch)
-    if len(folders) > 1 and not display.quiet:
+        _replay(loaded, folder, force=force, quiet=quiet)
+    if len(folders) > 1 and not quiet:
         from hpcsched.cli.commands.compare import compare
 
         compare(folders)
@@ -133,9 +125,7 @@ def _folders(all_loaded: "Sequence[LoadedScenario]", out: Path | None) -> list[P
     return [(out or Path("runs")) / name for name in first]
 
 
-def _replay(
-    loaded: "LoadedScenario", folder: Path, display: Display, *, force: bool, watch: bool
-) -> None:
+def _replay(loaded: "LoadedScenario", folder: Path, *, force: bool, quiet: bool) -> None:
     """Replay a scenario, and print the account of its run and the warnings about it."""
     from hpcsched.report.tables.run_account import account_lines
     from hpcsched.runs.refused_records import all_refused_told
@@ -148,15 +138,13 @@ def _replay(
                 loaded.scenario,
                 folder,
                 force=force,
-                progress=not display.quiet,
-                watch=watch,
-                page=display.page,
+                progress=not quiet,
             )
     # The run directory is complete up to the interrupt, and says so.
     except KeyboardInterrupt:
         typer.echo(f"interrupted; what was done until then is in {folder}", err=True)
         raise typer.Exit(130) from None
-    if not display.quiet:
+    if not quiet:
         for why in result.directory.manifest.not_reproducible_because:
             if why.endswith(LOST):
                 typer.echo(f"not reproducible: {why}")

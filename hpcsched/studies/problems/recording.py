@@ -10,7 +10,7 @@ from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.errors import Finding, InputError
 from hpcsched.runs.assembly import Assembly, assemble
-from hpcsched.runs.monitor import ReplayProgress
+from hpcsched.runs.monitor import INTERVAL, share_done
 from hpcsched.runs.runner import parts_of
 from hpcsched.scenario import Scenario
 from hpcsched.simulation.engine import Simulation
@@ -142,7 +142,7 @@ class _Bar(Observer):
     def __init__(self, assembly: Assembly) -> None:
         from hpcsched.runs.terminal_views import ReplayBar  # noqa: PLC0415 (rich takes its time)
 
-        self._progress = ReplayProgress(assembly.source)
+        self._source = assembly.source
         self._bar = ReplayBar(assembly.scenario.name)
         self._ended = 0
         self._due = monotonic()
@@ -152,8 +152,8 @@ class _Bar(Observer):
         self._ended += 1
         now = monotonic()
         if now >= self._due:
-            self._due = now + self._bar.interval
-            self._bar.update(self._progress.share(self._ended), self._ended)
+            self._due = now + INTERVAL
+            self._bar.update(share_done(self._source, self._ended), self._ended)
 
     def close(self) -> None:
         """Remove the bar."""
