@@ -162,8 +162,8 @@ def expand_variables(text: str, environment: Mapping[str, str]) -> str:
     for name in unset_variables(text):
         if not name.startswith(_OWN) and name not in _allowed:
             raise ValueError(
-                f"expected a variable whose name begins with {_OWN}, or that --env {name} allows"
-                f" (in Python env=[{name!r}]), found ${{{name}}}"
+                f"expected a variable whose name begins with {_OWN}, or in Python env=[{name!r}],"
+                f" found ${{{name}}}"
             )
     return _VARIABLE.sub(lambda match: environment.get(match[1]) or match[0], text)
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hpcsched.cli.options import Env, Force, Overrides, ScenarioFile
+from hpcsched.cli.options import Force, Overrides, ScenarioFile
 from hpcsched.cli.output import TableFormat, TableFormatOption
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ def record(
         int | None, typer.Option(min=1, help="Save at most this many problems.")
     ] = None,
     overrides: Overrides = None,
-    _env: Env = None,
     force: Force = False,
 ) -> None:
     """Replay a scenario and save its dispatching problems."""
@@ -76,7 +75,6 @@ def solve(
         int | None, typer.Option(min=1, help="Solve at most this many problems.")
     ] = None,
     overrides: Overrides = None,
-    _env: Env = None,
     force: Force = False,
 ) -> None:
     """Solve saved problems with the dispatchers of scenarios.

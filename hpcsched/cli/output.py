@@ -1,6 +1,9 @@
 """Output of commands: the options `--format` and `--out`, and text on a terminal or in a file."""
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+import shutil
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -55,17 +58,7 @@ OutFile = Annotated[
 
 def json_text(content: Any) -> str:
     """Return content as indented JSON, keys in the order given."""
-    import json
-
     return json.dumps(content, indent=2, ensure_ascii=False)
-
-
-def terminal_width() -> int | None:
-    """Return the columns of the terminal; None where standard output is a file or a pipe."""
-    import shutil
-    import sys
-
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def emit(text: str, out: Path | None = None, *, force: bool = False) -> None:
@@ -99,16 +92,12 @@ def tables_text(
     """
     if format_ is TableFormat.JSON:
         return json_text(content())
+    if format_ is not TableFormat.TEXT:
+        return "\n\n".join(getattr(table, f"as_{format_}")() for table in tables)
     # A drawn table in a file would have escape sequences and the width of a terminal.
-    width = None if out else terminal_width()
-    # One function a format, so that a new format cannot be forgotten in a command.
-    write: Mapping[TableFormat, Callable[[Table], str]] = {
-        TableFormat.TEXT: lambda table: table.as_text(width),
-        TableFormat.MARKDOWN: lambda table: table.as_markdown(),
-        TableFormat.LATEX: lambda table: table.as_latex(),
-        TableFormat.CSV: lambda table: table.as_csv(),
-    }
-    return "\n\n".join(map(write[format_], tables))
+    drawn = out is None and sys.stdout.isatty()
+    width = shutil.get_terminal_size().columns if drawn else None
+    return "\n\n".join(table.as_text(width) for table in tables)
 
 
 @dataclass(frozen=True)

@@ -86,15 +86,14 @@ WINDOW = "{{start: {}, duration: 10}}"
         (
             41,
             "100,200",
-            "4:3: warning: outages: no outage touches the trace: there are 2 of maintenance,"
-            " failure_log ({}), between seconds 41 and 200, and jobs between seconds 0 and 40; all"
+            "4:3: warning: outages: no outage touches the trace: there are 2,"
+            " between seconds 41 and 200, and jobs between seconds 0 and 40; all"
             " count from the trace's origin [outages-beside-jobs]",
         ),
         (
             None,
             "1700000000,1700000100",
-            "5:16: warning: outages.failure_log: no outage touches the trace: there are 1 of"
-            " failure_log ({}), between seconds 1700000000 and 1700000100, and jobs between seconds"
+            "4:3: warning: outages: no outage touches the trace: there are 1, between seconds 1700000000 and 1700000100, and jobs between seconds"
             " 0 and 40; all count from the trace's origin [outages-beside-jobs]",
         ),
     ],
@@ -114,7 +113,7 @@ def test_outages_that_touch_no_job(
     out = str(tmp_path / "run")
     change = f"outages.maintenance=[{windows}]"
     assert main(["run", str(scenario), "--out", out, "--set", change]) == 0
-    expected = "" if said is None else f"{scenario}:{said.format(log)}\n"
+    expected = "" if said is None else f"{scenario}:{said}\n"
     assert capsys.readouterr().err == expected
 
 

@@ -21,9 +21,8 @@ from tests.report.studies import pair
         ("bars", ["--metric", "mean_wait_time"]),
         ("load", ["--resource", "mem"]),
         ("decision-time", []),
-        ("gantt", ["--from", "0", "--to", "200", "--resource", "gpu", "--resource", "core"]),
+        ("gantt", ["--from", "0", "--to", "200", "--resource", "gpu"]),
         ("gantt", ["--to", "2min", "--by", "run-time"]),
-        ("gantt", ["--to", "2min", "--mark", "0..10", "--mark", "30s .. 1min"]),
     ],
 )
 def test_every_kind(kind: str, options: list[str], tmp_path: Path) -> None:
@@ -45,15 +44,6 @@ def test_an_unknown_format(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 1
     assert "picture.gif does not end in one of .pdf, .svg, .png" in str(result.exception)
-
-
-@pytest.mark.parametrize("mark", ["10", "10..", "..10", "10-20"])
-def test_a_mark_without_two_times(mark: str) -> None:
-    """The message shows the form of the option."""
-    arguments = ["plot", "gantt", "nowhere", "--out", "picture.svg", "--mark", mark]
-    result = CliRunner().invoke(app, arguments)
-    assert result.exit_code == 2
-    assert "such as 12h..1d" in " ".join(result.output.split())
 
 
 def test_the_attributes_of_colours() -> None:

@@ -55,7 +55,7 @@ def test_variables_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     path = write_sample(
         tmp_path, "name: e\nscenario: base.yaml\nmatrix: [{system: ['${TOKEN}', eurora]}]\n"
     )
-    with pytest.raises(InputError, match="or that --env TOKEN allows") as caught:
+    with pytest.raises(InputError, match="or in Python env=") as caught:
         read_experiment(path)
     assert "secret" not in str(caught.value)
     with variables_allowed(["TOKEN"]), pytest.raises(InputError, match="no system 'secret'"):

@@ -10,7 +10,6 @@ from hpcsched.cli.options import (
     ByClass,
     Recorded,
     SeveralRuns,
-    class_kinds,
     with_option_groups,
 )
 from hpcsched.cli.output import TableFormat, TableOutput
@@ -53,6 +52,7 @@ def compare(
     JSON have exact values.
     """
     from hpcsched.report.job_breakdown import breakdown_table, breakdown_values
+    from hpcsched.report.job_classes import class_kinds
     from hpcsched.report.studied_runs import open_study
     from hpcsched.report.studying import compare_study
     from hpcsched.report.tables.run_comparison import values_table

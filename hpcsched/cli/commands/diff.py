@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from hpcsched.cli.options import Env, Overrides, with_option_groups
+from hpcsched.cli.options import Overrides, with_option_groups
 from hpcsched.cli.output import TableFormat, TableOutput
 
 PANEL = "Look"
@@ -16,7 +16,6 @@ def diff(
     first: Annotated[Path, typer.Argument(metavar="A", help="A scenario.")],
     second: Annotated[Path, typer.Argument(metavar="B", help="Another scenario.")],
     overrides: Overrides = None,
-    _env: Env = None,
     *,
     exit_code: Annotated[
         bool, typer.Option("--exit-code", help="Exit with 1 if there is a difference.")

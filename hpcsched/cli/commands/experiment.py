@@ -1,14 +1,13 @@
 """`hpcsched experiment`: a matrix of scenarios; complete runs are kept."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hpcsched.cli.options import Env, Overrides, Quiet, with_option_groups
+from hpcsched.cli.options import Overrides, Quiet
 
 if TYPE_CHECKING:
     from hpcsched.studies.cell import Cell
@@ -21,20 +20,6 @@ _MOST_NAMED = 10
 """Number of cells that warnings name; further ones are counted."""
 
 
-@dataclass(frozen=True)
-class CellChoice:
-    """Options on the cells that are run."""
-
-    only: Annotated[
-        list[str] | None,
-        typer.Option(metavar="LABEL", help="Run only the cells with this label; can be repeated."),
-    ] = None
-    again: Annotated[
-        bool, typer.Option("--again", help="Run complete cells too, as after a change of code.")
-    ] = False
-
-
-@with_option_groups
 def experiment(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The experiment file.")],
     *,
@@ -51,8 +36,13 @@ def experiment(
         ),
     ] = None,
     overrides: Overrides = None,
-    _env: Env = None,
-    choice: CellChoice,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(metavar="LABEL", help="Run only the cells with this label; can be repeated."),
+    ] = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="Run complete cells too, as after a change of code.")
+    ] = False,
     list_: Annotated[
         bool, typer.Option("--list", help="List the cells and their states; run nothing.")
     ] = False,
@@ -67,14 +57,14 @@ def experiment(
     from hpcsched.studies.experiment_folder import ExperimentFolder
 
     read = read_experiment(file, overrides or (), executor)
-    chosen = choose_cells(read, choice.only or ())
+    chosen = choose_cells(read, only or ())
     folder = ExperimentFolder(out or Path("runs") / read.declaration.name)
     if list_:
         _show(chosen, folder)
         return
     for warning in read.warnings:
         typer.echo(warning, err=True)
-    failed = _run(read, chosen, folder, jobs, quiet=quiet, again=choice.again)
+    failed = _run(read, chosen, folder, jobs, quiet=quiet, again=again)
     if not quiet:
         typer.echo(f"results in {folder.path}; compare them: hpcsched compare {folder.path}")
     for line in _solver_warnings(chosen, folder):

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hpcsched.cli.options import Env, Force, Overrides, ScenarioFile, with_option_groups
+from hpcsched.cli.options import Force, Overrides, ScenarioFile, with_option_groups
 from hpcsched.cli.output import DataFormat, DataFormatOption, DataOutput, emit, free, json_text
 
 if TYPE_CHECKING:
@@ -49,7 +49,6 @@ def starts(
     out: ForecastOut = None,
     force: Force = False,
     overrides: Overrides = None,
-    _env: Env = None,
 ) -> None:
     """Forecast when the jobs that wait at a time will start.
 
@@ -85,7 +84,6 @@ def evaluate(
     samples: Samples = 200,
     output: DataOutput,
     overrides: Overrides = None,
-    _env: Env = None,
 ) -> None:
     """Compare forecasts with real starts and with baselines.
 

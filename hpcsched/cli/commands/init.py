@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from hpcsched.cli import PlainGroup
-from hpcsched.cli.options import Force, offered_new_kinds
+from hpcsched.cli.options import Force
 
 PANEL = "Start"
 app = typer.Typer(
@@ -77,7 +77,6 @@ def plugin(
         typer.Argument(
             metavar="KIND",
             help="Kind of plugin, such as dispatcher.",
-            autocompletion=offered_new_kinds,
         ),
     ],
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the plugin.")],

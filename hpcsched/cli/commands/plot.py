@@ -50,9 +50,11 @@ _KINDS = {
     "of": (Kind.BOXES, Kind.ECDF, Kind.SURVIVAL),
     "metric": (Kind.BARS,),
     "resource": (Kind.LOAD, Kind.GANTT),
-    **dict.fromkeys(("from", "to", "mark", "by"), (Kind.GANTT,)),
+    **dict.fromkeys(("from", "to", "by"), (Kind.GANTT,)),
 }
 """Kinds of figures that have an option, by its name."""
+_KEYWORDS = {"from": "begin", "to": "end"}
+"""Parameters of figures that are not called as their options."""
 
 
 def plot(
@@ -69,30 +71,16 @@ def plot(
         typer.Option(help="Metric of bars, as in summary.json; the objective by default."),
     ] = None,
     resource: Annotated[
-        list[str] | None,
-        typer.Option(help="Resource type; load: all by default; gantt: the first; repeatable."),
+        str | None,
+        typer.Option(help="Resource type; load: all by default; gantt: the first."),
     ] = None,
     begin: Annotated[
         str | None,
-        typer.Option(
-            "--from",
-            metavar="TIME",
-            help="Begin of gantt: seconds, 2d12h or a date; by default first start.",
-        ),
+        typer.Option("--from", help="Begin of gantt: seconds, 2d12h or a date; the first start."),
     ] = None,
     end: Annotated[
         str | None,
-        typer.Option(
-            "--to",
-            metavar="TIME",
-            help="End of gantt: seconds, 2d12h or a date; the last end by default.",
-        ),
-    ] = None,
-    mark: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="FROM..TO", help="Shade this span in gantt, as 12h..1d or by dates; repeatable."
-        ),
+        typer.Option("--to", help="End of gantt: seconds, 2d12h or a date; the last end."),
     ] = None,
     by: Annotated[
         Attribute | None,
@@ -108,51 +96,29 @@ def plot(
     (CPU time and memory). Of rounds: decision-time (by queue length), cpu-time (mean, by part).
     Those of CPU times need runs with the observer cpu-memory.
     """
-    given = {
-        "of": of, "metric": metric, "resource": resource, "from": begin, "to": end, "mark": mark,
-        "by": by,
-    }  # fmt: skip
-    for name, value in given.items():
-        if value and kind not in _KINDS[name]:
-            message = f"{kind} has no such option; it is of {', '.join(_KINDS[name])}"
-            raise typer.BadParameter(message, param_hint=f"--{name}")
-    options: dict[str, Any] = {}
-    if kind is Kind.GANTT:
-        marks = [_both_bounds(text) for text in mark or ()]
-        options = {"resources": resource or (), "begin": begin, "end": end, "marks": marks}
-        options["by"] = by and by.value
-    elif kind is Kind.LOAD and resource:
-        if len(resource) > 1:
-            raise typer.BadParameter("load takes one resource type", param_hint="--resource")
-        options = {"resource": resource[0]}
-    else:
-        options = {name: value for name, value in (("of", of), ("metric", metric)) if value}
-    _write(kind, directories, out, options, force=force)
-
-
-def _both_bounds(text: str) -> tuple[str, str]:
-    """Return the times before and after the dots of `--mark`."""
-    begin, dots, end = text.partition("..")
-    if not (begin.strip() and dots and end.strip()):
-        message = f"expected two times with '..' between them, such as 12h..1d, found {text!r}"
-        raise typer.BadParameter(message, param_hint="--mark")
-    return begin.strip(), end.strip()
-
-
-def _write(
-    kind: Kind, directories: list[Path], out: Path, options: dict[str, Any], *, force: bool
-) -> None:
     from hpcsched.report.compared_study import ComparedStudy
     from hpcsched.report.figures.figure_files import format_of, write_figure
     from hpcsched.report.figures.figure_kinds import FIGURES
     from hpcsched.report.studied_runs import open_study
     from hpcsched.whole_files import check_target
 
+    options: dict[str, Any] = {
+        "of": of, "metric": metric, "resource": resource, "from": begin, "to": end,
+        "by": by and by.value,
+    }  # fmt: skip
+    options = {name: value for name, value in options.items() if value}
+    for name in options:
+        if kind not in _KINDS[name]:
+            message = f"{kind} has no such option; it is of {', '.join(_KINDS[name])}"
+            raise typer.BadParameter(message, param_hint=f"--{name}")
+    if kind is Kind.GANTT and resource:
+        options["resources"] = [options.pop("resource")]
     format_of(out)
     # Before the runs are read: a mistyped name should not cost minutes.
     check_target(out, force=force)
     study = open_study(directories)
-    write_figure(FIGURES[kind](ComparedStudy(study), **options).chart, out, force=force)
+    keywords = {_KEYWORDS.get(name, name): value for name, value in options.items()}
+    write_figure(FIGURES[kind](ComparedStudy(study), **keywords).chart, out, force=force)
     for warning in study.warnings:
         typer.echo(f"warning: {warning}", err=True)
     typer.echo(f"wrote {out}")

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hpcsched.cli.options import offered_kinds, offered_plugins, with_option_groups
+from hpcsched.cli.options import with_option_groups
 from hpcsched.cli.output import DataOutput, TableOutput
 
 if TYPE_CHECKING:
@@ -35,13 +35,11 @@ def list_plugins(*, output: TableOutput) -> None:
 def show(
     kind: Annotated[
         str,
-        typer.Argument(
-            metavar="KIND", help="Kind of plugin, such as dispatcher.", autocompletion=offered_kinds
-        ),
+        typer.Argument(metavar="KIND", help="Kind of plugin, such as dispatcher."),
     ],
     name: Annotated[
         str,
-        typer.Argument(metavar="NAME", help="Name of the plugin.", autocompletion=offered_plugins),
+        typer.Argument(metavar="NAME", help="Name of the plugin."),
     ],
     *,
     output: DataOutput,

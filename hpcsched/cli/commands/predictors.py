@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from hpcsched.cli.options import Env, Force, Overrides
+from hpcsched.cli.options import Force, Overrides
 from hpcsched.cli.output import TableFormat, TableFormatOption
 
 PANEL = "Study"
@@ -34,7 +34,6 @@ def evaluate(
         typer.Option(metavar="DIR", help="Write figures and their numbers into this folder."),
     ] = None,
     overrides: Overrides = None,
-    _env: Env = None,
     force: Force = False,
 ) -> None:
     """Compare predicted with actual run times on a trace.

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from hpcsched.cli.options import Baseline, ByClass, Force, Recorded, SeveralRuns, class_kinds
+from hpcsched.cli.options import Baseline, ByClass, Force, Recorded, SeveralRuns
 
 PANEL = "Look"
 
@@ -29,6 +29,7 @@ def report(
     figures to zoom, and the verdict of an audit of each run. Metrics by class of jobs are of the
     classes in --by; by default of all that tell jobs apart.
     """
+    from hpcsched.report.job_classes import class_kinds
     from hpcsched.report.studied_runs import open_study
     from hpcsched.report.studying import compare_study, study_page
     from hpcsched.whole_files import check_target, make_folder, write_text

@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hpcsched.cli.options import (
-    Env,
     Force,
     Overrides,
     Quiet,
     ScenarioFiles,
     Verbose,
     scenario_files,
-    with_option_groups,
 )
 from hpcsched.cli.output import solver_warning
 
@@ -29,15 +27,11 @@ PANEL = "Run"
 REASONS = "reasons"
 """Observer that `--explain` adds."""
 
-_OUTAGES = ("maintenance", "reservations", "failures", "failure_log", "node_failures")
-"""Keys of `outages:` that declare outages."""
-
 _LARGER = "larger_than_system"
 _MANY_LARGER = 0.01
 """Share of the records above which those that fit on no node are warned of."""
 
 
-@with_option_groups
 def run(
     scenarios: ScenarioFiles,
     out: Annotated[
@@ -45,7 +39,6 @@ def run(
         typer.Option(help="The run directory, or the folder of several; runs/NAME by default."),
     ] = None,
     overrides: Overrides = None,
-    _env: Env = None,
     *,
     force: Force = False,
     explain: Annotated[
@@ -152,7 +145,7 @@ def _replay(loaded: "LoadedScenario", folder: Path, *, force: bool, quiet: bool)
             typer.echo(line)
         typer.echo(f"results in {result.directory.path}")
     # After the results, where they are seen, not above a screen of metrics.
-    for warn in (_changed_trace, _other_machine, _outages_beside_jobs, solver_warning):
+    for warn in (_other_machine, _outages_beside_jobs, solver_warning):
         warning = warn(loaded, result.directory)
         if warning is not None:
             typer.echo(warning, err=True)
@@ -173,17 +166,6 @@ def _other_machine(loaded: "LoadedScenario", directory: "RunDirectory") -> "Find
     return Finding("larger-than-system", message, loaded.place("system"), "system", "warning")
 
 
-def _changed_trace(loaded: "LoadedScenario", directory: "RunDirectory") -> "Finding | None":
-    """Return a warning if the trace changed during the run, else None."""
-    from hpcsched.errors import Finding
-
-    paths = [file.path for file in directory.manifest.trace_files if file.changed]
-    if not paths:
-        return None
-    message = f"{', '.join(paths)} changed while the run went on, which cannot be reproduced"
-    return Finding("changed-trace", message, loaded.place("trace"), "trace", "warning")
-
-
 def _outages_beside_jobs(loaded: "LoadedScenario", directory: "RunDirectory") -> "Finding | None":
     """Return a warning if all outages are before or after the jobs of the run, else None.
 
@@ -191,21 +173,13 @@ def _outages_beside_jobs(loaded: "LoadedScenario", directory: "RunDirectory") ->
     """
     from hpcsched.errors import Finding
     from hpcsched.runs.outage_records import outages_beside_jobs
-    from hpcsched.scenario.key_path import show_key_path
 
-    declared = loaded.scenario.outages
-    beside = None if declared is None else outages_beside_jobs(directory)
-    if declared is None or beside is None:
+    beside = outages_beside_jobs(directory) if loaded.scenario.outages else None
+    if beside is None:
         return None
-    given = [name for name in _OUTAGES if getattr(declared, name)]
-    key = ("outages", *given) if len(given) == 1 else ("outages",)
-    sources = ", ".join(given)
-    if declared.failure_log is not None:
-        sources = sources.replace("failure_log", f"failure_log ({declared.failure_log})")
     (start, end), (first, last) = beside.outages, beside.jobs
     message = (
-        f"no outage touches the trace: there are {beside.number} of {sources}, between seconds"
-        f" {start} and {end}, and jobs between seconds {first} and {last}; all count from the"
-        " trace's origin"
+        f"no outage touches the trace: there are {beside.number}, between seconds {start} and"
+        f" {end}, and jobs between seconds {first} and {last}; all count from the trace's origin"
     )
-    return Finding("outages-beside-jobs", message, loaded.place(key), show_key_path(key), "warning")
+    return Finding("outages-beside-jobs", message, loaded.place("outages"), "outages", "warning")

@@ -6,19 +6,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hpcsched.cli import PlainGroup, instances
-from hpcsched.cli.options import Env, Force, Overrides, with_option_groups
+from hpcsched.cli.options import Force, Overrides, with_option_groups
 from hpcsched.cli.output import TableFormat, TableOutput, json_text
 from hpcsched.studies.log_files import LogSource, is_scenario
 from hpcsched.version import __version__
 from hpcsched.workload.job import WaitClass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from hpcsched.runs.assembly import Assembly
     from hpcsched.scenario.loading import LoadedScenario
-    from hpcsched.workload.archive.download import Log
-    from hpcsched.workload.presets.preset_catalogue import Preset, PresetFile
+    from hpcsched.workload.presets.preset_catalogue import Preset
     from hpcsched.workload.trace_writing import Written
 
 PANEL = "Study"
@@ -38,7 +37,6 @@ def info(
         WaitClass | None, typer.Option(help="Show mean recorded wait times by this class instead.")
     ] = None,
     overrides: Overrides = None,
-    _env: Env = None,
     preset: Annotated[
         str | None,
         typer.Option(
@@ -106,21 +104,27 @@ def convert(
     jobs: Annotated[int | None, typer.Option(min=1, help="Write at most this many jobs.")] = None,
     force: Force = False,
     overrides: Overrides = None,
-    _env: Env = None,
 ) -> None:
     """Write a trace in another format.
 
     A log is read for a system that has room for everything; run times of 0 s, and those above the
     requested time, are kept. Job properties that the format cannot hold are listed as warnings.
     """
+    from functools import partial
+
     from hpcsched.runs.assembly import assemble
     from hpcsched.runs.refused_records import all_refused_told
     from hpcsched.studies.first_look import scenario_of_log
     from hpcsched.studies.log_files import format_of, source_of
-    from hpcsched.workload.trace_writing import BOUND
+    from hpcsched.workload.trace_writing import BOUND, write_batsim, write_swf, write_table
 
     of_scenario = source is None and is_scenario(trace)
-    called, write = _writer(format_of(out), keep_comments=not of_scenario)
+    writers: dict[LogSource, tuple[str, Callable[..., Written]]] = {
+        LogSource.SWF: ("SWF", partial(write_swf, keep_comments=not of_scenario)),
+        LogSource.BATSIM: ("Batsim's format", write_batsim),
+        LogSource.TABLE: ("the table", write_table),
+    }
+    called, write = writers[format_of(out)]
     if of_scenario:
         loaded = _loaded(trace, overrides)
         told, name = all_refused_told(loaded), loaded.scenario.name
@@ -148,20 +152,6 @@ def convert(
             " cannot say: written without",
             err=True,
         )
-
-
-def _writer(wanted: LogSource, *, keep_comments: bool) -> "tuple[str, Callable[..., Written]]":
-    """Return the name of a format in words, and the function that writes it."""
-    from functools import partial
-
-    from hpcsched.workload.trace_writing import write_batsim, write_swf, write_table
-
-    writers: dict[LogSource, tuple[str, Callable[..., Written]]] = {
-        LogSource.SWF: ("SWF", partial(write_swf, keep_comments=keep_comments)),
-        LogSource.BATSIM: ("Batsim's format", write_batsim),
-        LogSource.TABLE: ("the table", write_table),
-    }
-    return writers[wanted]
 
 
 def _recorded_waits(path: Path, parts: "Assembly", by: WaitClass, *, json: bool) -> str:
@@ -226,6 +216,9 @@ def fetch(
     The archive is the Parallel Workloads Archive; data sets are those of `hpcsched trace presets`.
     Checks that it is complete, and shows the work to cite. An interrupted transfer is resumed.
     """
+    import os
+
+    from hpcsched.errors import Finding, InputError
     from hpcsched.workload.archive import download
     from hpcsched.workload.presets.preset_catalogue import read_presets
 
@@ -240,31 +233,28 @@ def fetch(
         return
     if name is None:
         raise typer.BadParameter("expected the name of a log, or --list", param_hint="NAME")
+    folder = out or Path(os.environ.get(FOLDER, ""))
+    if out is None and not os.environ.get(FOLDER):
+        message = f"expected --out DIR, or a folder in the environment variable {FOLDER}"
+        raise InputError(Finding("no-folder", message))
     chosen = [(preset, file) for preset, file in files if name in (preset.name, file.name)]
     if len(chosen) > 1:
         names = ", ".join(file.name for _, file in chosen)
         raise typer.BadParameter(f"expected one of its files: {names}", param_hint="NAME")
     if chosen:
-        _fetch_file(*chosen[0], _folder(out))
+        ((preset, file),) = chosen
+        _download(file.address, folder / file.name, file.sha256)
+        typer.echo(f"\n{preset.title}, licence: {preset.licence}. Cite:\n  {preset.cite}")
+        typer.echo(f"\nTo use it: {preset.get}\nA scenario uses it so:")
+        typer.echo(f"  trace: {{source: table, preset: {preset.name}, path: FILE}}")
         return
-    others = [*dict.fromkeys(preset.name for preset, _ in files)]
-    log = download.find_log(name, logs, others)
-    _fetch(log, _folder(out))
-
-
-def _folder(given: Path | None) -> Path:
-    """Return the folder for logs; raise InputError without an option or environment variable."""
-    import os
-
-    from hpcsched.errors import Finding, InputError
-
-    if given is not None:
-        return given
-    named = os.environ.get(FOLDER)
-    if not named:
-        message = f"expected --out DIR, or a folder in the environment variable {FOLDER}"
-        raise InputError(Finding("no-folder", message))
-    return Path(named)
+    log = download.find_log(name, logs, [*dict.fromkeys(preset.name for preset, _ in files)])
+    _download(log.address, folder / log.file_name, log.sha256)
+    typer.echo(f"\nThe log is by courtesy of {log.acknowledge}. Acknowledge them, and cite:")
+    typer.echo(f"  {log.cite}\n\nA scenario uses it so:")
+    system = log.system if ":" not in log.system else f"{{{log.system}}}"
+    typer.echo(f"  system: {system}")
+    typer.echo(f"  trace: {{source: swf, path: '${{{FOLDER}}}/{log.file_name}'}}")
 
 
 def _download(address: str, path: Path, sha256: str | None) -> None:
@@ -288,25 +278,6 @@ def _download(address: str, path: Path, sha256: str | None) -> None:
     typer.echo(f"{fetched.path}: {what}; {fetched.size} bytes, SHA-256 {fetched.sha256}")
     if sha256 is None:
         typer.echo("The catalogue does not know its hash, so only its packing could be checked.")
-
-
-def _fetch(log: "Log", folder: Path) -> None:
-    _download(log.address, folder / log.file_name, log.sha256)
-    typer.echo(f"\nThe log is by courtesy of {log.acknowledge}. Acknowledge them, and cite:")
-    typer.echo(f"  {log.cite}")
-    typer.echo("\nA scenario uses it so:")
-    system = log.system if ":" not in log.system else f"{{{log.system}}}"
-    typer.echo(f"  system: {system}")
-    typer.echo(f"  trace: {{source: swf, path: '${{{FOLDER}}}/{log.file_name}'}}")
-
-
-def _fetch_file(preset: "Preset", file: "PresetFile", folder: Path) -> None:
-    _download(file.address, folder / file.name, file.sha256)
-    typer.echo(f"\n{preset.title}, licence: {preset.licence}. Cite:")
-    typer.echo(f"  {preset.cite}")
-    typer.echo(f"\nTo use it: {preset.get}")
-    typer.echo("A scenario uses it so:")
-    typer.echo(f"  trace: {{source: table, preset: {preset.name}, path: FILE}}")
 
 
 _PRESET_COLUMNS = ("preset", "about", "fetched", "licence")
@@ -352,22 +323,14 @@ def _content(preset: "Preset") -> dict[str, Any]:
     return {**asdict(preset), "trace": dict(preset.trace), "columns": preset.columns}
 
 
-def _lines(preset: "Preset") -> list[str]:
-    """Return the description of a preset, and the keys of a scenario."""
-    fetched = [
-        f"  hpcsched trace fetch {file.name}"
-        + ("" if file.sha256 else "  (its hash is not known, and is printed)")
-        for file in preset.files
-    ]
-    return [
-        f"{preset.title}: {preset.about}",
-        f"page: {preset.home}",
-        f"get: {preset.get}",
-        *fetched,
-        f"licence: {preset.licence}",
-        f"cite: {preset.cite}",
-        f"unit: {preset.unit}",
-        f"notes: {preset.notes}",
-        f"columns: {', '.join(preset.columns)}",
-        f"a scenario: trace: {{source: table, preset: {preset.name}, path: FILE}}",
-    ]
+def _lines(preset: "Preset") -> "Iterator[str]":
+    """Yield the description of a preset, and the keys of a scenario."""
+    yield f"{preset.title}: {preset.about}"
+    yield f"page: {preset.home}"
+    yield f"get: {preset.get}"
+    for file in preset.files:
+        yield f"  hpcsched trace fetch {file.name}"
+    for name in ("licence", "cite", "unit", "notes"):
+        yield f"{name}: {getattr(preset, name)}"
+    yield f"columns: {', '.join(preset.columns)}"
+    yield f"a scenario: trace: {{source: table, preset: {preset.name}, path: FILE}}"

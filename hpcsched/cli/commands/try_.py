@@ -1,14 +1,13 @@
 """`hpcsched try`: a log replayed under several dispatchers, without a scenario."""
 
 from contextlib import nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
 
-from hpcsched.cli.options import Force, with_option_groups
+from hpcsched.cli.options import Force
 from hpcsched.cli.output import TableFormat, TableFormatOption, tables_text
 
 PANEL = "Start"
@@ -17,37 +16,6 @@ _JOBS = 5000
 RUNS = "runs"
 
 
-@dataclass(frozen=True)
-class LogReading:
-    """Options on how the log is read, and the machine that it is replayed on."""
-
-    jobs: Annotated[
-        int, typer.Option(min=0, help="The number of jobs, the first ones; 0: all.")
-    ] = _JOBS
-    nodes: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N[xCORES]", help="The machine: 256, or 32x8 for 32 nodes of 8 cores."
-        ),
-    ] = None
-    preset: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="Known data set (trace presets); by the log's columns by default."
-        ),
-    ] = None
-    busiest: Annotated[
-        bool, typer.Option("--busiest", help="Replay the busiest jobs, not the first ones.")
-    ] = False
-    time_zone: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ZONE", help="Time zone of local times, such as Europe/Paris; UTC by default."
-        ),
-    ] = None
-
-
-@with_option_groups
 def try_(
     log: Annotated[
         Path | None, typer.Argument(metavar="LOG", help="The log, plain or compressed.")
@@ -59,7 +27,30 @@ def try_(
     objective: Annotated[
         str | None, typer.Option(help="The objective; bounded_slowdown by default.")
     ] = None,
-    reading: LogReading,
+    jobs: Annotated[
+        int, typer.Option(min=0, help="The number of jobs, the first ones; 0: all.")
+    ] = _JOBS,
+    nodes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N[xCORES]", help="The machine: 256, or 32x8 for 32 nodes of 8 cores."
+        ),
+    ] = None,
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Known data set (trace presets); by the log's columns by default."
+        ),
+    ] = None,
+    busiest: Annotated[
+        bool, typer.Option("--busiest", help="Replay the busiest jobs, not the first ones.")
+    ] = False,
+    time_zone: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ZONE", help="Time zone of local times, such as Europe/Paris; UTC by default."
+        ),
+    ] = None,
     recorded: Annotated[
         bool, typer.Option("--recorded", help="Add the log's own schedule.")
     ] = False,
@@ -97,7 +88,7 @@ def try_(
 
     if (log is None) == (not example):
         raise typer.BadParameter("expected a log, or --example")
-    if reading.busiest and not reading.jobs:
+    if busiest and not jobs:
         raise typer.BadParameter("--jobs 0 replays all jobs", param_hint="--busiest")
     # Runs of another log beside these would be compared with them.
     if save is not None and not force and save.is_dir() and any(save.iterdir()):
@@ -109,11 +100,11 @@ def try_(
         path,
         names,
         objective=objective,
-        jobs=reading.jobs or None,
-        machine=_machine(reading.nodes),
-        preset=reading.preset,
-        busiest=reading.busiest,
-        zone=reading.time_zone,
+        jobs=jobs or None,
+        machine=_machine(nodes),
+        preset=preset,
+        busiest=busiest,
+        zone=time_zone,
     )
     # What is told on the way is no part of a table that another program reads.
     for line in look_lines(look):

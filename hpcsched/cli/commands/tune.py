@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hpcsched.cli.options import Env, Overrides, ScenarioFile
+from hpcsched.cli.options import Overrides, ScenarioFile
 from hpcsched.cli.output import DataFormat, DataFormatOption, json_text
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ def tune(
     ] = None,
     format_: DataFormatOption = DataFormat.TEXT,
     overrides: Overrides = None,
-    _env: Env = None,
 ) -> None:
     """Search parameters on first jobs; judge them on later ones.
 

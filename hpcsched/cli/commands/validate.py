@@ -1,14 +1,12 @@
 """`hpcsched validate`: checks of scenarios and experiments, without a run."""
 
-import os
-from enum import StrEnum
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hpcsched.cli.options import Env, Overrides, scenario_files, with_option_groups
-from hpcsched.cli.output import TextOutput, json_text
+from hpcsched.cli.options import Overrides, scenario_files, with_option_groups
+from hpcsched.cli.output import DataOutput
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,14 +15,6 @@ if TYPE_CHECKING:
     from hpcsched.scenario.loading import LoadedScenario
 
 PANEL = "Start"
-
-
-class Format(StrEnum):
-    """The formats of findings."""
-
-    TEXT = "text"
-    JSON = "json"
-    GITHUB = "github"
 
 
 @with_option_groups
@@ -36,7 +26,6 @@ def validate(
         ),
     ],
     overrides: Overrides = None,
-    _env: Env = None,
     *,
     vary: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also check variants for whatif.")
@@ -44,11 +33,8 @@ def validate(
     space: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also check ranges for tune.")
     ] = None,
-    format_: Annotated[
-        Format, typer.Option("--format", help="The output format; github is for code review.")
-    ] = Format.TEXT,
     strict: Annotated[bool, typer.Option("--strict", help="Fail on warnings too.")] = False,
-    output: TextOutput,
+    output: DataOutput,
 ) -> None:
     """Check scenarios and experiments for errors and warnings.
 
@@ -68,15 +54,7 @@ def validate(
         except InputError as error:
             found.extend(error.findings)
     number = len(checked) + sum(one is not None for one in (vary, space))
-    match format_:
-        case Format.TEXT:
-            text = as_text(found, number)
-        case Format.JSON:
-            text = json_text(findings_content(found, number))
-        case Format.GITHUB:
-            text = as_github(found)
-    if text or output.out is not None:
-        output.write(text)
+    output.show(lambda: as_text(found, number), lambda: findings_content(found, number))
     if any(strict or finding.severity == "error" for finding in found):
         raise typer.Exit(1)
 
@@ -165,74 +143,26 @@ JSON_VERSION = 1
 
 def as_text(findings: "Sequence[Finding]", files: int) -> str:
     """Return one line a finding, and a line that counts them."""
-    errors, warnings = _count(findings)
-    count = ", ".join((_many(files, "file"), _many(errors, "error"), _many(warnings, "warning")))
-    return "\n".join([*map(str, findings), count])
+    counts = _counts(findings, files)
+    # "1 file", and "2 files".
+    words = (f"{n} {name[:-1] if n == 1 else name}" for name, n in counts.items())
+    return "\n".join([*map(str, findings), ", ".join(words)])
 
 
 def findings_content(findings: "Sequence[Finding]", files: int) -> dict[str, Any]:
     """Return the counts and the list of findings for JSON.
 
-    Returns
-    -------
-    dict
-        A finding has `file`, `line`, `column` (numbers from 1, or null), `severity` (error or
-        warning), `rule`, `key` (a key path, or empty) and `message`.
+    A finding has `file`, `line`, `column` (numbers from 1, or null), `severity` (error or warning),
+    `rule`, `key` (a key path, or empty) and `message`.
     """
-    errors, warnings = _count(findings)
     items = [
-        {
-            "file": finding.place.file if finding.place else None,
-            "line": finding.place.line if finding.place else None,
-            "column": finding.place.column if finding.place else None,
-            "severity": finding.severity,
-            "rule": finding.rule,
-            "key": finding.key,
-            "message": finding.message,
-        }
+        {name: getattr(finding.place, name, None) for name in ("file", "line", "column")}
+        | {name: getattr(finding, name) for name in ("severity", "rule", "key", "message")}
         for finding in findings
     ]
-    counts = {"files": files, "errors": errors, "warnings": warnings}
-    return {"version": JSON_VERSION, **counts, "findings": items}
+    return {"version": JSON_VERSION, **_counts(findings, files), "findings": items}
 
 
-def as_github(findings: "Sequence[Finding]") -> str:
-    """Return the workflow commands that put findings beside the lines of a pull request."""
-    return "\n".join(map(_github_command, findings))
-
-
-def relative(file: str) -> str:
-    """Return a path relative to the working directory, with forward slashes."""
-    return PurePath(os.path.relpath(file)).as_posix()
-
-
-def _github_command(finding: "Finding") -> str:
-    place = finding.place
-    properties = {
-        "file": relative(place.file) if place else None,
-        "line": place.line if place else None,
-        "col": place.column if place else None,
-        "title": finding.rule,
-    }
-    listed = ",".join(
-        f"{name}={_escape(str(value), ':,')}"
-        for name, value in properties.items()
-        if value is not None
-    )
-    message = f"{finding.key}: {finding.message}" if finding.key else finding.message
-    return f"::{finding.severity} {listed}::{_escape(message)}"
-
-
-def _escape(text: str, more: str = "") -> str:
-    for character in f"%\r\n{more}":
-        text = text.replace(character, f"%{ord(character):02X}")
-    return text
-
-
-def _count(findings: "Sequence[Finding]") -> tuple[int, int]:
+def _counts(findings: "Sequence[Finding]", files: int) -> dict[str, int]:
     errors = sum(finding.severity == "error" for finding in findings)
-    return errors, len(findings) - errors
-
-
-def _many(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    return {"files": files, "errors": errors, "warnings": len(findings) - errors}

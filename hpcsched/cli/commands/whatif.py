@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hpcsched.cli.options import ByClass, Env, Overrides, ScenarioFile, class_kinds
+from hpcsched.cli.options import ByClass, Overrides, ScenarioFile
 from hpcsched.cli.output import TableFormat, TableFormatOption, json_text, tables_text
 
 if TYPE_CHECKING:
@@ -27,13 +27,13 @@ def whatif(
     by: ByClass = None,
     format_: TableFormatOption = TableFormat.TEXT,
     overrides: Overrides = None,
-    _env: Env = None,
 ) -> None:
     """Compare variants of a scenario on the same log, job by job.
 
     The folder gets the page whatif.html, the tables as whatif.json, and the outcome of each
     variant; outcomes that are there are kept. Exits with 1 if a variant fails.
     """
+    from hpcsched.report.job_classes import class_kinds
     from hpcsched.studies.whatif import read_whatif
     from hpcsched.studies.whatif_report import (
         class_table,

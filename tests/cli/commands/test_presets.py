@@ -36,7 +36,6 @@ def test_one_preset(capsys: pytest.CaptureFixture[str]) -> None:
     out = capsys.readouterr().out
     assert "page: https://doi.org/10.5281/zenodo.11467483\n" in out
     assert "  hpcsched trace fetch 23_07.parquet\n" in out
-    assert "fetch 21_04.parquet  (its hash is not known, and is printed)\n" in out
     assert "licence: CC BY 4.0\n" in out
     assert "columns: adt, sdt, edt, elpl, nnuma, usr, jnam, jid\n" in out
     assert out.endswith("trace: {source: table, preset: f-data, path: FILE}\n")

@@ -18,7 +18,7 @@ from hpcsched.cli.commands.forecast import (
     quantiles_of,
     show_forecast,
 )
-from hpcsched.cli.options import Env, Force, OneRun, Overrides, ScenarioFile, with_option_groups
+from hpcsched.cli.options import Force, OneRun, Overrides, ScenarioFile, with_option_groups
 from hpcsched.cli.output import DataFormat, DataFormatOption
 
 app = typer.Typer(
@@ -49,7 +49,6 @@ def advise(
     scenario: ScenarioFile,
     out: RunOut = None,
     overrides: Overrides = None,
-    _env: Env = None,
     *,
     ends: Ends,
     force: Force = False,
@@ -67,7 +66,6 @@ def drive(
     scenario: ScenarioFile,
     out: RunOut = None,
     overrides: Overrides = None,
-    _env: Env = None,
     *,
     ends: Ends,
     force: Force = False,
@@ -82,7 +80,6 @@ def replay(
     live_run: OneRun,
     out: RunOut = None,
     overrides: Overrides = None,
-    _env: Env = None,
     *,
     latency: Annotated[
         int, typer.Option(min=0, help="Simulated seconds that each round takes.")
@@ -119,7 +116,6 @@ def forecast(
     out: ForecastOut = None,
     force: Force = False,
     overrides: Overrides = None,
-    _env: Env = None,
 ) -> None:
     """Forecast when the jobs that wait on the cluster will start.
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from hpcsched.cli.commands.init import Out, begin_scenario
-from hpcsched.cli.options import Env, Force, Overrides, ScenarioFile
+from hpcsched.cli.options import Force, Overrides, ScenarioFile
 from hpcsched.cli.output import OutFile, emit
 
 
@@ -63,7 +63,6 @@ def accounts_from(
     out: OutFile = None,
     force: Force = False,
     overrides: Overrides = None,
-    _env: Env = None,
 ) -> None:
     """Write the accounts of a Slurm site for `multifactor`.
 
@@ -98,7 +97,6 @@ def slurm_conf(
     out: OutFile = None,
     force: Force = False,
     overrides: Overrides = None,
-    _env: Env = None,
 ) -> None:
     """Print the lines of slurm.conf for a scenario's dispatcher.
 
