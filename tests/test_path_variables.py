@@ -30,7 +30,9 @@ def test_in_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A variable is allowed for one scenario, and not for the next."""
     monkeypatch.setenv("NAME_OF_SYSTEM", "eurora")
     path = tmp_path / "scenario.yaml"
-    path.write_text("name: a\nsystem: ${NAME_OF_SYSTEM}\ntrace: {source: swf, path: a.swf}\n")
+    path.write_text(
+        "name: a\nsystem: ${NAME_OF_SYSTEM}\ntrace: {source: swf, path: a.swf}\ndispatcher: easy\n"
+    )
     assert load_scenario(path, env=["NAME_OF_SYSTEM"]).system.groups[0].name == "gpu"
     with pytest.raises(InputError, match=r"in Python env=\['NAME_OF_SYSTEM'\]"):
         load_scenario(path)

@@ -93,8 +93,9 @@ WINDOW = "{{start: {}, duration: 10}}"
         (
             None,
             "1700000000,1700000100",
-            "4:3: warning: outages: no outage touches the trace: there are 1, between seconds 1700000000 and 1700000100, and jobs between seconds"
-            " 0 and 40; all count from the trace's origin [outages-beside-jobs]",
+            "4:3: warning: outages: no outage touches the trace: there are 1, between seconds"
+            " 1700000000 and 1700000100, and jobs between seconds 0 and 40; all count from the"
+            " trace's origin [outages-beside-jobs]",
         ),
     ],
 )
