@@ -1,17 +1,16 @@
-"""Random numbers, frequency tables and histograms, the same for a seed on every machine.
+"""Random numbers, the same for a seed on every machine.
 
 Only `random.Random.random` of the standard library is used: its sequence is guaranteed, while those
 of the other methods are not. Logarithms and exponentials are `portable`.
 """
 
 import math
-from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Sequence
 from itertools import accumulate
 from random import Random
 from typing import Generic, TypeVar
 
-from hpcsched.parameters import LARGEST
 from hpcsched.portable_math import exp, log, power
 
 T = TypeVar("T")
@@ -107,128 +106,3 @@ class Weighted(Generic[T]):
     def draw(self, draws: Draws) -> T:
         """Draw an item."""
         return self.items[bisect_right(self._upto, draws.uniform() * self._upto[-1])]
-
-
-MOST = 10_000
-"""Maximum number of different values in a table."""
-
-
-class Counts(Generic[T]):
-    """Frequencies of up to `MOST` different values."""
-
-    def __init__(self) -> None:
-        self.counts: dict[T, int] = {}
-
-    def add(self, thing: T) -> bool:
-        """Count a value; return False if there is no room for a new one."""
-        count = self.counts.get(thing, 0)
-        # A full table still counts the values it knows.
-        if not count and len(self.counts) >= MOST:
-            return False
-        self.counts[thing] = count + 1
-        return True
-
-    def weighted(self) -> Weighted[T]:
-        """Return a distribution with these frequencies; there must be at least one value."""
-        return Weighted(list(self.counts), list(self.counts.values()))
-
-
-class Ascending:
-    """Numbers with their frequencies, in ascending order."""
-
-    def __init__(self, counts: Mapping[int, int]) -> None:
-        self._numbers = sorted(counts)
-        self._upto = [0, *accumulate(counts[number] for number in self._numbers)]
-        self.total = self._upto[-1]
-
-    def at(self, place: float, least: int = 0, most: int = LARGEST) -> int | None:
-        """Return the number at a relative position within bounds; None if there is none.
-
-        Parameters
-        ----------
-        place
-            Position, from 0 to 1, among the numbers within the bounds.
-        """
-        begin = self._upto[bisect_left(self._numbers, least)]
-        end = self._upto[bisect_right(self._numbers, most)]
-        if begin >= end:
-            return None
-        return self._numbers[bisect_right(self._upto, int(begin + place * (end - begin))) - 1]
-
-
-PER_DECADE = 24
-"""Bins a decade; the numbers of one differ by 10 %."""
-_WIDTH = log(10.0) / PER_DECADE
-
-
-ZERO_BIN = -(10**6)
-"""Bin of zeros, below all others."""
-
-
-def bin_of(number: float) -> int:
-    """Return the bin of a number, which must not be negative."""
-    return math.floor(log(number) / _WIDTH) if number else ZERO_BIN
-
-
-class LogHistogram:
-    """Counts of numbers by bin."""
-
-    def __init__(self) -> None:
-        self._counts: dict[int, int] = {}
-        self.count = 0
-        """How many numbers have been counted."""
-
-    def add(self, number: float) -> None:
-        """Count a number, which must not be negative."""
-        k = bin_of(number)
-        self._counts[k] = self._counts.get(k, 0) + 1
-        self.count += 1
-
-    def resampled(self) -> "Resampled":
-        """Return a distribution of the numbers so far; there must be at least one."""
-        bins = sorted(self._counts)
-        return Resampled(bins, [self._counts[k] for k in bins])
-
-
-class Resampled:
-    """Empirical distribution: a bin by its count, and log-uniformly within it."""
-
-    def __init__(self, bins: Sequence[int], counts: Sequence[int]) -> None:
-        self._bins = Weighted(bins, counts)
-
-    def draw(self, draws: Draws) -> float:
-        """Draw a number; always takes two uniform ones."""
-        # Both draws also for zeros, so that the number of draws does not depend on values.
-        k, place = self._bins.draw(draws), draws.uniform()
-        return 0.0 if k == ZERO_BIN else exp((k + place) * _WIDTH)
-
-
-_SMALL = 1e-17
-"""Terms of the series below this share of the sum no longer change it."""
-
-
-def lower_gamma(shape: float, x: float) -> float:
-    """Return the lower incomplete gamma function, the integral of tˢ⁻¹ e⁻ᵗ from 0 to x.
-
-    Parameters
-    ----------
-    shape
-        The shape s, above 0.
-    x
-        Upper bound of the integral, at least 0.
-
-    Notes
-    -----
-    Divided by the gamma function of the shape, it is the probability that a gamma number of this
-    shape and scale 1 is below x. The series xˢ e⁻ˣ Σ xⁿ / (s (s + 1) … (s + n)) has positive terms
-    only; it takes some x + 40 of them.
-    """
-    if x <= 0:
-        return 0.0
-    term = total = 1 / shape
-    divisor = shape
-    while term > _SMALL * total:
-        divisor += 1
-        term *= x / divisor
-        total += term
-    return exp(shape * log(x) - x) * total

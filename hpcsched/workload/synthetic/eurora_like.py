@@ -17,51 +17,44 @@ from pydantic import Field
 
 from hpcsched.context import Context
 from hpcsched.registration import builtin
-from hpcsched.system.system import Request, System
+from hpcsched.system.system import Request
 from hpcsched.workload.synthetic.campaigns import (
+    GIB,
+    HOUR,
+    MINUTE,
     Figures,
     Generator,
-    Month,
+    Project,
     Stratum,
     Terms,
     User,
     WindowParams,
+    campaign_source,
 )
 from hpcsched.workload.synthetic.draws import Draws, Weighted
 from hpcsched.workload.synthetic.synthetic_source import SyntheticSource, checked_request
 
-MINUTE, HOUR, GIB = 60, 3600, 1024**3
-
 JOBS = 404_866
 """Thesis, table 2.1."""
-USERS = 360
-"""Thesis, section 4.2."""
-USERS_WITH_ONE_JOB = 29
-"""8 % of the users: 92 % submitted more than one job (thesis, section 4.2)."""
-
-BEGAN = 1_396_216_800
-"""Monday, 31 March 2014, 0:00 in Rome. From March 2014 to August 2015 (thesis, 2.1.4); the day is
-assumed."""
-WEEKDAY = 0
 MONTHS = (
-    Month(1, 60),  # March 2014
-    Month(30, 2_890),
-    Month(31, 5_480),
-    Month(30, 24_860),
-    Month(31, 31_470),
-    Month(31, 6_210),  # August
-    Month(30, 35_120),
-    Month(31, 43_910),
-    Month(30, 47_230),
-    Month(31, 29_840),
-    Month(31, 38_450),  # January 2015
-    Month(28, 45_380),
-    Month(31, 41_020),
-    Month(30, 35_041),
-    Month(31, 8_730),
-    Month(30, 5_960),
-    Month(31, 2_170),
-    Month(30, 1_045),  # August, without its last day
+    (1, 60),  # March 2014
+    (30, 2_890),
+    (31, 5_480),
+    (30, 24_860),
+    (31, 31_470),
+    (31, 6_210),  # August
+    (30, 35_120),
+    (31, 43_910),
+    (30, 47_230),
+    (31, 29_840),
+    (31, 38_450),  # January 2015
+    (28, 45_380),
+    (31, 41_020),
+    (30, 35_041),
+    (31, 8_730),
+    (30, 5_960),
+    (31, 2_170),
+    (30, 1_045),  # August, without its last day
 )
 """Seventeen months. The ten busiest have 372,321 jobs (MOD, section 2); the rest is assumed."""
 
@@ -203,11 +196,17 @@ SAME_KIND = 0.8
 """Probability that another project is of the user's main kind (assumed)."""
 
 FIGURES = Figures(
+    source="eurora-like",
+    computer="like Eurora: 64 nodes of 16 cores, half with 2 GPUs, half with 2 MICs",
+    time_zone="Europe/Rome",
+    # Monday, 31 March 2014, 0:00. From March 2014 to August 2015 (thesis, 2.1.4); the day is
+    # assumed.
+    began=1_396_216_800,
+    weekday=0,
     jobs=JOBS,
     months=MONTHS,
-    weekday=WEEKDAY,
-    users=USERS,
-    users_with_one_job=USERS_WITH_ONE_JOB,
+    users=360,  # thesis, section 4.2
+    users_with_one_job=29,  # 8 %: 92 % submitted more than one job (thesis, section 4.2)
     early_users=40,
     groups=45,
     last_entry=0.9,
@@ -245,56 +244,56 @@ class EuroraLikeParams(WindowParams):
 )
 def make_eurora_like(params: EuroraLikeParams, context: Context) -> SyntheticSource:
     """Make the source."""
-    system, seed = context.system, context.seed
-    requests = [[_request(system, kind.accelerator, s) for s in kind.shapes] for kind in KINDS]
-    return SyntheticSource(
-        lambda: _Eurora(seed, requests).jobs(params),
-        system,
-        comments=params.comments(
-            "like Eurora: 64 nodes of 16 cores, half with 2 GPUs, half with 2 MICs",
-            "eurora-like",
-            BEGAN,
-            "Europe/Rome",
-        ),
-        count=params.expected_jobs,
-    )
+    requests = [
+        [
+            checked_request(
+                context.system,
+                {"core": shape.core, "mem": shape.mem_gib * GIB}
+                | ({kind.accelerator: shape.accelerators} if kind.accelerator else {}),
+                "the trace source 'eurora-like'",
+            )
+            for shape in kind.shapes
+        ]
+        for kind in KINDS
+    ]
+    seed = context.seed
+    return campaign_source(FIGURES, params, context, lambda: _Eurora(seed, requests))
 
 
-def _request(system: System, accelerator: str | None, shape: Shape) -> tuple[int, ...]:
-    amounts = {"core": shape.core, "mem": shape.mem_gib * GIB}
-    if accelerator is not None:
-        amounts[accelerator] = shape.accelerators
-    return checked_request(system, amounts, "the trace source 'eurora-like'")
-
-
-class _Project:
-    """Recurrent work of a user: jobs of one kind with the same request."""
-
+class _Project(Project):
     def __init__(
         self, user: User, number: int, kind: int, shape: Shape, request: tuple[int, ...], *,
         draws: Draws,
     ) -> None:  # fmt: skip
-        self.user = user
+        units = shape.units[draws.below(len(shape.units))]
+        super().__init__(user, kind, Request(units, request))
         self.application = number
-        self.kind = kind
-        self.request = Request(shape.units[draws.below(len(shape.units))], request)
-        self.numbers_jobs = draws.chance(NUMBERED)
+        self._numbers_jobs = draws.chance(NUMBERED)
         syllables = "".join(SYLLABLES[draws.below(len(SYLLABLES))] for _ in range(2))
         self._stem = self._series = syllables + WORDS[draws.below(len(WORDS))]
         self._words = self._runs = 0
 
-    def begin_series(self) -> None:
-        """Give later jobs another name."""
-        self._series = self.new_word()
+    def terms(self, draws: Draws, stratum: Stratum) -> Terms:
+        screens = draws.chance(SCREENING)
+        habits = SCREENING_HABITS if screens else SERIES_HABITS
 
-    def next_of_series(self) -> str:
+        def names() -> Callable[[], str | None]:
+            if screens:
+                return self._new_word
+            if draws.chance(NEW_SERIES):
+                self._series = self._new_word()
+            return self._next_of_series
+
+        return Terms(*_queue(draws, stratum, habits), names)
+
+    def _next_of_series(self) -> str:
         """Return the name of the next job: the same as before, or with the next number."""
-        if not self.numbers_jobs:
+        if not self._numbers_jobs:
             return self._series
         self._runs += 1
         return f"{self._series}{self._runs}"
 
-    def new_word(self) -> str:
+    def _new_word(self) -> str:
         """Return an unused name that does not end in a digit."""
         rest, letters = self._words, ""
         self._words += 1
@@ -304,62 +303,40 @@ class _Project:
         return self._stem + letters
 
 
-class _Eurora(Generator[_Project]):
-    """Generator of the workload."""
-
+class _Eurora(Generator):
     def __init__(self, seed: int, requests: Sequence[Sequence[tuple[int, ...]]]) -> None:
         self._shapes = [
             Weighted(list(zip(kind.shapes, of_kind, strict=True)), [s.weight for s in kind.shapes])
             for kind, of_kind in zip(KINDS, requests, strict=True)
         ]
         self._kinds = Weighted(range(len(KINDS)), [kind.projects for kind in KINDS])
-        self._projects = 0
+        self._projects_made = 0
         super().__init__(Draws(seed), FIGURES, [kind.run_times for kind in KINDS])
 
     def project(self, user: User, kind: int) -> _Project:
-        """Draw a project of a user."""
-        self._projects += 1
+        self._projects_made += 1
         shape, request = self._shapes[kind].draw(self.draws)
-        return _Project(user, self._projects, kind, shape, request, draws=self.draws)
+        return _Project(user, self._projects_made, kind, shape, request, draws=self.draws)
 
     def main_kind(self, user: User) -> int:
-        """Draw the kind of a user's first project."""
         # The first users see to it that there is work of each kind from the beginning on.
         return user.number - 1 if user.number <= len(KINDS) else self._kinds.draw(self.draws)
 
     def further_kind(self, main: int) -> int:
-        """Draw the kind of another project."""
         return main if self.draws.chance(SAME_KIND) else self._kinds.draw(self.draws)
 
-    def terms(self, project: _Project, stratum: Stratum) -> Terms:
-        """Draw the terms of a campaign with run times of a stratum."""
-        screens = self.draws.chance(SCREENING)
-        habits = SCREENING_HABITS if screens else SERIES_HABITS
 
-        def names() -> Callable[[], str | None]:
-            if screens:
-                return project.new_word
-            if self.draws.chance(NEW_SERIES):
-                project.begin_series()
-            return project.next_of_series
-
-        return Terms(*self._queue(stratum, habits), names)
-
-    def _queue(self, stratum: Stratum, habits: Habits) -> tuple[int, int]:
-        """Return the queue and the requested time of a campaign with run times of a stratum."""
-        draws, own = self.draws, _own_limit(stratum)
-        if stratum.limit is not None:
-            return DEBUG if stratum.limit == LIMITS[DEBUG] else PARALLEL, stratum.limit
-        sets_limit = draws.chance(habits.own_limit)
-        if stratum.high > LIMITS[PARALLEL]:
-            return LONGPAR, own if sets_limit else LIMITS[LONGPAR]
-        if stratum.high <= LIMITS[DEBUG] and draws.chance(habits.in_debug):
-            return DEBUG, LIMITS[DEBUG]
-        if draws.chance(habits.in_longpar):
-            return LONGPAR, LIMITS[LONGPAR]
-        return PARALLEL, own if sets_limit and own < LIMITS[PARALLEL] else LIMITS[PARALLEL]
-
-
-def _own_limit(stratum: Stratum) -> int:
-    """Return the requested time of a careful user: the smallest sufficient round time."""
-    return next((limit for limit in OWN_LIMITS if limit > stratum.high), OWN_LIMITS[-1])
+def _queue(draws: Draws, stratum: Stratum, habits: Habits) -> tuple[int, int]:
+    """Draw the queue and the requested time of a campaign with run times of a stratum."""
+    # A careful user requests the smallest sufficient round time.
+    own = next((limit for limit in OWN_LIMITS if limit > stratum.high), OWN_LIMITS[-1])
+    if stratum.limit is not None:
+        return DEBUG if stratum.limit == LIMITS[DEBUG] else PARALLEL, stratum.limit
+    sets_limit = draws.chance(habits.own_limit)
+    if stratum.high > LIMITS[PARALLEL]:
+        return LONGPAR, own if sets_limit else LIMITS[LONGPAR]
+    if stratum.high <= LIMITS[DEBUG] and draws.chance(habits.in_debug):
+        return DEBUG, LIMITS[DEBUG]
+    if draws.chance(habits.in_longpar):
+        return LONGPAR, LIMITS[LONGPAR]
+    return PARALLEL, own if sets_limit and own < LIMITS[PARALLEL] else LIMITS[PARALLEL]

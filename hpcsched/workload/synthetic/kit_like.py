@@ -16,48 +16,44 @@ from hpcsched.context import Context
 from hpcsched.registration import builtin
 from hpcsched.system.system import Request
 from hpcsched.workload.synthetic.campaigns import (
+    GIB,
+    HOUR,
+    MINUTE,
     Figures,
     Generator,
-    Month,
+    Project,
     Stratum,
     Terms,
     User,
     WindowParams,
+    campaign_source,
 )
 from hpcsched.workload.synthetic.draws import Draws, Weighted
 from hpcsched.workload.synthetic.synthetic_source import SyntheticSource, checked_request
 
-MINUTE, HOUR, GIB = 60, 3600, 1024**3
-
 JOBS = 114_355
 """Thesis, section 2.1.4; header."""
-USERS, USERS_WITH_ONE_JOB = 170, 10
-"""Assumed."""
-
-BEGAN = 1_464_732_000
-"""Wednesday, 1 June 2016, 0:00 in Karlsruhe. The header has the first job at 2:12 of that day."""
-WEEKDAY = 2
 MONTHS = (
-    Month(30, 3_900),  # June 2016
-    Month(31, 4_600),
-    Month(31, 4_300),
-    Month(30, 5_200),
-    Month(31, 5_900),
-    Month(30, 6_500),
-    Month(31, 4_800),
-    Month(31, 6_100),  # January 2017
-    Month(28, 6_400),
-    Month(31, 7_600),
-    Month(30, 6_200),
-    Month(31, 7_100),
-    Month(30, 6_600),
-    Month(31, 6_900),
-    Month(31, 5_400),
-    Month(30, 6_300),
-    Month(31, 7_200),
-    Month(30, 7_400),
-    Month(31, 5_500),
-    Month(4, 455),  # until 4 January 2018
+    (30, 3_900),  # June 2016
+    (31, 4_600),
+    (31, 4_300),
+    (30, 5_200),
+    (31, 5_900),
+    (30, 6_500),
+    (31, 4_800),
+    (31, 6_100),  # January 2017
+    (28, 6_400),
+    (31, 7_600),
+    (30, 6_200),
+    (31, 7_100),
+    (30, 6_600),
+    (31, 6_900),
+    (31, 5_400),
+    (30, 6_300),
+    (31, 7_200),
+    (30, 7_400),
+    (31, 5_500),
+    (4, 455),  # until 4 January 2018
 )
 """From 1 June 2016 to 4 January 2018 (header); the shares of the months are assumed."""
 
@@ -152,11 +148,16 @@ MOST_STEPS = 4
 """Maximum number of limits above the smallest sufficient one (assumed)."""
 
 FIGURES = Figures(
+    source="kit-like",
+    computer="like KIT ForHLR II: 1,152 nodes of 20 cores, 21 of 48",
+    time_zone="Europe/Berlin",
+    # Wednesday, 1 June 2016, 0:00. The header has the first job at 2:12 of that day.
+    began=1_464_732_000,
+    weekday=2,
     jobs=JOBS,
     months=MONTHS,
-    weekday=WEEKDAY,
-    users=USERS,
-    users_with_one_job=USERS_WITH_ONE_JOB,
+    users=170,
+    users_with_one_job=10,
     early_users=50,
     groups=40,
     last_entry=0.9,
@@ -171,7 +172,7 @@ FIGURES = Figures(
     trial_jobs=(0.0, 1.0),
     trial_reserve=0,
 )
-"""Jobs, months and users as above; the rest is assumed."""
+"""Jobs and months as above; the rest is assumed."""
 
 
 class KitLikeParams(WindowParams):
@@ -190,64 +191,39 @@ class KitLikeParams(WindowParams):
 )
 def make_kit_like(params: KitLikeParams, context: Context) -> SyntheticSource:
     """Make the source."""
-    system, seed = context.system, context.seed
     requests = [
         checked_request(
-            system,
+            context.system,
             {"core": shape.core, "mem": shape.mem_gib * GIB},
             "the trace source 'kit-like'",
         )
         for shape in SHAPES
     ]
-    return SyntheticSource(
-        lambda: _Kit(seed, requests).jobs(params),
-        system,
-        comments=params.comments(
-            "like KIT ForHLR II: 1,152 nodes of 20 cores, 21 of 48",
-            "kit-like",
-            BEGAN,
-            "Europe/Berlin",
-        ),
-        count=params.expected_jobs,
-    )
+    seed = context.seed
+    return campaign_source(FIGURES, params, context, lambda: _Kit(seed, requests))
 
 
-class _Project(NamedTuple):
-    """Recurrent work of a user: jobs with the same request and the same reserve of time."""
+class _Project(Project):
+    def __init__(self, user: User, request: Request, queue: int, steps: int) -> None:
+        super().__init__(user, 0, request)
+        self._queue = queue
+        self._steps = steps
 
-    user: User
-    request: Request
-    queue: int
-    steps: int
-    kind: int = 0
-    application: int | None = None
-
-    def limit(self, stratum: Stratum) -> int:
-        """Return the requested time of jobs with run times of a stratum."""
-        if stratum.limit is not None:
-            return stratum.limit
-        enough = next(k for k, limit in enumerate(LIMITS) if limit >= stratum.high)
-        return LIMITS[min(enough + self.steps, len(LIMITS) - 1)]
+    def terms(self, draws: Draws, stratum: Stratum) -> Terms:
+        limit = stratum.limit
+        if limit is None:
+            enough = next(k for k, longest in enumerate(LIMITS) if longest >= stratum.high)
+            limit = LIMITS[min(enough + self._steps, len(LIMITS) - 1)]
+        return Terms(self._queue, limit, lambda: lambda: None)
 
 
-class _Kit(Generator[_Project]):
-    """Generator of the workload."""
-
+class _Kit(Generator):
     def __init__(self, seed: int, requests: Sequence[tuple[int, ...]]) -> None:
         asked = list(zip(SHAPES, requests, strict=True))
         self._shapes = Weighted(asked, [shape.weight for shape in SHAPES])
         super().__init__(Draws(seed), FIGURES, [RUN_TIMES])
 
     def project(self, user: User, kind: int) -> _Project:
-        """Draw a project of a user."""
         shape, request = self._shapes.draw(self.draws)
         steps = self.draws.below(MOST_STEPS + 1)
         return _Project(user, Request(shape.units, request), shape.queue, steps)
-
-    def terms(self, project: _Project, stratum: Stratum) -> Terms:
-        """Return the terms of a campaign; its jobs have no names."""
-        return Terms(project.queue, project.limit(stratum), lambda: _no_name)
-
-
-def _no_name() -> None:
-    return None

@@ -12,7 +12,7 @@ system's, which matters if it is no power of two.
 
 import math
 from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from pydantic import Field
 
@@ -22,14 +22,15 @@ from hpcsched.portable_math import exp, log, plain_sum
 from hpcsched.registration import builtin
 from hpcsched.system.system import Request
 from hpcsched.workload.job import Job, TracedJob
-from hpcsched.workload.synthetic.draws import Draws, lower_gamma
-from hpcsched.workload.synthetic.submission_cycle import SLOT, SLOTS, SlotWalk
+from hpcsched.workload.synthetic.draws import Draws
 from hpcsched.workload.synthetic.synthetic_source import SyntheticSource, checked_request
 
 LARGEST_LOG_RUN_TIME = 12.0
 """Run times of more than e¹² seconds, nearly two days, are drawn again."""
 LARGEST_LOG_GAP = 13.0
 """Interarrival times of more than e¹³ seconds, five days, are drawn again."""
+SLOT, SLOTS = 1800, 48
+"""Seconds in a slot, and slots in a day."""
 DAY_START = 11
 """The daily cycle begins with the eleventh half hour of the day, at 5:00."""
 MEDIUM_BELOW_HIGH = 2.5
@@ -135,42 +136,18 @@ ALL = Kind(
     4.2, 0.94, 312, 0.03, -0.0054, 0.78,
     10.2303, 0.4871, 8.1737, 3.9631, 1.0225,
 )  # fmt: skip
-"""All jobs, whatever their kind."""
-BATCH = Kind(
-    0.2927, 0.6686, 1.2, 5, 7, 0.875,
-    6.57, 0.823, 639.1, 0.0156, -0.003, 0.6986,
-    6.0415, 0.8531, 6.1271, 5.2740, 1.0519,
-)  # fmt: skip
-INTERACTIVE = Kind(
-    0.1541, 0.625, 1, 3, 5.5, 0.705,
-    3.8351, 0.6605, 7.073, 0.6856, -0.0118, 0.9156,
-    6.5510, 0.6621, 8.9186, 3.6680, 0.9797,
-)  # fmt: skip
-
-INTERACTIVE_QUEUE, BATCH_QUEUE = 1, 2
-_KINDS: dict[str, tuple[tuple[Kind, int | None], ...]] = {
-    "all": ((ALL, None),),
-    "both": ((INTERACTIVE, INTERACTIVE_QUEUE), (BATCH, BATCH_QUEUE)),
-    "batch": ((BATCH, BATCH_QUEUE),),
-    "interactive": ((INTERACTIVE, INTERACTIVE_QUEUE),),
-}
+"""Parameters of all jobs, batch and interactive ones together."""
 
 
 class Lublin99Params(Params):
     """Parameters of `lublin99`: number and kind of jobs, and size of the system."""
 
     jobs: int = Field(ge=1, description="Number of jobs to make.")
-    types: Literal["all", "both", "batch", "interactive"] = Field(
-        "all",
-        description="Parameter set of the model: that of all jobs; or those of batch and"
-        " interactive jobs, side by side (`both`) or alone. Interactive jobs are in queue 1,"
-        " batch jobs in queue 2.",
-    )
     size: int | None = Field(
         None,
         ge=SMALLEST_SYSTEM,
         description="Number of processors of the largest jobs: the size of the system. By default"
-        " as published: 128, and 45 for interactive jobs.",
+        " as published: 128.",
     )
     unit: UnitAmounts | None = Field(
         None,
@@ -213,48 +190,56 @@ def make_lublin99(params: Lublin99Params, context: Context) -> SyntheticSource:
     )
 
 
-class _Arrivals:
-    """Submissions of a kind; `time` is the next submit time, in seconds since midnight."""
-
-    def __init__(self, kind: Kind, queue: int | None, load: float, draws: Draws) -> None:
-        weights = kind.weights()
-        self.kind = kind
-        self.queue = queue
-        self._load = load
-        self._draws = draws
-        self._walk = SlotWalk(lambda slot: weights[slot % SLOTS])
-        self.time = 0.0
-        self.go_on()
-
-    def go_on(self) -> None:
-        """Draw the time of the next submission."""
-        gap = self.kind.gap(self._draws) / self._load
-        self.time = self._walk.pay(gap / SLOT) * SLOT
-
-
 def _jobs(params: Lublin99Params, request: tuple[int, ...], draws: Draws) -> Iterator[TracedJob]:
-    kinds = [
-        (kind if params.size is None else kind.for_system(params.size), queue)
-        for kind, queue in _KINDS[params.types]
-    ]
-    arrivals = [_Arrivals(kind, queue, params.load, draws) for kind, queue in kinds]
+    kind = ALL if params.size is None else ALL.for_system(params.size)
+    weights = kind.weights()
+    slot, paid, gap = 0, 0.0, kind.gap(draws)
     for number in range(1, params.jobs + 1):
-        first = min(arrivals, key=_time_of)
-        # Ties go to the first kind of the list, which keeps the sequence deterministic.
-        kind, submit_time = first.kind, int(first.time)
-        first.go_on()
+        # The interval since the last submission is spent slot after slot; a weight is a price.
+        paid += gap / params.load / SLOT
+        while paid >= weights[slot % SLOTS]:
+            paid -= weights[slot % SLOTS]
+            slot += 1
+        submit_time = int((slot + paid / weights[slot % SLOTS]) * SLOT)
+        gap = kind.gap(draws)
         size = kind.size(draws)
         run_time = int(exp(kind.log_run_time(draws, size)))
         requested_time = math.ceil(run_time * params.overestimation)
-        job = Job(number, submit_time, Request(size, request), requested_time, queue=first.queue)
-        yield TracedJob(job, run_time)
-
-
-def _time_of(arrivals: _Arrivals) -> float:
-    return arrivals.time
+        yield TracedJob(Job(number, submit_time, Request(size, request), requested_time), run_time)
 
 
 def _power_of_two(exponent: float) -> float:
     """Return 2 to some power, exact for a whole power."""
     whole = math.floor(exponent)
     return math.ldexp(exp((exponent - whole) * log(2.0)), whole)
+
+
+_SMALL = 1e-17
+"""Terms of the series below this share of the sum no longer change it."""
+
+
+def lower_gamma(shape: float, x: float) -> float:
+    """Return the lower incomplete gamma function, the integral of tˢ⁻¹ e⁻ᵗ from 0 to x.
+
+    Parameters
+    ----------
+    shape
+        The shape s, above 0.
+    x
+        Upper bound of the integral, at least 0.
+
+    Notes
+    -----
+    Divided by the gamma function of the shape, it is the probability that a gamma number of this
+    shape and scale 1 is below x. The series xˢ e⁻ˣ Σ xⁿ / (s (s + 1) … (s + n)) has positive terms
+    only; it takes some x + 40 of them.
+    """
+    if x <= 0:
+        return 0.0
+    term = total = 1 / shape
+    divisor = shape
+    while term > _SMALL * total:
+        divisor += 1
+        term *= x / divisor
+        total += term
+    return exp(shape * log(x) - x) * total

@@ -1,5 +1,6 @@
 """What is published of Eurora and KIT, what is generated, and how far apart they may be."""
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
@@ -9,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job import TracedJob
+from hpcsched.workload.synthetic.campaigns import Stratum
 from hpcsched.workload.synthetic.eurora_like import EuroraLikeParams, make_eurora_like
 from hpcsched.workload.synthetic.kit_like import KitLikeParams, make_kit_like
 from hpcsched.workload.synthetic.synthetic_source import SyntheticSource
@@ -125,6 +127,15 @@ def shares(
 def length(run_time: int, medium: int) -> int:
     """Return whether a job is short, medium (from 1 h on) or long."""
     return 0 if run_time < HOUR else 1 if run_time < medium else 2
+
+
+def mean_of(strata: Iterable[Stratum]) -> float:
+    """Return the mean run time of a table in seconds, log-linear within each stratum."""
+    jobs = seconds = 0.0
+    for count, low, high, _, _ in strata:
+        mean = low if low == high else (high - low) / math.log(high / low)
+        jobs, seconds = jobs + count, seconds + count * mean
+    return seconds / jobs
 
 
 class Accuracy:

@@ -8,7 +8,6 @@ import pytest
 
 from hpcsched.errors import InputError
 from hpcsched.system.system import NodeGroup, System
-from hpcsched.workload.synthetic.campaigns import mean_of
 from hpcsched.workload.synthetic.eurora_like import KINDS, EuroraLikeParams, make_eurora_like
 from tests.workload.synthetic import sequences
 from tests.workload.synthetic.measuring import (
@@ -20,6 +19,7 @@ from tests.workload.synthetic.measuring import (
     eurora,
     far_off,
     length,
+    mean_of,
     measure_eurora,
 )
 

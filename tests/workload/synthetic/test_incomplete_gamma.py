@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from hpcsched.workload.synthetic.draws import lower_gamma
+from hpcsched.workload.synthetic.lublin99 import lower_gamma
 
 
 @pytest.mark.parametrize("shape", [1, 2, 5, 9])

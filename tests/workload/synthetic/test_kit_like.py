@@ -2,7 +2,6 @@
 
 import pytest
 
-from hpcsched.workload.synthetic.campaigns import mean_of
 from hpcsched.workload.synthetic.kit_like import RUN_TIMES
 from tests.workload.synthetic import sequences
 from tests.workload.synthetic.measuring import (
@@ -11,6 +10,7 @@ from tests.workload.synthetic.measuring import (
     KIT_FIGURES,
     far_off,
     kit,
+    mean_of,
     measure_kit,
 )
 

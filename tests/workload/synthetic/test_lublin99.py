@@ -14,20 +14,17 @@ from hpcsched.errors import InputError
 from hpcsched.workload.synthetic.draws import Draws
 from hpcsched.workload.synthetic.lublin99 import (
     ALL,
-    BATCH,
-    INTERACTIVE,
     LARGEST_LOG_GAP,
+    SLOTS,
     Lublin99Params,
     make_lublin99,
 )
-from hpcsched.workload.synthetic.submission_cycle import SLOTS
 from tests.builders import alike
 from tests.workload.synthetic import sequences
 from tests.workload.synthetic.memory import peak
 
-GOLDEN = "5fdfcb28dca63ad032f4f91534d642325e3a973af9f74a8c448b9ecd38a4803b"
+GOLDEN = "5afa6c96b743b1ffcabfd8b5ca1688159200a7d766c5db123869fb15e88335a3"
 """Of the first 500 jobs of seed 0; a changed workload must be meant, and said."""
-KINDS = {"all": ALL, "batch": BATCH, "interactive": INTERACTIVE}
 SYSTEM = alike(128, core=1)
 COUNT = 20_000
 SIGMAS = 4
@@ -53,10 +50,9 @@ def below(kind, exponent):
     return kind.below_medium * first + (1 - kind.below_medium) * second
 
 
-@pytest.mark.parametrize("name", KINDS)
-def test_sizes(name):
+def test_sizes():
     """The share of serial jobs, and of each size of others, by rounding of the exponent."""
-    kind, draws = KINDS[name], Draws(5)
+    kind, draws = ALL, Draws(5)
     sizes = Counter(kind.size(draws) for _ in range(COUNT))
     other = 1 - kind.serial - kind.power_of_two
     assert near(sizes[1] / COUNT, kind.serial)
@@ -67,17 +63,16 @@ def test_sizes(name):
             within = below(kind, exponent + 0.5) - below(kind, exponent - 0.5)
             expected += kind.power_of_two * within
         assert near(sizes[size] / COUNT, expected), size
-    assert max(sizes) == kind.largest == {"all": 128, "batch": 128, "interactive": 45}[name]
+    assert max(sizes) == kind.largest == 128
 
 
-@pytest.mark.parametrize("name", KINDS)
 @pytest.mark.parametrize("size", [1, 8, 100])
-def test_run_times(name, size):
+def test_run_times(size):
     """The mean of their logarithm is that of the hyper-gamma distribution, less what is too long.
 
     Gamma numbers above the bound, up to 1 % of all, change it by less than the tolerance.
     """
-    kind, draws = KINDS[name], Draws(6)
+    kind, draws = ALL, Draws(6)
     p = min(max(kind.pa * size + kind.pb, 0), 1)
     means = kind.a1 * kind.b1, kind.a2 * kind.b2
     squares = (
@@ -88,9 +83,8 @@ def test_run_times(name, size):
     deviation = math.sqrt(p * squares[0] + (1 - p) * squares[1] - mean * mean)
     found = [kind.log_run_time(draws, size) for _ in range(COUNT)]
     assert max(found) <= 12
-    cut = 0.08 if name == "batch" else 0.02
     error = SIGMAS * deviation / math.sqrt(COUNT)
-    assert mean - error - cut < math.fsum(found) / COUNT < mean + error
+    assert mean - error - 0.02 < math.fsum(found) / COUNT < mean + error
 
 
 def mean_gap(kind):
@@ -106,22 +100,20 @@ def mean_gap(kind):
     return mean, math.sqrt(square / math.fsum(weighted) - mean * mean)
 
 
-@pytest.mark.parametrize("name", KINDS)
-def test_jobs_a_day(name):
+def test_jobs_a_day():
     """The span of so many jobs is that many mean interarrival times, to half a day."""
-    *_, last = lublin(types=name).jobs()
-    mean, deviation = mean_gap(KINDS[name])
+    *_, last = lublin().jobs()
+    mean, deviation = mean_gap(ALL)
     error = SIGMAS * deviation * math.sqrt(COUNT) + DAY / 2
     assert abs(last.job.submit_time - COUNT * mean) < error
 
 
 def test_weights():
     """One on average, the least at the end of the night and the most in the afternoon."""
-    for kind in KINDS.values():
-        weights = kind.weights()
-        assert math.fsum(weights) == pytest.approx(SLOTS)
-        assert min(weights) == min(weights[8:12])  # 4:00 to 6:00
-        assert max(weights) == max(weights[22:32])  # 11:00 to 16:00
+    weights = ALL.weights()
+    assert math.fsum(weights) == pytest.approx(SLOTS)
+    assert min(weights) == min(weights[8:12])  # 4:00 to 6:00
+    assert max(weights) == max(weights[22:32])  # 11:00 to 16:00
 
 
 def test_daily_cycle():
@@ -132,20 +124,6 @@ def test_daily_cycle():
     slots = Counter(job.submit_time % DAY // 1800 for job, _ in lublin(jobs=50_000).jobs())
     for slot, weight in enumerate(ALL.weights()):
         assert near(slots[slot] / 50_000, weight / SLOTS, count=5_000), slot
-
-
-def test_both_kinds():
-    """Side by side by submit time, each as dense as alone."""
-    jobs = [traced.job for traced in lublin(types="both").jobs()]
-    times = [job.submit_time for job in jobs]
-    assert times == sorted(times)
-    days = times[-1] / DAY
-    for queue, kind in ((1, INTERACTIVE), (2, BATCH)):
-        count = sum(job.queue == queue for job in jobs)
-        mean, deviation = mean_gap(kind)
-        expected = days * DAY / mean
-        assert abs(count - expected) < SIGMAS * math.sqrt(expected) * deviation / mean
-    assert {job.queue for job, _ in lublin(types="all", jobs=100).jobs()} == {None}
 
 
 def test_load():
@@ -191,7 +169,7 @@ def test_jobs_larger_than_the_system():
 
 def test_first_jobs_of_a_seed():
     """The same on every machine."""
-    assert sequences.digest(lublin(types="both"), 500) == GOLDEN
+    assert sequences.digest(lublin(), 500) == GOLDEN
 
 
 def test_stream():
