@@ -22,7 +22,7 @@ def figures() -> dict[str, str]:
     match = re.search(r"<!-- begin kth-mimic -->\n(.*?)<!-- end", PAGE, re.DOTALL)
     assert match is not None
     ((_, *found),) = tables(match[1])
-    return {name: figure for name, figure in found}
+    return dict(found)
 
 
 def census(scenario: str) -> TraceStatistics:

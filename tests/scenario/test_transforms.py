@@ -61,10 +61,6 @@ BAD = {
     "moment below 0": (
         "{name: window, start: -1}", 29, "bad-value", "trace.transforms[0].start", "found -1",
     ),
-    "half a rule": (
-        "{name: without-flurries, more_than: 50}", 7, "bad-value", "trace.transforms[0]",
-        "found no within",
-    ),
     "within a list": (
         "{name: without-flurries, flurries: [{user: 1, end: 0}]}", 58, "bad-value",
         "trace.transforms[0].flurries[0].end", "after the start, 0 s, found 0 s",
@@ -86,13 +82,13 @@ BAD = {
         "{name: attach, resource: mem, amount: 1, per: cpu}", 53, "unknown-resource-type",
         "trace.transforms[0].per", "there are: unit, core, mem",
     ),
-    "two distributions": (
-        "{name: attach, resource: mem, amount: {min: 1, median: 2}}", 45, "bad-value",
-        "trace.transforms[0].amount", "found min and median",
+    "half a distribution": (
+        "{name: attach, resource: mem, amount: {median: 2}}", 37, "missing-key",
+        "trace.transforms[0].amount.spread", "the key 'spread' is missing",
     ),
     "within a distribution": (
-        "{name: attach, resource: mem, amount: {values: [1GiB, much]}}", 61, "bad-value",
-        "trace.transforms[0].amount.values[1]", "expected an amount such as 4, 512MB or 16GiB",
+        "{name: attach, resource: mem, amount: {median: much, spread: 1}}", 54, "bad-value",
+        "trace.transforms[0].amount.median", "expected an amount such as 4, 512MB or 16GiB",
     ),
 }  # fmt: skip
 

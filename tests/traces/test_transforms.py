@@ -71,15 +71,6 @@ def test_a_month(statistics_of) -> None:
     assert sum(source.account.skipped.values()) + month.arrivals.jobs == source.account.read
 
 
-def test_flurries(statistics_of) -> None:
-    """Few jobs belong to bursts of more than 50 an hour, and none to one of more than 100."""
-    source, rest = statistics_of("[{name: without-flurries, more_than: 50, within: 1h}]")
-    assert source.account.skipped["flurry"] == 346
-    assert rest.arrivals.jobs == 28481 - 346
-    source, _ = statistics_of("[{name: without-flurries, more_than: 100, within: 1h}]")
-    assert source.account.skipped["flurry"] == 0
-
-
 @pytest.mark.slow
 def test_memory(statistics_of) -> None:
     """A median of 1 GiB a core on nodes of 4 GiB: one in sixteen or so is cut, by its distribution.

@@ -1,15 +1,15 @@
 """Transforms that select jobs: `first`, `window`, `sample-users` and `without-flurries`."""
 
-from collections import defaultdict, deque
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator
 from itertools import chain, islice
 from sys import maxsize
-from typing import Annotated, Literal, Self
+from typing import Annotated, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from hpcsched.context import Context
-from hpcsched.parameters import Listed, Params, PositiveDuration
+from hpcsched.parameters import Listed, Params
 from hpcsched.registration import KEEPS_REQUESTS, KEEPS_WAITS, builtin
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.trace_calendar import Span
@@ -108,9 +108,6 @@ class SampleUsersParams(Params):
         le=1,
         description="Share of users to keep; each user is drawn on its own.",
     )
-    without_user: Literal["keep", "skip"] = Field(
-        "keep", description="Policy for jobs without a user."
-    )
     seed: int = Field(
         0,
         ge=0,
@@ -129,7 +126,7 @@ class SampleUsers:
     """Transform that passes on all jobs of some users; the others' count as `not_sampled`.
 
     The selection of a user depends on the user's number and the seeds alone. A larger share keeps
-    the same users, and more. Memory: one answer for each user.
+    the same users, and more. Jobs without a user are kept. Memory: one answer for each user.
     """
 
     @classmethod
@@ -143,7 +140,7 @@ class SampleUsers:
 
     def apply(self, jobs: Iterator[TracedJob], account: TransformAccount) -> Iterator[TracedJob]:
         """Yield the jobs of the selected users."""
-        keeps: dict[int | None, bool] = {None: self._params.without_user == "keep"}
+        keeps: dict[int | None, bool] = {None: True}
         for traced in jobs:
             user = traced.job.user
             keep = keeps.get(user)
@@ -164,31 +161,11 @@ class Flurry(Span):
 
 
 class WithoutFlurriesParams(Params):
-    """Parameters of `without-flurries`: a list of flurries, a rule, or both."""
+    """Parameters of `without-flurries`: the list of flurries."""
 
     flurries: Annotated[tuple[Flurry, ...], Listed] = Field(
-        (), description="Flurries that are known, each a user and a part of the trace."
+        min_length=1, description="Flurries that are known, each a user and a part of the trace."
     )
-    more_than: int | None = Field(
-        None,
-        ge=1,
-        description="Largest number of jobs of one user within the time `within`; more are a"
-        " flurry, and all of it is removed.",
-    )
-    within: PositiveDuration | None = Field(
-        None,
-        description="Length of time for `more_than`, in seconds or with a unit: from the first"
-        " submission to before the last.",
-    )
-
-    @model_validator(mode="after")
-    def _says_something(self) -> Self:
-        if (self.more_than is None) != (self.within is None):
-            missing = "within" if self.within is None else "more_than"
-            raise ValueError(f"expected more_than and within together, found no {missing}")
-        if self.more_than is None and not self.flurries:
-            raise ValueError("expected flurries, or more_than and within, found neither")
-        return self
 
 
 @builtin(
@@ -204,13 +181,7 @@ class WithoutFlurries:
     Tsafrir and Feitelson, *Instability in parallel job scheduling simulation: the role of workload
     flurries* (IPDPS 2006), show that a burst of many similar jobs of one user, which is unlikely
     to happen again, can decide the result of a simulation. The cleaned logs of the Parallel
-    Workloads Archive leave out such bursts, found by inspection. The list serves for these. The
-    rule is a definition of this project, for logs that nobody has inspected.
-
-    By the rule, a job belongs to a flurry if it is one of n + 1 consecutive jobs of its user of
-    which the last is submitted less than T seconds after the first; n is `more_than` and T is
-    `within`. A job is passed on when that is settled: jobs of the last T seconds are buffered. Jobs
-    without a user belong to no flurry.
+    Workloads Archive leave out such bursts, found by inspection.
     """
 
     def __init__(self, params: WithoutFlurriesParams) -> None:
@@ -218,88 +189,19 @@ class WithoutFlurries:
 
     def apply(self, jobs: Iterator[TracedJob], account: TransformAccount) -> Iterator[TracedJob]:
         """Yield the jobs outside flurries."""
-        params = self._params
-        if params.flurries:
-            jobs = _without_listed(params.flurries, jobs, account)
-        if params.more_than is not None and params.within is not None:
-            jobs = _without_found(params.more_than, params.within, jobs, account)
-        yield from jobs
-
-
-def _without_listed(
-    flurries: Sequence[Flurry], jobs: Iterator[TracedJob], account: TransformAccount
-) -> Iterator[TracedJob]:
-    first = next(jobs, None)
-    if first is None:
-        return
-    known: dict[int | None, list[tuple[int, int | None]]] = defaultdict(list)
-    for flurry in flurries:
-        known[flurry.user].append(flurry.seconds(account.comments, first.job.submit_time))
-    for traced in chain((first,), jobs):
-        user, submit_time = traced.job.user, traced.job.submit_time
-        if any(
-            start <= submit_time and (end is None or submit_time < end)
-            for start, end in known.get(user, ())
-        ):
-            account.skip("flurry")
-        else:
-            yield traced
-
-
-class _Buffered:
-    """Job that is buffered until it is settled whether it belongs to a flurry."""
-
-    __slots__ = ("in_flurry", "traced")
-
-    def __init__(self, traced: TracedJob) -> None:
-        self.traced = traced
-        self.in_flurry = False
-
-
-def _without_found(
-    more_than: int, within: int, jobs: Iterator[TracedJob], account: TransformAccount
-) -> Iterator[TracedJob]:
-    buffered: deque[_Buffered] = deque()
-    # n + 1 jobs a user suffice: an earlier job is in a flurry if and only if it is marked.
-    latest: dict[
-        int, deque[_Buffered]
-    ] = {}  # the user's last n + 1 jobs, of those that are buffered
-    for traced in jobs:
-        now = traced.job.submit_time
-        while buffered and now - buffered[0].traced.job.submit_time >= within:
-            yield from _settled(buffered.popleft(), latest, account)
-        one = _Buffered(traced)
-        buffered.append(one)
-        if traced.job.user is None:
-            continue
-        of_user = latest.setdefault(traced.job.user, deque(maxlen=more_than + 1))
-        of_user.append(one)
-        if len(of_user) > more_than:
-            _mark(of_user)
-    while buffered:
-        yield from _settled(buffered.popleft(), latest, account)
-
-
-def _mark(of_user: deque[_Buffered]) -> None:
-    """Mark jobs from the last one back; jobs before a marked one are marked already."""
-    for one in reversed(of_user):
-        if one.in_flurry:
+        first = next(jobs, None)
+        if first is None:
             return
-        one.in_flurry = True
-
-
-def _settled(
-    one: _Buffered, latest: dict[int, deque[_Buffered]], account: TransformAccount
-) -> Iterator[TracedJob]:
-    """Yield the job if it is in no flurry; forget it as one of its user's last ones."""
-    user = one.traced.job.user
-    if user is not None:
-        of_user = latest[user]
-        if of_user[0] is one:
-            of_user.popleft()
-        if not of_user:
-            del latest[user]
-    if one.in_flurry:
-        account.skip("flurry")
-    else:
-        yield one.traced
+        known: dict[int | None, list[tuple[int, int | None]]] = defaultdict(list)
+        for flurry in self._params.flurries:
+            span = flurry.seconds(account.comments, first.job.submit_time)
+            known[flurry.user].append(span)
+        for traced in chain((first,), jobs):
+            user, submit_time = traced.job.user, traced.job.submit_time
+            if any(
+                start <= submit_time and (end is None or submit_time < end)
+                for start, end in known.get(user, ())
+            ):
+                account.skip("flurry")
+            else:
+                yield traced

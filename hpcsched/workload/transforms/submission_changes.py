@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from hpcsched.context import Context
-from hpcsched.parameters import LARGEST, Listed, Params, PositiveDuration, parse_duration
+from hpcsched.parameters import LARGEST, Params, PositiveDuration, parse_duration
 from hpcsched.registration import KEEPS_REQUESTS, builtin
-from hpcsched.workload.job import Job, TracedJob
+from hpcsched.workload.job import TracedJob
 from hpcsched.workload.transform import TransformAccount, own_share
 
 _SIGNED_PATTERN = r"^\s*-?\s*(\d+\s*(s|min|h|d|w)\s*)+$"
@@ -35,79 +35,42 @@ else:
     ]
     """Whole seconds, which may be below 0: a number, or a text with units (`-1h`)."""
 
-_Number = Annotated[int, Field(ge=0)]
-
 
 class ShiftParams(Params):
-    """Parameters of `shift`: the time, and the users and groups."""
+    """Parameters of `shift`: the time."""
 
     by: SignedDuration = Field(
         description="Delay of the submissions, in seconds or with a unit (2h);"
         " earlier with a minus (-2h).",
     )
-    users: Annotated[tuple[_Number, ...] | None, Listed] = Field(
-        None,
-        description="Numbers of the users with shifted jobs; all by default.",
-    )
-    groups: Annotated[tuple[_Number, ...] | None, Listed] = Field(
-        None,
-        description="Numbers of the groups of users with shifted jobs, in addition to `users`.",
-    )
-
-    @field_validator("users", "groups")
-    @classmethod
-    def _not_empty(cls, numbers: tuple[int, ...] | None) -> tuple[int, ...] | None:
-        if numbers is not None and not numbers:
-            raise ValueError("expected at least one number, found an empty list")
-        return numbers
 
 
 @builtin(
     "transform",
     "shift",
     ShiftParams,
-    summary="jobs submitted earlier or later, all of them or those of some users",
+    summary="jobs submitted earlier or later",
     capabilities={KEEPS_REQUESTS},
 )
 class Shift:
     """Transform that adds a constant to submit times; second 0 stays, so hours of the day change.
 
     A shifted job counts as `shifted`; one that would be submitted before second 0 is removed as
-    `shifted_before_start`. If only some jobs are shifted, jobs submitted within the length of the
-    shift are held, to be sorted; ties keep their order.
+    `shifted_before_start`.
     """
 
     def __init__(self, params: ShiftParams) -> None:
         self._by = params.by
-        self._all = params.users is None and params.groups is None
-        self._users = frozenset(params.users or ())
-        self._groups = frozenset(params.groups or ())
 
     def apply(self, jobs: Iterator[TracedJob], account: TransformAccount) -> Iterator[TracedJob]:
-        """Yield the jobs by ascending submit time."""
-        by, ahead = self._by, 0 if self._all else min(self._by, 0)
-        held: list[tuple[int, int, TracedJob]] = []
-        for number, traced in enumerate(jobs):
-            job, run_time = traced
-            now = job.submit_time
-            if not by or not self._concerns(job):
-                # The position in the trace breaks ties, so that jobs themselves are never compared.
-                heappush(held, (now, number, traced))
-            elif now + by < 0:
+        """Yield the jobs that are not before second 0."""
+        for job, run_time in jobs:
+            submit_time = job.submit_time + self._by
+            if submit_time < 0:
                 account.skip("shifted_before_start")
             else:
                 account.change("shifted")
-                shifted = TracedJob(job._replace(submit_time=now + by), run_time)
-                heappush(held, (now + by, number, shifted))
-            # What is still to come is submitted now or later, and shifted by no more than `ahead`.
-            settled = now + (by if self._all else ahead)
-            while held and held[0][0] <= settled:
-                yield heappop(held)[-1]
-        while held:
-            yield heappop(held)[-1]
-
-    def _concerns(self, job: Job) -> bool:
-        return self._all or job.user in self._users or job.group in self._groups
+                yield TracedJob(job._replace(submit_time=submit_time), run_time)
 
 
 class JitterParams(Params):

@@ -45,13 +45,12 @@ def units(jobs: list[TracedJob]) -> list[int]:
     return [one.job.units for one in jobs]
 
 
-def test_sizes() -> None:
-    """1.5, 3, 4.5, 15 and 24 units, halves rounded up; 16 cores are all there are."""
-    scale = ("scale-sizes", {"factor": 1.5, "rounding": "nearest"})
-    source = chain(Given(sized(1, 2, 3, 10, 16)), scale)
-    assert units(read(source)) == [2, 3, 5, 15, 16]
-    assert source.account.changed == {"size_scaled": 4}
-    assert source.account.clipped == {"scaled_too_large": 1}
+def test_sizes_that_do_not_fit_are_clipped() -> None:
+    """Twice 1, 2, 10 and 16 units; 16 cores are all there are."""
+    source = chain(Given(sized(1, 2, 10, 16)), ("scale-sizes", {"factor": 2}))
+    assert units(read(source)) == [2, 4, 16, 16]
+    assert source.account.changed == {"size_scaled": 3}
+    assert source.account.clipped == {"scaled_too_large": 2}
 
 
 def test_what_is_drawn_from_shared_resources_follows_the_units() -> None:
@@ -64,16 +63,6 @@ def test_what_is_drawn_from_shared_resources_follows_the_units() -> None:
         assert other.job.shared_requests == ()
 
 
-def test_sizes_that_no_longer_fit_can_be_skipped() -> None:
-    """18 units do not fit on 16 cores, and 9 GPUs are more than 8."""
-    skip = {"factor": 1.5, "rounding": "nearest", "too_large": "skip"}
-    source = chain(Given(sized(4, 12)), ("scale-sizes", skip))
-    assert units(read(source)) == [6]
-    assert source.account.skipped == {"scaled_too_large": 1}
-    source = chain(Given(sized(5, 6, request=(0, 0, 1))), ("scale-sizes", skip))
-    assert units(read(source)) == [8]
-
-
 def test_sizes_on_some_nodes_only() -> None:
     """A job bound to one node of 2 cores grows no further than that."""
     jobs = [traced(1, 0, 1, 60, (1, 0, 0), allowed_nodes=frozenset({3}))]
@@ -82,8 +71,7 @@ def test_sizes_on_some_nodes_only() -> None:
 
 def test_smaller_sizes_are_at_least_one() -> None:
     """A tenth of a unit is one still."""
-    scale = ("scale-sizes", {"factor": 0.1, "rounding": "nearest"})
-    assert units(read(chain(Given(sized(1, 4, 16)), scale))) == [1, 1, 2]
+    assert units(read(chain(Given(sized(1, 4, 20)), ("scale-sizes", {"factor": 0.1})))) == [1, 1, 2]
 
 
 def test_sizes_that_are_whole_are_not_drawn() -> None:

@@ -22,11 +22,9 @@ def test_drawn_by_the_job_s_number() -> None:
 
 
 def test_too_large() -> None:
-    """Twice 3 units do not fit on 4 cores: as many as fit, or none."""
-    for too_large, expected in (("clip", [4]), ("skip", [])):
-        params = ScaleSizesParams(factor=2, too_large=too_large)
-        account = TransformAccount()
-        jobs = ScaleSizes.build(params, CONTEXT).apply(iter([traced(1, 0, 3, 60)]), account)
-        assert [one.job.units for one in jobs] == expected
-        counted = {"clip": account.counts.clipped, "skip": account.counts.skipped}
-        assert counted[too_large] == {"scaled_too_large": 1}
+    """Twice 3 units do not fit on 4 cores: as many as fit."""
+    scale = ScaleSizes.build(ScaleSizesParams(factor=2), CONTEXT)
+    account = TransformAccount()
+    jobs = list(scale.apply(iter([traced(1, 0, 3, 60)]), account))
+    assert [one.job.units for one in jobs] == [4]
+    assert account.counts.clipped == {"scaled_too_large": 1}

@@ -3,8 +3,6 @@
 from itertools import combinations
 from types import SimpleNamespace
 
-import pytest
-
 from hpcsched.workload.transform import TransformAccount
 from hpcsched.workload.transforms.job_selection import SampleUsers, SampleUsersParams
 from tests.workload.transforms.chains import Given, chain, read, submitted
@@ -49,19 +47,15 @@ def test_it_does_not_depend_on_who_came_before() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("without_user", "expected"), [("keep", [1, 5, 6, None]), ("skip", [1, 5, 6])]
-)
-def test_users_by_hand(without_user: str, expected: list[int | None]) -> None:
+def test_users_by_hand() -> None:
     """A user's draw is a SHA-256, read as a binary fraction.
 
     `printf 7/0/1 | sha256sum` begins with 612e, which is 0.38. Users 2 to 6 have a112, c254, e266,
-    4809 and 7e26: 0.63, 0.76, 0.88, 0.28 and 0.49.
+    4809 and 7e26: 0.63, 0.76, 0.88, 0.28 and 0.49. A job without a user is kept.
     """
-    sample = {"share": 0.5, "without_user": without_user}
     jobs = submitted(range(7), [1, 2, 3, 4, 5, 6, None])
-    source = chain(Given(jobs), ("sample-users", sample), seed=7)
-    assert [one.job.user for one in read(source)] == expected
+    source = chain(Given(jobs), ("sample-users", {"share": 0.5}), seed=7)
+    assert [one.job.user for one in read(source)] == [1, 5, 6, None]
 
 
 def test_the_seed_of_the_transform_counts_beside_that_of_the_scenario() -> None:
