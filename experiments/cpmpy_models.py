@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from comparisons.command import Content, Drawing, Picture, Shown, carry_out, make_parser
-from comparisons.cpmpy_models.table import MODELS, SOLVERS, models_table, quickest, run_of
+from comparisons.cpmpy_models.table import MODELS, SOLVERS, models_table, run_of
 from comparisons.finished import Finished
 from comparisons.in_papers_manner.error_bars import Panel, draw_bars
 from comparisons.in_papers_manner.spread import read_served
@@ -14,11 +14,10 @@ from comparisons.in_papers_manner.spread import read_served
 PAGE = Path(__file__).parents[1] / "docs" / "cpmpy-models.md"
 AXES = ("dispatcher", "dispatcher.solver", "system")
 LOGS = {
-    "eurora-log": "Eurora's log", "kit-log": "ForHLR II's log",
-    "eurora-like": "`eurora-like`", "kit-like": "`kit-like`",
-}  # fmt: skip
-FIGURES = {"eurora-log": "figure-5", "kit-log": "figure-10"}
-"""The figures of CP 2021 with slowdowns and wait times, by log."""
+    "eurora-log": ("Eurora's log", "figure-5"),
+    "kit-log": ("ForHLR II's log", "figure-10"),
+}
+"""The logs and the figures of CP 2021 with slowdowns and wait times, by log."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -32,21 +31,19 @@ def _choose(_: argparse.Namespace) -> Shown:
 
 
 def content_of(finished: Finished, drawing: Drawing) -> Content:
-    """Return a table of each log, its figure, and the order of the models by decision time."""
+    """Return a table of each log, and its figure."""
     content: list[str | Picture] = []
-    for system, log in LOGS.items():
-        if system not in finished.axes["system"]:
-            continue
+    for system in finished.axes["system"]:
+        log, figure = LOGS[system]
         content += [f"### On {log}", models_table(finished, system)]
-        if (figure := FIGURES.get(system)) is not None:
-            drawn = draw_bars(figure, log, list(_panels(finished, system)), drawing)
-            content += [] if drawn is None else [drawn]
-    return [*content, "### By decision time", quickest(finished, finished.axes["system"])]
+        drawn = draw_bars(figure, log, list(_panels(finished, system)), drawing)
+        content += [] if drawn is None else [drawn]
+    return content
 
 
 def _panels(finished: Finished, system: str) -> Iterator[Panel]:
     served = {
-        f"{name}-{solver}": read_served(run)["all"]
+        f"{name}-{solver}": read_served(run)
         for solver in SOLVERS
         for model, name in MODELS.items()
         if (run := run_of(finished, system, model, solver)) is not None

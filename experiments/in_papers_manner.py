@@ -12,7 +12,6 @@ from comparisons.in_papers_manner.error_bars import Panel, draw_bars
 from comparisons.in_papers_manner.papers import PAPERS, Bars, Paper
 from comparisons.in_papers_manner.spread import ServedRuns, read_served
 from comparisons.in_papers_manner.table import (
-    ranking,
     rounds,
     run_of,
     searches,
@@ -42,13 +41,12 @@ def _choose(options: argparse.Namespace) -> Shown:
 
 
 def content_of(paper: Paper, finished: Finished, drawing: Drawing) -> Content:
-    """Return the tables of times, rankings and rounds, and each figure with its values."""
+    """Return the tables of times and rounds, and each figure with its values."""
     content: list[str | Picture] = []
     for printing in paper.tables:
         content += [
             f"### {printing.title}",
             times(finished, paper, printing),
-            ranking(finished, paper, printing),
         ]
         if paper.beside_lists:
             content += [
@@ -61,7 +59,7 @@ def content_of(paper: Paper, finished: Finished, drawing: Drawing) -> Content:
         number = figure.name.replace("-", " ").capitalize()
         served = _served(finished, figure)
         content += [f"### {number}: {figure.title}", served_table(paper, figure, served)]
-        drawn = draw_bars(figure.name, figure.title, list(_panels(paper, figure, served)), drawing)
+        drawn = draw_bars(figure.name, figure.title, list(_panels(paper, served)), drawing)
         content += [] if drawn is None else [drawn]
     return content
 
@@ -75,15 +73,12 @@ def _served(finished: Finished, figure: Bars) -> ServedRuns:
     return found
 
 
-def _panels(paper: Paper, figure: Bars, served: ServedRuns) -> Iterator[Panel]:
-    for name in figure.classes or ("all",):
-        of = "" if name == "all" else f" of {name} jobs"
-        by_bar = {
-            f"{paper.names[dispatcher]}-{letter}": by_class[name]
-            for (dispatcher, letter), by_class in served.items()
-        }
-        yield Panel(f"slowdown{of}", {bar: one.slowdown for bar, one in by_bar.items()})
-        yield Panel(f"wait time{of}, s", {bar: one.wait_time for bar, one in by_bar.items()})
+def _panels(paper: Paper, served: ServedRuns) -> Iterator[Panel]:
+    by_bar = {
+        f"{paper.names[dispatcher]}-{letter}": one for (dispatcher, letter), one in served.items()
+    }
+    yield Panel("slowdown", {bar: one.slowdown for bar, one in by_bar.items()})
+    yield Panel("wait time, s", {bar: one.wait_time for bar, one in by_bar.items()})
 
 
 if __name__ == "__main__":

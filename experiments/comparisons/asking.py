@@ -1,4 +1,4 @@
-"""Records dispatching problems and has dispatchers asked them, by the commands of `instances`."""
+"""Records dispatching problems and has dispatchers asked them, by `hpcsched trace instances`."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -32,5 +32,5 @@ def table_of(folder: Path, name: str) -> Path:
 
 
 def _run(*arguments: object) -> None:
-    if hpcsched(["instances", *map(str, arguments)]):
+    if hpcsched(["trace", "instances", *map(str, arguments)]):
         raise FailedError(f"hpcsched trace instances {arguments[0]} failed")

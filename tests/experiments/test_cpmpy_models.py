@@ -45,7 +45,7 @@ def test_models_and_solvers(tmp_path, capsys):
     assert cli.main(["experiment", str(tmp_path / "small.yaml"), "--out", str(out)]) == 0
     capsys.readouterr()
     assert command.main([str(out)]) == 0
-    rows, order = tables(capsys.readouterr().out)
+    (rows,) = tables(capsys.readouterr().out)
     cells = {(row[0], row[1]): row[2:] for row in rows[1:]}
     assert len(cells) == 15
     for solver in ("schedule-or-postpone", "CP-SAT"):
@@ -54,5 +54,4 @@ def test_models_and_solvers(tmp_path, capsys):
         assert found[4:6] == ["0 (0%)", "2 (100%)"]
         assert found[8:] == ["1.60 ± 0.42", "6 ± 4"]
     assert cells["PCP'21", "Choco"] == ["–"] * 10
-    assert [row[1] for row in order[1:]] == ["schedule-or-postpone", "CP-SAT"]
     assert sorted(path.name for path in (out / "figures").glob("*.png")) == ["figure-5.png"]

@@ -54,7 +54,7 @@ def run_of(finished: Finished, system: str, model: str, solver: str) -> RunDirec
 
 def _figures(run: RunDirectory) -> Iterator[str]:
     calls = calls_of(run)
-    served: Served = read_served(run)["all"]
+    served: Served = read_served(run)
     ends = [call["status"] for call in calls]
     yield f"{1000 * run.timing['rounds']['decision_time_mean']:,.1f}"
     yield f"{seconds_of(run):,.0f}"
@@ -71,18 +71,3 @@ def _figures(run: RunDirectory) -> Iterator[str]:
 
 def _share(count: int, of: int) -> str:
     return f"{count:,} ({count / of:.0%})" if of else f"{count:,}"
-
-
-def quickest(finished: Finished, systems: Sequence[str]) -> str:
-    """Return the models of each log and solver by mean decision time, the quickest first."""
-    rows = []
-    for system in systems:
-        for solver, title in SOLVERS.items():
-            times = {
-                name: run.timing["rounds"]["decision_time_mean"]
-                for model, name in MODELS.items()
-                if (run := run_of(finished, system, model, solver)) is not None
-            }
-            if times:
-                rows.append([system, title, ", ".join(sorted(times, key=times.__getitem__))])
-    return Table.formatted(("log", "solver", "quickest first"), rows, words=3).as_markdown()

@@ -40,15 +40,12 @@ class Bars(NamedTuple):
         The label of its log.
     bars
         Its bars, from left to right: labels of dispatcher and predictor.
-    classes
-        The classes of jobs that it shows; none: all jobs together.
     """
 
     name: str
     title: str
     system: str
     bars: Sequence[tuple[str, str]]
-    classes: Sequence[str] = ()
 
 
 class Paper(NamedTuple):
@@ -174,10 +171,6 @@ _PAPERS: Mapping[str, Paper] = {
             Bars("figure-5.2", "PCP dispatchers on Eurora", "eurora", THESIS_PCP),
             Bars("figure-5.3", "HCP dispatchers on Eurora", "eurora", THESIS_HCP),
             Bars(
-                "figure-5.4", "on Eurora", "eurora", [*THESIS_PCP, *THESIS_HCP],
-                ["medium", "long"],
-            ),
-            Bars(
                 "figure-6.6", "PCP₄ and PCP₅ on KIT", "kit",
                 _bars(["pcp4", "pcp20"], ["W", "L2", "R"]),
             ),
@@ -218,7 +211,7 @@ def _on_the_log(paper: Paper) -> Paper:
             rows = [row for row in table.rows if row.predictor in "WR"]
             rest = rest._replace(tables=[*rest.tables, Printing(title, "eurora-log", rows)])
     for figure in paper.figures:
-        if figure.system == "eurora" and not figure.classes:  # one job of the stretch is long
+        if figure.system == "eurora":
             bars = [bar for bar in figure.bars if bar[1] in "WR"]
             kept = figure._replace(system="eurora-log", bars=bars)
             rest = rest._replace(figures=[*rest.figures, kept])

@@ -6,17 +6,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from comparisons.distributions import HOUR
 from hpcsched.runs.directory import RunDirectory
 
 Values = npt.NDArray[np.float64]
-
-CLASSES: Mapping[str, tuple[float, float]] = {
-    "short": (0, HOUR),
-    "medium": (HOUR, 5 * HOUR),
-    "long": (5 * HOUR, np.inf),
-}
-"""Classes of jobs by run time in s: above so much, up to so much (thesis, section 2.1.4)."""
 
 
 class Spread(NamedTuple):
@@ -37,12 +29,12 @@ class Served(NamedTuple):
     wait_time: Spread
 
 
-ServedRuns = Mapping[tuple[str, str], Mapping[str, Served]]
-"""How the jobs of each class were served, by labels of dispatcher and predictor of the run."""
+ServedRuns = Mapping[tuple[str, str], Served]
+"""How jobs were served, by labels of dispatcher and predictor of the run."""
 
 
-def read_served(run: RunDirectory) -> Mapping[str, Served]:
-    """Return how the jobs of each class were served, and `all` together.
+def read_served(run: RunDirectory) -> Served:
+    """Return how the jobs of a run were served.
 
     Raises InputError where the run's file is damaged.
     """
@@ -50,17 +42,6 @@ def read_served(run: RunDirectory) -> Mapping[str, Served]:
     table = run.jobs.read(*columns)
     table = table.filter(table["start_time"].is_valid())
     submits, starts, ends = (table[name].to_numpy().astype(np.int64) for name in columns)
-    run_times = ends - starts
-    found = {"all": _served(submits, starts, ends)}
-    for name, (above, upto) in CLASSES.items():
-        these = (run_times > above) & (run_times <= upto)
-        found[name] = _served(submits[these], starts[these], ends[these])
-    return found
-
-
-def _served(
-    submits: npt.NDArray[np.int64], starts: npt.NDArray[np.int64], ends: npt.NDArray[np.int64]
-) -> Served:
     ran = ends > starts
     slowdowns = (ends - submits)[ran] / (ends - starts)[ran]
     return Served(len(submits), spread_of(slowdowns), spread_of((starts - submits).astype(float)))

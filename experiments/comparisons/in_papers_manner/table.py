@@ -100,45 +100,14 @@ def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else 0.0
 
 
-def ranking(finished: Finished, paper: Paper, printing: Printing) -> str:
-    """Return the dispatchers by the mean time of a decision, the quickest first: paper's and ours.
-
-    Those that did not come to their end in the paper are last there, and equal.
-    """
-    rows = []
-    for letter in dict.fromkeys(row.predictor for row in printing.rows):
-        theirs: dict[str, float] = {}
-        ours: dict[str, float] = {}
-        for dispatcher, _, printed in (row for row in printing.rows if row.predictor == letter):
-            name = paper.names[dispatcher]
-            theirs[name] = float("inf") if printed.decision is None else printed.decision
-            run = run_of(finished, printing.system, dispatcher, letter)
-            if run is not None:
-                ours[name] = run.timing["rounds"]["decision_time_mean"]
-        rows.append([letter, _ordered(theirs), _ordered(ours) or MISSING])
-    return Table.formatted(
-        ("predictor", "quickest first: paper", "ours"), rows, words=3
-    ).as_markdown()
-
-
-def _ordered(values: Mapping[str, float]) -> str:
-    return ", ".join(sorted(values, key=values.__getitem__))
-
-
 def served_table(paper: Paper, figure: Bars, served: ServedRuns) -> str:
     """Return slowdowns and wait times of a figure's runs: mean ± standard deviation."""
-    classes = figure.classes or ("all",)
-    header = ["dispatcher"]
-    for name in classes:
-        of = "" if name == "all" else f" of {name} jobs"
-        header += [f"jobs{of}", f"slowdown{of}", f"wait time{of}, s"]
+    header = ["dispatcher", "jobs", "slowdown", "wait time, s"]
     rows = []
     for dispatcher, letter in figure.bars:
-        row = [f"{paper.names[dispatcher]}-{letter}"]
-        by_class = served.get((dispatcher, letter))
-        for name in classes:
-            row += [MISSING] * 3 if by_class is None else _served(by_class[name])
-        rows.append(row)
+        one = served.get((dispatcher, letter))
+        name = f"{paper.names[dispatcher]}-{letter}"
+        rows.append([name, *([MISSING] * 3 if one is None else _served(one))])
     return Table.formatted(header, rows).as_markdown()
 
 
