@@ -13,8 +13,8 @@ from typing import Any
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-import make_reference  # noqa: E402
 import navigation  # noqa: E402
+import reference  # noqa: E402
 
 import hpcsched  # noqa: E402
 
@@ -35,7 +35,7 @@ suppress_warnings = ["misc.highlighting_failure"]
 
 def _prepare(_app: object, name: str, source: list[str]) -> None:
     """Fit a page into the site as it is read."""
-    text = make_reference.make_page(source[0])
+    text = reference.make_page(source[0])
     text = navigation.without_outside_links(text, depth=name.count("/"))
     source[0] = navigation.with_navigation(text) if name == root_doc else text
 

@@ -92,11 +92,11 @@ def blocks(page: Path) -> list[Block]:
 
 
 @cache
-def make_reference() -> ModuleType:
-    """The program that makes the parts of the reference that follow from the code."""
+def reference() -> ModuleType:
+    """What the site makes of the code for its pages."""
     sys.path.insert(0, str(DOCS))
     try:
-        return import_module("make_reference")
+        return import_module("reference")
     finally:
         sys.path.remove(str(DOCS))
 
@@ -105,7 +105,7 @@ def anchors(page: Path) -> set[str]:
     """Return what a link to a heading of a page may end in, after `#`."""
     text = page.read_text(encoding="utf-8")
     if page in SITE:
-        text = make_reference().make_page(text)
+        text = reference().make_page(text)
     headings = _HEADING.findall(_FENCED.sub("", text))
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 

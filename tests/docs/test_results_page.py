@@ -28,9 +28,9 @@ from hpcsched.system.outages import Outage, Outages
 from hpcsched.system.shared_resources import SharedResource
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.trace_source import TraceAccount
-from tests.docs.pages import DOCS, ROOT, tables
+from tests.docs.pages import DOCS, ROOT, reference, tables
 
-PAGE = (DOCS / "results.md").read_text(encoding="utf-8")
+PAGE = reference().make_page((DOCS / "results.md").read_text(encoding="utf-8"))
 SECTIONS = dict(re.findall(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", PAGE, re.DOTALL | re.MULTILINE))
 # Keys of these objects are names that a run has; the page has a placeholder for them.
 NAMED = {

@@ -1,11 +1,7 @@
-"""Parts of the reference that follow from the code: keys, plugins, commands, hooks, columns.
+"""Parts of the pages that follow from the code: keys, plugins, commands, hooks, columns.
 
-They stand between `<!-- begin NAME -->` and `<!-- end NAME -->`; the rest of a page is written by
-hand. Those of `PAGES` are kept with the page, and written anew by this program. Long ones are left
-empty where pages are kept, and filled when the site is built. Of other distributions they have what
-hpcsched-slurm brings.
-
-Usage: `python docs/make_reference.py`
+They are made when the site is built, and stand then between `<!-- begin NAME -->` and
+`<!-- end NAME -->`. Of other distributions they have what hpcsched-slurm brings.
 """
 
 import json
@@ -13,7 +9,6 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any, get_args
 
 # Before the commands are built: the reference has those of this repository's packages.
@@ -34,15 +29,6 @@ from hpcsched.scenario.review import RULES
 from hpcsched.studies.experiment import ExperimentDeclaration
 from hpcsched.workload.job_columns import Column
 from hpcsched.workload.presets.preset_catalogue import read_presets
-
-PAGES = [
-    Path(__file__).parent / name
-    for name in (
-        *("scenario.md", "experiments.md", "results.md", "known-data.md"),
-        "develop/commands.md",
-    )
-]
-"""Pages whose parts are kept."""
 
 REGION = re.compile(r"(<!-- begin ([\w-]+) -->\n).*?(<!-- end \2 -->)", re.DOTALL)
 PLUGIN_KINDS = (
@@ -258,13 +244,3 @@ def _number(kind: str, schema: dict[str, Any]) -> str:
     if least is None:
         return kind
     return f"{kind}, {least:,} or more" if most is None else f"{kind}, {least:,} to {most:,}"
-
-
-def main() -> None:
-    """Write the pages."""
-    for page in PAGES:
-        page.write_text(make_page(page.read_text(encoding="utf-8")), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()
