@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 
 from hpcsched.errors import Finding, InputError, Place, flag
 
@@ -55,21 +54,6 @@ def write_bytes(path: Path, content: bytes) -> None:
 def write_text(path: Path, text: str) -> None:
     """Write a file whole in UTF-8; raises InputError if it cannot be written."""
     write_bytes(path, text.encode())
-
-
-def share_bytes(path: Path, content: bytes) -> None:
-    """Write a file that other processes may read, and write, at this time; make its folder.
-
-    Raises OSError if it cannot be written; nothing is left then.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with NamedTemporaryFile(dir=path.parent, delete=False) as file:
-        unfinished = Path(file.name)
-    try:
-        unfinished.write_bytes(content)
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def check_target(path: Path, *, force: bool) -> None:

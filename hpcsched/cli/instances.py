@@ -1,5 +1,6 @@
 """`hpcsched trace instances`: saved dispatching problems, their solutions and comparisons."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -51,7 +52,7 @@ def record(
     if missing:
         raise InputError(missing)
     selection = Selection(every=every, min_queued=min_queued, max_queued=max_queued, limit=limit)
-    done = record_problems(loaded.scenario, out, selection, force=force, progress=True)
+    done = record_problems(loaded.scenario, out, selection, force=force)
     typer.echo(
         f"wrote {done.path}: {done.saved} of {done.matching} matching dispatching problems saved,"
         f" {done.rounds} rounds seen, {done.size} bytes"
@@ -85,7 +86,6 @@ def solve(
     from hpcsched.runs.solver_rounds import in_words, warning
     from hpcsched.scenario import read_scenario
     from hpcsched.studies.problems.problem_files import InstancesFile
-    from hpcsched.studies.problems.solving import SolvingProgress
     from hpcsched.studies.problems.solving import solve as solve_problems
 
     instances = InstancesFile(file)
@@ -100,14 +100,8 @@ def solve(
     findings.extend(finding for one in loaded for finding in _missing_for_dispatching(one))
     if findings:
         raise InputError(findings)
-    for done in solve_problems(
-        instances,
-        [one.scenario for one in loaded],
-        out,
-        limit=limit,
-        force=force,
-        follow=SolvingProgress(instances),
-    ):
+    chosen = [one.scenario for one in loaded]
+    for done in solve_problems(instances, chosen, out, limit=limit, force=force):
         typer.echo(f"wrote {done.path}: {done.problems} dispatching problems solved by {done.name}")
         if done.solver.asked:
             typer.echo(f"  {in_words(done.solver, 'problems')}")
@@ -119,7 +113,7 @@ def solve(
 @app.command()
 def compare(
     first: Annotated[
-        Path, typer.Argument(metavar="A", help="The baseline: a table, or a folder with one.")
+        Path, typer.Argument(metavar="A", help="The baseline: a table of solved problems.")
     ],
     second: Annotated[
         Path, typer.Argument(metavar="B", help="Another table of the same problems.")
@@ -129,11 +123,6 @@ def compare(
         float, typer.Option(min=0, help="Relative tolerance below which two times count as equal.")
     ] = 0.1,
     format_: TableFormatOption = TableFormat.TEXT,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Draw figures into this folder as PDF and SVG."),
-    ] = None,
-    force: Force = False,
 ) -> None:
     """Compare two dispatchers problem by problem.
 
@@ -143,12 +132,10 @@ def compare(
     from hpcsched.studies.problems import comparison as rendering
     from hpcsched.studies.problems.comparison import Pairing
     from hpcsched.studies.problems.comparison import compare as compare_tables
-    from hpcsched.studies.problems.comparison_plots import draw
     from hpcsched.studies.problems.solving import SolvedTable
 
     pairing = Pairing(SolvedTable.open(first), SolvedTable.open(second))
     comparison = compare_tables(pairing, same_time)
-    drawn, missing = ([], []) if out is None else draw(pairing, out, force=force)
     if format_ is TableFormat.CSV:
         tables = [rendering.ratios_table(comparison)]
     else:
@@ -156,10 +143,8 @@ def compare(
     # LaTeX, CSV and JSON are read by programs: no line beside the tables.
     if format_ in (TableFormat.TEXT, TableFormat.MARKDOWN):
         emit(rendering.head(comparison) + "\n")
-    emit(tables_text(tables, format_, lambda: rendering.comparison_content(comparison)))
-    if drawn and format_ is TableFormat.TEXT:
-        typer.echo("\n" + "\n".join(f"wrote {path}" for path in drawn))
-    for warning in (*comparison.warnings, *(f"not drawn: {what}" for what in missing)):
+    emit(tables_text(tables, format_, lambda: asdict(comparison)))
+    for warning in comparison.warnings:
         typer.echo(f"warning: {warning}", err=True)
 
 

@@ -2,12 +2,12 @@
 
 import os
 import shutil
-from collections.abc import Callable, Collection, Generator, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, nullcontext, suppress
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from hpcsched.errors import HpcschedError, InputError, PluginError
 from hpcsched.plugin_faults import FAULTS, is_third_party, named, raised, remember
@@ -101,12 +101,11 @@ def run_cells(
             cell = same[0]
             tasks.append(Task(address, PROGRAM, cell.text, cell.files, folder.unfinished))
 
-    def tell(task: Task) -> None:
-        started(alike[task.name][0])
-
     if not tasks:
         return
-    with closing(_each(executor, tasks, limit, tell)) as running:
+    with closing(
+        _results(executor, tasks, limit, lambda task: started(alike[task.name][0]))
+    ) as running:
         for ended in running:
             first, *others = alike[ended.task.name]
             outcome = _settle(ended, first, folder)
@@ -116,7 +115,7 @@ def run_cells(
                 yield Outcome(cell, "failed" if message else "kept", 0.0, message)
 
 
-def _each(
+def _results(
     executor: Executor,
     tasks: Sequence[Task],
     limit: int | None,
@@ -124,78 +123,68 @@ def _each(
 ) -> Generator[Ended, None, None]:
     """Yield the results of an executor, and close it with this generator if possible."""
     whose, left = named("executor", executor), {task.name for task in tasks}
-    running = _results(executor, tasks, limit, started)
-    with closing(running):
-        for ended in running:
-            fault = result_fault(ended, left)
-            if fault is not None:
-                raise PluginError(f"{whose}: {fault}")
-            left.discard(ended.task.name)
-            yield ended
-    if left:
-        raise PluginError(f"{whose}: expected a result of every task, found none of {min(left)}")
-
-
-def _results(
-    executor: Executor,
-    tasks: Sequence[Task],
-    limit: int | None,
-    started: Callable[[Task], None],
-) -> Generator[Any, None, None]:
     try:
-        yield from executor.run(tasks, limit, started)
-    except (HpcschedError, GeneratorExit):
+        results = executor.run(tasks, limit, started)
+        with closing(results) if isinstance(results, Generator) else nullcontext():
+            for ended in results:
+                fault = result_fault(ended, left)
+                if fault is not None:
+                    raise PluginError(f"{whose}: {fault}")
+                left.discard(ended.task.name)
+                yield ended
+    except HpcschedError:
         raise
     except Exception as error:
         if not is_third_party(executor):
             raise
-        raise PluginError(f"{named('executor', executor)}: {raised(error)}") from error
+        raise PluginError(f"{whose}: {raised(error)}") from error
+    if left:
+        raise PluginError(f"{whose}: expected a result of every task, found none of {min(left)}")
 
 
 def _settle(ended: Ended, cell: Cell, folder: ExperimentFolder) -> Outcome:
     """Move the run of a task to its place, and return the outcome of the cell."""
-    log = folder.log(cell)
-    message = ended.message
+    log, message, attempt = folder.log(cell), ended.message, ended.attempt
     try:
-        if not message and ended.attempt is None:
-            message = "it ended well, and left no run"
-        elif not message and ended.attempt is not None:
-            message = folder.take(ended.attempt / RUN, cell)
+        if not message and attempt is not None:
+            message = folder.take(attempt / RUN, cell)
             if not message:
                 log.unlink(missing_ok=True)
                 return Outcome(cell, "done", ended.seconds)
-        if ended.attempt is not None and (ended.attempt / LOG).exists():
+        if attempt is not None and (attempt / LOG).exists():
             # Moved before the attempt is removed: the log is all that is left of a failed cell.
-            (ended.attempt / LOG).replace(log)
+            (attempt / LOG).replace(log)
             message += f" (see {log})"
     except OSError as error:
         message = f"{error.filename}: {error.strerror}"
     finally:
-        if ended.attempt is not None:
-            shutil.rmtree(ended.attempt, ignore_errors=True)
+        if attempt is not None:
+            shutil.rmtree(attempt, ignore_errors=True)
     return Outcome(cell, "failed", ended.seconds, message)
 
 
 class IndexWriter:
-    """Writer that keeps the index of a running experiment current."""
+    """Writer that keeps the index of a running experiment current.
 
-    def __init__(self, experiment: Experiment, folder: ExperimentFolder) -> None:
+    Cells that are not chosen this time keep their runs, and their earlier failures.
+    """
+
+    def __init__(
+        self, experiment: Experiment, folder: ExperimentFolder, chosen: Sequence[Cell]
+    ) -> None:
         self._experiment = experiment
         self._folder = folder
         self._statuses: dict[str, tuple[CellStatus, str]] = {}
         self._due = 0.0
-
-    def carry_over(self, cells: Collection[Cell]) -> None:
-        """Add cells that are not run this time: their runs, and earlier failures."""
         failed: dict[str, str] = {}
         with suppress(InputError):  # there is no index yet, or it is damaged and written anew
-            # A failed cell that is not among the chosen ones this time stays failed, with its
-            # message.
-            for earlier in read_index(self._folder.path).cells:
-                if earlier.status == "failed":
-                    failed[earlier.address] = earlier.message
-        for cell in cells:
-            if self._folder.run_of(cell) is not None:
+            earlier = read_index(folder.path).cells
+            failed = {one.address: one.message for one in earlier if one.status == "failed"}
+        run = {cell.address for cell in chosen}
+        for cell in experiment.cells:
+            if cell.address in run:
+                continue
+            if folder.run_of(cell) is not None:
                 self._statuses[cell.address] = ("complete", "")
             elif cell.address in failed:
                 self._statuses[cell.address] = ("failed", failed[cell.address])
@@ -214,26 +203,6 @@ class IndexWriter:
         name, cells = self._experiment.declaration.name, self._experiment.cells
         index = make_index(name, self._experiment.axes, cells, self._statuses)
         write_index(self._folder.index, index)
-
-
-class Listener(AbstractContextManager[Any], Protocol):
-    """Hears of the cells that begin and end; it is entered before the first."""
-
-    def started(self, cell: Cell) -> None:
-        """Hear that a cell begins, maybe in another thread."""
-
-    def ended(self, outcome: Outcome) -> None:
-        """Hear how a cell ended."""
-
-
-class _Silent(nullcontext[None]):
-    """A listener that does nothing."""
-
-    def started(self, cell: Cell) -> None:
-        """Do nothing."""
-
-    def ended(self, outcome: Outcome) -> None:
-        """Do nothing."""
 
 
 @dataclass(frozen=True)
@@ -330,27 +299,19 @@ def run_in_folder(
     limit: int | None = None,
     *,
     again: bool = False,
-    listener: Listener | None = None,
+    ended: Callable[[Outcome], None] = lambda _: None,
 ) -> int:
-    """Run cells of an experiment, and keep the index of its folder."""
-    told: Listener = _Silent() if listener is None else listener
+    """Run cells of an experiment, and keep the index of its folder; return how many failed."""
     failed = 0
     with folder.locked():
-        index = IndexWriter(read, folder)
-        run = {cell.address for cell in chosen}
-        # Cells that were not chosen keep what the index said of them.
-        index.carry_over([cell for cell in read.cells if cell.address not in run])
+        index = IndexWriter(read, folder, chosen)
         runner = build_executor(read.declaration.executor, manager.registry(), folder.path)
         try:
-            with told:
-                outcomes = run_cells(
-                    chosen, folder, runner, limit=limit, again=again, started=told.started
-                )
-                # Noted one by one: a killed process leaves an index of what had ended.
-                for outcome in outcomes:
-                    index.note(outcome)
-                    told.ended(outcome)
-                    failed += outcome.status == "failed"
+            # Noted one by one: a killed process leaves an index of what had ended.
+            for outcome in run_cells(chosen, folder, runner, limit=limit, again=again):
+                index.note(outcome)
+                ended(outcome)
+                failed += outcome.status == "failed"
         finally:
             # Also after a failure or an interrupt: the index must name the runs that are there.
             index.write()

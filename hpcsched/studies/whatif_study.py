@@ -1,13 +1,12 @@
 """A what-if study: replays of the variants, outcomes that are kept, and their ranking."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from threading import Lock
 from time import monotonic
 
 from hpcsched.errors import Finding, HpcschedError, InputError
@@ -53,54 +52,8 @@ class WhatIfFolder:
         return locked_folder(self.path, _VARIANTS)
 
 
-class _Group:
-    """Cells that read the same jobs."""
-
-    def __init__(self, key: dict[str, object]) -> None:
-        self.key = key
-        self.left = 0
-        self.lock = Lock()
-        self.workload: Workload | None = None
-
-
-class _SharedWorkloads:
-    """The workloads of cells, each read once, and kept for as long as a cell needs it."""
-
-    def __init__(self, cells: Sequence[Cell]) -> None:
-        self._groups: list[_Group] = []
-        self._of: dict[str, _Group] = {}
-        for cell in cells:
-            key = read_for(cell.scenario)
-            group = next((one for one in self._groups if one.key == key), None)
-            if group is None:
-                group = _Group(key)
-                self._groups.append(group)
-            group.left += 1
-            self._of[cell.address] = group
-
-    @contextmanager
-    def lent(self, cell: Cell) -> Iterator[Workload]:
-        """Lend the workload of a cell, once."""
-        group = self._of[cell.address]
-        with group.lock:
-            if group.workload is None:
-                group.workload = read_workload(cell.scenario)
-            workload = group.workload
-        try:
-            yield workload
-        finally:
-            with group.lock:
-                group.left -= 1
-                if not group.left:
-                    group.workload = None
-
-
 def replay_cells(
-    cells: Sequence[Cell],
-    folder: WhatIfFolder,
-    *,
-    limit: int | None = None,
-    started: Callable[[Cell], None] = lambda _: None,
+    cells: Sequence[Cell], folder: WhatIfFolder, *, limit: int | None = None
 ) -> Iterator[Outcome]:
     """Replay cells in a locked folder, and yield each outcome as soon as it is known.
 
@@ -117,26 +70,34 @@ def replay_cells(
             wanted.append(cell)
         else:
             yield Outcome(cell, "kept")
-    workloads = _SharedWorkloads(wanted)
-
-    def ended(cell: Cell) -> Outcome:
-        started(cell)
-        begun = monotonic()
-        try:
-            with workloads.lent(cell) as workload:
-                done = replay(cell.scenario, workload)
-                table = outcome_table(cell.scenario, done, workload, cell.address)
-            write_outcome(folder.place(cell), table)
-        except HpcschedError as error:
-            return Outcome(cell, "failed", monotonic() - begun, str(error))
-        return Outcome(cell, "done", monotonic() - begun)
-
     threads = ThreadPoolExecutor(limit or os.cpu_count() or 1)
     try:
-        for future in as_completed([threads.submit(ended, cell) for cell in wanted]):
-            yield future.result()
+        while wanted:
+            # Cells that read the same jobs share them; they are let go with the last of these.
+            key = read_for(wanted[0].scenario)
+            group = [cell for cell in wanted if read_for(cell.scenario) == key]
+            wanted = [cell for cell in wanted if cell not in group]
+            try:
+                workload = read_workload(group[0].scenario)
+            except HpcschedError as error:
+                yield from (Outcome(cell, "failed", 0.0, str(error)) for cell in group)
+                continue
+            replays = [threads.submit(_replayed, cell, workload, folder) for cell in group]
+            for future in as_completed(replays):
+                yield future.result()
     finally:
         threads.shutdown(wait=True, cancel_futures=True)
+
+
+def _replayed(cell: Cell, workload: Workload, folder: WhatIfFolder) -> Outcome:
+    begun = monotonic()
+    try:
+        done = replay(cell.scenario, workload)
+        table = outcome_table(cell.scenario, done, workload, cell.address)
+        write_outcome(folder.place(cell), table)
+    except HpcschedError as error:
+        return Outcome(cell, "failed", monotonic() - begun, str(error))
+    return Outcome(cell, "done", monotonic() - begun)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ from hpcsched.cli.commands import experiment as command_module
 from hpcsched.errors import HpcschedError, InputError, PluginError
 from hpcsched.plugins.registry import Installed, Registry
 from hpcsched.registration import Plugin
-from hpcsched.studies.cell import Cell
 from hpcsched.studies.execution import (
     IndexWriter,
     Outcome,
@@ -41,7 +40,7 @@ def outcomes(
     """Run all cells of an experiment as the command does."""
     folder = ExperimentFolder(out)
     with folder.locked():
-        index = IndexWriter(experiment, folder)
+        index = IndexWriter(experiment, folder, experiment.cells)
         found = []
         try:
             running = run_cells(experiment.cells, folder, executor or HereAndNow(), again=again)
@@ -208,40 +207,15 @@ def test_a_broken_executor_is_named(tmp_path: Path) -> None:
             build_executor(choice, registry, tmp_path)
 
 
-class Heard:
-    """Keeps what is told."""
-
-    def __init__(self) -> None:
-        self.told: list[str] = []
-
-    def __enter__(self) -> "Heard":
-        self.told.append("begin")
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.told.append("end")
-
-    def started(self, cell: Cell) -> None:
-        """Note that a cell begins."""
-        self.told.append(f"started {cell.name}")
-
-    def ended(self, outcome: Outcome) -> None:
-        """Note how a cell ended."""
-        self.told.append(f"{outcome.status} {outcome.cell.name}")
-
-
-def test_listener(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It hears of each cell, one after the other; complete ones are kept."""
+def test_each_outcome_is_passed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As soon as it is known; complete cells are kept."""
     run_cells_here(monkeypatch)
     read = read_experiment(write_sample(tmp_path))
     folder = ExperimentFolder(tmp_path / "out")
-    heard = Heard()
-    assert run_in_folder(read, read.cells[:1], folder, 1, listener=heard) == 0
-    name = read.cells[0].name
-    assert heard.told == ["begin", f"started {name}", f"done {name}", "end"]
-    heard = Heard()
-    assert run_in_folder(read, read.cells[:1], folder, 1, listener=heard) == 0
-    assert heard.told == ["begin", f"kept {name}", "end"]
+    found: list[Outcome] = []
+    for _ in range(2):
+        assert run_in_folder(read, read.cells[:1], folder, 1, ended=found.append) == 0
+    assert [outcome.status for outcome in found] == ["done", "kept"]
 
 
 def test_a_folder_that_is_in_use(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ def validator() -> Draft7Validator:
 
 @pytest.mark.parametrize(
     "more",
-    ["", "replicas: 2\n", "executor: local\n", "executor: {name: dask, workers: 2, ship: true}\n"],
+    ["", "replicas: 2\n", "executor: local\n", "executor: {name: dask, workers: 2}\n"],
 )
 def test_good_experiments_fit(validator: Draft7Validator, more: str) -> None:
     """What can be read fits the schema."""

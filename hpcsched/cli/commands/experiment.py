@@ -1,7 +1,6 @@
 """`hpcsched experiment`: a matrix of scenarios; complete runs are kept."""
 
 from collections.abc import Iterator, Sequence
-from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -85,14 +84,11 @@ def _run(
 ) -> int:
     """Run the chosen cells; return the number of failures."""
     from hpcsched.studies.execution import run_in_folder
-    from hpcsched.studies.progress import make_progress
+    from hpcsched.studies.progress import CellProgress
 
-    # Lines into nothing, so that cells are counted alike.
-    shown_on = StringIO() if quiet else None
-    name = read.declaration.name
-    progress = make_progress(name, len(chosen), shown_on)
     try:
-        return run_in_folder(read, chosen, folder, jobs, again=again, listener=progress)
+        with CellProgress(read.declaration.name, len(chosen), quiet=quiet) as progress:
+            return run_in_folder(read, chosen, folder, jobs, again=again, ended=progress.ended)
     except KeyboardInterrupt:
         typer.echo("interrupted; started again, it goes on from here", err=True)
         raise typer.Exit(130) from None

@@ -66,16 +66,13 @@ def whatif(
 
 def _replay(read: "WhatIf", folder: "WhatIfFolder", jobs: int | None) -> int:
     """Replay the cells without an outcome; return the number of failures."""
-    from hpcsched.studies.progress import make_progress
+    from hpcsched.studies.progress import CellProgress
     from hpcsched.studies.whatif_study import replay_cells
 
     failed = 0
-    progress = make_progress(read.name, len(read.cells))
     try:
-        with progress:
-            for outcome in replay_cells(
-                read.cells, folder, limit=jobs, started=progress.started
-            ):  # fmt: skip
+        with CellProgress(read.name, len(read.cells)) as progress:
+            for outcome in replay_cells(read.cells, folder, limit=jobs):
                 progress.ended(outcome)
                 failed += outcome.status == "failed"
     except KeyboardInterrupt:

@@ -1,17 +1,16 @@
 """Files of dispatching problems: gzip JSON lines, a header, then a line for each problem."""
 
 import gzip
-import json
 import os
 import zlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any
+from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from hpcsched.dispatching.problem import DispatchingProblem, Objective
 from hpcsched.errors import Finding, InputError, Place
@@ -19,7 +18,6 @@ from hpcsched.runs.assembly import assemble
 from hpcsched.runs.manifest import sha256
 from hpcsched.scenario import Scenario, resolved_yaml
 from hpcsched.scenario.document import parse_document
-from hpcsched.scenario.faults import found
 from hpcsched.scenario.loading import check_document
 from hpcsched.scenario.system import SystemDeclaration
 from hpcsched.studies.problems.problem_lines import Amount, Decoder, Encoder, as_line, in_words
@@ -27,10 +25,6 @@ from hpcsched.system.system import System
 from hpcsched.version import __version__
 from hpcsched.whole_files import cannot_write, replacing
 from hpcsched.whole_files import problem as fault
-
-FORMAT = "hpcsched-instances"
-VERSION = 2
-"""Version of the format; readers refuse any other."""
 
 
 class Selection(BaseModel):
@@ -65,8 +59,8 @@ class Header(BaseModel):
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
-    format: str
-    version: int
+    format: Literal["hpcsched-instances"]
+    version: Literal[2]
     hpcsched: str
     scenario_name: str
     scenario: str
@@ -74,14 +68,28 @@ class Header(BaseModel):
     uniform_request: tuple[Amount, ...] | None
     selection: Selection
 
+    @model_validator(mode="after")
+    def _check_request(self) -> Self:
+        request, types = self.uniform_request, self.system.build().resource_types
+        # Slots count the resources of nodes alone, so a draw from a shared resource would not be
+        # seen.
+        if request is not None and (
+            self.system.shared_resources or len(request) != len(types) or not any(request)
+        ):
+            raise ValueError(
+                f"uniform_request: expected amounts of {', '.join(types)}, or null as for a system"
+                f" with shared resources, found {list(request)}"
+            )
+        return self
+
 
 def header_of(
     scenario: Scenario, uniform_request: tuple[int, ...] | None, selection: Selection
 ) -> Header:
     """Return the header for the problems of a replay of this scenario."""
     return Header(
-        format=FORMAT,
-        version=VERSION,
+        format="hpcsched-instances",
+        version=2,
         hpcsched=__version__,
         scenario_name=scenario.name,
         scenario=resolved_yaml(scenario),
@@ -91,68 +99,22 @@ def header_of(
     )
 
 
-def parse_header(content: Any, line: bytes) -> Header:
-    """Return the header in a line with the JSON value `content`."""
-    if not isinstance(content, Mapping) or content.get("format") != FORMAT:
-        given = content.get("format") if isinstance(content, Mapping) else content
-        raise ValueError(f"expected a header with format {FORMAT!r}, found {found(given)}")
-    if content.get("version") != VERSION:
-        version = found(content.get("version"))
-        raise ValueError(
-            f"expected version {VERSION} of the format, found {version};"
-            f" this is hpcsched {__version__}"
-        )
-    try:
-        header = Header.model_validate_json(line)
-    except ValidationError as error:
-        raise ValueError(f"in the header, {in_words(error)}") from None
-    request, types = header.uniform_request, header.system.build().resource_types
-    # Slots count the resources of nodes alone, so a draw from a shared resource would not be seen.
-    if request is not None and header.system.shared_resources:
-        raise ValueError(
-            "in the header, uniform_request: expected null where the system has shared resources,"
-            f" found {list(request)}"
-        )
-    if request is not None and (len(request) != len(types) or not any(request)):
-        raise ValueError(
-            f"in the header, uniform_request: expected amounts of {', '.join(types)},"
-            f" found {list(request)}"
-        )
-    return header
-
-
 class InstancesWriter:
     """Appends problems to a file; see `write_instances`."""
 
-    def __init__(self, path: Path, raw: IO[bytes], header: Header) -> None:
-        self._path, self._raw = path, raw
-        try:
-            # Neither name nor time in its header: the same problems give the same bytes.
-            self._packed = gzip.GzipFile("", "wb", fileobj=raw, mtime=0)
-        except OSError as error:
-            raise cannot_write(path, error) from error
+    def __init__(self, path: Path, packed: gzip.GzipFile, header: Header) -> None:
+        self._path, self._packed = path, packed
         self._encoder = Encoder(aggregated=header.uniform_request is not None)
         self.written = 0
-        self._write(as_line(header.model_dump(mode="json")))
+        packed.write(as_line(header.model_dump(mode="json")))
 
     def add(self, problem: DispatchingProblem) -> None:
         """Append a problem."""
-        self._write(self._encoder.encode(problem))
+        try:
+            self._packed.write(self._encoder.encode(problem))
+        except OSError as error:
+            raise cannot_write(self._path, error) from error
         self.written += 1
-
-    def finish(self) -> None:
-        """Write the end of the file."""
-        try:
-            self._packed.close()
-            self._raw.close()
-        except OSError as error:
-            raise cannot_write(self._path, error) from error
-
-    def _write(self, line: bytes) -> None:
-        try:
-            self._packed.write(line)
-        except OSError as error:
-            raise cannot_write(self._path, error) from error
 
 
 @contextmanager
@@ -163,18 +125,13 @@ def write_instances(
 
     Equal problems give equal bytes.
     """
-    with replacing(path, force=force) as unfinished:
-        try:
-            raw = unfinished.open("wb")
-        except OSError as error:
-            raise cannot_write(path, error) from error
-        try:
-            writer = InstancesWriter(path, raw, header)
-            yield writer
-            writer.finish()
-        finally:
-            with suppress(OSError):  # if it could not be finished, that has been said
-                raw.close()
+    with (
+        replacing(path, force=force) as unfinished,
+        unfinished.open("wb") as raw,
+        # Neither name nor time in its header: the same problems give the same bytes.
+        gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed,
+    ):
+        yield InstancesWriter(path, packed, header)
 
 
 class InstancesFile:
@@ -190,15 +147,11 @@ class InstancesFile:
         """Read the header."""
         self.path = Path(path)
         self.fraction_read = 0.0
-        number, line = next(self._lines(), (1, b""))
+        _, line = next(self._lines(), (1, b""))
         try:
-            self.header = parse_header(json.loads(line), line)
-        except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
-            shown = "an empty file" if not line else "other text"
-            message = f"expected a header in JSON, as dispatching problems have, found {shown}"
-            raise self._damaged(number, message) from None
-        except ValueError as error:
-            raise self._damaged(number, str(error)) from None
+            self.header = Header.model_validate_json(line)
+        except ValidationError as error:
+            raise self._damaged(1, f"in the header, {in_words(error)}") from None
 
     @cached_property
     def system(self) -> System:

@@ -1,7 +1,8 @@
 """Dispatching problems as lines of JSON: their keys, writing and reading."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from operator import index
 from typing import Annotated, Any, NamedTuple
 
@@ -15,7 +16,8 @@ from hpcsched.dispatching.problem import (
     waiting_job,
 )
 from hpcsched.parameters import LARGEST
-from hpcsched.scenario.faults import expected, found
+from hpcsched.scenario.faults import sentence
+from hpcsched.scenario.key_path import show_key_path
 from hpcsched.simulation.check import check_allocation
 from hpcsched.simulation.occupancy import idle_system
 from hpcsched.system.shared_resources import longest_stay
@@ -100,34 +102,21 @@ def in_words(error: ValidationError) -> str:
     """Return the first fault: place, expected and found value."""
     # The first alone: later ones of a damaged line mostly follow from it.
     details = error.errors(include_url=False)[0]
-    kind, at, context = details["type"], details["loc"], details.get("ctx", {})
-    if kind == "json_invalid":
-        return f"expected JSON, found a fault in it: {context['error']}"
-    if kind == "missing":
-        return f"{_path(at[:-1])}{_part(at[-1])} is missing"
-    if kind == "extra_forbidden":
-        return f"{_path(at[:-1])}there is no key {at[-1]!r}"
-    wanted = expected(kind, context)
-    if wanted is None:
-        return f"{_path(at)}{details['msg']}"
-    return f"{_path(at)}expected {wanted}, found {found(details['input'])}"
-
-
-def _path(at: tuple[Any, ...]) -> str:
-    """Return a place in a line, such as `jobs[3].units: `; empty for the line itself."""
-    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in at)
-    text = "".join(steps).removeprefix(".")
-    return f"{text}: " if text else ""
-
-
-def _part(step: int | str) -> str:
-    return f"item {step}" if isinstance(step, int) else f"the key {step!r}"
+    at = details["loc"]
+    if details["type"] == "json_invalid":
+        text = f"expected JSON, found a fault in it: {details['ctx']['error']}"
+    elif details["type"] == "extra_forbidden":
+        text = f"there is no key {at[-1]!r}"
+    else:
+        text = sentence(details)
+    if details["type"] in ("extra_forbidden", "missing"):
+        at = at[:-1]
+    return f"{show_key_path(at)}: {text}" if at else text
 
 
 _OPTIONAL = (*NUMBERED, *TEXTS)
 # Numbers of nodes may be many; they come last.
 _BOUNDS = sorted(BOUNDS, key=lambda column: column.kind == "numbers")
-Placed = tuple[int, Allocation]
 
 
 class Encoder:
@@ -140,31 +129,29 @@ class Encoder:
     def __init__(self, *, aggregated: bool) -> None:
         self._aggregated = aggregated
         self._jobs: Mapping[int, WaitingJob] = {}
-        self._placed: Mapping[int, Placed] = {}
+        self._placed: Mapping[int, tuple[int, Allocation]] = {}
 
     def encode(self, problem: DispatchingProblem) -> bytes:
         """Return the line of a problem, with its end."""
         jobs = {job.job_id: job for job in problem.queue}
         jobs |= {running.job_id: running.waiting for running in problem.running}
-        told = {
+        described = {
             job_id: job
             for job_id, job in jobs.items()
             # Identity first: nearly all jobs are the very objects of the last problem, and a
             # comparison goes through all their fields.
             if (known := self._jobs.get(job_id)) is not job and known != job
         }
-        placed = {
-            running.job_id: (running.start_time, running.allocation) for running in problem.running
-        }
+        placed = {job.job_id: (job.start_time, job.allocation) for job in problem.running}
         # A job that is described anew is placed anew: the decoder releases it by its old request.
         newly = [
-            running
-            for running in problem.running
-            if running.job_id in told or self._placed.get(running.job_id) != placed[running.job_id]
+            job
+            for job in problem.running
+            if job.job_id in described or self._placed.get(job.job_id) != placed[job.job_id]
         ]
         content: dict[str, Any] = {"round": problem.round, "now": problem.now}
-        if told:
-            content["jobs"] = [_job(waiting) for waiting in told.values()]
+        if described:
+            content["jobs"] = [_job(waiting) for waiting in described.values()]
         if newly:
             content["placed"] = [self._place(running) for running in newly]
         if problem.running:
@@ -235,7 +222,6 @@ class Decoder:
         self._request = uniform_request
         self._objective = objective
         self._occupancy = idle_system(system, uniform_request)
-        self._group_names = {group.name for group in system.groups}
         self._jobs: dict[int, WaitingJob] = {}
         self._placed: dict[int, _Placed] = {}
 
@@ -245,42 +231,47 @@ class Decoder:
             line = ProblemLine.model_validate_json(text)
         except ValidationError as error:
             raise ValueError(in_words(error)) from None
-        told = _once((job.job_id for job in line.jobs), "jobs")
-        placed = _once((place.job_id for place in line.placed), "placed")
-        running = _once((job_id for job_id, _ in line.running), "running")
-        # Sizes are compared and not sets intersected, since only a fault needs the number of the
-        # job.
-        present = running | _once(line.queue, "queue")
-        if len(present) < len(running) + len(line.queue):
-            job_id = next(job_id for job_id in line.queue if job_id in running)
-            raise ValueError(f"queue: expected a job that does not run, found job {job_id}")
+        ends = dict(line.running)
+        present = ends.keys() | set(line.queue)
+        if len(present) < len(line.running) + len(line.queue):
+            counts = Counter([*(job_id for job_id, _ in line.running), *line.queue])
+            job_id = counts.most_common(1)[0][0]
+            raise ValueError(f"expected each job once, queued or running, found job {job_id} twice")
         for number, job in enumerate(line.jobs):
             self._jobs[job.job_id] = self._waiting(job, f"jobs[{number}]", line.now)
         # A job that has left is forgotten, so that memory grows with a problem and not with the
         # file.
         self._jobs = {i: job for i, job in self._jobs.items() if i in present}
-        for key, numbers in (("queue", line.queue), ("running", running)):
-            unknown = [job_id for job_id in numbers if job_id not in self._jobs]
-            if unknown:
-                raise ValueError(
-                    f"{key}: expected a job that this line or the one before tells of,"
-                    f" found job {unknown[0]}"
-                )
+        for job_id in present - self._jobs.keys():
+            raise ValueError(f"expected a job of this line or the one before, found job {job_id}")
         # All releases come before the first claim: a new job may stand where an old one stood.
-        for job_id in [i for i in self._placed if i not in running or i in told or i in placed]:
+        new = {job.job_id for job in line.jobs} | {place.job_id for place in line.placed}
+        for job_id in [i for i in self._placed if i not in ends or i in new]:
             gone = self._placed.pop(job_id)
             self._occupancy.release(gone.allocation, gone.request)
         for number, place in enumerate(line.placed):
-            if place.job_id not in running:
+            self._place(place, f"placed[{number}]", ends, line.now)
+        running = []
+        # Running jobs end after now: one that outlives its prediction gets at least a second more.
+        last = line.now + 1
+        for number, (job_id, end) in enumerate(line.running):
+            if end < last or job_id not in self._placed:
                 raise ValueError(
-                    f"placed[{number}]: expected a running job, found job {place.job_id}"
+                    f"running[{number}]: expected a job with a place and a predicted end of at"
+                    f" least {last}, found job {job_id} with {end}"
                 )
-            self._place(place, f"placed[{number}]", line.now)
+            last = end
+            waiting, placed = self._jobs[job_id], self._placed[job_id]
+            running.append(
+                RunningJob(
+                    end, job_id, placed.start_time, waiting.units, placed.allocation, waiting
+                )
+            )
         return DispatchingProblem(
             line.now,
             line.round,
             tuple([self._jobs[job_id] for job_id in line.queue]),
-            self._running(line),
+            tuple(running),
             self._system,
             self._objective,
             *self._occupancy.snapshot(),
@@ -288,79 +279,47 @@ class Decoder:
 
     def _waiting(self, line: JobLine, where: str, now: int) -> WaitingJob:
         request = bounded_request(line.units, line.unit_request, vars(line), line.shared_requests)
-        job = Job(
-            line.job_id,
-            line.submit_time,
-            request,
-            line.requested_time,
-            *(getattr(line, name) for name in (*NUMBERED, *TEXTS)),
-        )
-        # A dispatcher that was asked about a job before its submission would have known the future.
-        if job.submit_time > now:
-            raise ValueError(
-                f"{where}: expected a submit time of at most now, {now}, found {job.submit_time}"
-            )
-        self._check_request(job, where)
-        self._check_shared_resources(request, line.predicted_run_time, where)
+        fault = next(self._faults(request, line.predicted_run_time), None)
+        # A dispatcher that sees a job before its submission would know the future.
+        if line.submit_time > now:
+            fault = f"expected a submit time of at most now, {now}, found {line.submit_time}"
+        if fault is not None:
+            raise ValueError(f"{where}: {fault}")
+        others = (getattr(line, name) for name in _OPTIONAL)
+        job = Job(line.job_id, line.submit_time, request, line.requested_time, *others)
         return waiting_job(job, line.predicted_run_time, self._system)
 
-    def _check_request(self, job: Job, where: str) -> None:
-        """Raise ValueError unless the job could run on the idle system."""
-        request, types = job.request, self._system.resource_types
-        amounts = list(request.unit_request)
-        if len(amounts) != len(types) or not any(amounts):
-            raise ValueError(
-                f"{where}.unit_request: expected amounts of {', '.join(types)}, found {amounts}"
-            )
+    def _faults(self, request: Request, run_time: int) -> Iterator[str]:
+        """Yield why a request cannot run on the idle system; only the first fault is right."""
+        system, amounts = self._system, request.unit_request
+        if len(amounts) != len(system.resource_types) or not any(amounts):
+            types = ", ".join(system.resource_types)
+            yield f"unit_request: expected amounts of {types}, found {list(amounts)}"
         # In a file of slots every slot has room for this request alone; any other would be placed
         # wrongly.
-        if self._request is not None and (
-            is_constrained(request) or request.unit_request != self._request
-        ):
-            raise ValueError(
-                f"{where}: expected a job that asks for {list(self._request)} per unit, on any"
-                f" node, as the header says of all; found job {job.job_id}"
-            )
-        unknown = (request.node_groups or frozenset()) - self._group_names
-        if unknown:
-            raise ValueError(
-                f"{where}.node_groups: expected names of the system's node groups,"
-                f" found {min(unknown)!r}"
-            )
-        if request.allowed_nodes and max(request.allowed_nodes) >= self._system.node_count:
-            raise ValueError(
-                f"{where}.allowed_nodes: expected nodes from 0 to {self._system.node_count - 1},"
-                f" found {max(request.allowed_nodes)}"
-            )
-        room = int(units_that_fit(self._system, self._system.capacity.T, request).sum())
+        if self._request is not None and (is_constrained(request) or amounts != self._request):
+            yield f"expected {list(self._request)} per unit on any node, as the header says of all"
+        if request.allowed_nodes and max(request.allowed_nodes) >= system.node_count:
+            yield f"allowed_nodes: expected nodes from 0 to {system.node_count - 1}"
+        room = int(units_that_fit(system, system.capacity.T, request).sum())
         if request.units > room:
-            raise ValueError(
-                f"{where}.units: expected at most {room}, which fit on the system,"
-                f" found {request.units}"
-            )
-
-    def _check_shared_resources(self, request: Request, run_time: int, where: str) -> None:
-        """Raise ValueError unless the draws are from known shared resources and within capacity."""
-        shared_resources = self._system.shared_resources
-        unknown = {name for name, _ in request.shared_requests} - {
-            resource.name for resource in shared_resources
-        }
+            yield f"units: expected at most {room}, which fit on the system, found {request.units}"
+        drawn = {name for name, _ in request.shared_requests}
+        unknown = drawn.difference(resource.name for resource in system.shared_resources)
         if unknown:
-            raise ValueError(
-                f"{where}.shared_requests: expected names of the system's shared resources,"
-                f" found {min(unknown)!r}"
-            )
-        stay = longest_stay(shared_resources, most_draw(self._system, request))
+            yield f"shared_requests: the system has no shared resource {min(unknown)!r}"
+        stay = longest_stay(system.shared_resources, most_draw(system, request))
         if run_time > stay:
-            raise ValueError(
-                f"{where}.predicted_run_time: expected at most {stay} s, for which shared"
-                f" resources offer the job's draw, found {run_time}"
+            yield (
+                f"predicted_run_time: expected at most {stay} s, for which shared resources offer"
+                f" the job's draw, found {run_time}"
             )
 
-    def _place(self, line: PlacedLine, where: str, now: int) -> None:
-        if line.start_time > now:
+    def _place(self, line: PlacedLine, where: str, ends: Mapping[int, int], now: int) -> None:
+        if line.job_id not in ends or line.start_time > now:
             raise ValueError(
-                f"{where}: expected a start time of at most now, {now}, found {line.start_time}"
+                f"{where}: expected a running job, started up to {now}, found job {line.job_id},"
+                f" started at {line.start_time}"
             )
         request = self._jobs[line.job_id].request
         slot_map = self._occupancy.slot_map
@@ -382,36 +341,3 @@ class Decoder:
         except ValueError as error:
             raise ValueError(f"{where}: job {line.job_id}: {error}") from None
         self._placed[line.job_id] = _Placed(line.start_time, claimed, request)
-
-    def _running(self, line: ProblemLine) -> tuple[RunningJob, ...]:
-        running = []
-        # Running jobs end after now: one that outlives its prediction gets at least a second more.
-        last = line.now + 1
-        for number, (job_id, end) in enumerate(line.running):
-            if end < last:
-                raise ValueError(
-                    f"running[{number}]: expected a predicted end of at least {last}, found {end}"
-                )
-            last = end
-            if job_id not in self._placed:
-                raise ValueError(
-                    f"running[{number}]: expected a job whose place this line or the one before"
-                    f" tells, found job {job_id}"
-                )
-            waiting, placed = self._jobs[job_id], self._placed[job_id]
-            running.append(
-                RunningJob(
-                    end, job_id, placed.start_time, waiting.units, placed.allocation, waiting
-                )
-            )
-        return tuple(running)
-
-
-def _once(numbers: Iterable[int], key: str) -> set[int]:
-    """Return job numbers as a set; raises ValueError for a duplicate."""
-    seen: set[int] = set()
-    for job_id in numbers:
-        if job_id in seen:
-            raise ValueError(f"{key}: expected each job once, found job {job_id} twice")
-        seen.add(job_id)
-    return seen

@@ -1,21 +1,18 @@
 """Answers of dispatchers to recorded problems, and the tables that keep them."""
 
-import json
 import platform
-import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import BaseModel, ConfigDict, ValidationError
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
@@ -27,21 +24,17 @@ from hpcsched.registration import FOLLOWS_RECORD
 from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.runs.manifest import package_versions
 from hpcsched.runs.solver_rounds import SolverRounds, solver_rounds
-from hpcsched.runs.terminal_views import TerminalConsole
 from hpcsched.scenario import Scenario, resolved_yaml
 from hpcsched.scenario.resolved import differences
 from hpcsched.simulation.check import BadDecisionError, check_decision, dispatcher_raised
 from hpcsched.studies.problems.problem_files import InstancesFile
 from hpcsched.studies.problems.problem_lines import in_words
-from hpcsched.terminal import can_draw
-from hpcsched.whole_files import cannot_write, check_target, make_folder, replacing
+from hpcsched.studies.progress import Bar
+from hpcsched.whole_files import check_target, make_folder, replacing
 from hpcsched.whole_files import problem as fault
 
-FORMAT = 2
-"""Version of the tables; readers refuse any other."""
 KEY = b"hpcsched-instances"
 """Under which key the Parquet file's metadata has what a table is about, as JSON."""
-SUFFIX = ".parquet"
 PACKAGES = ("numpy", "pyarrow", "cpmpy", "ortools")
 """Packages that solve dispatching problems."""
 _BATCH = 4096
@@ -81,22 +74,11 @@ class Row(NamedTuple):
     fails: int | None = None
 
 
-_COUNTS = ("round", "now", "queued", "running", "started", "rejected")
-_SECONDS = ("build_time", "transform_time", "solve_time")
+_TYPES = {int: pa.int64(), float: pa.float64(), bool: pa.bool_(), str: pa.string()}
 SCHEMA = pa.schema(
     [
-        *(pa.field(name, pa.int64(), nullable=False) for name in _COUNTS),
-        pa.field("started_slowdown", pa.float64(), nullable=False),
-        pa.field("decision_time", pa.float64(), nullable=False),
-        pa.field("fallback", pa.bool_(), nullable=False),
-        ("solver_status", pa.string()),
-        ("modelled_jobs", pa.int64()),
-        ("variables", pa.int64()),
-        ("objective", pa.float64()),
-        ("bound", pa.float64()),
-        *((name, pa.float64()) for name in _SECONDS),
-        ("branches", pa.int64()),
-        ("fails", pa.int64()),
+        pa.field(name, _TYPES[(get_args(hint) or (hint,))[0]], nullable=bool(get_args(hint)))
+        for name, hint in Row.__annotations__.items()
     ]
 )
 """Columns: the fields of `Row`."""
@@ -117,7 +99,7 @@ class About(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    format: int
+    format: Literal[2]
     name: str
     dispatcher: dict[str, Any]
     objective: dict[str, Any]
@@ -129,46 +111,22 @@ class About(BaseModel):
     platform: str
 
 
-class TableWriter:
-    """Appends rows to a table, a row group at a time; see `write_table`."""
+def write_table(path: Path, about: About, rows: Iterable[Row], *, force: bool) -> int:
+    """Write a table, which appears under its name when all rows are written; return their number.
 
-    def __init__(self, path: Path, writer: pq.ParquetWriter) -> None:
-        self._path, self._writer = path, writer
-        self._rows: list[Row] = []
-        self.written = 0
-
-    def add(self, row: Row) -> None:
-        """Append a row."""
-        self._rows.append(row)
-        self.written += 1
-        # Row by row each would be a row group; all at once they would be in memory together.
-        if len(self._rows) >= _BATCH:
-            self.flush()
-
-    def flush(self) -> None:
-        """Write the buffered rows."""
-        if not self._rows:
-            return
-        columns = zip(*self._rows, strict=True)
-        arrays = [pa.array(c, field.type) for c, field in zip(columns, SCHEMA, strict=True)]
-        self._rows = []
-        try:
-            self._writer.write_table(pa.Table.from_arrays(arrays, schema=SCHEMA))
-        except OSError as error:
-            raise cannot_write(self._path, error) from error
-
-
-@contextmanager
-def write_table(path: Path, about: About, *, force: bool) -> Iterator[TableWriter]:
-    """Open a table for writing; it appears under its name when all rows are written."""
+    Rows are written in groups: row by row each would be a row group, and all at once they would be
+    in memory together.
+    """
     schema = SCHEMA.with_metadata({KEY: about.model_dump_json()})
+    written, left = 0, iter(rows)
     with (
         replacing(path, force=force) as unfinished,
         pq.ParquetWriter(unfinished, schema, compression="zstd") as parquet,
     ):
-        writer = TableWriter(path, parquet)
-        yield writer
-        writer.flush()
+        while group := [row._asdict() for row in islice(left, _BATCH)]:
+            parquet.write_table(pa.Table.from_pylist(group, schema=schema))
+            written += len(group)
+    return written
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -189,9 +147,8 @@ class SolvedTable:
         return len(self.columns["round"])
 
     @classmethod
-    def open(cls, path: Path) -> "SolvedTable":
-        """Read a table: a file, or a folder with one table."""
-        file = _table_in(path) if path.is_dir() else path
+    def open(cls, file: Path) -> "SolvedTable":
+        """Read a table."""
         if not file.is_file():
             raise fault("missing-file", file, "there is no such table")
         try:
@@ -199,42 +156,20 @@ class SolvedTable:
         except (OSError, pa.ArrowException) as error:
             reason = " ".join(str(error).split())
             raise fault("damaged-file", file, f"expected a Parquet table: {reason}") from error
-        about = _read_about(file, table.schema.metadata)
+        text = (table.schema.metadata or {}).get(KEY)
+        if text is None:
+            raise fault("not-solved", file, "it is no table of solved dispatching problems")
+        try:
+            about = About.model_validate_json(text)
+        except ValidationError as error:
+            raise fault("damaged-file", file, f"it is damaged: {in_words(error)}") from error
         # Types are compared too: a column that another program wrote as floats would lose large
         # numbers.
         for field in SCHEMA:
             if field.name not in table.column_names or table.field(field.name).type != field.type:
                 message = f"it is damaged: expected a column {field.name!r} of {field.type}"
                 raise fault("damaged-file", file, message)
-        columns = {name: table[name].to_numpy() for name in SCHEMA.names}
-        return cls(file, about, columns)
-
-
-def _read_about(file: Path, metadata: Mapping[bytes, bytes] | None) -> About:
-    text = (metadata or {}).get(KEY)
-    if text is None:
-        raise fault("not-solved", file, "it is no table of solved dispatching problems")
-    try:
-        content = json.loads(text)
-        found = content.get("format")
-        if found != FORMAT:
-            message = f"it has format {found!r}; this version of hpcsched reads format {FORMAT}"
-            raise fault("unknown-format", file, message)
-        return About.model_validate(content)
-    except ValidationError as error:
-        raise fault("damaged-file", file, f"it is damaged: {in_words(error)}") from error
-    except (ValueError, AttributeError) as error:
-        raise fault("damaged-file", file, f"it is damaged: {error}") from error
-
-
-def _table_in(folder: Path) -> Path:
-    tables = sorted(folder.glob(f"*{SUFFIX}"))
-    if len(tables) == 1:
-        return tables[0]
-    if not tables:
-        raise fault("missing-file", folder, f"expected a table *{SUFFIX} in it, found none")
-    names = ", ".join(path.name for path in tables)
-    raise fault("several-tables", folder, f"expected one table in it; name one of: {names}")
+        return cls(file, about, {name: table[name].to_numpy() for name in SCHEMA.names})
 
 
 def answering_parts(scenario: Scenario) -> Assembly:
@@ -246,10 +181,6 @@ def answering_parts(scenario: Scenario) -> Assembly:
         message = f"the dispatcher {name} follows a log, which dispatching problems come without"
         raise InputError(Finding("not-recorded", message, key="dispatcher"))
     return assemble(scenario)
-
-
-Problems = Iterable[DispatchingProblem]
-Follow = Callable[[str, Problems], Problems]
 
 
 class Answer(NamedTuple):
@@ -271,7 +202,9 @@ class Solved:
     solver: SolverRounds
 
 
-def answers(problems: Problems, dispatcher: Dispatcher, name: str) -> Iterator[Answer]:
+def answers(
+    problems: Iterable[DispatchingProblem], dispatcher: Dispatcher, name: str
+) -> Iterator[Answer]:
     """Ask a dispatcher one problem after another, and yield its answers."""
     told = named("dispatcher", dispatcher, name)
     for problem in problems:
@@ -297,7 +230,6 @@ def solve(
     *,
     limit: int | None = None,
     force: bool = False,
-    follow: Follow = lambda _, problems: problems,
 ) -> Iterator[Solved]:
     """Write a table for each scenario's dispatcher, and yield it when it is complete.
 
@@ -312,23 +244,32 @@ def solve(
     check_names(scenarios)
     for scenario in scenarios:
         check_system(instances, scenario)
-    paths = [folder / f"{scenario.name}{SUFFIX}" for scenario in scenarios]
+    paths = [folder / f"{scenario.name}.parquet" for scenario in scenarios]
     make_folder(folder)
-    # All targets are checked before the first dispatcher is asked, which may take hours.
+    # All targets are checked before the first dispatcher is called, which may take hours.
     for path in paths:
         check_target(path, force=force)
     assemblies = [answering_parts(scenario) for scenario in scenarios]
     for assembly, path in zip(assemblies, paths, strict=True):
-        scenario = assembly.scenario
-        with write_table(path, _about(assembly, instances), force=force) as table:
-            problems = follow(scenario.name, instances.problems(assembly.objective, limit))
-            name = scenario.dispatcher.plugin_name
-            statuses: Counter[str] = Counter()
-            for answer in answers(problems, assembly.dispatcher, name):
-                table.add(row_of(answer))
-                if answer.decision.solver is not None:
-                    statuses[answer.decision.solver.status] += 1
-        yield Solved(scenario.name, path, table.written, solver_rounds(statuses))
+        statuses: Counter[str] = Counter()
+        rows = _rows(instances, assembly, limit, statuses)
+        written = write_table(path, _about(assembly, instances), rows, force=force)
+        yield Solved(assembly.scenario.name, path, written, solver_rounds(statuses))
+
+
+def _rows(
+    instances: InstancesFile, assembly: Assembly, limit: int | None, statuses: Counter[str]
+) -> Iterator[Row]:
+    """Yield the rows of a dispatcher's answers, and count the statuses of its solver."""
+    scenario = assembly.scenario
+    problems = instances.problems(assembly.objective, limit)
+    with Bar(scenario.name) as bar:
+        found = answers(problems, assembly.dispatcher, scenario.dispatcher.plugin_name)
+        for number, answer in enumerate(found, 1):
+            bar.show(instances.fraction_read, f"{number} problems")
+            if answer.decision.solver is not None:
+                statuses[answer.decision.solver.status] += 1
+            yield row_of(answer)
 
 
 def check_names(scenarios: Sequence[Scenario]) -> None:
@@ -366,23 +307,12 @@ def row_of(answer: Answer) -> Row:
         sum(slowdown_now(job, problem.now) for job in started),
         decision_time,
         decision.fallback,
-        *(
-            (None,) * 10
-            if call is None
-            else (
-                call.status,
-                call.jobs,
-                call.variables,
-                call.objective,
-                call.bound,
-                call.build_time,
-                call.transform_time,
-                call.solve_time,
-                call.branches,
-                call.fails,
-            )
-        ),
+        *(getattr(call, _OF_CALL.get(name, name), None) for name in Row._fields[9:]),
     )
+
+
+_OF_CALL = {"solver_status": "status", "modelled_jobs": "jobs"}
+"""Fields of a row with other names in `SolverCall`."""
 
 
 def slowdown_now(job: WaitingJob, now: int) -> float:
@@ -393,7 +323,7 @@ def slowdown_now(job: WaitingJob, now: int) -> float:
 def _about(assembly: Assembly, instances: InstancesFile) -> About:
     scenario = assembly.scenario
     return About(
-        format=FORMAT,
+        format=2,
         name=scenario.name,
         dispatcher=scenario.dispatcher.model_dump(mode="json"),
         objective=scenario.objective.model_dump(mode="json"),
@@ -408,32 +338,3 @@ def _about(assembly: Assembly, instances: InstancesFile) -> About:
         plugins=assembly.distributions(scenario.dispatcher, scenario.objective),
         platform=platform.platform(),
     )
-
-
-class SolvingProgress:
-    """Progress of a scenario's dispatcher through a file.
-
-    Shown only if standard error is a terminal.
-    """
-
-    def __init__(self, instances: InstancesFile) -> None:
-        self._instances = instances
-
-    def __call__(self, name: str, problems: Problems) -> Iterator[DispatchingProblem]:
-        """Yield the problems, and show the progress as they are asked for."""
-        console = TerminalConsole(sys.stderr)
-        with Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            TaskProgressColumn(),
-            TextColumn("{task.fields[problems]} problems"),
-            TimeRemainingColumn(),
-            console=console,
-            transient=True,
-            disable=not can_draw(sys.stderr),
-        ) as progress:
-            task = progress.add_task(name, total=1, problems=0)
-            for number, problem in enumerate(problems):
-                read = self._instances.fraction_read
-                progress.update(task, completed=read, problems=number)
-                yield problem

@@ -1,4 +1,4 @@
-"""The executor `dask`: two worker processes, files that are sent, workers that are killed."""
+"""The executor `dask`: two worker processes, workers that are killed."""
 
 import os
 import signal
@@ -29,16 +29,15 @@ def make(**parameters: Any) -> Any:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ship", [False, True])
-def test_two_workers_give_the_same_bytes(tmp_path: Path, ship: bool) -> None:
-    """Whether files are shared or sent, and one cell fails without stopping the others."""
+def test_two_workers_give_the_same_bytes(tmp_path: Path) -> None:
+    """One cell fails without stopping the others."""
     (tmp_path / "bad.swf").write_text("1 2 3\n")
     text = EXPERIMENT.replace("trace.jobs: [5, 9]", "trace.path: [log.swf, bad.swf]")
     experiment = read_sample(tmp_path, text)
     out = tmp_path / "out"
     folder = ExperimentFolder(out)
     with folder.locked():
-        running = run_cells(experiment.cells, folder, make(workers=2, ship=ship))
+        running = run_cells(experiment.cells, folder, make(workers=2))
         found = {outcome.cell.name: outcome for outcome in running}
     failed = {name for name, outcome in found.items() if outcome.status == "failed"}
     assert failed == {"none_bad", "sjf_bad"}
@@ -55,8 +54,7 @@ def test_two_workers_give_the_same_bytes(tmp_path: Path, ship: bool) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ship", [False, True])
-def test_a_killed_worker_costs_no_result(tmp_path: Path, ship: bool) -> None:
+def test_a_killed_worker_costs_no_result(tmp_path: Path) -> None:
     """Its cell is repeated, on a scheduler that was there already; no other cell is."""
     experiment = read_sample(tmp_path)
     out = tmp_path / "out"
@@ -77,7 +75,7 @@ def test_a_killed_worker_costs_no_result(tmp_path: Path, ship: bool) -> None:
                 killers.append(Timer(0.7, os.kill, (pid, signal.SIGKILL)))
                 killers[0].start()
 
-        executor = make(address=cluster.scheduler_address, ship=ship)
+        executor = make(address=cluster.scheduler_address)
         found = list(run_cells(experiment.cells, folder, executor, started=kill_soon))
         assert [nanny.pid for nanny in cluster.workers.values()] != [pid]
     assert [outcome.status for outcome in found] == ["done"] * 4
@@ -93,11 +91,13 @@ def test_the_script_for_a_batch_system() -> None:
             cluster="slurm",
             jobs=2,
             cores=4,
-            memory="16GiB",
-            walltime="1h30min",
-            queue="fast",
-            account="us",
-            options={"job_extra_directives": ["--exclusive"]},
+            options={
+                "memory": "16GiB",
+                "walltime": "01:30:00",
+                "queue": "fast",
+                "account": "us",
+                "job_extra_directives": ["--exclusive"],
+            },
         )
     ) as cluster:
         script = cluster.job_script().splitlines()
@@ -112,10 +112,10 @@ def test_the_script_for_a_batch_system() -> None:
         assert f"#SBATCH {line}" in script
     assert "--nthreads 1 " in script[-1] and "--nworkers 4 " in script[-1]
     for kind in ("pbs", "sge", "lsf", "oar"):
-        queue = JobQueue(cluster=kind, memory="1GiB", walltime=60, account="us")
-        with dask_cluster.make_jobqueue(queue) as cluster:
-            assert "us" in cluster.job_script()
+        limits = {"memory": "1GiB", "walltime": "00:01:00"}
+        with dask_cluster.make_jobqueue(JobQueue(cluster=kind, options=limits)) as cluster:
+            assert "--nthreads 1" in cluster.job_script()
     with pytest.raises(PluginError, match="dask-jobqueue refuses 'jobqueue'"):
         dask_cluster.make_jobqueue(
-            JobQueue(cluster="pbs", memory="1GiB", walltime=60, options={"no_such_argument": 1})
+            JobQueue(cluster="pbs", options={"memory": "1GiB", "no_such_argument": 1})
         )

@@ -19,7 +19,7 @@ def test_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
         lambda name: name != "dask_jobqueue" or None,
     )
     assert what_to_install(DaskParams(workers=1)) is None
-    queue = JobQueue(cluster="slurm", memory=1, walltime=1)
+    queue = JobQueue(cluster="slurm")
     assert what_to_install(DaskParams(jobqueue=queue)) == (
-        "executor dask: dask-jobqueue is not installed; pip install 'hpcsched[dask]'"
+        "executor dask: not installed: dask-jobqueue; pip install 'hpcsched[dask]'"
     )

@@ -42,9 +42,7 @@ def row(
 def table(path: Path, rows: list[Row], **about: object) -> SolvedTable:
     """Write a table and read it back."""
     changed = {"name": path.stem, **about}
-    with write_table(path, ABOUT.model_copy(update=changed), force=True) as writer:
-        for one in rows:
-            writer.add(one)
+    write_table(path, ABOUT.model_copy(update=changed), rows, force=True)
     return SolvedTable.open(path)
 
 

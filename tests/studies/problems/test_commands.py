@@ -21,7 +21,7 @@ def _in_a_folder(tmp_path, monkeypatch):
 
 
 def test_the_three_in_a_row(tmp_path, capsys):
-    """Record, solve under two scenarios, compare, draw."""
+    """Record, solve under two scenarios, compare."""
     arguments = [*INSTANCES, "record", str(SMALL), "--set", "trace.jobs=300"]
     assert cli.main([*arguments, "--out", "q.jsonl.gz", "--every", "3", "--limit", "20"]) == 0
     size = (tmp_path / "q.jsonl.gz").stat().st_size
@@ -38,11 +38,10 @@ def test_the_three_in_a_row(tmp_path, capsys):
         "",
     )
     tables = ["s/small-easy.parquet", "s/small-sjf.parquet"]
-    assert cli.main([*INSTANCES, "compare", *tables, "--out", "figures"]) == 0
+    assert cli.main([*INSTANCES, "compare", *tables]) == 0
     out, err = capsys.readouterr()
     assert out.startswith("20 dispatching problems of small-easy (SHA-256 ")
-    assert out.endswith("wrote figures/decision-time-ratio.svg\n")
-    assert [line.split(": ")[0:2] for line in err.splitlines()] == [["warning", "not drawn"]] * 4
+    assert err == ""
     assert cli.main([*INSTANCES, "compare", *tables, "--format", "json", "--same-time", "0.5"]) == 0
     out, err = capsys.readouterr()
     assert err == ""
@@ -70,7 +69,7 @@ def test_overrides_and_sizes(capsys):
     assert (
         capsys.readouterr().out == "wrote s/other.parquet: 1 dispatching problems solved by other\n"
     )
-    assert cli.main([*INSTANCES, "compare", "s", "s"]) == 0
+    assert cli.main([*INSTANCES, "compare", "s/other.parquet", "s/other.parquet"]) == 0
 
 
 def test_on_a_terminal(capsys, monkeypatch, tmp_path):
@@ -99,8 +98,6 @@ def test_on_a_terminal(capsys, monkeypatch, tmp_path):
         (["solve", "x", "tiny.yaml", "--out", "s", "--set", "dispatcher=cart"], "--set"),
         (["compare", "a.parquet", "none"], "none: error: there is no such table"),
         (["compare", "a.parquet", "log.swf"], "log.swf: error: expected a Parquet table"),
-        (["compare", ".", "a.parquet"], ".: error: expected one table in it; name one of: "),
-        (["compare", "a.parquet", "b.parquet", "--out", "x"], "x: error: it is a file, not"),
     ],
     ids=lambda value: " ".join(value)[:50] if isinstance(value, list) else "",
 )

@@ -13,8 +13,6 @@ from hpcsched.studies.problems.problem_files import InstancesFile
 from hpcsched.studies.problems.recording import record
 from tests.studies.problems.samples import small, tiny
 
-VERSIONS = "expected version 2 of the format"
-
 
 @pytest.fixture(scope="module")
 def good(tmp_path_factory) -> Path:
@@ -79,15 +77,15 @@ def drop(*keys):
 @pytest.mark.parametrize(
     ("number", "edit", "message"),
     [
-        (1, lambda _: b"not json", "expected a header in JSON, as dispatching problems have, found other text"),
-        (1, lambda _: b"[1]", "expected a header with format 'hpcsched-instances', found a list"),
-        (1, put("format", "swf"), "expected a header with format 'hpcsched-instances', found 'swf'"),
-        (1, put("version", 3), f"{VERSIONS}, found 3; this is hpcsched 0.2.0"),
-        (1, drop("version"), f"{VERSIONS}, found nothing; this is hpcsched 0.2.0"),
-        (1, put("version", True), f"{VERSIONS}, found true; this is hpcsched 0.2.0"),
+        (1, lambda _: b"not json", "in the header, expected JSON, found a fault in it: expected ident at line 1 column 2"),
+        (1, lambda _: b"[1]", "in the header, expected a mapping of keys, found a list"),
+        (1, put("format", "swf"), "in the header, format: expected 'hpcsched-instances', found 'swf'"),
+        (1, put("version", 3), "in the header, version: expected 2, found 3"),
+        (1, drop("version"), "in the header, the key 'version' is missing"),
+        (1, put("version", True), "in the header, version: expected 2, found true"),
         (1, drop("scenario"), "in the header, the key 'scenario' is missing"),
         (1, put("system", "groups", 0, "count", 0), "in the header, system.groups[0].count: expected a value of at least 1, found 0"),
-        (1, put("uniform_request", [1, 1]), "in the header, uniform_request: expected amounts of core, found [1, 1]"),
+        (1, put("uniform_request", [1, 1]), "in the header, uniform_request: expected amounts of core, or null as for a system with shared resources, found [1, 1]"),
         (1, put("scenario", "name: x\n"), "the scenario in the header cannot be used: system: the key 'system' is missing"),
         (2, lambda _: b"{", "expected JSON, found a fault in it: EOF while parsing an object at line 2 column 0"),
         (2, lambda _: b"\xff", "expected JSON, found a fault in it: expected value at line 1 column 1"),
@@ -99,27 +97,27 @@ def drop(*keys):
         (3, put("round", True), "round: expected a whole number, found true"),
         (3, put("queue", None), "queue: expected a list, found nothing"),
         (3, put("jobs", 0, "units", 0), "jobs[0].units: expected a value of at least 1, found 0"),
-        (3, put("jobs", 0, "units", 9), "jobs[0].units: expected at most 8, which fit on the system, found 9"),
+        (3, put("jobs", 0, "units", 9), "jobs[0]: units: expected at most 8, which fit on the system, found 9"),
         (3, drop("jobs", 0, "requested_time"), "jobs[0]: the key 'requested_time' is missing"),
         (3, put("jobs", 0, "submit_time", 99), "jobs[0]: expected a submit time of at most now, 9, found 99"),
-        (3, put("jobs", 0, "unit_request", [1, 1]), "jobs[0].unit_request: expected amounts of core, found [1, 1]"),
-        (3, put("jobs", 0, "unit_request", [2]), "jobs[0]: expected a job that asks for [1] per unit, on any node, as the header says of all; found job 3"),
-        (3, put("jobs", 0, "exclusive", True), "jobs[0]: expected a job that asks for [1] per unit, on any node, as the header says of all; found job 3"),
-        (3, put("queue", [3, 3]), "queue: expected each job once, found job 3 twice"),
-        (3, put("queue", [3, 1]), "queue: expected a job that does not run, found job 1"),
-        (3, put("queue", [3, 8]), "queue: expected a job that this line or the one before tells of, found job 8"),
-        (3, put("running", 0, 0, 8), "running: expected a job that this line or the one before tells of, found job 8"),
-        (3, put("running", 0, [1]), "running[0]: item 1 is missing"),
-        (3, put("running", 0, [1, 9]), "running[0]: expected a predicted end of at least 10, found 9"),
-        (3, put("running", [[1, 60], [2, 50]]), "running[1]: expected a predicted end of at least 60, found 50"),
-        (3, put("placed", 0, "job_id", 3), "placed[0]: expected a running job, found job 3"),
-        (3, put("placed", 0, "start_time", 10), "placed[0]: expected a start time of at most now, 9, found 10"),
+        (3, put("jobs", 0, "unit_request", [1, 1]), "jobs[0]: unit_request: expected amounts of core, found [1, 1]"),
+        (3, put("jobs", 0, "unit_request", [2]), "jobs[0]: expected [1] per unit on any node, as the header says of all"),
+        (3, put("jobs", 0, "exclusive", True), "jobs[0]: expected [1] per unit on any node, as the header says of all"),
+        (3, put("queue", [3, 3]), "expected each job once, queued or running, found job 3 twice"),
+        (3, put("queue", [3, 1]), "expected each job once, queued or running, found job 1 twice"),
+        (3, put("queue", [3, 8]), "expected a job of this line or the one before, found job 8"),
+        (3, put("running", 0, 0, 8), "expected a job of this line or the one before, found job 8"),
+        (3, put("running", 0, [1]), "running[0]: the key 1 is missing"),
+        (3, put("running", 0, [1, 9]), "running[0]: expected a job with a place and a predicted end of at least 10, found job 1 with 9"),
+        (3, put("running", [[1, 60], [2, 50]]), "running[1]: expected a job with a place and a predicted end of at least 60, found job 2 with 50"),
+        (3, put("placed", 0, "job_id", 3), "placed[0]: expected a running job, started up to 9, found job 3, started at 0"),
+        (3, put("placed", 0, "start_time", 10), "placed[0]: expected a running job, started up to 9, found job 1, started at 10"),
         (3, put("placed", 1, "slots", [[0, 2]]), "placed[1]: job 2, node node-0: more units asked for than are free"),
         (3, put("placed", 1, "slots", [[5, 8]]), "placed[1]: job 2: expected 2 units to be placed, found 3"),
         (3, put("placed", 1, "slots", [[7, 9]]), "placed[1]: job 2: slots 7 to 9 are empty, unknown or out of order"),
         (3, drop("placed", 1, "slots"), "placed[1]: expected slots, found other keys or none"),
-        (3, drop("placed", 1), "running[1]: expected a job whose place this line or the one before tells, found job 2"),
-        (4, put("jobs", []), "queue: expected a job that this line or the one before tells of, found job 4"),
+        (3, drop("placed", 1), "running[1]: expected a job with a place and a predicted end of at least 9000, found job 2 with 9000"),
+        (4, put("jobs", []), "expected a job of this line or the one before, found job 4"),
     ],
     ids=lambda value: value[:60] if isinstance(value, str) else "",
 )  # fmt: skip
@@ -131,10 +129,10 @@ def test_a_line_at_fault(number, edit, message, good, tmp_path):
 @pytest.mark.parametrize(
     ("edit", "message"),
     [
-        (put("jobs", 0, "node_groups", ["tpu"]), "jobs[0].node_groups: expected names of the system's node groups, found 'tpu'"),
-        (put("jobs", 0, "allowed_nodes", [18]), "jobs[0].allowed_nodes: expected nodes from 0 to 17, found 18"),
-        (put("jobs", 0, "unit_request", [0, 0, 0]), "jobs[0].unit_request: expected amounts of core, mem, gpu, found [0, 0, 0]"),
-        (put("jobs", 0, "unit_request", [33, 0, 0]), "jobs[0].units: expected at most 0, which fit on the system, found 1"),
+        (put("jobs", 0, "node_groups", ["tpu"]), "jobs[0]: units: expected at most 0, which fit on the system, found 1"),
+        (put("jobs", 0, "allowed_nodes", [18]), "jobs[0]: allowed_nodes: expected nodes from 0 to 17"),
+        (put("jobs", 0, "unit_request", [0, 0, 0]), "jobs[0]: unit_request: expected amounts of core, mem, gpu, found [0, 0, 0]"),
+        (put("jobs", 0, "unit_request", [33, 0, 0]), "jobs[0]: units: expected at most 0, which fit on the system, found 1"),
     ],
     ids=lambda value: value[:40] if isinstance(value, str) else "",
 )  # fmt: skip
@@ -161,9 +159,9 @@ def test_bytes_at_fault(good, tmp_path):
     data = good.read_bytes()
     for changed, message in (
         (b"name: tiny\n", "1: expected a gzip file, found other bytes [bad-instances]"),
-        (b"", "1: expected a header in JSON, as dispatching problems have, found an empty file [bad-instances]"),
-        (gzip.compress(b""), "1: expected a header in JSON, as dispatching problems have, found an empty file [bad-instances]"),
-        (gzip.compress(b"[" * 100_000), "1: expected a header in JSON, as dispatching problems have, found other text [bad-instances]"),
+        (b"", "1: in the header, expected JSON, found a fault in it: EOF while parsing a value at line 1 column 0 [bad-instances]"),
+        (gzip.compress(b""), "1: in the header, expected JSON, found a fault in it: EOF while parsing a value at line 1 column 0 [bad-instances]"),
+        (gzip.compress(b"[" * 100_000), "1: in the header, expected JSON, found a fault in it: recursion limit exceeded at line 1 column 202 [bad-instances]"),
         (data[:-9], "expected the end of the gzip data, found the end of the file: it is cut off [bad-instances]"),
         (data[:60], "expected the end of the gzip data, found the end of the file: it is cut off [bad-instances]"),
         (data[:-8] + b"\0" * 8, "expected data that can be unpacked, found other bytes [bad-instances]"),

@@ -63,7 +63,7 @@ def test_what_is_left_out() -> None:
         (LINE | {"jobs": [JOB, {}]}, "jobs[1]: the key 'job_id' is missing"),
         (LINE | {"size": 1}, "there is no key 'size'"),
         (with_job(colour=1), "jobs[0]: there is no key 'colour'"),
-        (LINE | {"running": [[3]]}, "running[0]: item 1 is missing"),
+        (LINE | {"running": [[3]]}, "running[0]: the key 1 is missing"),
     ],
 )
 def test_keys_and_items(line: Any, message: str) -> None:
