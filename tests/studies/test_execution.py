@@ -170,7 +170,7 @@ def test_an_index_that_cannot_be_read(tmp_path: Path) -> None:
     """It is missing, of another format, or damaged."""
     for content, message in (
         (None, "it has no experiment.json"),
-        ('{"format": 0}', "it has format 0; format 1 is read"),
+        ('{"format": 0}', "it has format 0; this version of hpcsched reads format 1"),
         ('{"format": 1, "experiment": "x", "axes": {}, "cells": 1}', "it is damaged: cells"),
     ):
         if content is not None:
