@@ -25,16 +25,13 @@ for modules, arguments in json.loads(sys.argv[1]):
     hidden[:] = modules
     with redirect_stderr(io.StringIO()) as errors:
         try:
-            if arguments:
-                assert main(arguments) == 1
-            else:
-                import hpcsched.gym
+            assert main(arguments) == 1
         except Exception:
             traceback.print_exc()
     told.append(errors.getvalue().splitlines()[-1])
 print(json.dumps(told))
 """
-"""Prints the last line of each command, or of importing hpcsched.gym, without some modules."""
+"""Prints the last line of each command without some modules."""
 
 SOLVERS = {
     "choco": ("pychoco", "pychoco"),
@@ -69,11 +66,10 @@ CASES: dict[str, tuple[list[str], list[str]]] = {
     "dask": (["dask"], EXPERIMENT),
     "distributed": (["distributed"], EXPERIMENT),
     "optuna": (["optuna"], ["tune", "easy.yaml", "--space", "space.yaml"]),
-    "gymnasium": (["gymnasium"], []),
     "slurm": ([], ["run", "live.yaml"]),
     "sacct": ([], ["run", "easy.yaml", "--set", "trace.source=slurm-sacct"]),
 }
-"""Modules that are not there, and arguments of the command; none: hpcsched.gym is imported."""
+"""Modules that are not there, and arguments of the command."""
 
 
 @pytest.fixture(scope="module")
@@ -117,14 +113,6 @@ def test_tune(told: dict[str, str]) -> None:
     """The search is refused."""
     assert told["optuna"] == (
         "error: tune: the package optuna is not installed; pip install 'hpcsched[tune]'"
-    )
-
-
-def test_rl(told: dict[str, str]) -> None:
-    """Importing the environments fails with the sentence."""
-    assert told["gymnasium"] == (
-        "hpcsched.errors.PluginError: hpcsched.gym: the package gymnasium is not installed;"
-        " pip install 'hpcsched[rl]'"
     )
 
 

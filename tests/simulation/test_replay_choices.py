@@ -8,7 +8,6 @@ from hpcsched._core import Correction, OrderKind, Rule
 from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.dispatching.rules.core_rules import CoreRule, conservative_rule, easy_rule
 from hpcsched.dispatching.rules.orders import ArrivalOrder, slowdown_order
-from hpcsched.dispatching.rules.policy_order import PolicyOrder
 from hpcsched.prediction.corrections import Doubling
 from hpcsched.runs.reason_records import ReasonRecorder
 from hpcsched.simulation.observer import Observer
@@ -29,6 +28,10 @@ class MyAllocator(FirstFit):
     """An allocator of somebody's own."""
 
 
+class MyOrder(ArrivalOrder):
+    """A queue order of somebody's own."""
+
+
 @pytest.mark.parametrize(
     ("dispatcher", "found"),
     [
@@ -37,8 +40,8 @@ class MyAllocator(FirstFit):
         (easy_rule(FirstFit(), slowdown_order()), []),
         (Spy(easy(), print), ["the dispatcher tested"]),
         (easy_rule(MyAllocator()), ["the allocator MyAllocator"]),
-        (easy_rule(FirstFit(), PolicyOrder(None)), ["the queue order PolicyOrder"]),
-        (easy_rule(FirstFit(), None, PolicyOrder(None)), ["the queue order PolicyOrder"]),
+        (easy_rule(FirstFit(), MyOrder()), ["the queue order MyOrder"]),
+        (easy_rule(FirstFit(), None, MyOrder()), ["the queue order MyOrder"]),
     ],
 )
 def test_what_needs_python(dispatcher: Any, found: list[str]) -> None:

@@ -9,7 +9,6 @@ from hpcsched.dispatching.recorded_due_times import MissingStart
 from hpcsched.parameters import (
     Duration,
     Listed,
-    OneInputFile,
     OrNull,
     Params,
     PositiveDuration,
@@ -21,9 +20,6 @@ from hpcsched.workload.job import WaitClass
 
 ClassNumber = Annotated[int, Field(strict=False)]
 """Number of a queue or partition, or number of units, as a key; keys of a scenario are texts."""
-
-WINDOW = 128
-"""Number of jobs that a learned policy sees, as in RLScheduler."""
 
 
 class ExpectedWaitParams(Params):
@@ -236,16 +232,3 @@ def review_scarce_types(params: ScarceResourceParams, system: System) -> Iterato
         if name not in system.resource_types:
             message = f"{name} cannot be scarce: no node group has it"
             yield Caution("unknown-resource-type", message, "scarce_resources", "error")
-
-
-class PolicyParams(Params):
-    """Parameters of the queue order `policy`."""
-
-    path: OneInputFile | None = Field(
-        default=None,
-        description="File of the policy. Without it jobs are in order of arrival, unless an"
-        " environment of hpcsched.gym gives the scores.",
-    )
-    window: int = Field(
-        default=WINDOW, ge=2, description="Number of jobs, the first to arrive, that it sees."
-    )

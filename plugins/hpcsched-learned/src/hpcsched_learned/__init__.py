@@ -1,9 +1,9 @@
-"""A predictor of run times that learns from completed jobs, registered by a hook."""
+"""A predictor that learns from completed jobs, and a queue order by a learned policy."""
 
 from collections.abc import Iterable
 
-from hpcsched import Context, Plugin, Predictor, hookimpl
-from hpcsched_learned.params import LearnedParams
+from hpcsched import Context, Plugin, Predictor, QueueOrder, hookimpl
+from hpcsched_learned.params import LearnedParams, PolicyParams
 
 
 @hookimpl
@@ -19,3 +19,17 @@ def _make(params: LearnedParams, context: Context) -> Predictor:
     from hpcsched_learned.predictor import Learned  # noqa: PLC0415 (scikit-learn takes its time)
 
     return Learned(params, context.seed)
+
+
+@hookimpl
+def hpcsched_queue_orders() -> Iterable[Plugin]:
+    """Return `policy`."""
+    yield Plugin("policy", "scores of a learned policy", _make_order, PolicyParams)
+
+
+def _make_order(params: PolicyParams, _context: Context) -> QueueOrder:
+    """Return the order of a saved policy, or of arrival without one."""
+    from hpcsched_learned.policy_order import PolicyOrder, ScoringNetwork  # noqa: PLC0415
+
+    score = None if params.path is None else ScoringNetwork.load(params.path)
+    return PolicyOrder(score, params.window)

@@ -1,8 +1,11 @@
-"""The parameters of the predictor."""
+"""Parameters of the predictor and of the queue order."""
 
 from pydantic import Field
 
-from hpcsched import Params
+from hpcsched import InputPath, Params
+
+WINDOW = 128
+"""Number of jobs that a learned policy sees, as in RLScheduler."""
 
 
 class LearnedParams(Params):
@@ -33,4 +36,17 @@ class LearnedParams(Params):
         ge=1,
         description="Largest number of records of each kind: of users, of their kinds of job,"
         " and of jobs in the system; the oldest one is dropped.",
+    )
+
+
+class PolicyParams(Params):
+    """Parameters of the queue order `policy`."""
+
+    path: InputPath | None = Field(
+        default=None,
+        description="File of the policy. Without it jobs are in order of arrival, unless an"
+        " environment of hpcsched_learned.gym gives the scores.",
+    )
+    window: int = Field(
+        default=WINDOW, ge=2, description="Number of jobs, the first to arrive, that it sees."
     )

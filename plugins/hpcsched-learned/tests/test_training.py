@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy.optimize import differential_evolution
 
-from hpcsched.dispatching.rules.policy_order import ScoringNetwork, parameter_count
-from hpcsched.gym import DispatchingEnv
-from tests.gym.samples import BURST, bursts
-from tests.gym.test_environment import SMALL, played
+from bursts import BURST, bursts
+from hpcsched_learned.gym import DispatchingEnv
+from hpcsched_learned.policy_order import ScoringNetwork, parameter_count
+from test_environment import SMALL, played
 
 
 def mean_objective(env: DispatchingEnv, score: Callable[..., Any], firsts: Sequence[int]) -> float:

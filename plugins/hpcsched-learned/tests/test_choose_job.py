@@ -4,9 +4,9 @@ from pathlib import Path
 
 import numpy as np
 
-from hpcsched.gym.environment import ChooseJob
-from tests.gym.samples import BURST
-from tests.gym.test_environment import environment, played, shortest_first
+from bursts import BURST
+from hpcsched_learned.gym import ChooseJob
+from test_environment import environment, played, shortest_first
 
 
 def test_the_shortest_job_by_its_row(tmp_path: Path) -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hpcsched.dispatching.rules.policy_order import FEATURES, ScoringNetwork, parameter_count
-from hpcsched.errors import InputError
+from hpcsched import InputError
+from hpcsched_learned.policy_order import FEATURES, ScoringNetwork, parameter_count
 
 COUNT = len(FEATURES)
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from hpcsched.dispatching.rules.policy_order import FEATURES, PolicyOrder
-from hpcsched.errors import PluginError
+from hpcsched import PluginError
 from hpcsched.testing import make_problem, make_system
+from hpcsched_learned.policy_order import FEATURES, PolicyOrder
 
 TABLE = """
 job_id  submit_time  units  requested_time

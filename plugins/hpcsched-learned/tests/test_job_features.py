@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from hpcsched.dispatching.rules.policy_order import FEATURES, job_features
 from hpcsched.testing import make_problem, make_system
+from hpcsched_learned.policy_order import FEATURES, job_features
 
 TABLE = """
 job_id  submit_time  units  requested_time  predicted_run_time  start_time

@@ -3,7 +3,7 @@
 import random
 from pathlib import Path
 
-from hpcsched.scenario import Scenario, load_scenario
+from hpcsched import Scenario, load_scenario
 
 SCENARIO = """\
 name: bursts

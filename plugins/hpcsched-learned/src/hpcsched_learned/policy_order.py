@@ -9,14 +9,18 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from hpcsched.context import Context
-from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
-from hpcsched.dispatching.rules.rule_params import WINDOW, PolicyParams
-from hpcsched.errors import Finding, InputError, Place, PluginError
+from hpcsched import (
+    DispatchingProblem,
+    Finding,
+    InputError,
+    Place,
+    PluginError,
+    Request,
+    WaitingJob,
+)
 from hpcsched.portable_math import expm1, log1p, of_each
-from hpcsched.registration import builtin
 from hpcsched.system.space import units_that_fit
-from hpcsched.system.system import Request
+from hpcsched_learned.params import WINDOW
 
 FeatureRows = npt.NDArray[np.float32]
 
@@ -229,7 +233,6 @@ Score = Callable[[FeatureRows], Any]
 """Returns the score of each row of features, `[window]`."""
 
 
-@builtin("queue_order", "policy", PolicyParams, summary="scores of a learned policy")
 class PolicyOrder:
     """Order by the scores of a policy, the highest first; jobs beyond its window come after these.
 
@@ -241,12 +244,6 @@ class PolicyOrder:
     score
         The policy; None: order of arrival.
     """
-
-    @classmethod
-    def build(cls, params: PolicyParams, _context: Context) -> Self:
-        """Create the order from its parameters."""
-        score = None if params.path is None else ScoringNetwork.load(params.path)
-        return cls(score, params.window)
 
     def __init__(self, score: Score | None, window: int = WINDOW) -> None:
         self.score = score

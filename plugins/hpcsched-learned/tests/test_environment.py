@@ -9,12 +9,12 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import hpcsched
-from hpcsched.dispatching.rules.policy_order import FEATURES, ScoringNetwork, parameter_count
-from hpcsched.errors import InputError
-from hpcsched.gym.environment import DispatchingEnv
-from tests.gym.samples import BURST, bursts
+from bursts import BURST, bursts
+from hpcsched import InputError
+from hpcsched_learned.gym import DispatchingEnv
+from hpcsched_learned.policy_order import FEATURES, ScoringNetwork, parameter_count
 
-SMALL = Path(__file__).parents[2] / "scenarios" / "small-policy.yaml"
+SMALL = Path(__file__).parents[1] / "scenarios" / "small-policy.yaml"
 
 
 def environment(folder: Path, jobs: int = BURST) -> DispatchingEnv:

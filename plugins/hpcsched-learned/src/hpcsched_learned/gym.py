@@ -1,4 +1,4 @@
-"""Environments of Gymnasium: episodes of a log, dispatched by the scores or choices of an agent."""
+"""Environments of Gymnasium (extra `rl`): episodes of a log, dispatched by an agent."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -10,13 +10,12 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 
-from hpcsched.dispatching.rules.policy_order import FEATURES, FeatureRows, PolicyOrder
-from hpcsched.errors import Finding, InputError
+from hpcsched import Finding, InputError, Scenario, load_scenario
 from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.runs.replaying import read_workload, replay_in_python
 from hpcsched.runs.runner import parts_of
 from hpcsched.runs.tables import ArrowTable
-from hpcsched.scenario import Scenario, load_scenario
+from hpcsched_learned.policy_order import FEATURES, FeatureRows, PolicyOrder
 
 ResultT = TypeVar("ResultT")
 
@@ -131,8 +130,8 @@ class DispatchingEnv(gymnasium.Env[FeatureRows, Scores]):
 
     Examples
     --------
-    >>> import hpcsched.gym
-    >>> env = hpcsched.gym.DispatchingEnv("scenarios/small-policy.yaml", jobs=64)
+    >>> from hpcsched_learned.gym import DispatchingEnv
+    >>> env = DispatchingEnv("scenarios/small-policy.yaml", jobs=64)
     >>> observation, info = env.reset(seed=1)
     >>> observation.shape
     (128, 8)

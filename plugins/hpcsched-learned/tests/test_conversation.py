@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from hpcsched.gym.environment import Conversation, Question, Result
+from hpcsched_learned.gym import Conversation, Question, Result
 
 
 def doubled(ask: Callable[[Any], Any]) -> int:
