@@ -56,7 +56,7 @@ from hpcsched.runs.manifest import keeps_answers
 from hpcsched.system.outages import NO_OUTAGES, Outages, down_time
 from hpcsched.system.system import System
 from hpcsched.workload.site_partitions import NO_PARTITIONS, Partitions
-from hpcsched.workload.trace_source import TraceSource, limits_of_jobs, recorded_waits
+from hpcsched.workload.trace_source import TraceSource, recorded_waits
 
 
 def audit(
@@ -102,10 +102,7 @@ def audit(
     )
     details = None
     if not declared.third_party_dispatcher:
-        limits_seen = bool(limits_of_jobs(source))
-        details = ReasonDetails(
-            trace, columns, system, partitions, outages, limits_seen=limits_seen
-        )
+        details = ReasonDetails(trace, columns, system, partitions, outages)
     return AuditReport(
         (
             trace_files,

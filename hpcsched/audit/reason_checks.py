@@ -49,13 +49,7 @@ class ReasonRow(NamedTuple):
 
 
 class ReasonDetails:
-    """Test of details against the declared resources, partitions and outages, and the jobs.
-
-    Parameters
-    ----------
-    limits_seen
-        True if limits of a real cluster apply, whose reasons are in its own words.
-    """
+    """Test of details against the declared resources, partitions and outages, and the jobs."""
 
     def __init__(
         self,
@@ -64,8 +58,6 @@ class ReasonDetails:
         system: System,
         partitions: Partitions,
         outages: Outages,
-        *,
-        limits_seen: bool,
     ) -> None:
         self._trace, self._outages = trace, outages.all
         self._place = {job_id: k for k, job_id in enumerate(trace.job_id.tolist())}
@@ -83,7 +75,6 @@ class ReasonDetails:
             for limit in limits
             if getattr(partition, limit) is not None
         }
-        self._limits_seen = limits_seen
         self._promises: dict[int, str] = {}
 
     def may_be(self, row: ReasonRow) -> bool:
@@ -97,8 +88,7 @@ class ReasonDetails:
         if row.kind == "outage":
             return self._are_outages(row)
         if row.kind == "limit":
-            known = self._limits_seen or row.detail in self._limits
-            return known or self._came_too_late(row)
+            return row.detail in self._limits or self._came_too_late(row)
         if not row.detail or (row.kind, row.detail) in _LITERAL:
             return True
         if row.kind not in ("no_room", "reserved_for", "behind", "beyond_depth"):

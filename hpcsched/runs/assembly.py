@@ -1,7 +1,7 @@
 """Assembly: from a scenario to the parts of a simulation."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -35,12 +35,11 @@ from hpcsched.scenario.key_path import blocks, marks_of
 from hpcsched.scenario.partitions import build_partitions
 from hpcsched.scenario.review import not_reproducible
 from hpcsched.simulation.observer import Observer
-from hpcsched.system.group_limits import LimitedJob
 from hpcsched.system.outages import NO_OUTAGES, Outages
 from hpcsched.system.system import System
 from hpcsched.workload.job_checks import checked_source
 from hpcsched.workload.site_partitions import Partitions
-from hpcsched.workload.trace_source import TraceSource, answer_again, limits_of_jobs, recorded_waits
+from hpcsched.workload.trace_source import TraceSource, answer_again, recorded_waits
 from hpcsched.workload.transform import TransformedSource
 
 _PARTS = (
@@ -171,15 +170,6 @@ class Assembly:
         _check_declared(source, RECORDS_WAITS, "keep_waits", has=waits is not None)
         assert waits is not None, "the scenario was not checked"
         return dispatcher.follow_record(waits, ", ".join(map(str, self.source.files)))
-
-    @cached_property
-    def job_limits(self) -> Mapping[int, LimitedJob]:
-        """Limits of a cluster that a live run saw, by number of the job."""
-        found = limits_of_jobs(self.source)
-        if found and any(partition.limits_users for partition in self.partitions):
-            message = "expected limits of partitions or those of the live run, found both"
-            raise InputError(Finding("two-limits", message, key="trace.limits"))
-        return found
 
     def make(self, kind: str, choice: Any) -> Any:
         """Build the chosen plugin; a trace source with its transforms."""

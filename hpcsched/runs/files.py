@@ -24,12 +24,11 @@ OUTAGES = "outages.parquet"
 INTERRUPTIONS = "interruptions.parquet"
 SHARED_RESOURCES = "shared_resources.parquet"
 ADVICE = "advice.jsonl"
-LIMITS = "limits.jsonl"
 TRACE_ANSWERS = "trace_answers.zip"
 
 KNOWN = (SCENARIO, MANIFEST, JOBS, ROUNDS, SUMMARY, TIMING)
 OPTIONAL = (
-    *(EVENTS, REASONS, USAGE, STATE, OUTAGES, INTERRUPTIONS, SHARED_RESOURCES, ADVICE, LIMITS),
+    *(EVENTS, REASONS, USAGE, STATE, OUTAGES, INTERRUPTIONS, SHARED_RESOURCES, ADVICE),
     TRACE_ANSWERS,
 )
 """Files that only some runs have, and the state of a run in progress."""

@@ -419,7 +419,6 @@ def parts_of(assembly: Assembly, observers: Sequence[Observer]) -> Parts:
         assembly.outages,
         predictor_name=scenario.predictor.plugin_name,
         recorded=assembly.recorded,
-        job_limits=assembly.job_limits,
     )
 
 

@@ -70,7 +70,7 @@ class EventLoop:
             assert parts.uniform_request is not None
             slot_map = SlotMap(slots_per_node(system, parts.uniform_request))
         self._holding: ReplayEligibility | None = None
-        limits = any(partition.limits_users for partition in parts.partitions) or parts.job_limits
+        limits = any(partition.limits_users for partition in parts.partitions)
         if parts.dependencies or limits or parts.recorded is not None or parts.instants:
             self._holding = ReplayEligibility(parts)
         self._events = ReplayEvents(parts, self._holding, in_python=in_python)

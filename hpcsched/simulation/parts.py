@@ -12,7 +12,6 @@ from hpcsched.prediction.corrections import Correction, OneSecond
 from hpcsched.prediction.predictor import Oracle, Predictor
 from hpcsched.simulation.latency import Latency
 from hpcsched.simulation.observer import Observer
-from hpcsched.system.group_limits import LimitedJob
 from hpcsched.system.outages import NO_OUTAGES, Outages
 from hpcsched.system.system import System
 from hpcsched.workload.site_partitions import NO_PARTITIONS, Partitions
@@ -40,8 +39,6 @@ class Parts(NamedTuple):
         Starts of a log that the dispatcher follows: a job is ineligible until it is due.
     instants
         Ascending seconds at which a round is held if jobs wait.
-    job_limits
-        Limits of a cluster by number of the job, in place of those of partitions.
     """
 
     system: System
@@ -62,4 +59,3 @@ class Parts(NamedTuple):
     predictor_name: str | None = None
     recorded: RecordedStarts | None = None
     instants: Sequence[int] = ()
-    job_limits: Mapping[int, LimitedJob] = MappingProxyType({})

@@ -220,7 +220,6 @@ def _copied(loop: EventLoop) -> EventLoop:
         parts.outages,
         parts.partitions,
         parts.givers,
-        parts.job_limits,
     )
     try:
         return copy.deepcopy(loop, {id(one): one for one in shared})

@@ -15,7 +15,7 @@ from hpcsched._core import NEVER, State
 from hpcsched.dispatching.decision import Reason
 from hpcsched.dispatching.problem import RunningJob, WaitingJob
 from hpcsched.simulation.dependencies import Dependencies
-from hpcsched.simulation.limits import Account, Limits, RecordedLimits
+from hpcsched.simulation.limits import Account, Limits
 from hpcsched.simulation.parts import Parts
 from hpcsched.workload.job import Job
 
@@ -40,8 +40,7 @@ class ReplayEligibility:
     def __init__(self, parts: Parts) -> None:
         self._dependencies = Dependencies() if parts.dependencies else None
         self._recorded = parts.recorded
-        self._seen_limits = RecordedLimits(parts.job_limits) if parts.job_limits else None
-        self._limits = self._seen_limits or Limits(parts.partitions, parts.system)
+        self._limits = Limits(parts.partitions, parts.system)
         self._beside_outages = bool(parts.outages.all)
         self._queues: dict[_Together, dict[int, _Queued]] = {}
         self._changed: set[_Together] = set()
@@ -78,10 +77,6 @@ class ReplayEligibility:
             due = self._recorded.due(job.job_id)
             if due > now:
                 heappush(self._releases, (due, next(self._turns), self._with(job)))
-        if self._seen_limits is not None:
-            until = self._seen_limits.held_until(job.job_id)
-            if until > now:
-                heappush(self._releases, (until, next(self._turns), self._with(job)))
         if self.may_hold(job):
             self._queues.setdefault(self._with(job), {})[k] = _Queued(waiting, row)
             self._changed.add(self._with(job))
@@ -187,9 +182,6 @@ class ReplayEligibility:
         if self._recorded is not None:
             others = [job for job in queue if job.job_id not in held]
             held |= self._recorded.held_back(others, now)
-        if self._seen_limits is not None:
-            others = [job for job in queue if job.job_id not in held]
-            held |= self._seen_limits.blocked(others, now)
         held |= {job_id: reason for job_id, reason in shut_out.items() if job_id not in held}
         limited = self._limits.held_back([job for job in queue if job.job_id not in held])
         return held | {
@@ -234,8 +226,6 @@ class ReplayEligibility:
             until = self._dependencies.held_until(job_id)
         if until is not None and self._recorded is not None:
             until = max(until, self._recorded.due(job_id))
-        if until is not None and self._seen_limits is not None:
-            until = max(until, self._seen_limits.held_until(job_id))
         return until is None or until > now
 
     def _over_limit(self, queue: Mapping[int, _Queued], among: Iterable[int]) -> set[int]:

@@ -2,13 +2,12 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from hpcsched._core import NumbersSeen
-from hpcsched.system.group_limits import LimitedJob
 from hpcsched.workload.job import Job, TracedJob
 
 UNKNOWN_PRECEDING = "unknown_preceding_job"
@@ -67,15 +66,6 @@ def without_unknown(job: Job, seen: "NumbersSeen") -> Job:
     if after == job.after:
         return job
     return job._replace(after=after, think_time=job.think_time if after else 0)
-
-
-def limits_of_jobs(source: "TraceSource") -> Mapping[int, LimitedJob]:
-    """Return the limits of a cluster by number of the job; empty without them.
-
-    Such a source has an attribute `job_limits`; others need not have it.
-    """
-    found: Mapping[int, LimitedJob] = getattr(source, "job_limits", {})
-    return found
 
 
 class TraceSource(Protocol):

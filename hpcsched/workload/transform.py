@@ -1,7 +1,7 @@
 """Transforms, which change a trace between the source and the simulator; the source behind them."""
 
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -10,7 +10,6 @@ from typing import Protocol
 from hpcsched._core import NumbersSeen
 from hpcsched.errors import PluginError
 from hpcsched.plugin_faults import is_third_party, named
-from hpcsched.system.group_limits import LimitedJob
 from hpcsched.system.system import System
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.job_checks import job_fault, out_of_order
@@ -23,7 +22,6 @@ from hpcsched.workload.trace_source import (
     answer_again,
     answers_of,
     has_dependencies,
-    limits_of_jobs,
     recorded_waits,
     without_unknown,
 )
@@ -182,11 +180,6 @@ class TransformedSource:
     def dependencies(self) -> bool:
         """True if jobs may wait for others to end, as those of the source may."""
         return has_dependencies(self.source)
-
-    @property
-    def job_limits(self) -> Mapping[int, LimitedJob]:
-        """Limits of a cluster by number of the job."""
-        return limits_of_jobs(self.source)
 
     def keep_waits(self) -> dict[int, int] | None:
         """Return the wait times that the source records, if any; see `RecordsWaits`."""

@@ -264,9 +264,7 @@ def _details(tmp_path_factory: pytest.TempPathFactory) -> ReasonDetails:
     parts = assemble_again(directory)
     trace = read_trace(parts.source.jobs(), parts.system)
     read = read_run(directory, parts.system)
-    return ReasonDetails(
-        trace, read, parts.system, parts.partitions, parts.outages, limits_seen=False
-    )
+    return ReasonDetails(trace, read, parts.system, parts.partitions, parts.outages)
 
 
 def ran(folder: Path, site: str, dispatcher: str, seed: int = 0) -> RunDirectory:

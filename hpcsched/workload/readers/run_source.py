@@ -1,12 +1,10 @@
 """Trace source `run`: the jobs of an earlier run, live or simulated, as they ran.
 
 Submit times, requests, eligible nodes and run times come from the run directory's `jobs.parquet`.
-Rejected jobs never ran, and are skipped. Limits of a cluster come from the file `limits.jsonl` of a
-live run.
+Rejected jobs never ran, and are skipped.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -17,7 +15,6 @@ from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import Duration, OneInputFile, Params
 from hpcsched.paths import open_file
 from hpcsched.registration import RECORDS_WAITS, builtin
-from hpcsched.system.group_limits import LimitedJob, SeenLimits, read_limits
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job, TimeBounds, TracedJob
 from hpcsched.workload.job_columns import BOUNDS, NUMBERED, bounded_request
@@ -44,11 +41,6 @@ class RunSourceParams(Params):
     path: OneInputFile = Field(
         description="The jobs.parquet of a run directory; ${VAR} is filled in. Its system must have"
         " had the same resource types, in the same units."
-    )
-    limits: OneInputFile | None = Field(
-        default=None,
-        description="The limits.jsonl of a live run: its jobs keep to the limits of the cluster"
-        " that they had, and draw from the same shared resources; ${VAR} is filled in.",
     )
     noticed_after: Duration = Field(
         default=0,
@@ -82,8 +74,6 @@ class RunSource:
         self.account = TraceAccount()
         self.fraction_read: float | None = None
         self._waits: dict[int, int] | None = None
-        self._limits = None if params.limits is None else Path(params.limits)
-
         self._check_file()
 
     def _check_file(self) -> None:
@@ -98,17 +88,8 @@ class RunSource:
 
     @property
     def files(self) -> Sequence[Path]:
-        """The file of jobs, and that of their limits."""
-        return [self._path] if self._limits is None else [self._path, self._limits]
-
-    @cached_property
-    def _seen(self) -> dict[int, SeenLimits]:
-        return {} if self._limits is None else read_limits(self._limits)
-
-    @property
-    def job_limits(self) -> Mapping[int, LimitedJob]:
-        """Limits of the cluster by number of the job."""
-        return {number: seen.job for number, seen in self._seen.items()}
+        """The file of jobs."""
+        return [self._path]
 
     def keep_waits(self) -> dict[int, int]:
         """Return the mapping of wait times in the run; see `RecordsWaits`."""
@@ -134,7 +115,7 @@ class RunSource:
             # A live run learns of submissions and ends at its next poll, later by this time.
             row["run_time"] += self._noticed_after
             row["submit_time"] += self._noticed_after
-            traced = _traced(row, self._system, self._shared(row["job_id"]))
+            traced = _traced(row, self._system)
             try:
                 bounds.check(traced)
             except ValueError as error:
@@ -157,24 +138,16 @@ class RunSource:
             raise self._fault("it is no jobs.parquet of a run: it lacks columns")
         return rows
 
-    def _shared(self, job_id: int) -> tuple[tuple[str, int], ...]:
-        """Return the draw of a job from the shared resources of the system."""
-        names = {resource.name for resource in self._system.shared_resources}
-        seen = self._seen.get(job_id)
-        return (
-            () if seen is None else tuple(sorted(p for p in seen.shared.items() if p[0] in names))
-        )
-
     def _fault(self, message: str) -> InputError:
         return InputError(Finding("damaged-file", message, Place(str(self._path))))
 
 
-def _traced(row: dict[str, Any], system: System, shared: tuple[tuple[str, int], ...]) -> TracedJob:
+def _traced(row: dict[str, Any], system: System) -> TracedJob:
     request = tuple(row["unit_request"][name] for name in system.resource_types)
     job = Job(
         row["job_id"],
         row["submit_time"],
-        bounded_request(row["units"], request, row, shared),
+        bounded_request(row["units"], request, row, ()),
         row["requested_time"],
         *(row[name] for name in (*NUMBERED, "name")),
     )

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.runs.directory import RunDirectory
-from hpcsched.runs.files import JOBS, LIMITS
+from hpcsched.runs.files import JOBS
 from hpcsched.runs.runner import run
 from hpcsched.scenario.document import parse_document, read_text
 from hpcsched.scenario.key_path import parse_key_path
@@ -25,17 +25,14 @@ class StartDifferences(NamedTuple):
     seconds
         Start live − start simulated, by job number.
     not_drawn
-        Names of shared resources from which nothing is drawn in the simulation, as the run did
-        not record the draws of its jobs.
-    limits
-        Whether the run recorded the limits of the cluster, to which the simulation keeps.
+        Names of shared resources from which nothing is drawn in the simulation, as a run does not
+        record the draws of its jobs.
     """
 
     live: Path
     simulated: Path
     seconds: dict[int, int]
     not_drawn: tuple[str, ...] = ()
-    limits: bool = True
 
     @property
     def median_absolute(self) -> float:
@@ -76,9 +73,6 @@ def replay_live(
     # What waited before the first round waits here too: all nodes are closed until then.
     maintenance = [{"name": "before", "start": 0, "end": first}]
     trace = {"source": "run", "path": str((live / JOBS).absolute()), "noticed_after": latency}
-    recorded = (live / LIMITS).exists()
-    if recorded:
-        trace["limits"] = str((live / LIMITS).absolute())
     values: dict[str, Any] = {
         "trace": trace,
         **({"outages": {"maintenance": maintenance}} if first else {}),
@@ -102,8 +96,7 @@ def replay_live(
     if not seconds:
         raise InputError(Finding("no-jobs", "no job of it has ended", Place(str(live))))
     shared = tuple(one.name for one in simulated.system.shared_resources)
-    not_drawn = () if recorded else shared
-    return StartDifferences(live, result.directory.path, seconds, not_drawn, recorded)
+    return StartDifferences(live, result.directory.path, seconds, shared)
 
 
 def difference_lines(found: StartDifferences) -> Iterator[str]:
@@ -115,8 +108,6 @@ def difference_lines(found: StartDifferences) -> Iterator[str]:
     yield f"  largest                           {ordered[-1]} s"
     later = sum(found.seconds.values()) / len(ordered)
     yield f"  mean, live later than simulated   {later:.2f} s"
-    if not found.limits:
-        yield "  the run recorded no limits of the cluster, and the simulation keeps none"
     if found.not_drawn:
         yield f"  nothing is drawn from {', '.join(found.not_drawn)} in the simulation"
 

@@ -12,7 +12,6 @@ from hpcsched.errors import Finding, InputError
 from hpcsched.interrupts import remembered_interrupts
 from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.runs.directory import RunDirectory
-from hpcsched.runs.files import LIMITS
 from hpcsched.runs.manifest import ON_A_CLUSTER
 from hpcsched.runs.reason_records import ReasonRecorder
 from hpcsched.runs.recorder import RunRecorder
@@ -27,14 +26,12 @@ from hpcsched.system.cluster import (
     WorkloadManager,
     read_cluster,
 )
-from hpcsched.system.group_limits import LimitedJob, SeenLimits, limits_line
-from hpcsched.whole_files import write_text
 from hpcsched_slurm.live.advice import Advice, advice_lines
 from hpcsched_slurm.live.driver import Driver, Limits, Listeners, Pace, tried_again
 from hpcsched_slurm.live.following import Following, Predictions
 from hpcsched_slurm.live.journal import Heartbeat, Journal, driver_lock
 from hpcsched_slurm.live.rounds import GuardedDispatcher, Round, hold_round
-from hpcsched_slurm.live.site import Site, check_site, site_of
+from hpcsched_slurm.live.site import check_site, site_of
 from hpcsched_slurm.live.snapshot import Asked, snapshot
 
 _WARM_UP = 300.0
@@ -103,7 +100,7 @@ def run_live(
         ours = frozenset() if journal is None else frozenset(journal.placed)
         following = Following(site, predictions, observers, assembly.followers, ours)
         asking = GuardedDispatcher(assembly.dispatcher, live.round_limit)
-        advice, limits_seen = Advice(site.names), LimitsRecord(site)
+        advice = Advice(site.names)
         heartbeat = Heartbeat(folder, live.partitions, live.release_after)
         numbers = count(1)
 
@@ -121,7 +118,6 @@ def run_live(
             for observer in observers:
                 observer.round_ended(held.record)
                 observer.reasons_given(held.record, held.reasons)
-            limits_seen.take(seen, held.problem.now)
             new = advice.take(held)
             if drive:
                 for one in new:
@@ -144,8 +140,9 @@ def run_live(
         # Advice without end would poll the cluster for good.
         once = not drive and seconds is None and rounds is None and not until_idle
         limits = Limits(seconds, rounds, until_idle, once)
-        files = (partial(advice.write, out), lambda *_: limits_seen.write(out))
-        loop = LiveLoop(driver, limits, following, recorder.records, observers, files=files)
+        loop = LiveLoop(
+            driver, limits, following, recorder.records, observers, write=partial(advice.write, out)
+        )
         # A second signal does not cut a driver short: it may be placing jobs.
         return run.carry_out(loop, insist=False)
 
@@ -191,8 +188,8 @@ class LiveLoop:
 
     Parameters
     ----------
-    files
-        Functions that write further files, given the starts and nodes of the jobs by number.
+    write
+        Function that writes a further file, given the starts and nodes of the jobs by number.
     """
 
     def __init__(
@@ -203,11 +200,11 @@ class LiveLoop:
         records: RunRecords,
         observers: Sequence[Observer],
         *,
-        files: Sequence[Callable[[Mapping[int, int], Mapping[int, tuple[str, ...]]], None]],
+        write: Callable[[Mapping[int, int], Mapping[int, tuple[str, ...]]], None],
     ) -> None:
         self._driver, self._limits = driver, limits
         self._following, self._records, self._observers = following, records, observers
-        self._files = files
+        self._write = write
         self._not_closed: Mapping[str, str] = {}
 
     def run(self) -> None:
@@ -221,8 +218,7 @@ class LiveLoop:
     def close(self) -> None:
         """Write all files and finish all tables."""
         # Before the manifest is finished, which holds the hash of every file.
-        for write in self._files:
-            write(self._following.started_at, self._following.nodes_of)
+        self._write(self._following.started_at, self._following.nodes_of)
         self._not_closed = close_observers(self._observers)
 
     @property
@@ -241,41 +237,3 @@ class LiveLoop:
     def more_figures(self, _summary: Mapping[str, Any], *, complete: bool) -> dict[str, Any]:
         """Return no further figures: a cluster is not known as closely as a simulated system."""
         return {}
-
-
-class LimitsRecord:
-    """Limits of the jobs of a site, as each job had them when it last waited.
-
-    Of a job that was blocked by itself, as by a limit of its partition, the end of that is kept.
-    """
-
-    def __init__(self, site: Site) -> None:
-        self._site = site
-        self._seen: dict[int, SeenLimits] = {}
-        self._blocked: dict[int, str] = {}
-
-    def take(self, state: ClusterState, now: int) -> None:
-        """Add the state of a round at `now`, in seconds since the site's origin."""
-        for job in state.jobs:
-            if not self._site.has(job) or job.phase == "ended":
-                continue
-            before = self._seen.get(job.job_id)
-            # A job that runs need not keep to limits any more.
-            if job.phase == "running" and before is not None:
-                continue
-            until, why = (0, "") if before is None else (before.job.until, before.job.why)
-            if job.phase == "blocked":
-                self._blocked[job.job_id] = job.why
-            elif job.job_id in self._blocked:
-                until, why = now, self._blocked.pop(job.job_id)
-            limited = LimitedJob(job.key, job.groups, job.limits, job.usage, until, why)
-            self._seen[job.job_id] = SeenLimits(limited, job.shared)
-
-    def write(self, folder: Path) -> None:
-        """Write `limits.jsonl`: a line for each job with groups or draws, or that was blocked."""
-        lines = (
-            limits_line(job_id, seen)
-            for job_id, seen in sorted(self._seen.items())
-            if seen.job.groups or seen.shared or seen.job.until
-        )
-        write_text(folder / LIMITS, "".join(lines))

@@ -17,11 +17,11 @@ from hpcsched.dispatching.problem import (
 from hpcsched.prediction.corrections import Correction
 from hpcsched.prediction.predictor import corrected_run_time
 from hpcsched.system.cluster import ClusterJob, ClusterOutage, ClusterState
-from hpcsched.system.group_limits import GroupUsage
 from hpcsched.system.outages import Outage
 from hpcsched.system.space import NodeAllocation, most_draw, units_that_fit
 from hpcsched.system.system import IntArray, Request, System
 from hpcsched.workload.job import Job
+from hpcsched_slurm.live.group_usage import GroupUsage
 from hpcsched_slurm.live.site import DAY, Site, shares
 
 ALWAYS_THERE = frozenset({"core", "mem"})

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from hpcsched.system.cluster import ClusterJob, ClusterLimit
-from hpcsched.system.group_limits import GroupUsage
+from hpcsched_slurm.live.group_usage import GroupUsage
 
 TWO_JOBS = ClusterLimit("ann", "jobs", 2, "QOS small: MaxJobsPerUser=2")
 SIX_CPUS = ClusterLimit("ann", "cpu", 6, "QOS small: MaxTRESPerUser cpu=6")
