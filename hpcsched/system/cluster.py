@@ -5,10 +5,10 @@ a scenario declares them: cores as a number, memory in bytes.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Literal, NamedTuple, Protocol, get_args
+from typing import Annotated, Literal, NamedTuple, Protocol
 
 from pydantic import Field, TypeAdapter, ValidationError
 
@@ -17,6 +17,9 @@ from hpcsched.parameters import InputPath, Params
 from hpcsched.paths import read_file
 from hpcsched.plugin_faults import named
 from hpcsched.registration import builtin
+
+Amount = Annotated[int, Field(ge=0)]
+"""Number of units of a resource, or of seconds."""
 
 Phase = Literal["waiting", "blocked", "running", "ended"]
 """State of a job: eligible, not yet eligible, running, or finished."""
@@ -69,7 +72,7 @@ class ClusterLimit(NamedTuple):
     counted: str
     most: int
     name: str
-    used: int = 0
+    used: Amount = 0
 
 
 class ClusterJob(NamedTuple):
@@ -116,10 +119,10 @@ class ClusterJob(NamedTuple):
     job_id: int
     phase: Phase
     partition: str
-    submit_time: int
-    requested_time: int
-    units: int
-    amounts: Mapping[str, int]
+    submit_time: Amount
+    requested_time: Amount
+    units: Annotated[int, Field(ge=1)]
+    amounts: Mapping[str, Amount]
     one_unit_per_node: bool = False
     exclusive: bool = False
     allowed: frozenset[str] | None = None
@@ -139,8 +142,8 @@ class ClusterJob(NamedTuple):
     partitions: frozenset[str] = frozenset()
     groups: tuple[str, ...] = ()
     limits: tuple[ClusterLimit, ...] = ()
-    usage: Mapping[str, int] = {}
-    shared: Mapping[str, int] = {}
+    usage: Mapping[str, Amount] = {}
+    shared: Mapping[str, Amount] = {}
 
 
 class ClusterState(NamedTuple):
@@ -166,8 +169,8 @@ class ClusterState(NamedTuple):
     jobs: tuple[ClusterJob, ...]
     warnings: tuple[str, ...] = ()
     outages: tuple[ClusterOutage, ...] = ()
-    shared: Mapping[str, int] = {}
-    node_limits: Mapping[str, int] = {}
+    shared: Mapping[str, Amount] = {}
+    node_limits: Mapping[str, Amount] = {}
 
 
 class UnavailableError(HpcschedError):
@@ -180,101 +183,46 @@ class RefusedError(HpcschedError):
 
 def read_cluster(manager: "WorkloadManager") -> ClusterState:
     """Return the current state of the cluster, checked."""
-    state = manager.read()
-    fault = state_fault(state)
-    if fault is not None:
-        raise PluginError(f"{named('workload_manager', manager)}: {fault}")
-    return state
+    try:
+        return checked_state(manager.read())
+    except ValueError as error:
+        raise PluginError(f"{named('workload_manager', manager)}: {error}") from error
 
 
-def state_fault(state: object) -> str | None:
-    """Return why a value is no state of a cluster; None if it is one."""
-    if not isinstance(state, ClusterState):
-        return f"expected a ClusterState, found {state!r}"
-    for field, kind in (("nodes", ClusterNode), ("jobs", ClusterJob), ("outages", ClusterOutage)):
-        for value in getattr(state, field):
-            if not isinstance(value, kind):
-                return f"expected a {kind.__name__} in {field}, found {value!r}"
+def checked_state(state: object) -> ClusterState:
+    """Return a state of a cluster after a check of its types and of what its jobs lack.
+
+    Raises
+    ------
+    ValueError
+        If it is no state of a cluster.
+    """
+    try:
+        checked = _validator().validate_python(state)
+    except ValidationError as error:
+        raise ValueError(_first_problem(error)) from error
     for what, names in (
-        ("node", [node.name for node in state.nodes]),
-        ("job", [job.key for job in state.jobs]),
+        ("node", [node.name for node in checked.nodes]),
+        ("job", [job.key for job in checked.jobs]),
     ):
         twice = [name for name, times in Counter(names).items() if times > 1]
         if twice:
-            return f"expected each {what} once, found {twice[0]!r} twice"
-    for what, amounts in (("shared", state.shared), ("node_limits", state.node_limits)):
-        fault = _amount_fault(what, amounts)
-        if fault is not None:
-            return fault
-    return next(filter(None, map(_job_fault, state.jobs)), None) or _limits_fault(state.jobs)
-
-
-def _job_fault(job: ClusterJob) -> str | None:
-    whose = f"job {job.key}"
-    if job.phase not in get_args(Phase):
-        return f"{whose}: expected one of {', '.join(get_args(Phase))}, found {job.phase!r}"
-    if job.phase == "running" and (job.start_time is None or not job.placed):
-        return f"{whose}: expected start_time and placed of a running job, found none"
-    if job.phase == "ended" and job.end_time is None:
-        return f"{whose}: expected the end_time of an ended job, found none"
-    for name, value, least in (
-        ("submit_time", job.submit_time, 0),
-        ("requested_time", job.requested_time, 0),
-        ("units", job.units, 1),
-    ):
-        if type(value) is not int or value < least:
-            return f"{whose}: expected a whole {name} of at least {least}, found {value!r}"
-    for name, kind in (("amounts", Mapping), ("placed", Mapping), ("wanted", tuple)):
-        found = getattr(job, name)
-        if not isinstance(found, kind):
-            return f"{whose}: expected a {kind.__name__.lower()} as {name}, found {found!r}"
-    faults = (
-        _amount_fault(f"{whose}: {what}", amounts)
-        for what, amounts in (("usage", job.usage), ("shared", job.shared))
-    )
-    return next(filter(None, faults), None)
-
-
-def _limits_fault(jobs: Iterable[ClusterJob]) -> str | None:
-    """Return why the groups or limits of a job are none."""
-    # Thousands of jobs share the few tuples of their users.
-    of_tuples = {(id(job.groups), id(job.limits)): job for job in jobs}
-    for job in of_tuples.values():
-        if isinstance(job.groups, str) or not all(isinstance(name, str) for name in job.groups):
-            return f"job {job.key}: expected names of groups, found {job.groups!r}"
+            raise ValueError(f"expected each {what} once, found {twice[0]!r} twice")
+    for job in checked.jobs:
+        if job.phase == "running" and (job.start_time is None or not job.placed):
+            raise ValueError(f"job {job.key}: expected start_time and placed of a running job")
+        if job.phase == "ended" and job.end_time is None:
+            raise ValueError(f"job {job.key}: expected the end_time of an ended job")
         for limit in job.limits:
-            fault = _limit_fault(limit, job)
-            if fault is not None:
-                return fault
-    return None
+            if limit.group not in job.groups:  # it would count no job, not even this one
+                raise ValueError(f"job {job.key}: expected a limit of its groups, found {limit!r}")
+    return checked
 
 
-def _limit_fault(limit: object, job: ClusterJob) -> str | None:
-    whose = f"job {job.key}"
-    if not isinstance(limit, ClusterLimit):
-        return f"{whose}: expected a ClusterLimit in limits, found {limit!r}"
-    if limit.group not in job.groups:  # it would count no job, not even this one
-        return f"{whose}: expected a limit of one of its groups, found {limit!r}"
-    for name, value, kind in (
-        ("counted", limit.counted, str), ("name", limit.name, str), ("most", limit.most, int),
-    ):  # fmt: skip
-        if type(value) is not kind:
-            expected = "text" if kind is str else "whole number"
-            return f"{whose}: expected the {name} of a limit as a {expected}, found {value!r}"
-    if type(limit.used) is not int or limit.used < 0:
-        return f"{whose}: expected a whole used of a limit of at least 0, found {limit.used!r}"
-    return None
-
-
-def _amount_fault(what: str, amounts: object) -> str | None:
-    """Return why a value is no mapping of names to amounts; None if it is one."""
-    if not isinstance(amounts, Mapping):
-        return f"{what}: expected a mapping of names to amounts, found {amounts!r}"
-    for name, amount in amounts.items():
-        if not isinstance(name, str) or type(amount) is not int or amount < 0:
-            told = f"{name!r}: {amount!r}"
-            return f"{what}: expected whole amounts of at least 0 by name, found {told}"
-    return None
+def _first_problem(error: ValidationError) -> str:
+    first = error.errors()[0]
+    where = ".".join(map(str, first["loc"]))
+    return f"{where}: {first['msg']}, found {first['input']!r}"
 
 
 class WorkloadManager(Protocol):
@@ -357,9 +305,7 @@ class StateFile:
             message = f"it cannot be read: {error.strerror}"
             raise InputError(Finding("missing-file", message, Place(str(self._path)))) from error
         except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(map(str, first["loc"]))
-            message = f"it is damaged: {where}: {first['msg']}"
+            message = f"it is damaged: {_first_problem(error)}"
             raise InputError(Finding("damaged-file", message, Place(str(self._path)))) from error
 
     def start(self, job: ClusterJob, nodes: Sequence[str]) -> None:

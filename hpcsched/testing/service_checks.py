@@ -22,7 +22,7 @@ from hpcsched.system.cluster import (
     ClusterState,
     RefusedError,
     WorkloadManager,
-    state_fault,
+    checked_state,
 )
 from hpcsched.system.system import IntArray
 from hpcsched.testing.replaying import expect
@@ -302,9 +302,10 @@ def check_workload_manager(make: Callable[[], WorkloadManager]) -> None:
 
 
 def _read(manager: WorkloadManager) -> ClusterState:
-    state = manager.read()
-    expect(state_fault(state), "read")
-    return state
+    try:
+        return checked_state(manager.read())
+    except ValueError as error:
+        raise AssertionError(f"read: {error}") from error
 
 
 def _job(state: ClusterState, job: ClusterJob) -> ClusterJob:

@@ -35,9 +35,7 @@ def loop_of(driving: Session, told: list[str], limits: Limits) -> LiveLoop:
         driving.following,
         RunRecords(Path()),
         [Closing(told)],
-        files=[
-            lambda started, nodes: told.append(f"{sorted(started)} on {sorted(nodes.values())}")
-        ],
+        write=lambda started, nodes: told.append(f"{sorted(started)} on {sorted(nodes.values())}"),
     )
 
 
