@@ -10,7 +10,7 @@ from statistics import median
 from hpcsched.runs.assembly import assemble
 from hpcsched.runs.runner import parts_of
 from hpcsched.scenario import load_scenario
-from hpcsched.simulation.engine import Simulation
+from hpcsched.simulation.event_loop import simulate
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import JobRecord
 
@@ -48,7 +48,7 @@ def total_bounded_slowdown(day: int, load: int, allocator: str) -> float:
     chosen = [f"trace.start={day}d", f"trace.load={load}", f"dispatcher.allocator={allocator}"]
     assembly = assemble(load_scenario(SCENARIO, chosen))
     observer = BoundedSlowdown()
-    Simulation(parts_of(assembly, [observer])).run(assembly.source.jobs())
+    simulate(parts_of(assembly, [observer]), assembly.source.jobs())
     return observer.total
 
 

@@ -25,7 +25,7 @@ from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, waiting
 from hpcsched.runs.assembly import assemble
 from hpcsched.runs.runner import parts_of
 from hpcsched.scenario import load_scenario
-from hpcsched.simulation.engine import Simulation
+from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.system.space import NodeAllocation
 from hpcsched.system.system import NodeGroup, Request, System
 
@@ -107,9 +107,11 @@ def recorded(workload: str, jobs: int) -> list[DispatchingProblem]:
     name, settings = WORKLOADS[workload]
     assembly = assemble(load_scenario(SCENARIOS / name, settings))
     recording = Recording(assembly.dispatcher, jobs)
-    simulation = Simulation(parts_of(assembly, [])._replace(dispatcher=recording))
+    simulation = EventLoop(
+        parts_of(assembly, [])._replace(dispatcher=recording), places=False, in_python=True
+    )
     recording.stop = simulation.stop
-    simulation.run(assembly.source.jobs())
+    simulation.replay(assembly.source.jobs())
     return recording.problems
 
 

@@ -19,7 +19,7 @@ from hpcsched.dispatching.rules.orders import (
     smallest_product,
 )
 from hpcsched.prediction.predictors import Actual
-from hpcsched.simulation.engine import Simulation
+from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.records import JobRecord, RoundRecord
@@ -167,7 +167,11 @@ def replay(
 ) -> Recorder:
     """Replay jobs to the end and return what was told of them."""
     recorder = Recorder()
-    simulation = Simulation(parts(system, dispatcher, observers=(recorder, *observers), **more))
-    simulation.run(iter(jobs))
+    simulation = EventLoop(
+        parts(system, dispatcher, observers=(recorder, *observers), **more),
+        places=False,
+        in_python=True,
+    )
+    simulation.replay(jobs)
     assert simulation.waiting == simulation.running == 0
     return recorder

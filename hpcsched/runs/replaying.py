@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -22,11 +21,10 @@ from hpcsched.runs.recorder import (
     round_table,
     without_rejected,
 )
-from hpcsched.runs.runner import begun_anew, parts_of
+from hpcsched.runs.runner import parts_of
 from hpcsched.runs.tables import ArrowTable
 from hpcsched.scenario import Scenario, load_scenario
-from hpcsched.simulation.engine import as_input_error, batches_in_order
-from hpcsched.simulation.event_loop import EventLoop
+from hpcsched.simulation.event_loop import AHEAD, EventLoop
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.replay_admission import admitted
 from hpcsched.simulation.replay_choices import obstacles
@@ -37,7 +35,6 @@ from hpcsched.workload.job_batches import (
     NO_JOBS,
     GivesColumns,
     JobColumns,
-    NeedsPythonError,
     RequestNumbers,
     columns_of,
     joined_columns,
@@ -194,9 +191,8 @@ def read_workload(scenario: Scenario | Path | str | Mapping[str, Any]) -> Worklo
     batches: tuple[JobColumns, ...] | None = None
     records: tuple[TracedJob, ...] = ()
     if isinstance(source, GivesColumns):
-        with suppress(NeedsPythonError):
-            batches = tuple(source.job_columns(RequestNumbers()))
-    if batches is None:
+        batches = tuple(source.job_columns(RequestNumbers()))
+    else:
         records = tuple(source.jobs())
     comments = tuple(source.comments)
     return Workload(source.account, read_for(scenario), batches, records, comments)
@@ -268,11 +264,8 @@ def replay(
     parts = parts_of(assembly, ())
     in_python = tuple(obstacles(parts))
     if not in_python:
-        try:
-            loop, batches = EventLoop(parts, places=places), admitted(workload.columns, parts)
-            return Replay(assembly, _written(loop, batches), in_python)
-        except NeedsPythonError as why:
-            in_python, parts = (str(why),), begun_anew(assembly, parts)
+        loop, batches = EventLoop(parts, places=places), admitted(workload.columns, parts)
+        return Replay(assembly, _written(loop, batches), in_python)
     # Recorded starts are learned as the trace is read.
     jobs = workload.jobs if parts.recorded is None else assembly.source.jobs()
     return Replay(assembly, _replay_in_python(parts, jobs, places=places), in_python)
@@ -314,8 +307,7 @@ def replay_in_python(
 
 def _replay_in_python(parts: Parts, trace: Iterable[TracedJob], *, places: bool) -> _Written:
     loop = EventLoop(parts._replace(observers=()), places=places, in_python=True)
-    with as_input_error():
-        return _written(loop, admitted(batches_in_order(trace), parts))
+    return _written(loop, admitted(columns_of(trace, RequestNumbers(), AHEAD), parts))
 
 
 def _written(loop: EventLoop, batches: Iterable[JobColumns]) -> _Written:

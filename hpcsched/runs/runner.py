@@ -28,8 +28,7 @@ from hpcsched.runs.shared_resource_records import SharedResourceRecorder
 from hpcsched.runs.summary import Left, offline_figures
 from hpcsched.scenario import Scenario, load_scenario
 from hpcsched.scenario.review import not_reproducible
-from hpcsched.simulation.engine import Simulation, as_input_error, batches_in_order
-from hpcsched.simulation.event_loop import EventLoop
+from hpcsched.simulation.event_loop import AHEAD, EventLoop, simulate
 from hpcsched.simulation.observer import Observer, close_observers, givers_among
 from hpcsched.simulation.occupancy import idle_system
 from hpcsched.simulation.parts import Parts
@@ -37,7 +36,13 @@ from hpcsched.simulation.replay_admission import admitted
 from hpcsched.simulation.replay_choices import needs_reasons, obstacles
 from hpcsched.simulation.replay_output import Written
 from hpcsched.system.space import room_for
-from hpcsched.workload.job_batches import JobColumns, NeedsPythonError, OpenJobs, batches_of
+from hpcsched.workload.job_batches import (
+    JobColumns,
+    OpenJobs,
+    RequestNumbers,
+    batches_of,
+    columns_of,
+)
 from hpcsched.workload.trace_source import answers_of, has_dependencies
 
 if TYPE_CHECKING:
@@ -195,14 +200,8 @@ class ReplayLoop:
         self._parts = parts_of(assembly, observers)._replace(
             givers=_givers(assembly.scenario, observers)
         )
-        # Decided before the first job is read, so that the manifest can say why and no job is
-        # replayed twice; what only the replay can find out comes as NeedsPythonError.
-        self._begin(_in_python(assembly, self._parts))
-
-    def _begin(self, in_python: Sequence[str]) -> None:
-        """Open the files and displays; `in_python` are the parts that need Python, in words."""
-        parts, folder, system = self._parts, self._assembly.folder, self._assembly.system
-        self._in_python = in_python
+        parts, folder, system = self._parts, assembly.folder, assembly.system
+        self._in_python = _in_python(assembly, parts)
         self._usages = [one for one in parts.observers if isinstance(one, ProcessUsage)]
         self._replay = self._replay_of(parts)
         self._opened = OpenJobs()
@@ -227,22 +226,13 @@ class ReplayLoop:
         return EventLoop(parts, in_python=bool(self._in_python))
 
     def run(self) -> None:
-        """Replay all jobs; begin anew in Python if compiled code turns out not to do.
+        """Replay all jobs.
 
         Raises
         ------
         DecisionError
             If a decision cannot be carried out, or jobs wait for ever.
         """
-        try:
-            self._run()
-        except NeedsPythonError as why:
-            self.close()
-            self._parts = begun_anew(self._assembly, self._parts)
-            self._begin([str(why)])
-            self._run()
-
-    def _run(self) -> None:
         source, why = self._assembly.source, ", ".join(self._in_python)
         how = f"event by event in Python: {why}" if why else "by the core"
         _log.info("jobs are replayed %s", how)
@@ -254,8 +244,7 @@ class ReplayLoop:
         jobs = source.jobs()
         for usage in self._usages:
             jobs = usage.timed_jobs(jobs)
-        with as_input_error():
-            self._replay_all(batches_in_order(jobs))
+        self._replay_all(columns_of(jobs, RequestNumbers(), AHEAD))
 
     def _plan_offline(self) -> None:
         """Plan the whole trace, which is read once for the problem, and once to begin from."""
@@ -372,7 +361,7 @@ def planned_offline(assembly: Assembly, parts: Parts) -> tuple[OfflinePlan, Part
         kill_at_requested_time=parts.kill_at_requested_time,
     )
     starts = _Starts()
-    Simulation(parts._replace(observers=[starts], givers={})).run(assembly.source.jobs())
+    simulate(parts._replace(observers=[starts], givers={}), assembly.source.jobs())
     plan = dispatcher.plan_offline(problem._replace(online=starts.of))
     follower = ReplaysPlan(plan, dispatcher.allocator)
     return plan, parts._replace(dispatcher=follower, instants=plan.extra_rounds)
@@ -425,17 +414,3 @@ def parts_of(assembly: Assembly, observers: Sequence[Observer]) -> Parts:
 def _givers(scenario: Scenario, observers: Sequence[Observer]) -> dict[str, DataProvider]:
     """Return the observers that pass data to dispatchers, by name."""
     return givers_among([choice.plugin_name for choice in scenario.observers], observers)
-
-
-def begun_anew(assembly: Assembly, parts: Parts) -> Parts:
-    """Return the parts of a simulation, with every part that learns built once more."""
-    scenario, observers = assembly.scenario, assembly.observers()
-    assembly.followers.clear()
-    return parts._replace(
-        dispatcher=assembly.make("dispatcher", scenario.dispatcher),
-        observers=observers,
-        followers=assembly.followers,
-        givers=_givers(scenario, observers),
-        predictor=assembly.make("predictor", scenario.predictor),
-        correction=assembly.make("correction", scenario.correction),
-    )

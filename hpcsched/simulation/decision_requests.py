@@ -18,10 +18,10 @@ from hpcsched.simulation.check import (
 )
 from hpcsched.simulation.observer import additional_data
 from hpcsched.simulation.occupancy import Snapshot
+from hpcsched.simulation.outage_reasons import OutageReasons
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.replay_eligibility import ReplayEligibility
 from hpcsched.simulation.replay_events import ReplayEvents
-from hpcsched.simulation.stranded import OutageReasons, why_stranded
 from hpcsched.system.space import Allocation, Interval, SlotMap, SlotSpace
 from hpcsched.system.system import IntArray
 
@@ -55,7 +55,7 @@ class DecisionRequests:
 
     def ask(self, state: State) -> None:
         """Ask for a decision and give it to the core."""
-        now, number = state.now, state.round + 1
+        number = state.round + 1
         rows = state.queue
         queue: Sequence[WaitingJob] = self._waiting(rows, state)
         held: Mapping[int, Reason] = {}
@@ -65,7 +65,7 @@ class DecisionRequests:
             shown_now = [not any(by) for by in causes]
             queue = [job for job, is_shown in zip(queue, shown_now, strict=True) if is_shown]
             rows = rows[shown_now]
-        self._events.asked(now, held)
+        self._events.held = held
         # All waiting jobs may be held back: then nobody is asked.
         shown = self._shown(rows, queue, state)
         self.decision, seconds = NOTHING, 0.0
@@ -78,33 +78,15 @@ class DecisionRequests:
             except HpcschedError:
                 raise
             except FAULTS as error:
-                raise dispatcher_raised(self._named(), number, error) from error
+                raise dispatcher_raised(_named(self._parts), number, error) from error
             seconds = perf_counter() - began
             try:
                 conditions = _Conditions(self._events.held, self._outages, state)
                 check_decision(problem, decision, conditions)
             except BadDecisionError as error:
-                raise self._fault(number, str(error)) from None
+                raise decision_fault(self._parts, number, str(error)) from None
             self.decision = decision
         self._give(problem, seconds, state)
-
-    def stranded(self, state: State) -> DecisionError:
-        """Return the error about the remaining jobs, which wait for ever."""
-        queue = self._waiting(state.queue, state)
-        events = self._events
-        why = why_stranded(queue, tuple(events.held.values()), events.stranded, self._parts.system)
-        return self._fault(
-            state.round,
-            f"nothing runs and nothing more is submitted, yet {len(queue)} jobs are left"
-            f" waiting: {why}",
-        )
-
-    def _fault(self, number: int, what: str) -> DecisionError:
-        """Return an error that names the dispatcher and the round."""
-        return DecisionError(f"{self._named()}, round {number}: {what}")
-
-    def _named(self) -> str:
-        return named("dispatcher", self._parts.dispatcher, self._parts.dispatcher_name)
 
     def _waiting(self, rows: IntArray, state: State) -> list[WaitingJob]:
         """Return the jobs of some rows as they were submitted."""
@@ -217,6 +199,15 @@ class DecisionRequests:
             seconds=seconds,
             free_slots=free,
         )
+
+
+def decision_fault(parts: Parts, number: int, what: str) -> DecisionError:
+    """Return an error that names the dispatcher and the round."""
+    return DecisionError(f"{_named(parts)}, round {number}: {what}")
+
+
+def _named(parts: Parts) -> str:
+    return named("dispatcher", parts.dispatcher, parts.dispatcher_name)
 
 
 class _Conditions:

@@ -1,7 +1,29 @@
 """Python side of the core's event loop: columns of jobs in, columns of results out.
 
 The core calls Python at the points at which it is needed: for predictions, orders, eligible jobs
-and decisions that are Python's; see `hpcsched.simulation.engine`.
+and decisions that are Python's.
+
+At each instant: ends, then outages, then submissions, then one dispatching round if jobs wait. A
+decision of Python is checked when it is given (see `check`); nothing is repaired. A job of zero run
+time ends in the instant in which it starts, which opens one more round of that instant if jobs
+still wait.
+
+A round that is charged a latency takes simulated time. Jobs end and are submitted meanwhile, but
+no other round begins; once its decision is carried out, the next round is due at once if anything
+did. A decision can always be carried out late: nothing else starts jobs, so the room is still free.
+
+More than room may be needed to start a job: other jobs may have to end before, a partition may
+limit what its users run, or the log may start it later. Dispatchers are shown the jobs that may
+start. If that is none, the round is held without it, so that it is known what waited.
+
+Where the system has shared resources, a round is held whenever one of them changes while jobs wait.
+A start for which a shared resource has had too little since the decision was asked for is not
+carried out; its job waits on.
+
+Where there are outages, nodes come back and go out of service after the ends of an instant and
+before its submissions. Jobs on nodes that go are put back into the queue, at their old places, or
+leave as failed. Dispatchers are shown each job as one that may only use the nodes that are open to
+it. A start on a node that has been closed since the decision was asked for is not carried out.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,10 +37,15 @@ from hpcsched.dispatching.decision import NOTHING
 from hpcsched.dispatching.rules.core_rules import CoreRule
 from hpcsched.dispatching.rules.multifactor import MultifactorOrder
 from hpcsched.dispatching.rules.orders import ArrivalOrder, QueueOrder
-from hpcsched.simulation.decision_requests import DecisionRequests
+from hpcsched.errors import DecisionError, PluginError
+from hpcsched.simulation.decision_requests import DecisionRequests, decision_fault
 from hpcsched.simulation.latency import LatencyAccount
 from hpcsched.simulation.parts import Parts
-from hpcsched.simulation.replay_admission import ColumnChecks, SharedResourceAdmission
+from hpcsched.simulation.replay_admission import (
+    ColumnChecks,
+    SharedResourceAdmission,
+    admitted,
+)
 from hpcsched.simulation.replay_choices import choices_of, counts_slots, orders_of
 from hpcsched.simulation.replay_eligibility import ReplayEligibility
 from hpcsched.simulation.replay_events import ReplayEvents
@@ -27,8 +54,19 @@ from hpcsched.simulation.replay_predictions import ReplayPredictions
 from hpcsched.system.space import SlotMap, slots_per_node
 from hpcsched.system.system import IntArray
 from hpcsched.workload.job import LONGEST, TracedJob
-from hpcsched.workload.job_batches import NO_JOBS, JobColumns, NeedsPythonError, records_of
+from hpcsched.workload.job_batches import (
+    NO_JOBS,
+    JobColumns,
+    RequestNumbers,
+    columns_of,
+    not_replayable,
+    records_of,
+)
 
+AHEAD = 512
+"""Number of jobs that are read at a time where they come one by one."""
+
+_MOST_NAMED = 3
 _LARGEST_LOSS = 1 << 61
 """Largest loss of capacity while one decision is awaited, in amount × seconds."""
 
@@ -147,6 +185,11 @@ class EventLoop:
         """End the replay after the present instant, with jobs left in the system."""
         self.stopped = True
 
+    def replay(self, jobs: Iterable[TracedJob]) -> None:
+        """Replay jobs, in order of submission, until all have left or the replay is stopped."""
+        for _ in self.run(admitted(columns_of(jobs, RequestNumbers(), AHEAD), self._parts)):
+            pass
+
     def run(self, batches: Iterable[JobColumns]) -> Iterator[Written]:
         """Replay jobs; yield the jobs that have left and the rounds, part by part.
 
@@ -155,8 +198,6 @@ class EventLoop:
         """
         try:
             yield from self._advance(batches)
-        except NeedsPythonError:
-            raise
         except (Exception, KeyboardInterrupt):
             self.state.keep_finished()
             yield self._take()
@@ -189,12 +230,22 @@ class EventLoop:
                 state.begin_batch(self.batch_of(next(batches, None)))
         yield self._written()
 
-    def _stranded(self) -> Exception:
+    def _stranded(self) -> DecisionError:
         """Return the error about jobs that wait for ever."""
-        if self._asking is None:
-            return NeedsPythonError("jobs that wait for ever")
         self._catch_up()
-        return self._asking.stranded(self.state)
+        numbers, held = self.state.jobs("number", self.state.queue).tolist(), self._events.held
+        named = []
+        for number in numbers[:_MOST_NAMED]:
+            reason = held.get(number)
+            why = "" if reason is None else reason.detail or f"job {reason.job} has not ended"
+            named.append(f"job {number}{why and f' ({why})'}")
+        more = len(numbers) - _MOST_NAMED
+        return decision_fault(
+            self._parts,
+            self.state.round,
+            f"nothing runs and nothing more is submitted, yet {len(numbers)} jobs are left waiting:"
+            f" {', '.join(named)}{f' and {more} more' if more > 0 else ''}",
+        )
 
     def _predict(self, k: int) -> tuple[int, list[int], list[int], int]:
         predicted, keys, behind_keys = self._predictions.predict(k, self.state, self._checks)
@@ -229,7 +280,7 @@ class EventLoop:
         seconds = self._latency.charge(shown, decision, decision_time)
         largest = int(self._parts.system.capacity.sum(axis=0).max())
         if seconds > LONGEST or largest * seconds > _LARGEST_LOSS:
-            raise NeedsPythonError("latencies that are too large")
+            raise not_replayable("latencies that are too large")
         return seconds
 
     def _pass_instant(self) -> bool:
@@ -245,8 +296,7 @@ class EventLoop:
         self.shapes.add(state, columns.requests[state.requests :])
         present = state.waiting_amounts + state.allocated
         self._checks.check_amounts(columns, self.shapes.asked, present)
-        if self._asking is None:
-            self._checks.check(columns, self.shapes.room)
+        self._checks.check(columns)
         jobs, watched = self._records(columns)
         self._predictions.begin(columns, jobs, state.submitted)
         predicted = self._predictions.known(columns)
@@ -287,9 +337,11 @@ class EventLoop:
     ) -> tuple[Sequence[TracedJob], np.ndarray[tuple[int], np.dtype[np.bool_]]]:
         """Return the jobs of a batch as records, if needed, and the mask of watched ones."""
         after = columns.details.column("after")
-        undeclared = after.null_count < len(after) and not self._parts.dependencies
-        if undeclared and self._asking is None:
-            raise NeedsPythonError("dependencies between jobs")
+        if after.null_count < len(after) and not self._parts.dependencies:
+            raise PluginError(
+                "trace source: jobs wait for others to end, and the source does not say that its"
+                " jobs may (its attribute 'dependencies')"
+            )
         watched = np.zeros(len(after), dtype=np.bool_)
         if not (self._follows or self._predictions.needs_jobs):
             return (), watched
@@ -314,3 +366,8 @@ class EventLoop:
         """Return all that is written; the output begins anew."""
         remarks = self._events.take_remarks(self.state.written[1])
         return take_written(self.state)._replace(remarks=remarks)
+
+
+def simulate(parts: Parts, jobs: Iterable[TracedJob]) -> None:
+    """Replay jobs, in order of submission, under a dispatcher in Python."""
+    EventLoop(parts, places=False, in_python=True).replay(jobs)

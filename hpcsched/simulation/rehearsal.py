@@ -10,13 +10,12 @@ from hpcsched.dispatching.hyper.params import HyperParams
 from hpcsched.prediction.corrections import Correction
 from hpcsched.prediction.predictors import RequestedTime
 from hpcsched.registration import builtin
-from hpcsched.simulation.engine import as_input_error
 from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.replay_admission import admitted
 from hpcsched.simulation.replay_choices import obstacles
 from hpcsched.system.system import IntArray
-from hpcsched.workload.job_batches import NO_JOBS, JobColumns, NeedsPythonError
+from hpcsched.workload.job_batches import NO_JOBS, JobColumns
 
 
 class RehearsalContext(Context, Protocol):
@@ -65,14 +64,8 @@ class Rehearsals:
 
     def starts(self, choice: Any, jobs: JobColumns) -> IntArray:
         """Return when each job starts, `[J]`; jobs are in order of submission."""
-        parts = self._parts(choice, jobs)
-        if self.is_compiled(choice):
-            try:
-                return self._starts(parts, jobs, in_python=False)
-            except NeedsPythonError:
-                parts = self._parts(choice, jobs)
-        with as_input_error():
-            return self._starts(parts, jobs, in_python=True)
+        in_python = not self.is_compiled(choice)
+        return self._starts(self._parts(choice, jobs), jobs, in_python=in_python)
 
     def _parts(self, choice: Any, jobs: JobColumns) -> Parts:
         """Return the parts of a replay, with a dispatcher of its own."""

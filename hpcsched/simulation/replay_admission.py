@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from hpcsched._core import NumbersSeen
 from hpcsched.arrow_arrays import numpy_array
+from hpcsched.errors import PluginError
 from hpcsched.simulation.limits import Limits
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.records import REFUSALS
@@ -16,7 +17,7 @@ from hpcsched.system.shared_resources import longest_stay
 from hpcsched.system.space import Amounts, most_draw, own_draw
 from hpcsched.system.system import IntArray, Request, System
 from hpcsched.workload.job import LARGEST_SUM, LONGEST
-from hpcsched.workload.job_batches import JobColumns, NeedsPythonError, RequestNumbers, records_of
+from hpcsched.workload.job_batches import JobColumns, RequestNumbers, not_replayable, records_of
 
 LARGEST_AMOUNT = 1 << 61
 """Largest sum of requests of all jobs in the system, of any resource type."""
@@ -25,8 +26,7 @@ LARGEST_AMOUNT = 1 << 61
 class ColumnChecks:
     """Checks of batches of jobs, one after another.
 
-    Every finding raises NeedsPythonError: the event loop in Python, with numbers of any size, names
-    the fault. A job may begin again at `again` at the latest.
+    A job may begin again at `again` at the latest.
     """
 
     def __init__(self, again: int = 0) -> None:
@@ -48,43 +48,36 @@ class ColumnChecks:
         units = columns.units.astype(np.float64)[:, None]
         amounts = (asked[columns.request] * units).sum(axis=0)
         if (amounts + present > LARGEST_AMOUNT).any():
-            raise NeedsPythonError("amounts that need more than 61 bits in all")
+            raise not_replayable("amounts that need more than 61 bits in all")
 
-    def check(self, columns: JobColumns, room: IntArray) -> None:
-        """Check a batch and count it.
-
-        Parameters
-        ----------
-        room
-            Units of each request that fit on the idle system, `[S]`.
-        """
+    def check(self, columns: JobColumns) -> None:
+        """Check a batch and count it."""
         if not len(columns.job_id):
             return
-        units, request = columns.units, columns.request
-        times = columns.submit_time, columns.run_time, columns.requested_time
-        if (
-            min(int(column.min()) for column in times) < 0
-            or max(int(column.max()) for column in times) > LONGEST
-            or int(columns.submit_time[0]) < self._last_submit
-            or (np.diff(columns.submit_time) < 0).any()
-        ):
-            raise NeedsPythonError("times that are out of order, or too large")
-        self._last_submit = int(columns.submit_time[-1])
+        submit, think_time = columns.submit_time, numpy_array(columns.details.column("think_time"))
+        times = submit, columns.run_time, columns.requested_time, think_time
+        if any(column.min() < 0 or column.max() > LONGEST for column in times):
+            raise not_replayable("times that are below 0 or too large")
+        before = np.concatenate(([self._last_submit], submit[:-1]))
+        wrong = np.flatnonzero(submit < before)
+        if len(wrong):
+            raise PluginError(
+                f"trace source: job {columns.job_id[wrong[0]]} is submitted at {submit[wrong[0]]},"
+                f" before a job that was submitted at {before[wrong[0]]}"
+            )
+        self._last_submit = int(submit[-1])
         self.lasting(int(np.maximum(columns.run_time, columns.requested_time).sum()))
-        think_times = numpy_array(columns.details.column("think_time"))
-        if think_times.min(initial=0) < 0 or think_times.max(initial=0) > LONGEST:
-            raise NeedsPythonError("times that are out of order, or too large")
-        self.lasting(int(think_times.sum()))
-        if (units < 1).any() or ((units > room[request]) & (columns.refusals < 0)).any():
-            raise NeedsPythonError("jobs that do not fit on the system")
+        self.lasting(int(think_time.sum()))
+        if (columns.units < 1).any():
+            raise not_replayable("jobs without units")
         if not self._seen.add_all(columns.job_id):
-            raise NeedsPythonError("job numbers that come twice")
+            raise PluginError("trace source: expected each job number once, found one twice")
 
     def lasting(self, seconds: int) -> None:
         """Add run times, in seconds, to the sum so far."""
         self._lasting += seconds
         if max(self._last_submit, self._again) + self._lasting > LARGEST_SUM:
-            raise NeedsPythonError("times that are too large in all")
+            raise not_replayable("times that are too large in all")
 
 
 _OVER_SHARED_RESOURCE = REFUSALS.index("over_shared_resource")
@@ -139,7 +132,7 @@ class SharedResourceAdmission:
     def _stay(self, request: Request) -> int:
         draw = most_draw(self._system, request)
         if max(draw) > LARGEST_AMOUNT:
-            raise NeedsPythonError("jobs that draw amounts of more than 61 bits")
+            raise not_replayable("jobs that draw amounts of more than 61 bits")
         if draw not in self._stays:
             self._stays[draw] = longest_stay(self._system.shared_resources, draw)
         return self._stays[draw]
@@ -176,7 +169,7 @@ def _admitted(
     for (job, _), by in zip(of_each, refused, strict=True):
         # Others fit on the system.
         if by >= 0 and parts.system.demand(job.units, job.unit_request) > LARGEST_AMOUNT:
-            raise NeedsPythonError("amounts that need more than 61 bits in all")
+            raise not_replayable("amounts that need more than 61 bits in all")
     place = place.reshape(-1)
     return columns._replace(
         request=np.array(request, dtype=np.int64)[place],

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from hpcsched._core import NEVER, EventKind, State
 from hpcsched.dispatching.decision import NOTHING, Decision, Reason
 from hpcsched.dispatching.problem import RunningJob, WaitingJob, waiting_job
-from hpcsched.errors import PluginError
 from hpcsched.simulation.observer import additional_data, listeners
+from hpcsched.simulation.outage_reasons import LateStarts
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.records import (
     REFUSALS,
@@ -23,7 +23,6 @@ from hpcsched.simulation.records import (
     remarks_of,
 )
 from hpcsched.simulation.replay_eligibility import ReplayEligibility
-from hpcsched.simulation.stranded import LateStarts, Stranded
 from hpcsched.system.space import Allocation, NodeAllocation
 from hpcsched.workload.job import TracedJob
 
@@ -52,8 +51,6 @@ class ReplayEvents:
         Rows of the jobs in the system, by number, where Python decides.
     held
         Reasons of the jobs that were ineligible in the last round.
-    stranded
-        Possible reasons why jobs wait for ever.
     """
 
     def __init__(self, parts: Parts, holding: ReplayEligibility | None, *, in_python: bool) -> None:
@@ -63,7 +60,6 @@ class ReplayEvents:
         self.explains = bool(self._tell.explained)
         self.rows: dict[int, int] = {}
         self.held: Mapping[int, Reason] = {}
-        self.stranded = Stranded()
         # The decision that is carried out next, where its jobs are placed, by number, those of
         # them that have not started so far, and why some were passed over.
         self._decision = NOTHING
@@ -130,11 +126,6 @@ class ReplayEvents:
             else:
                 self._round(now, number, state)
 
-    def asked(self, now: int, held: Mapping[int, Reason]) -> None:
-        """Record a request for a decision, and the reasons of ineligible jobs."""
-        self.stranded.asked.append(now)
-        self.held = held
-
     def decided(self, decision: Decision, allocations: Mapping[int, Allocation]) -> None:
         """Record a decision, and the allocations of its starts, in turn."""
         self._decision, self._decided = decision, dict(allocations)
@@ -142,15 +133,7 @@ class ReplayEvents:
     def _submit(self, now: int, number: int, row: int, predicted: int) -> None:
         job, run_time = self._coming.pop(number)
         if self._late_starts is not None:
-            if job.job_id in self.rows:
-                raise PluginError(f"trace source: job {job.job_id} is in the system already")
-            if job.after and not self._parts.dependencies:
-                raise PluginError(
-                    f"trace source: job {job.job_id} waits for others to end, and the source does"
-                    " not say that its jobs may (its attribute 'dependencies')"
-                )
             self.rows[job.job_id] = row
-        self.stranded.clear()
         waiting = waiting_job(job, predicted, self._parts.system)
         killed = self._parts.kill_at_requested_time and run_time > job.requested_time
         self._present[number] = _Present(waiting, "killed" if killed else "completed")
@@ -160,7 +143,6 @@ class ReplayEvents:
     def _reject(self, now: int, number: int, refused_by: int, predicted: int) -> None:
         """Submit a job that is refused."""
         waiting = waiting_job(self._coming.pop(number).job, predicted, self._parts.system)
-        self.stranded.clear()
         if self._holding is not None:
             self._holding.refused(waiting, now)
         for tell in self._tell.submitted:
@@ -209,7 +191,6 @@ class ReplayEvents:
 
     def _start(self, now: int, number: int, places: Sequence[Any], state: State) -> None:
         waiting = self._present[number].waiting
-        self.stranded.clear()
         self._pass_over(waiting.job_id, now, state)
         allocation = self._decided.pop(waiting.job_id, None)
         if allocation is None:
@@ -275,7 +256,6 @@ class ReplayEvents:
 
     def _stop(self, number: int) -> RunningJob:
         """Remove and return a running job."""
-        self.stranded.clear()
         running = self._running.pop(number)
         if self._late_starts is not None:
             self._late_starts.stopped(running)
@@ -284,7 +264,6 @@ class ReplayEvents:
     def _round(self, now: int, k: int, state: State) -> None:
         self._pass_over(None, now, state)
         late, self._late = self._late, {}
-        self.stranded.late.update(late)
         remarks = remarks_of(self._decision)
         if self._late_starts is not None:
             self._remarks.append(remarks)

@@ -29,7 +29,7 @@ from hpcsched.errors import HpcschedError
 from hpcsched.prediction.corrections import Correction, OneSecond
 from hpcsched.prediction.predictor import Oracle, Predictor
 from hpcsched.prediction.predictors import RequestedTime
-from hpcsched.simulation.engine import Simulation
+from hpcsched.simulation.event_loop import simulate
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.records import Interruption, JobRecord
@@ -105,7 +105,7 @@ def replay(
         dependencies=any(traced.job.after for traced in jobs),
         outages=conditions.outages,
     )
-    Simulation(parts).run(iter(jobs))
+    simulate(parts, jobs)
     return records.records
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from hpcsched.arrow_arrays import arrow_array, computed, python_array, text_array
+from hpcsched.errors import Finding, InputError
 from hpcsched.system.system import IntArray, Request, ShapeKey, shape_key
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.job_columns import NUMBERED, TEXTS
@@ -28,8 +29,10 @@ DETAILS = pa.schema(
 """Further fields of `Job`, beside its request on nodes and its times."""
 
 
-class NeedsPythonError(Exception):
-    """Trace that compiled code cannot replay; the message names the feature that prevents it."""
+def not_replayable(why: str) -> InputError:
+    """Return the error about jobs that cannot be replayed; `why` is what they have."""
+    message = f"the jobs cannot be replayed: {why}"
+    return InputError(Finding("too-large", message, key="trace"))
 
 
 class JobColumns(NamedTuple):
@@ -214,7 +217,7 @@ def _columns(traced: Sequence[TracedJob], numbers: RequestNumbers) -> JobColumns
         )
     # NumPy raises OverflowError for Python integers beyond 64 bits; records hold any integer.
     except OverflowError:
-        raise NeedsPythonError("numbers of more than 64 bits") from None
+        raise not_replayable("numbers of more than 64 bits") from None
 
 
 def _detail(values: Sequence[Any], kind: pa.DataType) -> pa.Array:

@@ -21,7 +21,7 @@ from hpcsched.dispatching.rules.core_rules import (
 )
 from hpcsched.dispatching.rules.orders import ExpectedWaitOrder, QueueOrder, slowdown_order
 from hpcsched.prediction.predictors import LastTwo, LastTwoParams, RequestedTime
-from hpcsched.simulation.engine import Simulation
+from hpcsched.simulation.event_loop import simulate
 from hpcsched.simulation.latency import Latency
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.records import RoundRecord
@@ -260,5 +260,5 @@ def reasons_of(case: Case) -> list[list[Why]]:
     """Return the reasons of each round, heard in a simulation in Python."""
     listener, parts = Listener(), parts_of(case)
     predictor = deepcopy(parts.predictor)
-    Simulation(parts._replace(observers=(listener,), predictor=predictor)).run(iter(case.jobs))
+    simulate(parts._replace(observers=(listener,), predictor=predictor), case.jobs)
     return listener.told

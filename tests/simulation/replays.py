@@ -8,8 +8,7 @@ import numpy as np
 
 from hpcsched._core import NEVER
 from hpcsched.dispatching.problem import RunningJob, WaitingJob
-from hpcsched.simulation.engine import Simulation
-from hpcsched.simulation.event_loop import EventLoop
+from hpcsched.simulation.event_loop import EventLoop, simulate
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.records import REFUSALS, Interruption, JobRecord, RoundRecord
@@ -139,7 +138,7 @@ def event_by_event(parts: Parts, jobs: Sequence[TracedJob], *, hears: bool = Fal
     parts = _learning_anew(parts)
     told = Told([], [], [], [], [])
     hearing = [_Hearing(told.heard)] if hears else []
-    Simulation(parts._replace(observers=(recorder, lost, *hearing))).run(iter(jobs))
+    simulate(parts._replace(observers=(recorder, lost, *hearing)), jobs)
     for number, job in recorder.jobs.items():
         told.fates.append((job.state == "failed", job.requeues, job.lost_time, job.rejected_by))
         if job.allocation is None:

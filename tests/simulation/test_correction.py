@@ -7,7 +7,7 @@ from hpcsched.prediction.corrections import Correction, Doubling, OneSecond, ToR
 from hpcsched.runs.assembly import assemble
 from hpcsched.runs.runner import parts_of
 from hpcsched.scenario import load_scenario
-from hpcsched.simulation.engine import Simulation
+from hpcsched.simulation.event_loop import simulate
 from hpcsched.testing import make_jobs, make_system, sample_workloads
 from hpcsched.workload.job import Job, TracedJob
 from tests.builders import Spy, alike, easy, lists, parts, replay, traced
@@ -81,7 +81,7 @@ def seen_ends(
         seen[problem.now] = {job.job_id: job.predicted_end_time for job in problem.running}
 
     given = {"predictor": Says(predicted), "correction": correction}
-    Simulation(parts(alike(4, core=1), Spy(easy(), look), **given)).run(iter(jobs))
+    simulate(parts(alike(4, core=1), Spy(easy(), look), **given), jobs)
     return seen
 
 

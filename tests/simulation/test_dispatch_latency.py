@@ -20,7 +20,7 @@ from hpcsched.runs.runner import run
 from hpcsched.runs.tables import RunRecords
 from hpcsched.scenario import load_scenario, read_scenario, resolved_yaml
 from hpcsched.scenario.review import review
-from hpcsched.simulation.engine import Simulation
+from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.simulation.latency import Latency, LatencyAccount
 from hpcsched.simulation.observer import Observer
 from hpcsched.testing import audit_replay
@@ -265,11 +265,13 @@ def test_stopping_while_a_decision_is_awaited(job_id, waiting, running):
     """Jobs whose start is due later stay in the queue; those due in the present instant start."""
     jobs = (traced(1, 0, 1, 9), traced(2, 3, 1, 9), traced(3, 5, 1, 9), traced(4, 6, 1, 9))
     recorder, stopping = Recorder(), Stopping(job_id)
-    simulation = Simulation(
-        parts(SYSTEM, easy(), observers=(recorder, stopping), latency=seconds("5"))
+    simulation = EventLoop(
+        parts(SYSTEM, easy(), observers=(recorder, stopping), latency=seconds("5")),
+        places=False,
+        in_python=True,
     )
     stopping.simulation = simulation
-    simulation.run(iter(jobs))
+    simulation.replay(jobs)
     assert simulation.stopped
     assert (simulation.waiting, simulation.running) == (waiting, running)
     assert len(recorder.rounds) == running

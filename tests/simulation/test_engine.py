@@ -7,7 +7,7 @@ from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.rules.recorded import Reject
 from hpcsched.errors import DecisionError, HpcschedError, PluginError
 from hpcsched.prediction.predictors import RequestedTime
-from hpcsched.simulation.engine import AHEAD, Simulation
+from hpcsched.simulation.event_loop import AHEAD, EventLoop, simulate
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import JobRecord
 from hpcsched.system.outages import Outage, Outages
@@ -89,9 +89,9 @@ def test_waiting_and_running_after_an_error():
         yield from (traced(1, 0, 1, 10), traced(2, 1, 2, 10), traced(3, 2, 2, 10))
         raise KeyboardInterrupt
 
-    simulation = Simulation(parts(SYSTEM, easy()))
+    simulation = EventLoop(parts(SYSTEM, easy()), places=False, in_python=True)
     with pytest.raises(KeyboardInterrupt):
-        simulation.run(interrupted())
+        simulation.replay(interrupted())
     assert (simulation.waiting, simulation.running) == (2, 1)
 
 
@@ -238,10 +238,12 @@ def test_jobs_leave_memory_when_they_are_done(dispatcher, uniform_request):
             most = max(most, CountedJob.alive - simulation.waiting - simulation.running)
             yield TracedJob(CountedJob(plain), 1 + number * 7 % 4)
 
-    simulation = Simulation(
-        parts(SYSTEM, dispatcher, predictor=RequestedTime(), uniform_request=uniform_request)
+    simulation = EventLoop(
+        parts(SYSTEM, dispatcher, predictor=RequestedTime(), uniform_request=uniform_request),
+        places=False,
+        in_python=True,
     )
-    simulation.run(stream())
+    simulation.replay(stream())
     assert most <= AHEAD + 3
     assert CountedJob.alive == 0
 
@@ -295,4 +297,4 @@ BROKEN_TRACES = {
 def test_a_trace_that_breaks_its_word_is_an_error(jobs):
     """A source that lets time run backwards, or uses a number twice, loses no job in silence."""
     with pytest.raises(HpcschedError, match=f"job {jobs[-1].job.job_id}"):
-        Simulation(parts(SYSTEM, easy())).run(iter(jobs))
+        simulate(parts(SYSTEM, easy()), jobs)

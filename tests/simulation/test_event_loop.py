@@ -7,12 +7,12 @@ import pytest
 from hpcsched.dispatching.decision import NOTHING, Decision
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.problem import DispatchingProblem
-from hpcsched.errors import DecisionError
+from hpcsched.errors import DecisionError, PluginError
 from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.simulation.records import REFUSALS
 from hpcsched.simulation.replay_output import Written
 from hpcsched.workload.job import TracedJob
-from hpcsched.workload.job_batches import JobColumns, NeedsPythonError, RequestNumbers, columns_of
+from hpcsched.workload.job_batches import JobColumns, RequestNumbers, columns_of
 from tests.builders import alike, easy, lists, parts, traced
 
 JOBS = [traced(1, 0, 2, 10), traced(2, 1, 2, 5), traced(3, 2, 1, 8), traced(4, 20, 1, 3)]
@@ -79,10 +79,10 @@ def _stopping(loop: EventLoop):
 
 
 def test_what_columns_cannot_hold() -> None:
-    """Times out of order are for the loop that names the fault."""
+    """Times out of order are a fault of the trace source."""
     loop = EventLoop(parts(alike(2, core=1), easy()))
     late, early = batches(3, 1)[1], batches(3, 1)[0]
-    with pytest.raises(NeedsPythonError):
+    with pytest.raises(PluginError, match="before a job"):
         list(loop.run([late, early]))
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from hpcsched.dispatching.rules.core_rules import easy_rule
 from hpcsched.dispatching.rules.orders import KeyOrder
-from hpcsched.errors import PluginError
+from hpcsched.errors import InputError, PluginError
 from hpcsched.prediction.predictors import RequestedTime
 from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.simulation.parts import Parts
@@ -18,7 +18,7 @@ from hpcsched.system.outages import Outage, Outages
 from hpcsched.system.shared_resources import Change, Draw, SharedResource
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job import Job, TracedJob
-from hpcsched.workload.job_batches import JobColumns, NeedsPythonError, RequestNumbers, columns_of
+from hpcsched.workload.job_batches import JobColumns, RequestNumbers, columns_of
 from tests.builders import ALLOCATORS, ORDERS, alike, easy, lists, parts, traced
 from tests.dispatching.plans import waiting
 from tests.simulation.replays import by_the_core, event_by_event
@@ -154,7 +154,7 @@ def test_amounts_of_jobs_that_wait_and_run_count() -> None:
     whole = 1 << 60
     jobs = [traced(k, k, 1, 100, (whole,)) for k in range(3)]
     replay = EventLoop(parts(alike(1, core=whole), easy("best-fit")))
-    with pytest.raises(NeedsPythonError, match="61 bits"):
+    with pytest.raises(InputError, match="61 bits"):
         list(replay.run(columns_of(jobs, RequestNumbers(), 2)))
     assert (replay.running, replay.waiting) == (1, 1)
 

@@ -2,7 +2,7 @@
 
 from hpcsched.prediction.corrections import OneSecond
 from hpcsched.prediction.predictors import RequestedTime
-from hpcsched.simulation.engine import Simulation
+from hpcsched.simulation.event_loop import simulate
 from hpcsched.simulation.parts import Parts
 from tests.builders import NoObjective, Recorder, alike, easy, traced
 
@@ -16,5 +16,5 @@ def test_the_simplest_simulation() -> None:
     assert not (parts.outages.all or parts.partitions or parts.dependencies or parts.instants)
     assert parts.latency is None
     assert isinstance(parts.correction, OneSecond)
-    Simulation(parts).run(iter([traced(1, 0, 1, 5), traced(2, 0, 1, 5)]))
+    simulate(parts, iter([traced(1, 0, 1, 5), traced(2, 0, 1, 5)]))
     assert recorder.start_times == {1: 0, 2: 5}

@@ -14,8 +14,7 @@ from hpcsched.dispatching.rules.multifactor_params import MultifactorParams, Wei
 from hpcsched.dispatching.rules.orders import ArrivalOrder
 from hpcsched.errors import PluginError
 from hpcsched.prediction.predictors import RequestedTime
-from hpcsched.simulation.engine import Simulation
-from hpcsched.simulation.event_loop import EventLoop
+from hpcsched.simulation.event_loop import EventLoop, simulate
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.parts import Parts
 from hpcsched.system.system import System
@@ -117,7 +116,7 @@ def test_an_observer_that_tells_something() -> None:
     )
     loop = EventLoop(simulated)
     list(loop.run(columns_of(jobs, RequestNumbers())))
-    Simulation(other).run(iter(jobs))
+    simulate(other, jobs)
     assert [counting.asked for counting in in_both] == [[(0, 0), (1, 2), (5, 2)]] * 2
 
 

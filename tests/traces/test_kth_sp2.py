@@ -12,7 +12,7 @@ from hpcsched.dispatching.cp.model_solving import Answer
 from hpcsched.dispatching.objectives import BoundedSlowdown
 from hpcsched.dispatching.rules.orders import slowdown_order
 from hpcsched.prediction.predictors import RequestedTime
-from hpcsched.simulation.engine import Simulation
+from hpcsched.simulation.event_loop import simulate
 from hpcsched.simulation.observer import Observer
 from hpcsched.workload.readers.swf import SwfParams, SwfSource
 from tests.builders import ORDERS, alike, easy, lists, parts, replay
@@ -69,9 +69,10 @@ def replay_log(dispatcher):
     """Replay the log and return the figures."""
     source = SwfSource(SwfParams(path=str(trace(KTH_SP2))), SYSTEM)
     figures = Figures()
-    Simulation(
-        parts(SYSTEM, dispatcher, observers=[figures], uniform_request=source.uniform_request)
-    ).run(source.jobs())
+    simulate(
+        parts(SYSTEM, dispatcher, observers=[figures], uniform_request=source.uniform_request),
+        source.jobs(),
+    )
     return figures
 
 

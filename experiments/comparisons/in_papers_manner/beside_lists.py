@@ -18,7 +18,7 @@ from hpcsched.runs.assembly import assemble
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.runner import parts_of
 from hpcsched.scenario import load_scenario
-from hpcsched.simulation.engine import Simulation
+from hpcsched.simulation.event_loop import simulate
 from hpcsched.studies.problems.comparison import SAME_OBJECTIVE
 from hpcsched.system.space import NodeAllocation
 
@@ -127,7 +127,7 @@ def beside_lists(run: RunDirectory) -> BesideLists:
     retracing = _Retracing(run, planning)
     # Starts are recorded by node, so no slots are counted.
     parts = parts_of(assembly, ())._replace(dispatcher=retracing, uniform_request=None)
-    Simulation(parts).run(assembly.source.jobs())
+    simulate(parts, assembly.source.jobs())
     return BesideLists(**retracing.counts)
 
 

@@ -26,7 +26,6 @@ from hpcsched.system.system import IntArray, Request, System
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.job_batches import (
     JobColumns,
-    NeedsPythonError,
     RequestNumbers,
     columns_of,
     joined_columns,
@@ -148,11 +147,7 @@ def future_starts(
     wanted
         Places of jobs among all submitted, ascending, `[W]`.
     """
-    try:
-        starts = branch.start_times(run_times, later, wanted, ended)
-    except NeedsPythonError as why:
-        message = f"a sampled future cannot be replayed: {why}"
-        raise InputError(Finding("not-replayed", message)) from None
+    starts = branch.start_times(run_times, later, wanted, ended)
     if (starts < 0).any():
         message = (
             f"the dispatcher {branch.dispatcher_name} cannot be forecast: there is a future in"

@@ -13,7 +13,7 @@ from hpcsched.runs.assembly import assemble
 from hpcsched.runs.monitor import share_done
 from hpcsched.runs.runner import parts_of
 from hpcsched.scenario import Scenario
-from hpcsched.simulation.engine import Simulation
+from hpcsched.simulation.event_loop import simulate
 from hpcsched.studies.problems.problem_files import (
     InstancesWriter,
     Selection,
@@ -92,7 +92,7 @@ def record(
     with write_instances(out, header, force=force) as writer, Bar(scenario.name) as bar:
         recording = RecordingDispatcher(parts.dispatcher, selection, writer)
         with suppress(_EnoughError):
-            Simulation(parts._replace(dispatcher=recording)).run(_watched(assembly.source, bar))
+            simulate(parts._replace(dispatcher=recording), _watched(assembly.source, bar))
     return Recorded(out, recording.rounds, recording.matching, writer.written, out.stat().st_size)
 
 

@@ -16,7 +16,7 @@ from hpcsched.dispatching.rules.multifactor_params import MultifactorParams
 from hpcsched.runs.assembly import assemble
 from hpcsched.runs.runner import parts_of
 from hpcsched.scenario import load_scenario
-from hpcsched.simulation.engine import Simulation
+from hpcsched.simulation.event_loop import simulate
 from hpcsched.system.space import NodeAllocation
 from hpcsched.system.system import Request
 from hpcsched.workload.job import Job
@@ -381,7 +381,7 @@ def test_an_assembly_knows_who_follows() -> None:
     (order,) = assembly.followers
     assert isinstance(order, MultifactorOrder)
     heard = Heard(order)
-    Simulation(parts_of(assembly, [])._replace(followers=[heard])).run(assembly.source.jobs())
+    simulate(parts_of(assembly, [])._replace(followers=[heard]), assembly.source.jobs())
     assert heard.started == heard.ended == 40
     fcfs = assemble(load_scenario(path, ["dispatcher.order=fcfs"])).build_all()
     assert fcfs.followers == []

@@ -3,7 +3,7 @@
 from hpcsched.dispatching.decision import Reason
 from hpcsched.dispatching.rules.core_rules import slurm_backfill_rule
 from hpcsched.dispatching.rules.rule_params import SlurmBackfillParams
-from hpcsched.simulation.engine import Simulation
+from hpcsched.simulation.event_loop import simulate
 from tests.builders import ALLOCATORS, ORDERS, Recorder, alike, parts, traced
 
 SYSTEM = alike(3, core=1)
@@ -27,7 +27,7 @@ def replayed(**params: int) -> Reasons:
     dispatcher = slurm_backfill_rule(ORDERS["fcfs"], ALLOCATORS["first-fit"], told)
     jobs = [traced(1, 0, 2, 10), traced(2, 1, 3, 2), traced(3, 2, 1, 4)]
     listener = Reasons()
-    Simulation(parts(SYSTEM, dispatcher, observers=(listener,))).run(iter(jobs))
+    simulate(parts(SYSTEM, dispatcher, observers=(listener,)), jobs)
     return listener
 
 

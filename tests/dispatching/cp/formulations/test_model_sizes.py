@@ -22,7 +22,7 @@ from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.runs.assembly import assemble
 from hpcsched.runs.runner import parts_of
 from hpcsched.scenario import load_scenario
-from hpcsched.simulation.engine import Simulation
+from hpcsched.simulation.event_loop import simulate
 from tests.docs.pages import DOCS, ROOT, tables
 
 
@@ -107,7 +107,7 @@ def sizes(*settings: str) -> Sizes:
     scenario = load_scenario(ROOT / "scenarios" / "eurora-day-easy.yaml", list(settings))
     assembly = assemble(scenario)
     noting = Sizes(assembly.dispatcher)
-    Simulation(parts_of(assembly, [])._replace(dispatcher=noting)).run(assembly.source.jobs())
+    simulate(parts_of(assembly, [])._replace(dispatcher=noting), assembly.source.jobs())
     return noting
 
 

@@ -41,7 +41,6 @@ from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.job_batches import (
     NO_JOBS,
     JobColumns,
-    NeedsPythonError,
     RequestNumbers,
     columns_of,
     joined_columns,
@@ -165,12 +164,8 @@ def forecast_problem(
     if not problem.queue:
         nothing = np.empty(0, dtype=np.int64)
         return StartForecast(problem.now, nothing, np.empty((samples, 0), dtype=np.int64))
-    try:
-        branch = _branch(problem, _parts(problem, assembly), history)
-        return _sampled(problem, branch, history, samples, seed=seed, ended=ended)
-    except NeedsPythonError as why:
-        message = f"the cluster's jobs cannot be replayed: {why}"
-        raise InputError(Finding("not-replayed", message)) from None
+    branch = _branch(problem, _parts(problem, assembly), history)
+    return _sampled(problem, branch, history, samples, seed=seed, ended=ended)
 
 
 def _parts(problem: DispatchingProblem, assembly: Assembly) -> Parts:
