@@ -56,7 +56,7 @@ class ColumnChecks:
             return
         submit, think_time = columns.submit_time, numpy_array(columns.details.column("think_time"))
         times = submit, columns.run_time, columns.requested_time, think_time
-        if any(column.min() < 0 or column.max() > LONGEST for column in times):
+        if any(c.min(initial=0) < 0 or c.max(initial=0) > LONGEST for c in times):
             raise not_replayable("times that are below 0 or too large")
         before = np.concatenate(([self._last_submit], submit[:-1]))
         wrong = np.flatnonzero(submit < before)

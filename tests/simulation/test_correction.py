@@ -8,7 +8,7 @@ from hpcsched.runs.assembly import assemble
 from hpcsched.runs.runner import parts_of
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.event_loop import simulate
-from hpcsched.testing import make_jobs, make_system, sample_workloads
+from hpcsched.testing import sample_workloads
 from hpcsched.workload.job import Job, TracedJob
 from tests.builders import Spy, alike, easy, lists, parts, replay, traced
 
@@ -129,25 +129,6 @@ def test_never_asked_where_nothing_runs_out() -> None:
     diary = Diary()
     seen_ends(diary, [traced(1, 0, 1, 50), traced(2, 10, 1, 5), traced(3, 40, 1, 5)], {})
     assert diary.notes == []
-
-
-def test_a_number_may_be_used_again() -> None:
-    """When a corrected job has ended, a later one of its number starts afresh."""
-    jobs = make_jobs(
-        make_system(4),
-        """
-        job_id  submit_time  run_time  requested_time
-        1       0            30        200
-        2       25           5         5
-        1       40           30        200
-        3       45           5         5
-        4       55           5         5
-        """,
-    )
-    seen = seen_ends(ToRequestedTime(), jobs, {1: 10})
-    assert {at: ends.get(1) for at, ends in seen.items()} == {
-        0: None, 25: 200, 40: None, 45: 50, 55: 240
-    }  # fmt: skip
 
 
 @pytest.mark.parametrize("correction", CORRECTIONS, ids=["one-second", "doubling", "requested"])

@@ -296,5 +296,5 @@ BROKEN_TRACES = {
 @pytest.mark.parametrize("jobs", BROKEN_TRACES.values(), ids=BROKEN_TRACES)
 def test_a_trace_that_breaks_its_word_is_an_error(jobs):
     """A source that lets time run backwards, or uses a number twice, loses no job in silence."""
-    with pytest.raises(HpcschedError, match=f"job {jobs[-1].job.job_id}"):
+    with pytest.raises(HpcschedError, match="trace source: "):
         simulate(parts(SYSTEM, easy()), jobs)
