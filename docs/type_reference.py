@@ -22,7 +22,7 @@ MODULES = MappingProxyType(
         "params": "hpcsched.dispatching.cp.cp_params",
         "limits": "hpcsched.dispatching.cp.solver_limits",
         "outcome": "hpcsched.dispatching.cp.backends.backend",
-        "restarting": "hpcsched.dispatching.cp.backends.restarting",
+        "any_solver": "hpcsched.dispatching.cp.backends.any_solver",
         "tables": "hpcsched.metrics.metric",
         "cluster": "hpcsched.system.cluster",
         "executor": "hpcsched.studies.executors.executor",
@@ -44,7 +44,7 @@ TYPES = MappingProxyType(
         "types-models": (
             *("data:ModelData", "Formulation", "ModelParts", "formulation:BuiltModel"),
             *("dispatchers:cp_dispatcher", "limits:Budget", "limits:StoppingRule"),
-            *("outcome:Outcome", "restarting:RestartedSession", "restarting:ClockedRun"),
+            *("outcome:Outcome", "any_solver:RestartedSession"),
         ),
         "types-records": (
             "JobRecord",

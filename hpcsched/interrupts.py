@@ -1,11 +1,9 @@
 """Signals that interrupt a command: those of Ctrl-C, a time limit and a closed connection."""
 
-import os
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from os import _exit  # the one of `os` raises an exception while plugins run
 
 _INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -41,48 +39,6 @@ def raised_as_interrupts() -> Iterator[None]:
     finally:
         for number in taken:
             signal.signal(number, signal.SIG_DFL)
-
-
-@contextmanager
-def killed_where_stuck(seconds: float) -> Iterator[None]:
-    """End this process, with exit code 130, if a signal finds it in code that does not return.
-
-    Python handles signals between two of its own instructions: a solver's library keeps them
-    waiting. Does nothing outside the main thread, and where that library keeps other threads from
-    running as well.
-
-    Parameters
-    ----------
-    seconds
-        Real seconds that the code may go on after the signal.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    reader, writer = os.pipe()
-    os.set_blocking(writer, False)
-    over = threading.Event()
-
-    def watch() -> None:
-        while number := os.read(reader, 1):
-            if number[0] in _INTERRUPTS and not over.wait(seconds):
-                message = (
-                    "interrupted in a solver that does not return, so that no results are kept"
-                )
-                os.write(2, f"{message}\n".encode())
-                _exit(130)
-
-    watcher = threading.Thread(target=watch, daemon=True)
-    watcher.start()
-    before = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
-    try:
-        yield
-    finally:
-        over.set()
-        signal.set_wakeup_fd(before)
-        os.close(writer)
-        watcher.join()
-        os.close(reader)
 
 
 @contextmanager

@@ -364,7 +364,7 @@ def planned_offline(assembly: Assembly, parts: Parts) -> tuple[OfflinePlan, Part
     simulate(parts._replace(observers=[starts], givers={}), assembly.source.jobs())
     plan = dispatcher.plan_offline(problem._replace(online=starts.of))
     follower = ReplaysPlan(plan, dispatcher.allocator)
-    return plan, parts._replace(dispatcher=follower, instants=plan.extra_rounds)
+    return plan, parts._replace(dispatcher=follower)
 
 
 def _in_python(assembly: Assembly, parts: Parts) -> list[str]:

@@ -109,7 +109,7 @@ class EventLoop:
             slot_map = SlotMap(slots_per_node(system, parts.uniform_request))
         self._holding: ReplayEligibility | None = None
         limits = any(partition.limits_users for partition in parts.partitions)
-        if parts.dependencies or limits or parts.recorded is not None or parts.instants:
+        if parts.dependencies or limits or parts.recorded is not None:
             self._holding = ReplayEligibility(parts)
         self._events = ReplayEvents(parts, self._holding, in_python=in_python)
         self._follows = bool(self._holding or in_python or self._events.heard)

@@ -37,8 +37,6 @@ class Parts(NamedTuple):
         Observers, by name, that pass data to dispatchers before each round.
     recorded
         Starts of a log that the dispatcher follows: a job is ineligible until it is due.
-    instants
-        Ascending seconds at which a round is held if jobs wait.
     """
 
     system: System
@@ -58,4 +56,3 @@ class Parts(NamedTuple):
     givers: Mapping[str, DataProvider] = MappingProxyType({})
     predictor_name: str | None = None
     recorded: RecordedStarts | None = None
-    instants: Sequence[int] = ()

@@ -44,12 +44,9 @@ class ReplayEligibility:
         self._beside_outages = bool(parts.outages.all)
         self._queues: dict[_Together, dict[int, _Queued]] = {}
         self._changed: set[_Together] = set()
-        # When jobs are released that nothing else would release, and which; or when a round is
-        # wanted whatever happens.
+        # When jobs are released that nothing else would release, and which.
         self._turns = count()
-        self._releases: list[tuple[int, int, _Together | None]] = [
-            (instant, next(self._turns), None) for instant in parts.instants
-        ]
+        self._releases: list[tuple[int, int, _Together]] = []
         # Who was held back when it was looked at last, because of others and because of a limit.
         self._waiting: set[int] = set()
         self._limited: set[int] = set()
@@ -209,9 +206,7 @@ class ReplayEligibility:
     def _to_look_at(self, now: int) -> Iterable[_Together]:
         """Return the groups of jobs that may have changed eligibility since the last look."""
         while self._releases and self._releases[0][0] <= now:
-            together = heappop(self._releases)[-1]
-            if together is not None:
-                self._changed.add(together)
+            self._changed.add(heappop(self._releases)[-1])
         if self._beside_outages:
             return tuple(self._queues)
         return [together for together in self._changed if together in self._queues]

@@ -35,8 +35,6 @@ print(json.dumps(told))
 
 SOLVERS = {
     "choco": ("pychoco", "pychoco"),
-    "cpo": ("docplex", "docplex"),
-    "pumpkin": ("pumpkin_solver", "pumpkin-solver"),
 }
 """Modules and packages of solvers, by the extras that bring them."""
 SYSTEM = "name: small\nsystem: {groups: [{name: node, count: 4, resources: {core: 1}}]}\n"

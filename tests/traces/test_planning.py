@@ -18,7 +18,7 @@ NAMES = [
     for installed in build_registry(external=False).of_kind("dispatcher")
     if issubclass(installed.plugin.params, CpParams)
 ]
-VARIANTS = ["{name: pcp21, shared_positions: true}", "{name: joint-now, node_classes: false}"]
+VARIANTS = ["{name: pcp21, shared_positions: true}"]
 ANSWERED = ("optimal", "feasible")
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from hpcsched.context import Context
 from hpcsched.dispatching.cp import cp_params
 from hpcsched.dispatching.cp.backends.backend import Backend, DataBackend
-from hpcsched.dispatching.cp.cp_improver import CpImprover, Method
+from hpcsched.dispatching.cp.cp_improver import CpImprover, Method, SolverClient
 from hpcsched.dispatching.cp.formulation import Formulation
 from hpcsched.dispatching.cp.formulations.hcp19 import hcp19
 from hpcsched.dispatching.cp.formulations.joint_now import joint_now
@@ -19,8 +19,7 @@ from hpcsched.dispatching.cp.formulations.pcp4 import pcp4
 from hpcsched.dispatching.cp.formulations.pcp19 import pcp19
 from hpcsched.dispatching.cp.formulations.pcp20 import pcp20
 from hpcsched.dispatching.cp.formulations.pcp21 import pcp21
-from hpcsched.dispatching.cp.solver_client import SolverClient
-from hpcsched.dispatching.cp.solver_limits import Budget, Limits, StoppingRule
+from hpcsched.dispatching.cp.solver_limits import Budget, StoppingRule
 from hpcsched.dispatching.cp.solver_process import InProcess, SolverProcess
 from hpcsched.dispatching.planned_cost import (
     Plannable,
@@ -41,7 +40,6 @@ from hpcsched.dispatching.planning.selection import LARGEST, SelectionOptions
 from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.dispatching.rules.orders import ExpectedWaitOrder, QueueOrder
 from hpcsched.dispatching.search.order_search import Effort, OrderSearch, random_state
-from hpcsched.errors import Finding, InputError
 from hpcsched.parameters import NONE
 from hpcsched.registration import builtin
 
@@ -82,10 +80,9 @@ SEARCH_BIAS = 2.0
 def make_hcp19(params: cp_params.Hcp19Params, context: Context) -> PlanningDispatcher:
     """Return HCP'19, or a version before it."""
     first = params.queue_length if params.version == 0 else None
-    formulation = hcp19(first, as_code=params.search == "code")
     # In the papers HCP counts all nodes, also those that a smaller model would leave out.
     cost_of = ExpectedWaits.hcp_cost
-    return _make_version(formulation, params, context, params.decode, cost_of, aggregated=True)
+    return _make_version(hcp19(first), params, context, params.decode, cost_of, aggregated=True)
 
 
 @builtin(
@@ -98,8 +95,7 @@ def make_pcp19(params: cp_params.VersionParams, context: Context) -> PlanningDis
     """Return PCP'19, or a version before it."""
     # Up to version 1 the solver's nodes may be those of overdue jobs, so the allocator places anew.
     method: Method = "list" if params.version >= 2 else "prb"
-    formulation = pcp19(as_code=params.search == "code")
-    return _make_version(formulation, params, context, method, ExpectedWaits.pcp_cost)
+    return _make_version(pcp19(), params, context, method, ExpectedWaits.pcp_cost)
 
 
 @builtin(
@@ -116,12 +112,12 @@ def make_pcp4(params: cp_params.PaperParams, context: Context) -> PlanningDispat
 @builtin(
     "dispatcher",
     "pcp20",
-    cp_params.PositionParams,
+    cp_params.PaperParams,
     summary="CP: units as boxes on an array of each resource type (PCP'20)",
 )
-def make_pcp20(params: cp_params.PositionParams, context: Context) -> PlanningDispatcher:
+def make_pcp20(params: cp_params.PaperParams, context: Context) -> PlanningDispatcher:
     """Return PCP'20."""
-    return cp_dispatcher(pcp20(as_code=params.search == "code"), params, context)
+    return cp_dispatcher(pcp20(), params, context)
 
 
 @builtin(
@@ -132,11 +128,8 @@ def make_pcp20(params: cp_params.PositionParams, context: Context) -> PlanningDi
 )
 def make_pcp21(params: cp_params.Pcp21Params, context: Context) -> PlanningDispatcher:
     """Return PCP'21, or PCP'21s."""
-    code = params.search == "code"
-    formulation = pcp21(
-        symmetric=params.symmetric, shared_positions=params.shared_positions, as_code=code
-    )
-    return _make_once(formulation, params, context, "list", whole=code)
+    formulation = pcp21(symmetric=params.symmetric, shared_positions=params.shared_positions)
+    return cp_dispatcher(formulation, params, context)
 
 
 @builtin(
@@ -153,12 +146,12 @@ def make_node_time(params: cp_params.PlanAllParams, context: Context) -> Plannin
 @builtin(
     "dispatcher",
     "joint-now",
-    cp_params.JointNowParams,
+    cp_params.PlanAllParams,
     summary="CP: nodes for jobs that start now, start times for all others",
 )
-def make_joint_now(params: cp_params.JointNowParams, context: Context) -> PlanningDispatcher:
+def make_joint_now(params: cp_params.PlanAllParams, context: Context) -> PlanningDispatcher:
     """Return `joint-now`."""
-    return cp_dispatcher(joint_now(classes=params.node_classes), params, context)
+    return cp_dispatcher(joint_now(), params, context)
 
 
 @builtin(
@@ -169,10 +162,7 @@ def make_joint_now(params: cp_params.JointNowParams, context: Context) -> Planni
 )
 def make_cp(params: cp_params.CpPlanParams, context: Context) -> PlanningDispatcher:
     """Return `cp`; raises InputError for an objective that cannot be planned for."""
-    search = None
-    if params.search:
-        search = OrderSearch(Effort(params.search, SEARCH_BIAS), random_state(context.seed))
-    return _make_any_objective("best", params, context, search)
+    return _make_any_objective("best", params, context, params.search)
 
 
 @builtin(
@@ -183,22 +173,21 @@ def make_cp(params: cp_params.CpPlanParams, context: Context) -> PlanningDispatc
 )
 def make_best_of(params: cp_params.BestOfParams, context: Context) -> PlanningDispatcher:
     """Return `best-of`; raises InputError for an objective that cannot be planned for."""
-    return _make_any_objective("each", params, context)
+    return replace(_make_any_objective("each", params, context), weighted=False)
 
 
 def _make_any_objective(
-    method: Method,
-    params: cp_params.ImproveParams,
-    context: Context,
-    search: OrderSearch | None = None,
+    method: Method, params: cp_params.ImproveParams, context: Context, effort: int = 0
 ) -> PlanningDispatcher:
     """Return a dispatcher of aggregated resources for any objective that plans can be made for."""
     objective = search_objective(context.objective, params.dinkelbach_parameter)
-    asks = params.solver != NONE
-    improver = _improver(hcp19(), params, context, method, search) if asks else None
-    options = {"curves": False, "few": LITTLE, "aggregated": asks}
-    made = _assemble(objective, None, improver, params, context, **options)
-    return replace(made, weighted=method == "best" and made.weighted)
+    search = (
+        OrderSearch(Effort(effort, SEARCH_BIAS), random_state(context.seed)) if effort else None
+    )
+    options = {"curves": False, "few": LITTLE, "aggregated": params.solver != NONE}
+    return _assemble(
+        hcp19(), params, context, method, objective=objective, search=search, **options
+    )
 
 
 def cp_dispatcher(
@@ -212,43 +201,30 @@ def cp_dispatcher(
     Parameters
     ----------
     params
-        Parameters that all dispatchers of constraint programming share: solver, budget, list plans
-        to start from, and selection of the jobs to plan.
+        Solver, budget, list plans to start from, and selection of the jobs to plan. `orders` and
+        `fill` have no effect with a strict formulation, whose constraints no list plan keeps.
 
     Raises
     ------
     InputError
-        If plans have no cost in the objective, if the solver does not know a constraint of the
-        formulation, or if `orders` or `fill` is set although list plans know none of them.
+        If plans have no cost in the objective, or if the solver does not know a constraint of the
+        formulation.
     PluginError
         If the solver is not installed.
     """
+    objective = _model_cost(context)
     if not formulation.strict:
-        return _make_once(formulation, params, context, "list")
-    if set_in_vain := params.model_fields_set & {"orders", "fill"}:
-        message = f"{formulation.name} has constraints that no list plan keeps; expected no {{}}"
-        raise InputError(
-            Finding("no-list-plans", message.format(key), key=f"dispatcher.{key}")
-            for key in sorted(set_in_vain)
-        )
+        return _assemble(formulation, params, context, "list", objective=objective)
     # Only plans of the model keep to its constraints: no list plans, no filling, a long horizon.
-    made = _make_once(formulation, params, context, "prb", worst_case=True)
+    made = _assemble(formulation, params, context, "prb", objective=objective, worst_case=True)
     return replace(made, orders=(), weighted=False, fill=False, strict=True)
 
 
-def _make_once(
-    formulation: Formulation,
-    params: cp_params.CpParams,
-    context: Context,
-    method: Method,
-    **options: bool,
-) -> PlanningDispatcher:
-    """Return a dispatcher that asks once; raises InputError where the objective has no cost."""
+def _model_cost(context: Context) -> SearchObjective:
+    """Return the scenario's objective in a model; raises InputError if plans have no cost in it."""
     if not isinstance(context.objective, Plannable):
         raise no_cost(context.objective)
-    objective = ModelCost(partial(planned_cost_of, context.objective))
-    improver = _improver(formulation, params, context, method)
-    return _assemble(objective, None, improver, params, context, **options)
+    return ModelCost(partial(planned_cost_of, context.objective))
 
 
 def _make_version(
@@ -257,81 +233,61 @@ def _make_version(
     context: Context,
     method: Method,
     cost_of: Callable[[ExpectedWaits, Sequence[WaitingJob], int], PlannedCost],
-    **options: bool,
+    **options: Any,
 ) -> PlanningDispatcher:
     """Return the version of a dispatcher (thesis, sections 2.3, 5.1 and 5.2)."""
-    expected = params.expected_wait
+    # The original models the whole queue; later versions a part of it.
+    if params.version == 0:
+        options |= {"jobs": "all", "length": 1 << 30}
     # Up to version 1 nothing is planned before the solver is called, and jobs that outlive their
     # prediction hold nothing (thesis, table 5.1).
     options["overdue"] = params.version >= 2
-    if expected is None:
-        made = _make_once(formulation, params, context, method, **options)
+    if params.expected_wait is None:
+        options["objective"] = _model_cost(context)
     else:
-        waits = ExpectedWaits(expected.other, expected.waits, expected.by)
-        improver = _improver(formulation, params, context, method)
-        objective = ModelCost(partial(cost_of, waits))
-        made = _assemble(objective, waits, improver, params, context, **options)
-    # The original models the whole queue; later versions a part of it.
-    if params.version == 0:
-        made = replace(made, options=made.options._replace(jobs="all", length=1 << 30))
+        waits = ExpectedWaits.build(params.expected_wait, context)
+        options |= {"objective": ModelCost(partial(cost_of, waits)), "priority": waits}
+    made = _assemble(formulation, params, context, method, **options)
     return made if params.version >= 2 else replace(made, orders=(), weighted=False)
 
 
 def _assemble(
-    objective: SearchObjective,
-    priority: QueueOrder | None,
-    improver: CpImprover | None,
+    formulation: Formulation,
     params: cp_params.CpParams,
     context: Context,
+    method: Method,
+    *,
+    objective: SearchObjective,
+    priority: QueueOrder | None = None,
+    search: OrderSearch | None = None,
     **options: Any,
 ) -> PlanningDispatcher:
-    """Return a dispatcher; the queue order is that of the parameters where none is given."""
+    """Return a dispatcher; None as `priority`: the queue order of the parameters."""
+    improver, largest = None, LARGEST
+    if params.solver != NONE:
+        backend: Backend | DataBackend = context.make("solver", params.solver)
+        backend.check_installed()
+        if isinstance(backend, DataBackend):
+            backend.check_formulation(formulation)
+        # Without a guard nothing needs a process of its own, and calls are cheaper in this one.
+        solver = InProcess() if params.guard is None else SolverProcess()
+        client = SolverClient(formulation, backend, solver, params.guard)
+        times, budget = params.time_limits, Budget(params.budget or cp_params.BUDGET)
+        limits = budget if times is None else StoppingRule(**times.model_dump())
+        improver = CpImprover(client, params.largest_model, limits, method, search)
+        largest = backend.largest_objective
+    selection = SelectionOptions(
+        params.jobs, params.queue_length, params.spare_nodes, largest=largest
+    )
     if isinstance(params, cp_params.PaperParams):
-        options.setdefault("worst_case", params.horizon == "worst_case")
-    largest = LARGEST if improver is None else improver.client.backend.largest_objective
+        selection = selection._replace(worst_case=params.horizon == "worst_case")
     return PlanningDispatcher(
         objective,
         priority or context.make("queue_order", params.priority),
         improver,
         context.make("allocator", params.allocator),
-        SelectionOptions(
-            params.jobs, params.queue_length, params.spare_nodes, largest=largest, **options
-        ),
+        selection._replace(**options),
         tuple(context.make("queue_order", order) for order in params.orders),
         weighted=bool(params.orders),
         fill=params.fill,
     )
-
-
-def _improver(
-    formulation: Formulation,
-    params: cp_params.CpParams,
-    context: Context,
-    method: Method,
-    search: OrderSearch | None = None,
-) -> CpImprover:
-    """Return the improver.
-
-    Raises PluginError where its solver is not installed, and InputError where it is to choose among
-    equally good plans and cannot, or does not know a constraint of the formulation.
-    """
-    backend: Backend | DataBackend = context.make("solver", params.solver)
-    backend.check_installed()
-    by_priority = params.equal_plans == "by_priority"
-    if isinstance(backend, DataBackend):
-        # Lexicographic minimisation adds constraints to a model, which a data backend never builds.
-        if by_priority:
-            message = (
-                "equal_plans: by_priority takes a solver that is given CPMpy's models, as ortools"
-                f" is; found {type(backend).__name__}"
-            )
-            raise InputError(Finding("equal-plans", message, key="dispatcher.equal_plans"))
-        backend.check_formulation(formulation)
-    # Without a guard nothing needs a process of its own, and calls are cheaper in this one.
-    solver = SolverProcess() if params.guard is not None else InProcess()
-    client = SolverClient(formulation, backend, solver, params.guard, by_priority)
-    times = params.time_limits
-    limits: Limits = Budget(params.budget or cp_params.BUDGET)
-    if times is not None:
-        limits = StoppingRule(times.first, times.most, times.extensions, times.added)
-    return CpImprover(client, params.largest_model, limits, method, search)

@@ -1,27 +1,25 @@
 """The improver that calls a solver, about all that is planned or the first of it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from hpcsched.dispatching.cp.solver_client import (
-    SolverClient,
-    SolveResult,
-    in_planned_order,
-    overflow_result,
-    together,
-)
+from hpcsched.dispatching.cp.backends.backend import Backend, DataBackend, total
+from hpcsched.dispatching.cp.formulation import Formulation
+from hpcsched.dispatching.cp.model_solving import Answer, Task, largest_number
 from hpcsched.dispatching.cp.solver_limits import Limits, share
-from hpcsched.dispatching.decision import SolverCall
+from hpcsched.dispatching.cp.solver_process import Solver
+from hpcsched.dispatching.decision import SOLVED, SolverCall
 from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.model_building import select
-from hpcsched.dispatching.planning.model_data import ModelData, Plan
+from hpcsched.dispatching.planning.model_data import ModelData, Plan, fault_of
 from hpcsched.dispatching.planning.plan_execution import ExecutedPlan
 from hpcsched.dispatching.planning.plan_improver import Improved, PlanningRound, Plans
-from hpcsched.dispatching.planning.selection import Selection, SelectionOptions
+from hpcsched.dispatching.planning.selection import Selection
 from hpcsched.dispatching.search.order_search import OrderSearch
+from hpcsched.plugin_faults import is_third_party, named
 from hpcsched.system.system import IntArray
 
 LEVELS = (0.7, 0.2, 0.1)
@@ -34,6 +32,123 @@ Method = Literal["list", "prb", "best", "each"]
 
 STEPS = (1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600)
 """Seconds of a step, ascending; the first within the solver's range of numbers is used."""
+
+_HANDOVER_SECONDS = 1.0
+"""Time before the guard at which a solver that can hands over its best plan, in seconds."""
+
+
+class SolverClient(NamedTuple):
+    """A solver with a formulation, whose answers are checked before they are used.
+
+    Attributes
+    ----------
+    guard
+        Seconds after which a call is ended from outside; None: never.
+    """
+
+    formulation: Formulation
+    backend: Backend | DataBackend
+    solver: Solver
+    guard: float | None
+
+    def can_count(self, data: ModelData) -> bool:
+        """Say whether all numbers of a model are within the solver's range."""
+        return largest_number(self.formulation, data) <= self.backend.largest
+
+    def ask(
+        self, selection: Selection, limits: Limits, hint: Plan | None
+    ) -> tuple[Answer, SolverCall]:
+        """Return the answer about a selection, without its plan if that is wrong, and its record.
+
+        Parameters
+        ----------
+        hint
+            A plan to start from; None: no warm start.
+        """
+        handover = (
+            None if self.guard is None else self.guard - min(self.guard / 5, _HANDOVER_SECONDS)
+        )
+        task = Task(self.formulation, selection.data, self.backend, limits, hint, handover)
+        answer = self.solver.solve(task, self.guard)
+        if answer.why and is_third_party(self.backend):
+            # The answer comes from a process of its own, which does not know plugins.
+            answer = answer._replace(why=f"{named('solver', self.backend)}: {answer.why}")
+        # No answer is trusted: a wrong plan would fail in the simulation, far from its cause.
+        plan = answer.plan
+        fault = None if plan is None else _fault(plan, selection.data, self.formulation)
+        if fault is not None:
+            answer = answer._replace(
+                status="invalid", plan=None, objective=None, bound=None, why=fault
+            )
+        return answer, _call(selection, answer)
+
+
+def _call(selection: Selection, answer: Answer) -> SolverCall:
+    objective, bound = (
+        None if value is None else selection.bound(value)
+        for value in (answer.objective, answer.bound)
+    )
+    jobs = len(selection.jobs)
+    return SolverCall(answer.status, jobs, answer.variables, objective, bound, *answer[5:])
+
+
+def _overflow(selection: Selection, error: OverflowError) -> tuple[Answer, SolverCall]:
+    answer = Answer("overflow", why=str(error))
+    return answer, _call(selection, answer)
+
+
+def _fault(plan: Plan, data: ModelData, formulation: Formulation) -> str | None:
+    """Return the fault of a solver's plan; None if there is none.
+
+    Jobs that it starts now without nodes, where it does not have to name any, are no fault.
+    """
+    starts, placed = plan
+    if starts.shape != (data.job_count,) or (starts < 0).any():
+        return "it is not about the jobs asked about"
+    if formulation.binds == "plan":
+        return fault_of(plan, data)
+    # A start now without nodes is no promise: it is checked as if it were a step later.
+    later = np.where(placed.any(axis=1), starts, np.maximum(starts, 1))
+    return fault_of(Plan(later, placed), data, only_now=True)
+
+
+def in_planned_order(plan: Plan) -> Sequence[int]:
+    """Return the jobs in the order of their planned starts; jobs of one start by number."""
+    order: list[int] = plan.starts.argsort(kind="stable").tolist()
+    return order
+
+
+def together(calls: Sequence[SolverCall]) -> SolverCall | None:
+    """Return one record for all calls of a round about the same jobs; None without any.
+
+    The status is the best of any: what one call has proved holds for all. The objective is the
+    least, the bound the largest; times, branches and fails are added up, and `why` has the reasons
+    of the calls without a plan, or that ended early.
+    """
+    if len(calls) < 2:
+        return calls[0] if calls else None
+    solved = [call for status in SOLVED for call in calls if call.status == status]
+    best = (*solved, *calls)[0]
+    troubles = [
+        f"{call.status}: {call.why}" if call.why else call.status
+        for call in calls
+        if call.status not in SOLVED or call.why
+    ]
+    # Each reason once: a hundred calls may fail alike.
+    why = f"{len(troubles)} of {len(calls)} calls: {'; '.join(dict.fromkeys(troubles))}"
+    return SolverCall(
+        best.status,
+        best.jobs,
+        max(call.variables for call in calls),
+        min((call.objective for call in calls if call.objective is not None), default=None),
+        max((call.bound for call in calls if call.bound is not None), default=None),
+        sum(call.build_time for call in calls),
+        sum(call.transform_time for call in calls),
+        sum(call.solve_time for call in calls),
+        why if troubles else "",
+        total([call.branches for call in calls]),
+        total([call.fails for call in calls]),
+    )
 
 
 class Part:
@@ -56,10 +171,8 @@ class Part:
         numbers = {job.job_id: i for i, job in enumerate(whole.selection.jobs)}
         self._jobs: IntArray = np.array([numbers[job.job_id] for job in model.jobs], dtype=np.int64)
         if not self.is_whole:
-            planner, own = (
-                ListPlanner(model.data),
-                {j: i for i, j in enumerate(self._jobs.tolist())},
-            )
+            planner = ListPlanner(model.data)
+            own = {j: i for i, j in enumerate(self._jobs.tolist())}
             # In the order in which a plan of the whole starts its jobs.
             orders = ([own[j] for j in in_planned_order(p) if j in own] for p in whole.at_hand)
             self.plans = Plans(whole.objective, model, planner, [*map(planner.plan, orders)])
@@ -156,33 +269,22 @@ class Calls:
                 whole.add(found, even=True)
             return None
         if method == "best":
-            self._improve_best(limits)
+            # A model that was too much for the solver is not followed by another one like it.
+            for part in LEVELS if self.plans.objective.moves else (1.0,):
+                goes_on, proved = self._improve(self.plans.best, share(limits, part))
+                if proved or not goes_on:
+                    break
         else:
-            self._improve_each(limits)
+            # Fixed shares, so that a plan's result does not depend on how fast others were solved.
+            equal = share(limits, 1 / (len(self.plans.at_hand) + 1))
+            for hint in (*self.plans.at_hand, None):
+                if self._improve(hint, equal)[1]:
+                    break
         # The calls were about a part of the jobs, or in longer steps: the round needs a plan of the
         # whole.
         if self.solved and not self.part.is_whole and self.plans.best is not None:
             whole.add(extended(self.plans.best))
         return None
-
-    def _improve_best(self, limits: Limits) -> None:
-        """Improve on the best plan, and again on the result if that is another model.
-
-        A model that was too much for the solver is not followed by another one like it.
-        """
-        for part in LEVELS if self.plans.objective.moves else (1.0,):
-            goes_on, proved = self._improve(self.plans.best, share(limits, part))
-            if proved or not goes_on:
-                return
-
-    def _improve_each(self, limits: Limits) -> None:
-        """Improve on each of the list plans, and plan from nothing, unless the best is proved."""
-        # Fixed shares, so that a plan's result does not depend on how fast the others were solved.
-        equal = share(limits, 1 / (len(self.plans.at_hand) + 1))
-        for hint in (*self.plans.at_hand, None):
-            _, proved = self._improve(hint, equal)
-            if proved:
-                return
 
     def _improve(self, hint: Plan | None, limits: Limits) -> tuple[bool, bool]:
         """Ask for a better plan, starting from one, and add it by list scheduling.
@@ -209,12 +311,14 @@ class Calls:
         self.made.append(call._replace(objective=value, bound=bound))
         return better and least, proved
 
-    def _ask(self, hint: Plan | None, limits: Limits) -> tuple[Selection, SolveResult]:
+    def _ask(
+        self, hint: Plan | None, limits: Limits
+    ) -> tuple[Selection, tuple[Answer, SolverCall]]:
         """Ask about the model in which to improve on the best plan; return it and the answer."""
         try:
             model = self._priced()
         except OverflowError as error:
-            return self.part.model, overflow_result(self.part.model, error)
+            return self.part.model, _overflow(self.part.model, error)
         # A smaller model: starts and horizon that only worse plans need are cut off.
         if hint is not None and self._near:
             model = model.near(hint.starts)
@@ -246,10 +350,9 @@ def _begun_at_once(plan: Plan, data: ModelData) -> Plan:
 class CpImprover:
     """Has a solver look for plans that are better than those at hand.
 
-    No solver is called where the incumbent starts everything now, or nothing can. After a
-    round in which no call brought a plan it is called about half as many jobs, the first by
-    priority, until one does. A plan of some jobs is followed by the others in the order of the
-    incumbent.
+    No solver is called where the incumbent starts everything now, or nothing can. After a round in
+    which no call brought a plan, the next one is about half as many jobs, the first by priority,
+    until one does. A plan of some jobs is followed by the others in the order of the incumbent.
 
     Attributes
     ----------
@@ -276,7 +379,7 @@ class CpImprover:
             calls = self._calls(given)
         except OverflowError as error:
             self._halve(given, given.selection)
-            return Improved(fallback=True, solver=overflow_result(given.selection, error).call)
+            return Improved(fallback=True, solver=_overflow(given.selection, error)[1])
         # Nothing to improve is no failure: the next round may model all jobs again.
         if calls is None:
             self._length = None
@@ -295,11 +398,8 @@ class CpImprover:
 
     def _halve(self, given: PlanningRound, asked: Selection) -> None:
         """Halve the number of jobs for the next round."""
-        self._length = max(min(self._most(given), len(asked.jobs)) // 2, 1)
-
-    def _most(self, given: PlanningRound) -> int:
-        """Return the maximum number of jobs in a model."""
-        return self._length or given.options.length
+        most = self._length or given.options.length
+        self._length = max(min(most, len(asked.jobs)) // 2, 1)
 
     def _calls(self, given: PlanningRound) -> Calls | None:
         """Return the calls to make, about models in the shortest steps that can be counted.
@@ -324,13 +424,12 @@ class CpImprover:
         whether the solver can count it or not. There are none where none of the jobs can start now.
         Raises OverflowError where no steps are long enough for the objective.
         """
-        some, length = False, self._most(given)
+        some, length = False, self._length or given.options.length
         variables = self.client.formulation.variables
         for step in STEPS:
             while True:
-                options = given.options._replace(length=length, step=step)
                 try:
-                    model = _part(given, options)
+                    model = _part(given, length, step)
                 # Costs in so short steps are too large for whole numbers; longer steps make smaller
                 # ones.
                 except OverflowError:
@@ -349,11 +448,14 @@ class CpImprover:
             raise OverflowError(f"steps of {STEPS[-1]} s are too short for the objective")
 
 
-def _part(given: PlanningRound, options: SelectionOptions) -> Selection | None:
-    """Return the first jobs of the whole, as many as the options allow; or the whole itself."""
-    whole, now = given.selection, given.problem.now
-    if options.length >= len(whole.jobs) and (options.step, options.largest) == (1, whole.largest):
+def _part(given: PlanningRound, length: int, step: int) -> Selection | None:
+    """Return the first jobs of the whole in steps of some seconds, or the whole itself."""
+    whole, now, options = given.selection, given.problem.now, given.options
+    if length >= len(whole.jobs) and (step, options.largest) == (1, whole.largest):
         return whole
     return select(
-        given.problem, whole.jobs, options, lambda jobs: given.objective.cost_of(jobs, now)
+        given.problem,
+        whole.jobs,
+        options._replace(length=length, step=step),
+        lambda jobs: given.objective.cost_of(jobs, now),
     )

@@ -19,10 +19,20 @@ from hpcsched.parameters import (
 BUDGET = 0.002
 """Default work of a round."""
 
-JOBS = (
-    "Jobs in the model. fitting: those for which there is room on nodes now; pool: those that ask"
-    " for no more than is free of all nodes together, as in the papers' text; all."
-)
+ModelJobs = Annotated[
+    Jobs,
+    Field(
+        description="Jobs in the model. fitting: those for which there is room on nodes now; pool:"
+        " those that ask for no more than is free of all nodes together, as in the papers' text;"
+        " all."
+    ),
+]
+
+Orders = Annotated[tuple[Annotated[Any, Selects("queue_order")], ...], Listed]
+
+Length = Annotated[
+    int, Field(ge=1, description="Maximum number of planned jobs, the first by priority (m).")
+]
 
 
 class TimeLimits(Params):
@@ -38,11 +48,6 @@ class TimeLimits(Params):
         description="Number of extensions without a better plan after which the search stops (k);"
         " each doubles the limit. 0: stop at the first plan.",
     )
-    added: float | None = Field(
-        None,
-        gt=0,
-        description="Seconds that an extension adds to the limit; null: it doubles the limit.",
-    )
 
     @model_validator(mode="after")
     def _check_order(self) -> Self:
@@ -57,10 +62,8 @@ class CpParams(Params):
     solver: Annotated[Any, Selects("solver")] = Field(
         "ortools", description="Solver of the models."
     )
-    jobs: Jobs = Field("fitting", description=JOBS)
-    queue_length: int = Field(
-        100, ge=1, description="Maximum number of planned jobs, the first by priority (m)."
-    )
+    jobs: ModelJobs = "fitting"
+    queue_length: Length = 100
     fill: bool = Field(
         True,
         description="Start jobs beyond these now if that delays none of them. In the papers they"
@@ -82,16 +85,10 @@ class CpParams(Params):
         ge=1,
         description="Maximum number of decision variables; a larger model is cut to fewer jobs.",
     )
-    orders: Annotated[tuple[Annotated[Any, Selects("queue_order")], ...], Listed] = Field(
+    orders: Orders = Field(
         ("fcfs", "sjf", "saf"),
         description="Queue orders of the list plans that give the warm start; []: no warm start,"
         " and no list plan to fall back to.",
-    )
-    equal_plans: Literal["any", "by_priority"] = Field(
-        "any",
-        description="Tie breaker of plans with the same objective: any plan; or, so that solvers"
-        " agree, the plan in which the first job by priority starts earliest, then the second,"
-        " and so on, which takes further calls within the limits after the proof.",
     )
     budget: float | None = Field(
         None,
@@ -122,13 +119,7 @@ class CpParams(Params):
 class PlanAllParams(CpParams):
     """Parameters of a CP dispatcher that can afford to plan all jobs."""
 
-    jobs: Jobs = Field("all", description=JOBS)
-
-
-class JointNowParams(PlanAllParams):
-    """Parameters of `joint-now`."""
-
-    node_classes: bool = Field(True, description="Model nodes of equal availability as one class.")
+    jobs: ModelJobs = "all"
 
 
 class PaperParams(CpParams):
@@ -141,31 +132,7 @@ class PaperParams(CpParams):
     )
 
 
-class SearchParams(PaperParams):
-    """Parameters of the dispatchers with code published by their authors."""
-
-    search: Literal["text", "code"] = Field(
-        "text",
-        description="The papers' search as their text has it, or as their published code does.",
-    )
-
-
-class PositionParams(SearchParams):
-    """Parameters of `pcp20`."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _default_to_limits_of_code(cls, given: Any) -> Any:
-        """Fill in the time limits of the published code: 1 s, and four times 0.5 s more."""
-        if not isinstance(given, dict) or given.get("search") != "code":
-            return given
-        limits = given.get("time_limits")
-        if not isinstance(limits, dict):
-            return given
-        return given | {"time_limits": {"most": 3, "extensions": 0, "added": 0.5} | limits}
-
-
-class VersionParams(SearchParams):
+class VersionParams(PaperParams):
     """Parameters of the dispatchers with several versions in the thesis."""
 
     version: Literal[0, 1, 2, 3] = Field(
@@ -192,7 +159,7 @@ class VersionParams(SearchParams):
 class Hcp19Params(VersionParams):
     """Parameters of `hcp19`."""
 
-    jobs: Jobs = Field("pool", description=JOBS)
+    jobs: ModelJobs = "pool"
     decode: Literal["list", "prb"] = Field(
         "prb",
         description="Decoding of the plan. prb, as in the papers: jobs planned to start now are"
@@ -207,7 +174,7 @@ class Hcp19Params(VersionParams):
         return self
 
 
-class Pcp21Params(PositionParams):
+class Pcp21Params(PaperParams):
     """Parameters of `pcp21`."""
 
     symmetric: bool = Field(
@@ -226,9 +193,7 @@ class Pcp21Params(PositionParams):
 class ImproveParams(PlanAllParams):
     """Parameters that `cp` and `best-of` share."""
 
-    queue_length: int = Field(
-        200, ge=1, description="Maximum number of planned jobs, the first by priority."
-    )
+    queue_length: Length = 200
     dinkelbach_parameter: float | None = Field(
         None,
         ge=0,
@@ -262,17 +227,13 @@ class BestOfParams(ImproveParams):
         description="Solver that improves the list plans; `none`: the best list plan is used as it"
         " is.",
     )
-    orders: Annotated[tuple[Annotated[Any, Selects("queue_order")], ...], Listed] = Field(
+    orders: Orders = Field(
         ("spf", "saf", "sjf"),
         description="Queue orders of the list plans, each of which the solver improves.",
     )
 
     @model_validator(mode="after")
     def _check_solver(self) -> Self:
-        if self.solver != NONE:
-            return self
-        if not self.orders:
+        if self.solver == NONE and not self.orders:
             raise ValueError("without a solver there have to be orders")
-        if self.budget is not None or self.time_limits is not None:
-            raise ValueError("a budget and time limits are for a solver")
         return self

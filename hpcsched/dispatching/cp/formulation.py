@@ -31,32 +31,6 @@ class Phase(NamedTuple):
     value: Value = "least"
 
 
-def in_decision_order(data: ModelData, *, shortest_first: bool) -> list[int]:
-    """Return the jobs in the order of decisions: by priority, or the shortest first."""
-    jobs = range(data.job_count)
-    return sorted(jobs, key=data.run_times.__getitem__) if shortest_first else list(jobs)
-
-
-def dominations(data: ModelData) -> list[tuple[int, int]]:
-    """Return the pairs of a dominating and a dominated job.
-
-    It has the higher priority, and no more energy (amount × run time) of any resource type that
-    both ask for, of which there is one. Jobs of a pair that is disjunct by energy (see
-    `scheduling.disjunctions`) do not dominate one another. Source: the code that the authors of
-    PCP'20 and PCP'21 published (cgalleguillosm/cp_dispatchers); their papers do not have it.
-    """
-    energy = data.demands * data.run_times[:, np.newaxis]
-    pairs = []
-    for i in range(data.job_count):
-        for j in range(i + 1, data.job_count):
-            both = (data.requests[i] > 0) & (data.requests[j] > 0)
-            most = data.totals * max(data.run_times[i], data.run_times[j])
-            less = both.any() and (energy[i] <= energy[j])[both].all()
-            if less and not (energy[i] + energy[j] > most)[both].any():
-                pairs.append((i, j))
-    return pairs
-
-
 @dataclass(frozen=True)
 class BuiltModel:
     """A CPMpy model, and the functions that read it.
@@ -154,9 +128,6 @@ class Formulation:
     first
         Number of jobs, the first by priority, whose start is free; all others end with the horizon.
         None: all jobs.
-    shortest_first
-        Whether that search takes, of jobs that can start first, the shortest rather than the first
-        by priority, as the published code does (cgalleguillosm/cp_dispatchers).
     strict
         Whether it has constraints that the problem does not have: its plans are carried out as they
         stand, and no list plan takes their place.
@@ -175,7 +146,6 @@ class Formulation:
     value: Value = "least"
     back_to_start: bool = False
     first: int | None = None
-    shortest_first: bool = False
     strict: bool = False
     forbid: Callable[[ModelParts], Any] | None = None
 
@@ -215,9 +185,9 @@ class Formulation:
 
         phases = [
             phase
-            for i in in_decision_order(data, shortest_first=self.shortest_first)
-            if not isinstance(starts[i], int)
-            for phase in (Phase([starts[i]]), *(Phase(group, self.value) for group in branching[i]))
+            for start, groups in zip(starts, branching, strict=True)
+            if not isinstance(start, int)
+            for phase in (Phase([start]), *(Phase(group, self.value) for group in groups))
         ]
         variables = self.variables(data)
         return BuiltModel(

@@ -25,14 +25,11 @@ class StoppingRule(NamedTuple):
     extensions
         Number of limits in a row without a better plan that end the search (k); 0: it ends at the
         first limit with a plan.
-    added
-        Seconds by which a limit is longer than the one before; None: it is twice as long.
     """
 
     first: float = 1.0
     most: float = 16.0
     extensions: int = 2
-    added: float | None = None
 
 
 Limits = Budget | StoppingRule
@@ -49,8 +46,7 @@ def share(limits: Limits, part: float) -> Limits:
     if isinstance(limits, Budget):
         return Budget(limits.work * part)
     # `extensions` counts limits, not seconds, and is not shared.
-    added = None if limits.added is None else limits.added * part
-    return limits._replace(first=limits.first * part, most=limits.most * part, added=added)
+    return limits._replace(first=limits.first * part, most=limits.most * part)
 
 
 class Watch:
@@ -79,5 +75,5 @@ class Watch:
                 return False
         if self.limit >= rule.most:
             return False
-        self.limit = min(self.limit + (rule.added or self.limit), rule.most)
+        self.limit = min(2 * self.limit, rule.most)
         return True

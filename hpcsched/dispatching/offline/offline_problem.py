@@ -75,8 +75,7 @@ class OfflinePlan(NamedTuple):
     Attributes
     ----------
     starts
-        Starts in seconds, by job number. Each is the submission of a job, the end of one, or one of
-        `extra_rounds`.
+        Starts in seconds, by job number. Each is the submission of a job or the end of one.
     allocations
         Nodes by job number; a job that is not there may go wherever there is room.
     zero_length
@@ -89,9 +88,6 @@ class OfflinePlan(NamedTuple):
         Number of pieces of plans that were looked through.
     solver
         Number of parts of the trace given to the solver, by outcome.
-    extra_rounds
-        Times in seconds, ascending, at which a job starts later than it could since that pays, and
-        at which a simulation has to hold a round.
     """
 
     starts: Mapping[int, int]
@@ -102,7 +98,6 @@ class OfflinePlan(NamedTuple):
     bound_by: str | None
     work: int
     solver: Mapping[str, int]
-    extra_rounds: tuple[int, ...] = ()
 
 
 @runtime_checkable

@@ -17,8 +17,7 @@ ZERO_LENGTH_FIRST = "jobs that run for no time go first in an instant"
 class ReplaysPlan:
     """Starts each job at its planned time, on the plan's nodes or else on the allocator's.
 
-    A planned start is the submission of a job or the end of one, so that there is a round then; a
-    simulation has to hold further rounds at the plan's `extra_rounds`.
+    A planned start is the submission of a job or the end of one, so that there is a round then.
     """
 
     plan: OfflinePlan

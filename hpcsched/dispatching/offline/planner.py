@@ -7,13 +7,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from hpcsched.dispatching.offline.bounds import Bound, lower_bound
-from hpcsched.dispatching.offline.exact_plans import (
-    MOST_JOBS,
-    MOST_JOBS_OF_A_RATIO,
-    WORK,
-    solve,
-    solve_ratio,
-)
+from hpcsched.dispatching.offline.exact_plans import MOST_JOBS, WORK, solve
 from hpcsched.dispatching.offline.offline_problem import OfflinePlan, OfflineProblem
 from hpcsched.dispatching.offline.offline_trace import (
     LinearisedObjective,
@@ -61,9 +55,6 @@ def plan_offline(
         if not trace.aggregated:
             allocations[job.job_id] = trace.selection.allocation(j, incumbent.placed[j])
     zero_length = dict(zero_length_starts(problem, starts, allocations))
-    ends = {starts[job.job_id] + job.predicted_run_time for job in trace.jobs}
-    # A simulation holds rounds at these by itself.
-    events = ends | {job.submit_time for job in problem.jobs}
     return OfflinePlan(
         starts | zero_length,
         allocations,
@@ -73,7 +64,6 @@ def plan_offline(
         bound.source,
         work,
         dict(statuses),
-        tuple(sorted({*starts.values()} - events)),
     )
 
 
@@ -82,20 +72,13 @@ def _solved(
 ) -> tuple[OfflineSchedule, Bound, Counter[str]]:
     """Return the best plan and bound known, by a solver too for a small trace, and its outcomes."""
     bound = lower_bound(trace, linearised, incumbent.starts)
-    if trace.job_count > (MOST_JOBS_OF_A_RATIO if linearised.ratio else MOST_JOBS):
+    if linearised.ratio or trace.job_count > MOST_JOBS:
         return incumbent, bound, Counter()
-    if linearised.ratio:
-        exact = solve_ratio(trace, linearised, incumbent.starts, effort)
-        proved = exact.bound
-    else:
-        exact = solve(trace, linearised.costs, incumbent.starts, effort)
-        proved = linearised.value(exact.bound)
+    exact = solve(trace, linearised.costs, incumbent.starts, effort)
     order = np.argsort(exact.starts, kind="stable")
-    found = [shifted(trace, plan_in(trace, order, "the solver"))]
-    if linearised.ratio:
-        # Jobs may start late on purpose: none is shifted to before where the solver has it.
-        found.append(plan_in(trace.replaced(releases=exact.starts), order, "the solver"))
-    incumbent = min((incumbent, *found), key=lambda schedule: _value(trace, schedule))
+    found = shifted(trace, plan_in(trace, order, "the solver"))
+    incumbent = min(incumbent, found, key=lambda schedule: _value(trace, schedule))
+    proved = linearised.value(exact.bound)
     if proved > bound.value:
         bound = Bound(proved, "the solver")
     return incumbent, bound, exact.statuses

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from hpcsched.dispatching.cp.backends.ortools import OrTools
-from hpcsched.dispatching.cp.cp_improver import CpImprover, Method
+from hpcsched.dispatching.cp.cp_improver import CpImprover, Method, SolverClient
 from hpcsched.dispatching.cp.formulation import Formulation
 from hpcsched.dispatching.cp.formulations.hcp19 import hcp19
 from hpcsched.dispatching.cp.formulations.joint_now import joint_now
@@ -14,7 +14,6 @@ from hpcsched.dispatching.cp.formulations.pcp19 import pcp19
 from hpcsched.dispatching.cp.formulations.pcp20 import pcp20
 from hpcsched.dispatching.cp.formulations.pcp21 import pcp21
 from hpcsched.dispatching.cp.model_solving import Answer, Task
-from hpcsched.dispatching.cp.solver_client import SolverClient
 from hpcsched.dispatching.cp.solver_limits import Budget, Limits
 from hpcsched.dispatching.cp.solver_process import InProcess
 from hpcsched.dispatching.objectives import AF, BoundedSlowdown
@@ -46,7 +45,6 @@ FORMULATIONS: dict[str, Formulation] = {
     "pcp21, shared": pcp21(shared_positions=True),
     "node-time": node_time(),
     "joint-now": joint_now(),
-    "joint-now, nodes": joint_now(classes=False),
 }
 
 

@@ -9,9 +9,8 @@ import pytest
 
 from hpcsched.dispatching.cp.backends.choco import Choco
 from hpcsched.dispatching.cp.backends.ortools import OrTools
-from hpcsched.dispatching.cp.cp_improver import LEVELS, Method
+from hpcsched.dispatching.cp.cp_improver import LEVELS, Method, together
 from hpcsched.dispatching.cp.model_solving import Answer, Task
-from hpcsched.dispatching.cp.solver_client import together
 from hpcsched.dispatching.cp.solver_limits import Budget, StoppingRule, share
 from hpcsched.dispatching.cp.solver_process import InProcess
 from hpcsched.dispatching.decision import SolverCall

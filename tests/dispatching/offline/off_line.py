@@ -75,7 +75,7 @@ def planned(
     """Plan all jobs at once, and replay them under that plan."""
     plan = plan_offline(problem(system, jobs, objective, request), budget, 1, EFFORT)
     follower = ReplaysPlan(plan, FirstFit())
-    recorder = replay(system, follower, jobs, uniform_request=request, instants=plan.extra_rounds)
+    recorder = replay(system, follower, jobs, uniform_request=request)
     records = recorder.jobs
     return Planned(plan, records, measured(system, records.values(), objective))
 

@@ -135,32 +135,3 @@ def test_prices_bring_more_than_each_job_by_itself() -> None:
     bound = lower_bound(trace, linearised_objective(trace), np.arange(10) * 10)
     assert bound.value == pytest.approx(55, rel=0.05)
     assert bound.value <= 55
-
-
-def test_a_ratio_by_hand() -> None:
-    """Of two nodes job 1 has one for 10 s: its share of P²SF is ¾ · 10⁴ over 10³.
-
-    Job 2 runs for 1 s. Starting at Q it adds ¾ · ((Q + 1)⁴ − Q⁴) above and (Q + 1)³ − Q³ below:
-    with Q from 0 to 5 the ratio is 7500.75/1001, 7511.25/1007, 7548.75/1019, 7631.25/1037,
-    7776.75/1061 and 8003.25/1091. It is least at 4, when nothing ends and nothing is submitted.
-    """
-    jobs = [traced(1, 0, 1, 10), traced(2, 0, 1, 1)]
-    found = planned(alike(2, core=1), jobs, PSF(2), (1,))
-    assert {job_id: record.start_time for job_id, record in found.records.items()} == {1: 0, 2: 4}
-    assert found.plan.extra_rounds == (4,)
-    assert found.value == pytest.approx(7776.75 / 1061, rel=1e-12)
-    assert found.plan.lower_bound == pytest.approx(found.value, rel=1e-9)
-    assert found.plan.method == "the solver"
-
-
-@tries(12)
-@given(uniform_workloads("exact", max_jobs=3, shortest=1), st.sampled_from([0.0, 1.0, 2.0]))
-def test_the_least_ratio_of_all_schedules_is_found_and_proved(workload, alpha: float) -> None:
-    """Of so few jobs every start is tried, also those that are later than they could be."""
-    system, jobs, _, request, slots = workload
-    values = [
-        value_of(system, jobs, starts, PSF(alpha)) for starts in all_schedules(jobs, slots, 14)
-    ]
-    found = planned(system, jobs, PSF(alpha), request)
-    assert found.value <= min(values) * (1 + _ROUNDING)
-    assert found.plan.lower_bound == pytest.approx(found.value, rel=1e-6)

@@ -4,8 +4,7 @@ Answers are deterministic under a budget: Choco searches with one thread and fix
 nodes of the search tree are counted.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
 import cpmpy as cp
@@ -16,9 +15,9 @@ from cpmpy.transformations.normalize import toplevel_list
 from pychoco import backend
 
 from hpcsched.context import Context
+from hpcsched.dispatching.cp.backends.any_solver import LEAST_SECONDS, RestartedSession
 from hpcsched.dispatching.cp.backends.backend import Outcome
-from hpcsched.dispatching.cp.backends.restarting import LEAST_SECONDS, RestartedSession
-from hpcsched.dispatching.cp.backends.solver_params import CHOCO_PACKAGE, ChocoParams
+from hpcsched.dispatching.cp.backends.solver_params import CHOCO_PACKAGE, BranchingParams
 from hpcsched.dispatching.cp.formulation import BuiltModel, Phase, Variable
 from hpcsched.dispatching.cp.solver_limits import Budget
 from hpcsched.registration import builtin
@@ -30,7 +29,7 @@ LARGEST_SET = 1024
 """Domains with more values are intervals; as sets, places on a line take seconds to make."""
 
 
-@builtin("solver", "choco", ChocoParams, summary="Choco", needs=CHOCO_PACKAGE)
+@builtin("solver", "choco", BranchingParams, summary="Choco", needs=CHOCO_PACKAGE)
 class Choco(NamedTuple):
     """Choco. With `follow_phases` it branches as the formulation's search says.
 
@@ -47,7 +46,7 @@ class Choco(NamedTuple):
     deterministic: bool = True
 
     @classmethod
-    def build(cls, params: ChocoParams, _context: Context) -> Self:
+    def build(cls, params: BranchingParams, _context: Context) -> Self:
         """Return the solver as its parameters say."""
         return cls(follow_phases=params.search == "papers")
 
@@ -59,7 +58,7 @@ class Choco(NamedTuple):
         """Put a model into Choco's terms."""
         self.check_installed()
         phases = built.phases if self.follow_phases else ()
-        return RestartedSession(built, lambda model: _ChocoRun(model, phases))
+        return RestartedSession(built, lambda model: _ChocoRun(model, phases).solve)
 
 
 class _Solver(CPM_choco):
@@ -92,18 +91,15 @@ class _Solver(CPM_choco):
         with the same variable again, and may accept rectangles that overlap. Choco's check of
         solutions then ends the process.
         """
-        found: list[Any] = []
-        seen: set[int] = set()  # `==` of Choco's variables makes a constraint
+        found: dict[int, Any] = {}  # by identity, as `==` of Choco's variables makes a constraint
         for variable in variables:
             own = variable
-            if id(variable) in seen:
-                own = self.chc_model.intvar(
-                    variable.get_lb(), variable.get_ub(), bounded_domain=True
-                )
+            if id(variable) in found:
+                low, high = variable.get_lb(), variable.get_ub()
+                own = self.chc_model.intvar(low, high, bounded_domain=True)
                 self.chc_model.arithm(own, "=", variable).post()
-            seen.add(id(own))
-            found.append(own)
-        return found
+            found[id(own)] = own
+        return list(found.values())
 
     def solver_var(self, cpm_var: Any) -> Any:
         """Return the variable of Choco for one of CPMpy."""
@@ -126,60 +122,24 @@ def _by_demand(constraint: Any) -> Any:
     return cp.Cumulative(starts, durations, demand=demands, capacity=capacity)
 
 
-@contextmanager
-def _freed_handles() -> Iterator[None]:
-    """Free the arrays and limits that are made in this context.
-
-    pychoco never frees them, and each keeps its whole model in memory: 0.1 MB of a small one.
-    """
-    makers: dict[str, Callable[..., Any]] = {
-        name: function
-        for name, function in vars(backend).items()
-        if (name.startswith("create_") and name.endswith("_array")) or name.endswith("_counter")
-    }
-    handles: list[Any] = []
-
-    def kept(make: Callable[..., Any]) -> Callable[..., Any]:
-        def make_and_keep(*arguments: Any) -> Any:
-            handles.append(make(*arguments))
-            return handles[-1]
-
-        return make_and_keep
-
-    for name, function in makers.items():
-        setattr(backend, name, kept(function))
-    try:
-        yield
-    # Also after an error, which would leave the functions replaced for all later models.
-    finally:
-        for name, function in makers.items():
-            setattr(backend, name, function)
-        destroy: Any = backend.chocosolver_handles_destroy
-        for handle in handles:
-            destroy(handle)
-
-
 class _ChocoRun:
-    """A model in Choco's terms."""
+    """A model loaded into Choco."""
 
-    def __init__(self, model: Any, phases: Any) -> None:
+    def __init__(self, model: Any, phases: Sequence[Phase]) -> None:
         self._variables = get_variables_model(model)
-        with _freed_handles():
-            self._cpmpy = _Solver(model)
-            self._native = self._cpmpy.chc_model.get_solver()
-            if phases:
-                self._follow(phases)
+        self._cpmpy = _Solver(model)
+        self._native = self._cpmpy.chc_model.get_solver()
+        if phases:
+            self._follow(phases)
 
-    def _follow(self, phases: Any) -> None:
+    def _follow(self, phases: Sequence[Phase]) -> None:
         """Branch on the variables in order, each from the end that its phase says, then on others.
 
         Choco can be given one order with one end: a variable's largest value is the least of its
         negative.
         """
-        known = self._cpmpy._varmap
         order: list[Any] = []
         seen: set[str] = set()
-        phase: Phase
         for phase in phases:
             for variable in phase.variables:
                 native = self._cpmpy.solver_var(variable)
@@ -187,31 +147,28 @@ class _ChocoRun:
                 if phase.value == "largest":
                     native = self._cpmpy.chc_model.int_minus_view(native)
                 order.append(native)
-        order += [native for name, native in known.items() if name not in seen]
+        order += [native for name, native in self._cpmpy._varmap.items() if name not in seen]
         self._native.set_input_order_lb_search(*order)
 
     def solve(self, limit: Budget | float, hint: dict[Variable, int] | None) -> Outcome:
         # Choco's own interface is called: CPMpy has only limits of time, and decides by its own
         # clock whether a search came to its end.
         cpmpy, native = self._cpmpy, self._native
-        with _freed_handles():
-            # Before the limit is set, as the number of known variables is part of it.
-            cpmpy.solver_vars(self._variables)
-            for variable, value in (hint or {}).items():
-                native.add_hint(cpmpy.solver_var(variable), int(value))
-            goal = cpmpy.solver_var(cpmpy.obj)
-            # The search was stopped if its count has reached the limit. Not by `get_search_state`:
-            # each of its strings keeps a part of Choco's memory.
-            if isinstance(limit, Budget):
-                node_limit = len(cpmpy._varmap) + round(limit.work * NODES)
-                solution = native.find_optimal_solution(goal, maximize=False, node_limit=node_limit)
-                ended = self._nodes() < node_limit
-            else:
-                seconds = f"{max(limit, LEAST_SECONDS):.3f}"
-                solution = native.find_optimal_solution(
-                    goal, maximize=False, time_limit=f"{seconds}s"
-                )
-                ended = native.get_time_count() < float(seconds)
+        # Before the limit is set, as the number of known variables is part of it.
+        cpmpy.solver_vars(self._variables)
+        for variable, value in (hint or {}).items():
+            native.add_hint(cpmpy.solver_var(variable), int(value))
+        goal = cpmpy.solver_var(cpmpy.obj)
+        # The search was stopped if its count has reached the limit. Not by `get_search_state`:
+        # each of its strings keeps a part of Choco's memory.
+        if isinstance(limit, Budget):
+            node_limit = len(cpmpy._varmap) + round(limit.work * NODES)
+            solution = native.find_optimal_solution(goal, maximize=False, node_limit=node_limit)
+            ended = self._nodes() < node_limit
+        else:
+            seconds = f"{max(limit, LEAST_SECONDS):.3f}"
+            solution = native.find_optimal_solution(goal, maximize=False, time_limit=f"{seconds}s")
+            ended = native.get_time_count() < float(seconds)
         counted = {"branches": self._nodes(), "fails": int(native.get_fail_count())}
         if solution is None:
             return Outcome("infeasible" if ended else "unknown", **counted)

@@ -15,8 +15,8 @@ from cpmpy.solvers.ortools import CPM_ortools
 from ortools.sat.python import cp_model
 
 from hpcsched.context import Context
+from hpcsched.dispatching.cp.backends.any_solver import STATUS
 from hpcsched.dispatching.cp.backends.backend import Outcome
-from hpcsched.dispatching.cp.backends.restarting import STATUS
 from hpcsched.dispatching.cp.backends.solver_params import OrToolsParams
 from hpcsched.dispatching.cp.formulation import BuiltModel, Phase, Variable
 from hpcsched.dispatching.cp.solver_limits import Budget, Limits, StoppingRule, Watch

@@ -7,23 +7,29 @@ Source: Galleguillos, thesis 2020, section 2.2.2 (algorithm 1, after Le Pape et 
 (algorithm 4); Galleguillos et al., PCP'20 preprint, section 3, and CP 2021, section 3.
 """
 
-from collections.abc import Sequence
-from random import Random
+from collections.abc import Callable, Sequence
 from time import perf_counter
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hpcsched._core import PostponeMode, PostponeSearch
-from hpcsched.context import Context
-from hpcsched.dispatching.cp.backends.known_constraints import mode_of
-from hpcsched.dispatching.cp.backends.solver_params import ScheduleOrPostponeParams
-from hpcsched.dispatching.cp.formulation import Formulation, dominations, in_decision_order
-from hpcsched.dispatching.cp.formulations.unit_positions import dominating_first
+from hpcsched.dispatching.cp.formulation import Formulation
+from hpcsched.dispatching.cp.formulations import (
+    joint_now,
+    node_time,
+    pcp4,
+    pcp19,
+    pcp20,
+    pcp21,
+    scheduling,
+    unit_positions,
+)
 from hpcsched.dispatching.cp.model_solving import Answer
 from hpcsched.dispatching.cp.solver_limits import Budget, Limits, StoppingRule, Watch
 from hpcsched.dispatching.decision import OVERRUN, SolverStatus
 from hpcsched.dispatching.planning.model_data import ModelData, Plan, fault_of
+from hpcsched.errors import Finding, InputError
 from hpcsched.registration import builtin
 from hpcsched.system.system import IntArray
 
@@ -38,6 +44,58 @@ _SLICE_SECONDS = 0.05
 
 _NEVER = 1 << 62
 """More fails than any search has."""
+
+_Functions = tuple[Callable[..., Any], ...]
+
+_POSITIONS: tuple[PostponeMode, _Functions, _Functions] = (
+    PostponeMode.POSITIONS,
+    (unit_positions.on_nodes, unit_positions.no_overlap),
+    (scheduling.cumulatives, scheduling.disjunctions, pcp21.ascending, pcp20.all_different),
+)
+
+MEANINGS: dict[Any, tuple[PostponeMode, _Functions, _Functions]] = {
+    scheduling.Nowhere: (PostponeMode.AGGREGATED, (scheduling.system_cumulatives,), ()),
+    joint_now.CountsNow: (
+        PostponeMode.NOW,
+        (scheduling.cumulatives, joint_now.units_that_start_now, joint_now.class_capacities),
+        (),
+    ),
+    pcp19.UnitIntervals: (
+        PostponeMode.COUNTS,
+        (pcp19.alternatives, pcp19.node_cumulatives),
+        (scheduling.cumulatives,),
+    ),
+    pcp4.UnitCounts: (
+        PostponeMode.COUNTS,
+        (pcp4.all_units, pcp4.node_capacities),
+        (scheduling.cumulatives, scheduling.disjunctions),
+    ),
+    node_time.UnitNodes: (
+        PostponeMode.COUNTS,
+        (node_time.nodes_of_units, node_time.line_cumulatives),
+        (node_time.all_nodes_together,),
+    ),
+    unit_positions.all_types: _POSITIONS,
+    pcp21.needed_types: _POSITIONS,
+}
+"""The mode of the search by the variables of a formulation, with the constraints that it keeps, and
+others that leave at least one best plan."""
+
+
+def mode_of(formulation: Formulation) -> PostponeMode:
+    """Return the mode of the search; raises InputError if the search has other constraints."""
+    unlike: set[Any] = {formulation.placing}
+    if meaning := MEANINGS.get(formulation.placing):
+        mode, kept, implied = meaning
+        unlike = set(kept).symmetric_difference(formulation.constraints) - set(implied)
+        if not unlike:
+            return mode
+    names = ", ".join(sorted(getattr(kind, "__name__", type(kind).__name__) for kind in unlike))
+    message = (
+        f"schedule-or-postpone and the formulation {formulation.name} differ in {names};"
+        " expected a solver of CPMpy's models, such as ortools or choco"
+    )
+    raise InputError(Finding("unknown-constraint", message, key="dispatcher.solver"))
 
 
 class Cumulatives(NamedTuple):
@@ -106,11 +164,7 @@ def open_search(
     shared: Cumulatives,
     order: Sequence[int],
 ) -> PostponeSearch:
-    """Return a search at the root of its tree.
-
-    `order` has the numbers of the jobs with a free start in the order of decisions, counted among
-    them.
-    """
+    """Return a search at the root of its tree; `order` is that of decisions on jobs."""
     return PostponeSearch(
         data,
         shared,
@@ -120,33 +174,21 @@ def open_search(
         back_to_start=formulation.back_to_start,
         # Positions are counted from the end.
         last_node_first=formulation.value == "largest" and mode is PostponeMode.POSITIONS,
-        dominations=dominations(data) if dominating_first in formulation.constraints else None,
+        dominations=None,
     )
 
 
 @builtin(
     "solver",
     "schedule-or-postpone",
-    ScheduleOrPostponeParams,
     summary="the papers' search, which is part of hpcsched",
 )
 class ScheduleOrPostpone(NamedTuple):
-    """The papers' search.
+    """The papers' search. A budget is in millions of nodes, beside as many as there are jobs."""
 
-    With `restart_after` it begins anew, with another order of jobs, after so many fails, after
-    twice as many again, and so on. A budget is in millions of nodes, beside as many as there are
-    jobs.
-    """
-
-    restart_after: int | None = None
     largest: int = 1 << 60
     largest_objective: int = 1 << 50
     deterministic: bool = True
-
-    @classmethod
-    def build(cls, params: ScheduleOrPostponeParams, _context: Context) -> Self:
-        """Return the solver as its parameters say."""
-        return cls(params.restart_after)
 
     def check_installed(self) -> None:
         """Do nothing: it is part of hpcsched."""
@@ -176,12 +218,11 @@ class ScheduleOrPostpone(NamedTuple):
         if hint is not None and mode is not PostponeMode.POSITIONS and formulation.first is None:
             # A wrong hint would be a limit that no plan can meet.
             best = hint if fault_of(hint, data) is None else None
-        by_choice = in_decision_order(data, shortest_first=formulation.shortest_first)
-        order = [j for j in by_choice if fixed[j] < 0]
-        search = open_search(data, formulation, mode, shared, order)
+        free = int((fixed < 0).sum())
+        search = open_search(data, formulation, mode, shared, range(free))
         if best is not None:
             search.improve_on(data.cost(best.starts))
-        ended, late = self._go_through(search, limits, len(order), seconds)
+        ended, late = _go_through(search, limits, free, seconds)
         if search.starts is not None:
             best = _plan_of(data, search, search.starts, fixed)
         elif best is not None and mode is not PostponeMode.COUNTS:
@@ -209,31 +250,25 @@ class ScheduleOrPostpone(NamedTuple):
             fails=search.fails,
         )
 
-    def _go_through(
-        self, search: PostponeSearch, limits: Limits, count: int, seconds: float | None
-    ) -> tuple[bool, bool]:
-        """Say whether all of the tree was seen, and whether the deadline came before the limits."""
-        began, random = perf_counter(), Random(0)
-        watch = Watch(limits) if isinstance(limits, StoppingRule) else None
-        nodes = count + (round(limits.work * NODES) if isinstance(limits, Budget) else 0)
-        fails = until = self.restart_after or _NEVER
-        while not search.advance(nodes, until, _SLICE_SECONDS):
-            if search.fails >= until:
-                fails *= 2
-                until = search.fails + fails
-                # By priority, but that jobs may change places with others close by.
-                key = [rank + random.random() * count / 2 for rank in range(count)]
-                search.restart(sorted(range(count), key=key.__getitem__))
-            elif search.nodes >= nodes:
-                if watch is None:
+
+def _go_through(
+    search: PostponeSearch, limits: Limits, count: int, seconds: float | None
+) -> tuple[bool, bool]:
+    """Say whether all of the tree was seen, and whether the deadline came before the limits."""
+    began = perf_counter()
+    watch = Watch(limits) if isinstance(limits, StoppingRule) else None
+    nodes = count + (round(limits.work * NODES) if isinstance(limits, Budget) else 0)
+    while not search.advance(nodes, _NEVER, _SLICE_SECONDS):
+        if search.nodes >= nodes:
+            if watch is None:
+                return False, False
+            nodes += _BETWEEN_LOOKS
+            while perf_counter() - began >= watch.limit:
+                if not watch.goes_on(search.best_cost):
                     return False, False
-                nodes += _BETWEEN_LOOKS
-                while perf_counter() - began >= watch.limit:
-                    if not watch.goes_on(search.best_cost):
-                        return False, False
-            elif seconds is not None and perf_counter() - began >= seconds:
-                return False, True
-        return True, False
+        elif seconds is not None and perf_counter() - began >= seconds:
+            return False, True
+    return True, False
 
 
 def _plan_of(

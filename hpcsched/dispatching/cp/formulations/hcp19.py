@@ -19,12 +19,11 @@ from hpcsched.dispatching.cp.formulations.scheduling import (
 from hpcsched.dispatching.planning.model_data import ModelData
 
 
-def hcp19(first: int | None = None, *, as_code: bool = False) -> Formulation:
+def hcp19(first: int | None = None) -> Formulation:
     """Return HCP'19: starts only; resources are aggregated.
 
     With `first`, only so many jobs may start when they like; all others are postponed to the end of
-    the horizon, as in the first HCP (thesis 2020, section 2.3). `as_code`: the search is
-    that of the published code.
+    the horizon, as in the first HCP (thesis 2020, section 2.3).
     """
     return Formulation(
         "HCP'19",
@@ -35,7 +34,6 @@ def hcp19(first: int | None = None, *, as_code: bool = False) -> Formulation:
         Nowhere,
         (system_cumulatives,),
         first=first,
-        shortest_first=as_code,
     )
 
 

@@ -28,63 +28,43 @@ from hpcsched.dispatching.planning.model_data import ModelData, Plan
 from hpcsched.system.system import IntArray
 
 
-def joint_now(*, classes: bool = True) -> Formulation:
+def joint_now() -> Formulation:
     """Return `joint-now`: starts of all jobs, nodes of those that start now."""
     return Formulation(
         "joint-now",
         "relaxation",
         "now",
-        class_variables if classes else node_variables,
+        variable_count,
         largest_aggregated_area,
-        counts_by_class if classes else counts_by_node,
+        CountsNow,
         (cumulatives, units_that_start_now, class_capacities),
         value="largest",
         forbid=other_counts,
     )
 
 
-def class_variables(data: ModelData) -> int:
+def variable_count(data: ModelData) -> int:
     """Return the number of starts, of b and of x."""
-    return _variables(data, _classes(data))
-
-
-def node_variables(data: ModelData) -> int:
-    """Return the number of starts, of b and of x where each node is a class."""
-    return _variables(data, _nodes(data))
-
-
-def _variables(data: ModelData, classes: list[IntArray]) -> int:
-    counts = sum(int(data.room_now[:, nodes[0]].astype(bool).sum()) for nodes in classes)
+    counts = sum(int(np.count_nonzero(data.room_now[:, nodes[0]])) for nodes in _classes(data))
     return 2 * data.job_count + counts
-
-
-def counts_by_class(data: ModelData) -> "CountsNow":
-    """Return counts of units on classes of nodes."""
-    return CountsNow(data, _classes(data))
-
-
-def counts_by_node(data: ModelData) -> "CountsNow":
-    """Return counts of units on single nodes."""
-    return CountsNow(data, _nodes(data))
 
 
 class CountsNow:
     """Which jobs begin now, b[i], and their units on each class of nodes, x[i, c]."""
 
-    def __init__(self, data: ModelData, classes: list[IntArray]) -> None:
+    def __init__(self, data: ModelData) -> None:
         self._data = data
-        self.classes = classes
+        self.classes = _classes(data)
         self.begins_now = [cp.boolvar(name=f"b{i}") for i in range(data.job_count)]
-        self.counts: list[dict[int, Variable]] = []
-        for i, units in enumerate(data.units.tolist()):
-            most = {
-                c: min(units, int(data.room_now[i, nodes[0]]) * len(nodes))
-                for c, nodes in enumerate(classes)
-                if data.room_now[i, nodes[0]]
+        room = [data.room_now[:, nodes[0]].tolist() for nodes in self.classes]
+        self.counts: list[dict[int, Variable]] = [
+            {
+                c: cp.intvar(0, min(units, here[i] * len(nodes)), name=f"x{i},{c}")
+                for c, (nodes, here) in enumerate(zip(self.classes, room, strict=True))
+                if here[i]
             }
-            self.counts.append(
-                {c: cp.intvar(0, high, name=f"x{i},{c}") for c, high in most.items()}
-            )
+            for i, units in enumerate(data.units.tolist())
+        ]
 
     @property
     def branching(self) -> list[list[list[Variable]]]:
@@ -145,12 +125,6 @@ def other_counts(parts: ModelParts) -> Any:
     """Return a constraint against the present counts."""
     counts = [count for of_job in parts.placing.counts for count in of_job.values()]
     return cp.any([count != count.value() for count in counts])
-
-
-def _nodes(data: ModelData) -> list[IntArray]:
-    """Return the nodes with room for some job now, each by itself."""
-    nodes = np.flatnonzero(data.room_now.any(axis=0))
-    return [nodes[k : k + 1] for k in range(len(nodes))]
 
 
 def _classes(data: ModelData) -> list[IntArray]:

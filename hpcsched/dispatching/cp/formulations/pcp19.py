@@ -85,11 +85,8 @@ def by_room(most: IntArray) -> list[int]:
     return ranked
 
 
-def pcp19(*, as_code: bool = False) -> Formulation:
-    """Return PCP'19: starts, and for each node which of a job's units are there.
-
-    `as_code`: see `hcp19`.
-    """
+def pcp19() -> Formulation:
+    """Return PCP'19: starts, and for each node which of a job's units are there."""
     return Formulation(
         "PCP'19",
         "exact",
@@ -99,7 +96,6 @@ def pcp19(*, as_code: bool = False) -> Formulation:
         UnitIntervals,
         (alternatives, node_cumulatives, cumulatives),
         value="largest",
-        shortest_first=as_code,
     )
 
 

@@ -17,17 +17,13 @@ from hpcsched.dispatching.cp.formulation import Formulation, ModelParts
 from hpcsched.dispatching.cp.formulations.unit_positions import (
     POSITION_CONSTRAINTS,
     all_types,
-    dominating_first,
     largest_area,
     variables_of_all_types,
 )
 
 
-def pcp20(*, as_code: bool = False) -> Formulation:
-    """Return PCP'20: starts and positions of units.
-
-    `as_code`: search and precedences are those of the published code.
-    """
+def pcp20() -> Formulation:
+    """Return PCP'20: starts and positions of units."""
     return Formulation(
         "PCP'20",
         "restriction",
@@ -35,9 +31,8 @@ def pcp20(*, as_code: bool = False) -> Formulation:
         variables_of_all_types,
         largest_area,
         all_types,
-        (*POSITION_CONSTRAINTS, all_different, *((dominating_first,) if as_code else ())),
+        (*POSITION_CONSTRAINTS, all_different),
         value="largest",
-        shortest_first=as_code,
     )
 
 

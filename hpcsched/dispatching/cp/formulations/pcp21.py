@@ -33,7 +33,6 @@ from hpcsched.dispatching.cp.formulations.unit_positions import (
     POSITION_CONSTRAINTS,
     UnitPositions,
     all_types,
-    dominating_first,
     largest_area,
     scarcest_first,
     variable_count,
@@ -42,13 +41,11 @@ from hpcsched.dispatching.cp.formulations.unit_positions import (
 from hpcsched.dispatching.planning.model_data import ModelData
 
 
-def pcp21(
-    *, symmetric: bool = False, shared_positions: bool = False, as_code: bool = False
-) -> Formulation:
+def pcp21(*, symmetric: bool = False, shared_positions: bool = False) -> Formulation:
     """Return PCP'21: starts and positions of units, in order.
 
     With `symmetric`, PCP'21s: the papers' search tries one way to place a job at a start, and then
-    another start. `as_code`: see `pcp20`.
+    another start.
     """
     return Formulation(
         "PCP'21s" if symmetric else "PCP'21",
@@ -57,9 +54,8 @@ def pcp21(
         variables_of_needed_types if shared_positions else variables_of_all_types,
         largest_area,
         needed_types if shared_positions else all_types,
-        (*POSITION_CONSTRAINTS, ascending, *((dominating_first,) if as_code else ())),
+        (*POSITION_CONSTRAINTS, ascending),
         back_to_start=symmetric,
-        shortest_first=as_code,
     )
 
 

@@ -47,7 +47,7 @@ from typing import Any, NamedTuple
 import cpmpy as cp
 import numpy as np
 
-from hpcsched.dispatching.cp.formulation import ModelParts, Variable, dominations
+from hpcsched.dispatching.cp.formulation import ModelParts, Variable
 from hpcsched.dispatching.cp.formulations.scheduling import cumulatives, disjunctions
 from hpcsched.dispatching.cp.no_overlap_2d import NoOverlap2D
 from hpcsched.dispatching.planning.model_data import BoolArray, ModelData, Plan
@@ -424,11 +424,6 @@ def no_overlap(parts: ModelParts) -> list[Any]:
                 cp.Cumulative(origins, amounts, demand=durations, capacity=data.horizon)
             )
     return constraints
-
-
-def dominating_first(parts: ModelParts) -> list[Any]:
-    """Return that jobs which dominate others start no later (see `dominations`)."""
-    return [parts.starts[j] >= parts.starts[i] for i, j in dominations(parts.data)]
 
 
 POSITION_CONSTRAINTS = (on_nodes, cumulatives, disjunctions, no_overlap)

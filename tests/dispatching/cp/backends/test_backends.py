@@ -2,7 +2,6 @@
 
 import os
 import pickle
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -18,13 +17,10 @@ import pytest
 from hypothesis import given, settings
 
 from hpcsched import cli, registration
-from hpcsched.dispatching.cp.backends.any_solver import AnySolver
+from hpcsched.dispatching.cp.backends.any_solver import AnySolver, RestartedSession
 from hpcsched.dispatching.cp.backends.backend import Backend, Outcome, total
 from hpcsched.dispatching.cp.backends.choco import Choco
-from hpcsched.dispatching.cp.backends.cpo import CpOptimizer
 from hpcsched.dispatching.cp.backends.ortools import OrTools
-from hpcsched.dispatching.cp.backends.pumpkin import Pumpkin
-from hpcsched.dispatching.cp.backends.restarting import RestartedSession
 from hpcsched.dispatching.cp.backends.schedule_or_postpone import ScheduleOrPostpone
 from hpcsched.dispatching.cp.formulation import BuiltModel, Formulation
 from hpcsched.dispatching.cp.model_solving import Answer, Task, solve
@@ -57,7 +53,7 @@ class Case(NamedTuple):
 CASES = {
     "choco": Case(Choco(), 20),
     "choco, papers' search": Case(Choco(follow_phases=True), 20),
-    "pumpkin": Case(Pumpkin(), 10),
+    "pumpkin": Case(AnySolver("pumpkin"), 10),
     "z3": Case(AnySolver("z3"), 20),
     "exact": Case(AnySolver("exact"), 20),
 }
@@ -153,7 +149,12 @@ def check_examples(
     count: settings,
 ) -> None:
     """Check that solvers say nothing but what OR-Tools has proved, and lose few answers."""
-    present = [name for name in solvers if is_installed(name)]
+    present = [
+        name
+        for name in solvers
+        # Pumpkin takes no variables as demands.
+        if is_installed(name) and (name, formulation.name) != ("pumpkin", "PCP₄")
+    ]
     if not present:
         pytest.skip("none of the packages is installed")
 
@@ -372,7 +373,7 @@ def test_equal_problems_get_equal_answers_in_every_process():
     assert done.stdout.strip() == repr(first)
 
 
-@pytest.mark.parametrize("backend", [Choco(), Pumpkin()], ids=["choco", "pumpkin"])
+@pytest.mark.parametrize("backend", [Choco(), AnySolver("pumpkin")], ids=["choco", "pumpkin"])
 @formulations
 def test_numbers_that_32_bits_do_not_hold_are_refused(backend, formulation, monkeypatch):
     """We see it ourselves: the solver is not asked."""
@@ -453,13 +454,12 @@ class TestAbsentPackages:
         assert f"error: dispatcher.solver: solver {name}: the package" in lines[0]
         assert f"pip install 'hpcsched[{name}]' [not-installed]" in lines[0]
 
-    @pytest.mark.parametrize("case", [CASES["choco"], CASES["pumpkin"]], ids=["choco", "pumpkin"])
-    def test_adapters(self, case):
-        """Adapters that are used from Python say the same."""
+    def test_adapters(self):
+        """An adapter that is used from Python says the same."""
         with pytest.raises(PluginError, match="is not installed; pip install"):
-            case.backend.check_installed()
+            Choco().check_installed()
         with pytest.raises(PluginError, match="is not installed; pip install"):
-            case.backend.load(FORMULATIONS["hcp19"].build(crowd(2)))
+            Choco().load(FORMULATIONS["hcp19"].build(crowd(2)))
 
 
 class TestAnySolver:
@@ -484,13 +484,6 @@ class TestAnySolver:
             assert message in printed.out + printed.err
         assert not list(tmp_path.iterdir())
 
-    @pytest.mark.skipif(not is_installed("exact"), reason="exact is not installed")
-    def test_ctrl_c_stays_with_the_process(self):
-        """Exact takes over signals when it is made."""
-        before = signal.getsignal(signal.SIGINT)
-        AnySolver("exact").load(FORMULATIONS["hcp19"].build(crowd(2)))
-        assert signal.getsignal(signal.SIGINT) is before
-
 
 @cases("choco", "pumpkin", "z3", "exact")
 def test_installed_packages_are_found(case):
@@ -507,7 +500,6 @@ def test_a_solver_that_stops_by_the_clock_is_recorded(name):
         "cpmpy": AnySolver("z3"),
         "ortools": OrTools(),
         "schedule-or-postpone": ScheduleOrPostpone(),
-        "cpo": CpOptimizer(),
     }
     backend = (ours | {n: case.backend for n, case in CASES.items()})[name]
     reasons = [] if backend.deterministic else [f"the solver {name} stops by the clock"]
@@ -544,7 +536,7 @@ def scripted(*said: tuple[str, int | None]) -> tuple[Any, Scripted, RestartedSes
     model.minimize(x)
     run = Scripted(x, [(Outcome(status), value) for status, value in said])
     built = BuiltModel(model, [x], lambda: np.zeros((1, 1)), lambda _: {}, 1)
-    return x, run, RestartedSession(built, lambda _model: run)
+    return x, run, RestartedSession(built, lambda _model: run.solve)
 
 
 PATIENT = StoppingRule(first=1, most=4, extensions=2)

@@ -1,8 +1,7 @@
-"""Choco: rectangles with one variable for several origins, and memory of models."""
+"""Choco: rectangles with one variable for several origins."""
 
 from collections.abc import Iterator
 from contextlib import closing
-from typing import Any
 
 import cpmpy as cp
 import numpy as np
@@ -12,15 +11,11 @@ from hpcsched.dispatching.cp.backends.ortools import OrTools
 from hpcsched.dispatching.cp.formulations.pcp20 import pcp20
 from hpcsched.dispatching.cp.model_solving import Task, solve
 from hpcsched.dispatching.cp.no_overlap_2d import NoOverlap2D
-from hpcsched.dispatching.cp.solver_limits import Budget, StoppingRule
+from hpcsched.dispatching.cp.solver_limits import Budget
 from hpcsched.dispatching.cp.solver_process import SolverProcess
 from hpcsched.dispatching.planning.model_data import ModelData
-from hpcsched.process_memory import resident_memory
 
 pytest.importorskip("pychoco")
-
-from pychoco import backend
-from pychoco._utils import make_int_array
 
 from hpcsched.dispatching.cp.backends import choco
 
@@ -82,59 +77,3 @@ def test_rectangles_that_share_an_origin(above: int, possible: bool) -> None:
     x, y = cp.intvar(0, 3), cp.intvar(0, 3)
     model = cp.Model(NoOverlap2D([x, x], [1, 1], [y, y + above], [1, 1]))
     assert choco._Solver(model).solve() is possible
-
-
-class Handles:
-    """Arrays and limits that are made and freed."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.made: list[int] = []
-        self.freed: list[int] = []
-        for name in ("create_int_array", "create_intvar_array", "node_counter"):
-            monkeypatch.setattr(backend, name, self._noted(getattr(backend, name), self.made))
-        free = backend.chocosolver_handles_destroy
-
-        def destroy(handle: Any) -> None:
-            self.freed.append(int(handle))
-            free(handle)
-
-        monkeypatch.setattr(backend, "chocosolver_handles_destroy", destroy)
-
-    def _noted(self, make: Any, made: list[int]) -> Any:
-        def make_and_note(*arguments: Any) -> Any:
-            handle = make(*arguments)
-            made.append(int(handle))
-            return handle
-
-        return make_and_note
-
-
-def test_arrays_and_limits_of_a_call_are_freed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where the call fails; those that others make are left alone."""
-    handles = Handles(monkeypatch)
-    make_int_array([1, 2])
-    others = list(handles.made)
-    with pytest.raises(ZeroDivisionError), choco._freed_handles():
-        make_int_array([3])
-        raise ZeroDivisionError
-    make_int_array([4])
-    assert len(handles.made) == 3
-    assert handles.freed == handles.made[1:2]
-    assert not set(others) & set(handles.freed)
-    solve(Task(pcp20(), THREE_UNITS, choco.Choco(), Budget(1)))
-    assert len(handles.made) > 5
-    assert set(handles.made[3:]) <= set(handles.freed)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("limits", [Budget(20), StoppingRule(5, 5, 0)], ids=["work", "time"])
-def test_memory_does_not_grow_with_the_number_of_models(limits: Any) -> None:
-    """300 models add less than 15 MB; they once added 20 to 50. Those before fill Choco's pools."""
-    sizes = []
-    for _ in range(2):
-        for _ in range(300):
-            solve(Task(pcp20(), THREE_UNITS, choco.Choco(), limits))
-        sizes.append(resident_memory())
-    assert None not in sizes or sizes == [None, None]
-    if sizes[0] is not None:
-        assert sizes[1] - sizes[0] < 15_000_000

@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 
 from hpcsched._core import PostponeSearch
-from hpcsched.dispatching.cp.backends import schedule_or_postpone
-from hpcsched.dispatching.cp.backends.known_constraints import mode_of
-from hpcsched.dispatching.cp.backends.schedule_or_postpone import cumulatives, open_search
+from hpcsched.dispatching.cp.backends.schedule_or_postpone import (
+    cumulatives,
+    mode_of,
+    open_search,
+)
 from hpcsched.dispatching.cp.formulation import Formulation
 from hpcsched.dispatching.cp.formulations.hcp19 import hcp19
 from hpcsched.dispatching.cp.formulations.pcp4 import pcp4
-from hpcsched.dispatching.cp.formulations.pcp20 import pcp20
 from hpcsched.dispatching.cp.formulations.pcp21 import pcp21
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.start_time_costs import StartCostFunction
@@ -119,12 +120,6 @@ def test_a_job_comes_behind_its_twin() -> None:
 def test_a_chain_of_twins() -> None:
     """Job 2 follows job 1, which follows job 0: their three places are filled in that order."""
     assert decided([1, 3, 2, 0], [5, 5, 5, 7], hcp19()) == [0, 3, 1, 2]
-
-
-def test_a_job_comes_behind_those_that_dominate_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Job 3 behind 1, and 1 behind 0, although the shortest come first: 3, 1, 2, 0."""
-    monkeypatch.setattr(schedule_or_postpone, "dominations", lambda _: [(0, 1), (1, 3)])
-    assert decided([3, 1, 2, 0], [4, 2, 3, 1], pcp20(as_code=True)) == [2, 0, 1, 3]
 
 
 def test_a_restart_keeps_counts_and_the_best_plan() -> None:

@@ -32,7 +32,6 @@ RESTRICTIONS = {"pcp20": pcp20(), "pcp21": pcp21(), "pcp21, shared": pcp21(share
 RELAXATIONS = {
     "hcp19": hcp19(),
     "joint-now": joint_now(),
-    "joint-now by node": joint_now(classes=False),
 }
 AMPLE = Budget(60)
 
@@ -200,7 +199,7 @@ def test_a_hint_without_nodes_is_one_of_starts(name, data):
         assert hint[start] == value
 
 
-@pytest.mark.parametrize("name", [*EXACT, *RESTRICTIONS, "joint-now", "joint-now by node"])
+@pytest.mark.parametrize("name", [*EXACT, *RESTRICTIONS, "joint-now"])
 def test_units_that_each_need_a_node(name):
     """Of two nodes one is held until 2, so a job of two such units waits; another one need not."""
     two = np.array([[2], [2]], dtype=np.int64)

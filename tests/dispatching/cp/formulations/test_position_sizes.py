@@ -68,7 +68,7 @@ def test_kit_has_a_plan_in_time(seed: int, queued: int, busy: bool) -> None:
     data = data_of(seed, queued, 1173, busy=busy)
     for backend, most in ((OrTools(), 5.0), (ScheduleOrPostpone(), 1.0)):
         began = process_time()
-        answer = solve(Task(pcp21(), data, backend, StoppingRule(0.25, 60, 0, 0.25)))
+        answer = solve(Task(pcp21(), data, backend, StoppingRule(0.25, 60, 0)))
         assert process_time() - began < most
         assert answer.plan is not None
         assert fault_of(answer.plan, data) is None

@@ -5,7 +5,7 @@ from typing import Any
 import cpmpy as cp
 import pytest
 
-from hpcsched.dispatching.cp.backends.restarting import with_constants
+from hpcsched.dispatching.cp.backends.any_solver import with_constants
 from hpcsched.dispatching.cp.no_overlap_2d import NoOverlap2D
 
 X, Y, B = cp.intvar(0, 9), cp.intvar(0, 9), cp.boolvar()
