@@ -77,20 +77,6 @@ def test_sixty_jobs_are_planned_and_proved(scenario: Path, tmp_path: Path, objec
         assert value > offline["value"] * 1.005
 
 
-def test_a_ratio_is_proved_by_starting_jobs_late(tmp_path: Path) -> None:
-    """Job 2 starts at 4, when nothing else happens: see `test_a_ratio_by_hand`."""
-    (tmp_path / "two.swf").write_text(
-        "1 0 -1 10 1 -1 -1 1 10 -1 1 1 1 1 1 1 -1 -1\n2 0 -1 1 1 -1 -1 1 1 -1 1 1 1 1 1 1 -1 -1\n"
-    )
-    (tmp_path / "two.yaml").write_text(
-        SCENARIO.replace("objective: af", "objective: psf").replace("sixty", "two")
-    )
-    said = hpcsched("run", tmp_path / "two.yaml", "--out", tmp_path / "out", "--explain")
-    assert "proved to be the best possible" in said
-    hpcsched("verify", tmp_path / "out", "--replay")
-    assert "started at 4 s" in hpcsched("explain", tmp_path / "out", "2")
-
-
 def test_a_claim_that_does_not_hold_is_found(scenario: Path, tmp_path: Path) -> None:
     """A bound above the value, and a gap that is not theirs."""
     out = tmp_path / "out"
