@@ -34,14 +34,12 @@ CLASSES: Mapping[str, tuple[float, float]] = {
 class Outcome:
     """What a run came to.
 
-    `bounded_slowdown` and `wait_time` are means over jobs, in s the latter; `waiting` is how many
-    jobs wait, as a mean over time. `slowdowns` and `queue` are distributions over what counts;
-    `by_class` has the slowdowns of each class of jobs that has any, and `sizes` how many it has.
+    `bounded_slowdown` and `wait_time` are means over jobs, in s the latter. `slowdowns` and
+    `queue` are distributions over what counts; `by_class` has the slowdowns of each class of jobs that has any, and `sizes` how many it has.
     """
 
     bounded_slowdown: float
     wait_time: float
-    waiting: float
     slowdowns: Box
     queue: Box
     by_class: Mapping[str, Box]
@@ -96,7 +94,6 @@ def _outcomes(runs: Mapping[Key, _Run]) -> Mapping[Key, Outcome]:
         found[key] = Outcome(
             run.bounded_slowdown,
             float((run.starts - run.submits).mean()),
-            float((run.starts - run.submits).sum() / (run.ends.max() - run.submits.min())),
             box_of(slowdowns),
             box_of(_queue(run, instants)[busy].astype(np.float64), lasting[busy]),
             {name: box_of(slowdowns[these]) for name, these in within.items() if these.any()},

@@ -13,7 +13,6 @@ QUEUES = "jobs waiting, by the second"
 FIGURES: Mapping[str, tuple[Callable[[Outcome], float], str]] = {
     "Mean bounded slowdown (`tau` = 10 s)": (attrgetter("bounded_slowdown"), ".2f"),
     "Mean wait time, s": (attrgetter("wait_time"), ".0f"),
-    "Jobs that wait, mean over time": (attrgetter("waiting"), ".1f"),
 }
 """What is shown of an outcome, by title, and how many digits of it."""
 

@@ -66,6 +66,6 @@ def test_the_page(page, tmp_path):
 def test_a_class_without_jobs_has_no_box():
     """The panels of a figure have the boxes that there are."""
     box = Box(1.0, 1.0, 2.0, 3.0, 4.0, 2.0)
-    outcome = Outcome(1.0, 1.0, 1.0, box, box, {"short": box}, {"short": 1, "medium": 0, "long": 0})
+    outcome = Outcome(1.0, 1.0, box, box, {"short": box}, {"short": 1, "medium": 0, "long": 0})
     panels = command.figures({("SJF", "W"): outcome})["figure-4"]
     assert [panel.drawable for panel in panels] == [True, False, False]
