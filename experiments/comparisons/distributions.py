@@ -35,7 +35,8 @@ class Outcome:
     """What a run came to.
 
     `bounded_slowdown` and `wait_time` are means over jobs, in s the latter. `slowdowns` and
-    `queue` are distributions over what counts; `by_class` has the slowdowns of each class of jobs that has any, and `sizes` how many it has.
+    `queue` are distributions over what counts; `by_class` has the slowdowns of each class of jobs
+    that has any, and `sizes` how many it has.
     """
 
     bounded_slowdown: float
