@@ -110,16 +110,3 @@ def test_a_run_does_without_pandas(trace: str, tmp_path: Path) -> None:
         "raise SystemExit('pandas' in sys.modules or 'scipy.linalg' in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, capture_output=True)
-
-
-def test_runs_with_outages_and_shared_resources_do_without_pandas(tmp_path: Path) -> None:
-    """Nor do they need all the functions that `pyarrow.compute` makes."""
-    code = "import sys; from hpcsched.cli import main\n"
-    for name in ("small-maintenance", "small-power"):
-        scenario = SMALL.with_name(f"{name}.yaml")
-        code += f"main(['run', {str(scenario)!r}, '--out', {str(tmp_path / name)!r}])\n"
-    code += "print({'pandas', 'pyarrow.compute'} & {*sys.modules})\n"
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, check=True, capture_output=True, text=True
-    )
-    assert done.stdout.splitlines()[-1] == "set()"

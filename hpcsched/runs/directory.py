@@ -199,7 +199,12 @@ class RunDirectory:
     @cached_property
     def first_submit_time(self) -> int:
         """First submit time, in seconds; 0 without any job."""
-        return self.all_jobs.least("submit_time") or 0
+        return self.all_jobs.bounds("submit_time")[0] or 0
+
+    @property
+    def last_end_time(self) -> int:
+        """Last end of a job, in seconds; 0 without any job that ran."""
+        return self.all_jobs.bounds("end_time")[1] or 0
 
     @cached_property
     def solver_rounds(self) -> SolverRounds:

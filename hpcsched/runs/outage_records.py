@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from hpcsched.arrow_arrays import computed, numpy_array
 from hpcsched.metrics.metric import DownAmounts
 from hpcsched.runs.columns import outages_schema
 from hpcsched.runs.directory import RunDirectory
@@ -33,51 +32,11 @@ def recorded_outages(run: RunDirectory) -> tuple[Outage, ...]:
     path = run.path / OUTAGES
     if not path.is_file():
         return ()
-    table = ParquetTable(path).read(*outages_schema().names)
-    starts, ends, kinds, names, nodes = (table[name].to_pylist() for name in outages_schema().names)
-    rows = zip(starts, ends, nodes, kinds, names, strict=True)
-    return tuple([Outage(start, end, tuple(on), *what) for start, end, on, *what in rows])
-
-
-class OutagesBeside(NamedTuple):
-    """Outages of a run that touch none of its jobs.
-
-    Attributes
-    ----------
-    outages
-        First start and last end of an outage, in seconds since the origin of the trace.
-    jobs
-        First submission and last end of a job, in the same seconds.
-    """
-
-    number: int
-    outages: tuple[int, int]
-    jobs: tuple[int, int]
-
-
-def outages_beside_jobs(run: RunDirectory) -> OutagesBeside | None:
-    """Return the spans of outages and jobs, if all outages are before or after all jobs.
-
-    Returns
-    -------
-    OutagesBeside | None
-        None if an outage touches the jobs, or there are no outages or no jobs.
-    """
-    path = run.path / OUTAGES
-    if not path.is_file():
-        return None
-    outages = ParquetTable(path).read("start_time", "end_time").select(["start_time", "end_time"])
-    jobs = run.all_jobs.read("submit_time", "end_time")
-    if not outages.num_rows or not jobs.num_rows:
-        return None
-    first, last = computed("min_max", jobs["submit_time"]).as_py().values()
-    # Without a job that ran the largest end time is null.
-    last = max(last, computed("min_max", jobs["end_time"]).as_py()["max"] or 0)
-    starts, ends = (numpy_array(column.combine_chunks()) for column in outages.columns)
-    if ((starts <= last) & (ends > first)).any():
-        return None
-    span = int(starts.min()), int(ends.max())
-    return OutagesBeside(outages.num_rows, span, (first, last))
+    rows = ParquetTable(path).whole().to_pylist()
+    return tuple(
+        Outage(row["start_time"], row["end_time"], tuple(row["nodes"]), row["kind"], row["name"])
+        for row in rows
+    )
 
 
 def down_amounts(outages: Outages, system: System) -> dict[str, DownAmounts]:

@@ -1,17 +1,13 @@
 """Parquet files that grow with a run, row group by row group."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from functools import partial
-from operator import itemgetter
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from hpcsched.arrow_arrays import arrow_array, python_array
 from hpcsched.whole_files import cannot_write
 
 BATCH = 4096
@@ -21,13 +17,15 @@ ROW_GROUP = 8 * BATCH
 Record = TypeVar("Record")
 
 
-class TableFile:
-    """A Parquet file that tables are appended to, a row group at a time.
+class RecordFile(Generic[Record]):
+    """A Parquet file that records or tables are appended to, written a row group at a time.
 
     Equal rows give equal bytes, however they are appended.
 
     Parameters
     ----------
+    convert
+        Function that returns records as a table; None: they are tuples of the schema's columns.
     repetitive
         Columns that are written with a dictionary.
     keep
@@ -38,10 +36,12 @@ class TableFile:
         self,
         path: Path,
         schema: pa.Schema,
+        convert: Callable[[Sequence[Record]], pa.Table] | None = None,
         repetitive: Sequence[str] = (),
         keep: Callable[[pa.Table], object] | None = None,
     ) -> None:
-        self._path, self._keep = path, keep
+        self._path, self._schema, self._convert, self._keep = path, schema, convert, keep
+        self._records: list[Record] = []
         self._batches: list[pa.Table] = []
         self._rows = 0
         try:
@@ -56,6 +56,12 @@ class TableFile:
         except OSError as error:
             raise cannot_write(path, error) from error
 
+    def add(self, record: Record) -> None:
+        """Append a record."""
+        self._records.append(record)
+        if len(self._records) >= BATCH:
+            self._convert_records()
+
     def add_table(self, table: pa.Table) -> None:
         """Append rows."""
         if table.num_rows:
@@ -66,6 +72,8 @@ class TableFile:
     def close(self) -> None:
         """Write the remaining rows and finish the file."""
         try:
+            if self._records:
+                self._convert_records()
             self._write_groups(least=1)
         finally:
             try:
@@ -77,6 +85,17 @@ class TableFile:
                 with suppress(OSError):
                     self._path.unlink()
                 raise cannot_write(self._path, error) from error
+
+    def _convert_records(self) -> None:
+        records = self._records
+        if self._convert is None:
+            arrays = map(pa.array, zip(*records, strict=True), self._schema.types)
+            table = pa.Table.from_arrays(list(arrays), schema=self._schema)
+        else:
+            table = self._convert(records)
+        # In this order an interruption cannot leave records in both places.
+        self._records = []
+        self.add_table(table)
 
     def _write_groups(self, least: int = ROW_GROUP) -> None:
         """Write row groups of buffered rows, while at least `least` rows are buffered."""
@@ -92,48 +111,6 @@ class TableFile:
                 self._writer.write_table(_in_chunks(group))
             except OSError as error:
                 raise cannot_write(self._path, error) from error
-
-
-class RecordFile(TableFile, Generic[Record]):
-    """A Parquet file that records are appended to, which become tables.
-
-    Parameters
-    ----------
-    convert
-        Function that returns records as a table; None: they are tuples of the schema's columns.
-    """
-
-    def __init__(
-        self,
-        path: Path,
-        schema: pa.Schema,
-        convert: Callable[[Sequence[Record]], pa.Table] | None = None,
-        repetitive: Sequence[str] = (),
-        keep: Callable[[pa.Table], object] | None = None,
-    ) -> None:
-        super().__init__(path, schema, repetitive, keep)
-        self._convert = partial(_of_tuples, schema) if convert is None else convert
-        self._records: list[Record] = []
-
-    def add(self, record: Record) -> None:
-        """Append a record."""
-        self._records.append(record)
-        if len(self._records) >= BATCH:
-            self._convert_records()
-
-    def close(self) -> None:
-        """Write the remaining records and finish the file."""
-        try:
-            if self._records:
-                self._convert_records()
-        finally:
-            super().close()
-
-    def _convert_records(self) -> None:
-        table = self._convert(self._records)
-        # In this order an interruption cannot leave records in both places.
-        self._records = []
-        self.add_table(table)
 
 
 def _in_chunks(table: pa.Table) -> pa.Table:
@@ -160,23 +137,3 @@ def _whole_columns(schema: pa.Schema) -> Iterator[str]:
                 for field in column.type
                 if pa.types.is_integer(field.type)
             )
-
-
-def _of_tuples(schema: pa.Schema, rows: Sequence[Any]) -> pa.Table:
-    """Return rows of values, in the order of the columns, as a table."""
-    return pa.Table.from_arrays(_columns(rows, schema), schema=schema)
-
-
-def _columns(rows: Sequence[Any], fields: Iterable[pa.Field]) -> list[pa.Array]:
-    # `zip(*rows)` would keep the garbage collector busy.
-    return [_column(list(map(itemgetter(k), rows)), field) for k, field in enumerate(fields)]
-
-
-def _column(values: list[Any], field: pa.Field) -> pa.Array:
-    kind = field.type
-    if isinstance(kind, pa.StructType):
-        return pa.StructArray.from_arrays(_columns(values, kind), fields=list(kind))
-    if kind == pa.int64() and not field.nullable:
-        # Half the time of a search for missing values.
-        return arrow_array(np.fromiter(values, dtype=np.int64, count=len(values)))
-    return python_array(values, kind)

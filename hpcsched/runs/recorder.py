@@ -24,16 +24,16 @@ from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import REFUSALS, JobRecord, RoundRecord, RoundRemarks
 from hpcsched.simulation.replay_output import LeftJobs, LostAttempts, ReplayedRounds
 from hpcsched.system.system import IntArray, System
-from hpcsched.workload.job import TracedJob
-from hpcsched.workload.job_batches import (
-    DETAILS,
-    NO_JOBS,
-    JobColumns,
-    RequestNumbers,
-    columns_of,
-    joined_columns,
+from hpcsched.workload.job_batches import DETAILS, JobColumns
+from hpcsched.workload.job_columns import (
+    BOUNDS,
+    JOB_ID,
+    NAME,
+    REQUESTED_TIME,
+    SUBMIT_TIME,
+    UNITS,
+    WHOSE,
 )
-from hpcsched.workload.job_columns import BOUNDS
 
 
 class RunRecorder(Observer):
@@ -98,32 +98,42 @@ def job_table(system: System, columns: JobColumns, left: LeftJobs) -> pa.Table:
     run_time = left.end_time - left.start_time
     rejected = left.rejected_by >= 0
     # False and True are the first two states, so that no look-up is needed.
-    killed = run_time < columns.run_time
-    state = np.where(left.failed, STATES.index("failed"), killed)
+    state = np.where(left.failed, STATES.index("failed"), run_time < columns.run_time)
     state = np.where(rejected, STATES.index("rejected"), state).astype(np.int8)
     not_run = rejected if rejected.any() else None
     units, request = columns.units, columns.request
+    requested = np.array([job.unit_request for job in columns.requests], dtype=np.int64)
+    requested = requested.reshape(-1, len(system.resource_types))
     schema = jobs_schema(system)
-    arrays = {
-        "job_id": columns.job_id,
-        "submit_time": columns.submit_time,
-        "start_time": arrow_array(left.start_time, not_run),
-        "end_time": arrow_array(left.end_time, not_run),
-        "run_time": arrow_array(run_time, not_run),
-        "requested_time": columns.requested_time,
-        "predicted_run_time": left.predicted,
-        "units": units,
-        "unit_request": _requested_amounts(system, columns, request),
-        "demand": _demand(system, columns, units, request, schema.field("demand").type),
-        "state": pa.DictionaryArray.from_arrays(arrow_array(state), text_array(STATES)),
-        "rejected_by": _refusals(left.rejected_by),
+    return _table(
+        schema,
+        job_id=columns.job_id,
+        submit_time=columns.submit_time,
+        start_time=arrow_array(left.start_time, not_run),
+        end_time=arrow_array(left.end_time, not_run),
+        run_time=arrow_array(run_time, not_run),
+        requested_time=columns.requested_time,
+        predicted_run_time=left.predicted,
+        units=units,
+        unit_request=_amounts(system, requested[request]),
+        demand=_demand(system, columns, schema.field("demand").type),
+        state=pa.DictionaryArray.from_arrays(arrow_array(state), text_array(STATES)),
+        rejected_by=computed(
+            "take", text_array(REFUSALS), arrow_array(left.rejected_by, ~rejected)
+        ),
+        requeues=left.requeues,
+        lost_time=left.lost_time,
         **{name: columns.details.column(name) for name in DETAILS.names if name in schema.names},
-        **_bounds(columns, request, schema),
+        **{
+            column.name: _taken(
+                [column.told(column.get(one)) for one in columns.requests],
+                request,
+                schema.field(column.name).type,
+            )
+            for column in BOUNDS
+        },
         **_places(left, not_run),
-        "requeues": left.requeues,
-        "lost_time": left.lost_time,
-    }
-    return pa.Table.from_arrays([_array(arrays[name]) for name in schema.names], schema=schema)
+    )
 
 
 def round_table(
@@ -136,60 +146,90 @@ def round_table(
     remarks
         What their decisions say; empty where none was made in Python.
     """
-    count = len(rounds.now)
-    schema = rounds_schema(system)
-    arrays = {
-        **{
-            name: getattr(rounds, name)
-            for name in (
-                *("round", "now", "queued", "running", "started", "waiting"),
-                *("latency", "decision_time"),
-            )
-        },
-        "call_again_at": arrow_array(rounds.call_again, rounds.call_again == NEVER),
-        "waiting_amounts": _amounts(system, rounds.waiting_amounts),
-        "free_amounts": _amounts(system, rounds.free_amounts),
-        "lost_amounts": _amounts(system, rounds.lost_amounts.astype(np.float64), pa.float64()),
-        **(_said(remarks, schema) if remarks else _nothing_said(count, schema)),
-    }
-    return pa.Table.from_arrays([_array(arrays[name]) for name in schema.names], schema=schema)
-
-
-def _said(remarks: Sequence[RoundRemarks], schema: pa.Schema) -> dict[str, pa.Array]:
-    """Return the columns of rounds that a dispatcher in Python fills."""
-    columns = dict(zip(RoundRemarks._fields, zip(*remarks, strict=True), strict=True))
-    columns["solver"] = tuple(call and call._asdict() for call in columns["solver"])
-    return {name: pa.array(values, schema.field(name).type) for name, values in columns.items()}
-
-
-def _nothing_said(count: int, schema: pa.Schema) -> dict[str, pa.Array]:
-    """Return these columns for rounds without a dispatcher in Python."""
-    return {
-        "rejected": arrow_array(np.zeros(count, dtype=np.int64)),
-        "fallback": arrow_array(np.zeros(count, dtype=np.bool_)),
-        "solver": null_structs(schema.field("solver").type, count),
-        "chosen": pa.nulls(count, pa.string()),
-        "because": pa.nulls(count, pa.string()),
-    }
+    count, schema = len(rounds.now), rounds_schema(system)
+    columns = rounds._asdict()
+    again = columns.pop("call_again")
+    for name in ("waiting_amounts", "free_amounts"):
+        columns[name] = _amounts(system, columns[name])
+    columns["lost_amounts"] = _amounts(system, rounds.lost_amounts.astype(np.float64), pa.float64())
+    if remarks:
+        said = dict(zip(RoundRemarks._fields, zip(*remarks, strict=True), strict=True))
+        said["solver"] = tuple(call and call._asdict() for call in said["solver"])
+        columns |= {
+            name: pa.array(values, schema.field(name).type) for name, values in said.items()
+        }
+    else:
+        columns |= {
+            "rejected": np.zeros(count, dtype=np.int64),
+            "fallback": np.zeros(count, dtype=np.bool_),
+            "solver": null_structs(schema.field("solver").type, count),
+            "chosen": pa.nulls(count, pa.string()),
+            "because": pa.nulls(count, pa.string()),
+        }
+    return _table(schema, call_again_at=arrow_array(again, again == NEVER), **columns)
 
 
 def interruption_table(columns: JobColumns, lost: LostAttempts) -> pa.Table:
     """Build the table of lost attempts, with the columns of `interruptions.parquet`."""
-    requests = [list(request.unit_request) for request in columns.requests]
     schema = interruptions_schema()
-    kind = schema.field("unit_request").type
-    arrays = {
-        "job_id": columns.job_id,
-        "start_time": lost.start_time,
-        "end_time": lost.end_time,
-        "requeued": lost.requeued,
-        "units": columns.units,
-        "unit_request": computed(
-            "take", python_array(requests, kind), arrow_array(columns.request)
-        ),
+    requests = [list(request.unit_request) for request in columns.requests]
+    return _table(
+        schema,
+        job_id=columns.job_id,
+        start_time=lost.start_time,
+        end_time=lost.end_time,
+        requeued=lost.requeued,
+        units=columns.units,
+        unit_request=_taken(requests, columns.request, schema.field("unit_request").type),
         **_places(lost),
-    }
-    return pa.Table.from_arrays([_array(arrays[name]) for name in schema.names], schema=schema)
+    )
+
+
+def table_of_jobs(system: System, records: Sequence[JobRecord]) -> pa.Table:
+    """Build the table of jobs that have left from their records, as `job_table` does."""
+    schema = jobs_schema(system)
+    whole_demand = pa.types.is_integer(schema.field("demand").type)
+    rows = []
+    for one in records:
+        job, at = one.job, one.allocation
+        rows.append(
+            one._asdict()
+            | {
+                column.name: column.told(column.get(job))
+                for column in (JOB_ID, SUBMIT_TIME, REQUESTED_TIME, UNITS, NAME, *WHOSE, *BOUNDS)
+            }
+            | {
+                "run_time": one.end_time and one.end_time - (one.start_time or 0),
+                "unit_request": dict(zip(system.resource_types, job.unit_request, strict=True)),
+                "demand": one.demand if whole_demand else float(one.demand),
+                "nodes": at and at.nodes,
+                "node_units": at and at.units,
+            }
+        )
+    return pa.Table.from_pylist(rows, schema)
+
+
+def table_of_rounds(system: System, records: Sequence[RoundRecord]) -> pa.Table:
+    """Build the table of rounds from their records, as `round_table` does."""
+
+    def amounts(values: Sequence[float]) -> dict[str, float]:
+        return dict(zip(system.resource_types, values, strict=True))
+
+    rows = [
+        one._asdict()
+        | {
+            # A long queue may ask for more than fits into 64 bits.
+            "waiting_amounts": amounts([min(value, LARGEST) for value in one.waiting_amounts]),
+            "free_amounts": amounts(one.free_amounts),
+            "lost_amounts": amounts([float(value) for value in one.lost_amounts]),
+            "solver": one.solver and one.solver._asdict(),
+        }
+        for one in records
+    ]
+    return pa.Table.from_pylist(rows, rounds_schema(system))
+
+
+LARGEST = 2**63 - 1
 
 
 def joined_left(parts: Sequence[LeftJobs]) -> LeftJobs:
@@ -215,13 +255,6 @@ def joined_rounds(parts: Sequence[ReplayedRounds]) -> ReplayedRounds:
     return ReplayedRounds._make(np.concatenate(columns) for columns in zip(*parts, strict=True))
 
 
-def _refusals(rejected_by: IntArray) -> pa.Array:
-    """Return the column `rejected_by`."""
-    if (rejected_by < 0).all():
-        return pa.nulls(len(rejected_by), pa.string())
-    return text_array(REFUSALS).take(arrow_array(rejected_by, rejected_by < 0))
-
-
 def _places(
     left: LeftJobs | LostAttempts, not_run: npt.NDArray[np.bool_] | None = None
 ) -> dict[str, pa.Array]:
@@ -241,8 +274,12 @@ def _places(
     }
 
 
-def _array(values: npt.NDArray[np.generic] | pa.Array) -> pa.Array:
-    return values if isinstance(values, pa.Array) else arrow_array(values)
+def _table(schema: pa.Schema, **columns: Any) -> pa.Table:
+    """Return a table of Arrow or NumPy arrays."""
+    arrays = (columns[name] for name in schema.names)
+    return pa.Table.from_arrays(
+        [one if isinstance(one, pa.Array) else arrow_array(one) for one in arrays], schema=schema
+    )
 
 
 def _amounts(
@@ -255,36 +292,14 @@ def _amounts(
     )
 
 
-def _requested_amounts(system: System, columns: JobColumns, request: IntArray) -> pa.StructArray:
-    rows = np.array([job.unit_request for job in columns.requests], dtype=np.int64)
-    return _amounts(system, rows.reshape(-1, len(system.resource_types))[request])
-
-
-def _demand(
-    system: System, columns: JobColumns, units: IntArray, request: IntArray, kind: pa.DataType
-) -> pa.Array:
+def _demand(system: System, columns: JobColumns, kind: pa.DataType) -> pa.Array:
     """Return the demand of each job, computed in integers before it becomes a float."""
     shares = [system.demand(1, job.unit_request) for job in columns.requests]
     if pa.types.is_floating(kind):
         # Python integers: the product may need more than 64 bits.
-        pairs = zip(units.tolist(), request.tolist(), strict=True)
+        pairs = zip(columns.units.tolist(), columns.request.tolist(), strict=True)
         return arrow_array(np.array([float(count * shares[k]) for count, k in pairs]))
-    return arrow_array(units * np.array(shares, dtype=np.int64)[request])
-
-
-def _bounds(
-    columns: JobColumns, request: IntArray, schema: pa.Schema
-) -> dict[str, pa.Array | npt.NDArray[np.bool_]]:
-    """Return the columns of requests that restrict the placement of units."""
-    found = {}
-    for column in BOUNDS:
-        values = list(map(column.get, columns.requests))
-        if column.kind == "flag":
-            found[column.name] = np.array(values, dtype=np.bool_)[request]
-        else:
-            told = list(map(column.told, values))
-            found[column.name] = _taken(told, request, schema.field(column.name).type)
-    return found
+    return arrow_array(columns.units * np.array(shares, dtype=np.int64)[columns.request])
 
 
 def _taken(values: Sequence[Any], request: IntArray, kind: pa.DataType) -> pa.Array:
@@ -292,69 +307,3 @@ def _taken(values: Sequence[Any], request: IntArray, kind: pa.DataType) -> pa.Ar
     if all(value is None for value in values):
         return pa.nulls(len(request), kind)
     return computed("take", python_array(values, kind), arrow_array(request))
-
-
-LARGEST = 2**63 - 1
-
-
-def table_of_jobs(system: System, records: Sequence[JobRecord]) -> pa.Table:
-    """Build the table of jobs that have left, with the columns of `jobs.parquet`."""
-    # A killed job would have run longer.
-    traced = [TracedJob(one.job, _run_time(one) + (one.state == "killed")) for one in records]
-    placed = [one.allocation for one in records if one.allocation is not None]
-    lengths = [0 if one.allocation is None else len(one.allocation.nodes) for one in records]
-    left = LeftJobs(
-        np.arange(len(records)),
-        _numbers([one.start_time or 0 for one in records]),
-        _numbers([one.end_time or 0 for one in records]),
-        _numbers([one.predicted_run_time for one in records]),
-        np.array([one.state == "failed" for one in records], dtype=np.bool_),
-        _numbers([_cause(one) for one in records]),
-        _numbers([one.requeues for one in records]),
-        _numbers([one.lost_time for one in records]),
-        np.cumsum(_numbers(lengths)),
-        np.array([node for at in placed for node in at.nodes], dtype=np.int32),
-        np.array([units for at in placed for units in at.units], dtype=np.int32),
-    )
-    columns = joined_columns([NO_JOBS, *columns_of(traced, RequestNumbers())])
-    return job_table(system, columns, left)
-
-
-def table_of_rounds(system: System, records: Sequence[RoundRecord]) -> pa.Table:
-    """Build the table of rounds, with the columns of `rounds.parquet`."""
-    whole = ("round", "now", "queued", "running", "started", "waiting", "latency")
-    # Only Python turns whole numbers of more than 53 bits into floats.
-    lost = np.array([list(map(float, one.lost_amounts)) for one in records], dtype=np.float64)
-    asked = [one.call_again_at for one in records]
-    rounds = ReplayedRounds._make(
-        [
-            *(_numbers([getattr(one, name) for one in records]) for name in whole),
-            _numbers([NEVER if again is None else again for again in asked]),
-            _cut_amounts(system, [one.waiting_amounts for one in records]),
-            _cut_amounts(system, [one.free_amounts for one in records]),
-            lost.reshape(len(records), len(system.resource_types)),
-            np.array([one.decision_time for one in records], dtype=np.float64),
-        ]
-    )
-    said = RoundRemarks._fields
-    remarks = [RoundRemarks(*(getattr(one, name) for name in said)) for one in records]
-    return round_table(system, rounds, remarks)
-
-
-def _run_time(record: JobRecord) -> int:
-    return (record.end_time or 0) - (record.start_time or 0)
-
-
-def _cause(record: JobRecord) -> int:
-    """Return the place of what rejected a job in `REFUSALS`, or -1."""
-    return -1 if record.rejected_by is None else REFUSALS.index(record.rejected_by)
-
-
-def _numbers(values: Sequence[int]) -> IntArray:
-    return np.array(values, dtype=np.int64)
-
-
-def _cut_amounts(system: System, rows: Sequence[tuple[int, ...]]) -> IntArray:
-    """Return amounts by round and resource type; a long queue may ask for more than fits."""
-    cut = [[min(amount, LARGEST) for amount in row] for row in rows]
-    return np.array(cut, dtype=np.int64).reshape(len(rows), len(system.resource_types))

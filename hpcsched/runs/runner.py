@@ -21,7 +21,7 @@ from hpcsched.runs.files import INTERRUPTIONS
 from hpcsched.runs.monitor import Monitor
 from hpcsched.runs.outage_records import down_amounts, outage_figures, write_outages
 from hpcsched.runs.process_usage import ProcessUsage
-from hpcsched.runs.record_file import TableFile
+from hpcsched.runs.record_file import RecordFile
 from hpcsched.runs.recorder import RunRecorder, interruption_table, job_table, round_table
 from hpcsched.runs.run_lifecycle import LoopEnd, Run
 from hpcsched.runs.shared_resource_records import SharedResourceRecorder
@@ -206,10 +206,11 @@ class ReplayLoop:
         self._replay = self._replay_of(parts)
         self._opened = OpenJobs()
         self._recorder = RunRecorder(folder, system)
-        self._lost = self._shared_resources = None
+        self._lost: RecordFile[object] | None = None
+        self._shared_resources = None
         self._interruptions: list[pa.Table] = []
         if self._assembly.scenario.outages is not None:
-            self._lost = TableFile(
+            self._lost = RecordFile(
                 folder / INTERRUPTIONS, interruptions_schema(), keep=self._interruptions.append
             )
         if system.shared_resources:

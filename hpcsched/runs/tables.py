@@ -65,9 +65,10 @@ class ParquetTable:
             except (OSError, pa.ArrowException) as error:
                 raise self._damaged(error) from error
 
-    def least(self, column: str) -> Any:
-        """Return the least value of a column, or None; raises InputError as `read` does."""
-        return computed("min", self.read(column)[column]).as_py()
+    def bounds(self, column: str) -> tuple[Any, Any]:
+        """Return the least and the largest value of a column; None without any."""
+        found: dict[str, Any] = computed("min_max", self.read(column)[column]).as_py()
+        return found["min"], found["max"]
 
     def whole(self) -> pa.Table:
         """Return all rows and columns as an Arrow table.

@@ -255,7 +255,6 @@ RULES = MappingProxyType(
         "outages-beside-jobs": "All outages end before the first job, or begin after the last one.",
         "plans-all-partitions": "A CP dispatcher plans all jobs of several partitions together.",
         "path-not-found": "An input file does not exist, or a variable in its path is not set.",
-        "refused-records": "Policies of the trace refuse several records.",
         "sees-run-time": "A plugin is shown real run times, which no real system knows in advance.",
         "similar-names": "Two names differ so little that one may be misspelt.",
         "solver-without-plan": "The solver had no plan in more than a tenth of its rounds.",

@@ -16,7 +16,6 @@ from hpcsched.report.tables.report_table import duration_text
 from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.files import write_json
-from hpcsched.runs.refused_records import all_refused_told
 from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
 from hpcsched.scenario.document import Document, parse_document, read_text
@@ -149,14 +148,13 @@ def busiest_jobs(look: Look) -> BusyPart | None:
     """Return the busiest jobs of a log, as many as are replayed; None if these are all."""
     if look.log.jobs is None:
         return None
-    loaded, assembly = _with_room(look.log._replace(jobs=None, skip=0))
+    assembly = _with_room(look.log._replace(jobs=None, skip=0))
     totals = dict.fromkeys(assembly.system.resource_types, 0)
     for _, count, amounts in look.machine.groups:
         for name, amount in amounts.items():
             if name in totals:
                 totals[name] += count * amount
-    with all_refused_told(loaded):
-        return busiest_part(assembly.source.jobs(), list(totals.values()), look.log.jobs)
+    return busiest_part(assembly.source.jobs(), list(totals.values()), look.log.jobs)
 
 
 def _keys(log: TrialLog, zone: str | None) -> dict[str, tuple[str, str]]:
@@ -270,18 +268,16 @@ def _machine(log: TrialLog) -> Machine:
 
 def _needs(log: TrialLog) -> tuple[Needs, Sequence[str]]:
     """Return the needs of the jobs of a log, and the comments of its header."""
-    loaded, assembly = _with_room(log)
+    assembly = _with_room(log)
     source = assembly.source
     waits = recorded_waits(source)
-    # All flaws at once: the user mends a log in one pass.
-    with all_refused_told(loaded):
-        needs = need_of(source.jobs(), waits, assembly.system.resource_types)
+    needs = need_of(source.jobs(), waits, assembly.system.resource_types)
     if not any(need.job for need in needs.by_type.values()):
         raise InputError(Finding("no-jobs", _no_jobs(source.account), Place(str(log.path))))
     return needs, source.comments
 
 
-def _with_room(log: TrialLog) -> tuple[LoadedScenario, Assembly]:
+def _with_room(log: TrialLog) -> Assembly:
     """Return the parts of a scenario with a log as its trace and room for every job."""
     asked = [] if log.format.preset is None else find_preset(log.format.preset).resource_types
     resources = dict.fromkeys(["core", *asked], LARGEST)
@@ -292,8 +288,7 @@ def _with_room(log: TrialLog) -> tuple[LoadedScenario, Assembly]:
         "trace": trace_values(log),
         "dispatcher": "reject",
     }
-    loaded = check_document(Document(values), log.path)
-    return loaded, assemble(loaded.scenario)
+    return assemble(check_document(Document(values), log.path).scenario)
 
 
 def _no_jobs(account: TraceAccount) -> str:

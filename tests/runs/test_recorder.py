@@ -242,7 +242,7 @@ def test_as_of_a_replay(requeue: bool, request_of_all: tuple[int, ...] | None) -
     assert states == {"completed", "killed"} | (set() if requeue else {"failed"})
     expected = replay_in_python(parts(system, lists(), **more), jobs, places=True)
     found = table_of_jobs(system, list(records.jobs.values()))
-    assert found.equals(expected[0])
+    assert found.to_pylist() == expected[0].to_pylist()
     found = table_of_rounds(system, records.rounds)
     clock = ["decision_time"]
     assert found.drop_columns(clock).equals(expected[1].drop_columns(clock))

@@ -121,12 +121,11 @@ def _folders(all_loaded: "Sequence[LoadedScenario]", out: Path | None) -> list[P
 def _replay(loaded: "LoadedScenario", folder: Path, *, force: bool, quiet: bool) -> None:
     """Replay a scenario, and print the account of its run and the warnings about it."""
     from hpcsched.report.tables.run_account import account_lines
-    from hpcsched.runs.refused_records import all_refused_told
     from hpcsched.runs.runner import run as run_scenario
     from hpcsched.runs.solver_rounds import LOST
 
     try:
-        with loaded.locating(), all_refused_told(loaded):
+        with loaded.locating():
             result = run_scenario(
                 loaded.scenario,
                 folder,
@@ -172,14 +171,15 @@ def _outages_beside_jobs(loaded: "LoadedScenario", directory: "RunDirectory") ->
     A typical cause is that one of them is in Unix times, the other in seconds from 0.
     """
     from hpcsched.errors import Finding
-    from hpcsched.runs.outage_records import outages_beside_jobs
+    from hpcsched.runs.outage_records import recorded_outages
 
-    beside = outages_beside_jobs(directory) if loaded.scenario.outages else None
-    if beside is None:
+    outages = recorded_outages(directory)
+    first, last = directory.first_submit_time, directory.last_end_time
+    if not outages or any(one.start <= last and one.end > first for one in outages):
         return None
-    (start, end), (first, last) = beside.outages, beside.jobs
+    start, end = min(one.start for one in outages), max(one.end for one in outages)
     message = (
-        f"no outage touches the trace: there are {beside.number}, between seconds {start} and"
+        f"no outage touches the trace: there are {len(outages)}, between seconds {start} and"
         f" {end}, and jobs between seconds {first} and {last}; all count from the trace's origin"
     )
     return Finding("outages-beside-jobs", message, loaded.place("outages"), "outages", "warning")

@@ -53,7 +53,6 @@ def info(
 
     from hpcsched.report.tables.trace_info import trace_content, trace_infos, trace_table
     from hpcsched.runs.assembly import assemble
-    from hpcsched.runs.refused_records import all_refused_told
     from hpcsched.workload.statistics.trace_statistics import trace_statistics
 
     if waits is not None:
@@ -77,8 +76,7 @@ def info(
     for path, loaded, name in zip(scenarios, all_loaded, names, strict=True):
         part = assemble(loaded.scenario)
         bounds = part.scenario.metrics.class_bounds
-        with all_refused_told(loaded):
-            statistics = trace_statistics(part.source, part.system, bounds)
+        statistics = trace_statistics(part.source, part.system, bounds)
         title = name if counts[name] == 1 else f"{name} ({path})"
         traces.append((title, part.source.account, statistics))
     infos = trace_infos(traces)
@@ -113,7 +111,6 @@ def convert(
     from functools import partial
 
     from hpcsched.runs.assembly import assemble
-    from hpcsched.runs.refused_records import all_refused_told
     from hpcsched.studies.first_look import scenario_of_log
     from hpcsched.studies.log_files import format_of, source_of
     from hpcsched.workload.trace_writing import BOUND, write_batsim, write_swf, write_table
@@ -127,17 +124,14 @@ def convert(
     called, write = writers[format_of(out)]
     if of_scenario:
         loaded = _loaded(trace, overrides)
-        told, name = all_refused_told(loaded), loaded.scenario.name
-        origin = f"the scenario {name}, seed {loaded.scenario.seed}"
+        origin = f"the scenario {loaded.scenario.name}, seed {loaded.scenario.seed}"
     else:
         first = [] if jobs is None else [f"trace.jobs={jobs}"]
         loaded = scenario_of_log(trace, source or source_of(trace), [*(overrides or ()), *first])
-        # A single record as well: no scenario is there whose keys would show the choices.
-        told, origin = all_refused_told(loaded, least=1), trace.name
+        origin = trace.name
     parts = assemble(loaded.scenario)
     note = f"written by hpcsched {__version__} from {origin}"
-    with told:
-        written = write(out, parts.source, parts.system, note=note, limit=jobs, force=force)
+    written = write(out, parts.source, parts.system, note=note, limit=jobs, force=force)
     account = parts.source.account
     typer.echo(f"wrote {written.path}: {written.jobs} jobs, {written.size} bytes")
     typer.echo(f"{account.read} records read")
