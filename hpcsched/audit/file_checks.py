@@ -106,7 +106,6 @@ def check_manifest(run: RunDirectory, declared: Declared, comments: Sequence[str
     _check_end(check, run)
     if not run.partial:
         check.expect("error", None, manifest.error)
-        check.expect("input_fault", False, manifest.input_fault)
     return check
 
 

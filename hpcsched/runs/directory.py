@@ -1,14 +1,13 @@
 """Run directories: creation, and access to a finished run."""
 
 import logging
-from contextlib import suppress
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hpcsched.errors import InputError, flag
-from hpcsched.paths import path_fault
 from hpcsched.runs.files import (
     JOBS,
     KNOWN,
@@ -24,7 +23,7 @@ from hpcsched.runs.files import (
 from hpcsched.runs.folder_lock import LOCK, FolderLock, HeldError
 from hpcsched.runs.manifest import ON_A_CLUSTER, Manifest, read_manifest
 from hpcsched.runs.solver_rounds import SolverRounds, solver_rounds
-from hpcsched.whole_files import problem, unfinished_of
+from hpcsched.whole_files import cannot_write, problem, unfinished_of
 from hpcsched.workload.trace_calendar import Calendar, calendar_of
 
 if TYPE_CHECKING:
@@ -39,102 +38,55 @@ def create(folder: Path, *, force: bool = False) -> FolderLock:
     Parameters
     ----------
     folder
-        The directory; one that holds files is refused, unless they are of a run that was killed,
-        failed by a fault of its input, or ended before its first round. A warning tells of such a
-        run.
+        The directory; one that holds files is refused, unless they are of a run that was killed
+        or failed. A warning tells of such a run.
     """
-    fault = path_fault(str(folder))
-    if fault is not None:
-        raise problem("cannot-write", folder, fault)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if not _is_empty(folder) and not _holds_a_run(folder):
             message = "it is not empty and holds no run; it is left as it is"
             raise problem("not-empty", folder, message)
-        lock = FolderLock(folder).acquire()
+        with ExitStack() as stack:
+            lock = stack.enter_context(FolderLock(folder).acquire())
+            if not _is_empty(folder):
+                _make_room(folder, force)
+            stack.pop_all()
     except HeldError as held:
         message = f"another run is being written there, by {held}; write this one elsewhere"
         raise problem("in-use", folder, message) from None
     except FileExistsError:
         raise problem("cannot-write", folder, "it is a file, not a directory") from None
     except OSError as error:
-        raise _unwritable(folder, error) from error
-    try:
-        if not _is_empty(folder):
-            _make_room(folder, force)
-    except OSError as error:
-        lock.release()
-        raise _unwritable(folder, error) from error
-    except InputError:
-        lock.release()
-        raise
+        raise cannot_write(folder, error) from error
     return lock
-
-
-def _unwritable(folder: Path, error: OSError) -> InputError:
-    return problem("cannot-write", folder, f"it cannot be written: {error.strerror}")
 
 
 def _is_empty(folder: Path) -> bool:
     """Return True if a folder holds nothing but what a process left that was killed early."""
-    return all(
-        path.name in (LOCK, unfinished_of(path.parent / MANIFEST).name) for path in folder.iterdir()
-    )
-
-
-def _make_room(folder: Path, force: bool) -> None:
-    if not force:
-        why = _worthless_because(folder)
-        if why is None:
-            message = f"it is not empty; {flag('force')} replaces the run in it"
-            raise problem("not-empty", folder, message)
-        _log.warning("%s: replacing the run in it, which %s", folder, why)
-    for name in (*KNOWN, *OPTIONAL):
-        (folder / name).unlink(missing_ok=True)
-        unfinished_of(folder / name).unlink(missing_ok=True)
+    left = {LOCK, unfinished_of(folder / MANIFEST).name}
+    return {path.name for path in folder.iterdir()} <= left
 
 
 def _holds_a_run(folder: Path) -> bool:
     try:
-        versions = read_json(folder / MANIFEST).get("versions")
+        return "hpcsched" in read_json(folder / MANIFEST).get("versions", ())
     except InputError:
         return False
-    return isinstance(versions, dict) and "hpcsched" in versions
 
 
-def _worthless_because(folder: Path) -> str | None:
-    """Return why nobody misses a run that was there, None if somebody may."""
-    manifest = read_manifest(folder)
-    on_a_cluster = ON_A_CLUSTER in manifest.not_reproducible_because
-    # The folder's lock is ours, so that its process is gone. It left no figures, and tables
-    # without their ends, which nothing reads.
-    if manifest.status == "running" and not on_a_cluster:
-        return "was killed"
-    if manifest.status not in ("failed", "interrupted"):
-        return None
-    # Whoever corrects the input types the same command again. A real cluster does not do its part
-    # again.
-    if manifest.input_fault and not on_a_cluster:
-        return "failed by a fault of its input"
-    # A damaged table may have held rounds, and is kept.
-    with suppress(InputError):
-        if not (folder / ROUNDS).is_file() or not _table(folder / ROUNDS).rows:
-            how = "was interrupted" if manifest.status == "interrupted" else "failed"
-            return f"{how} before its first event"
-    return None
-
-
-def _end_without_summary(folder: Path, manifest: Manifest) -> str:
-    """Return when a run ended that has no summary, and its error."""
-    before = "its first event"
-    # A file without rows may have been begun before the error.
-    with suppress(InputError):
-        if _table(folder / ROUNDS).rows:
-            before = "its summary was written"
-    how = "was interrupted" if manifest.status == "interrupted" else "failed"
-    # One line an error: findings of an input come in several.
-    error = "" if manifest.error is None else ": " + "; ".join(manifest.error.splitlines())
-    return f"the run of {manifest.started} {how} before {before}{error}"
+def _make_room(folder: Path, force: bool) -> None:
+    if not force:
+        # The lock is ours, so that the process of a run in progress is gone. A real cluster does
+        # not do its part again.
+        manifest = read_manifest(folder)
+        how = {"running": "was killed", "failed": "failed"}.get(manifest.status)
+        if how is None or ON_A_CLUSTER in manifest.not_reproducible_because:
+            message = f"it is not empty; {flag('force')} replaces the run in it"
+            raise problem("not-empty", folder, message)
+        _log.warning("%s: replacing the run in it, which %s", folder, how)
+    for name in (*KNOWN, *OPTIONAL):
+        (folder / name).unlink(missing_ok=True)
+        unfinished_of(folder / name).unlink(missing_ok=True)
 
 
 def _table(path: Path, *, ran_only: bool = False) -> "ParquetTable":
@@ -165,7 +117,11 @@ class RunDirectory:
             raise problem("not-finished", path, message)
         # Only what was written has a hash: a summary that was lost later is a missing file.
         if manifest.status != "complete" and SUMMARY not in manifest.files:
-            raise problem("no-results", path, _end_without_summary(path, manifest))
+            how = "was interrupted" if manifest.status == "interrupted" else "failed"
+            # One line an error: findings of an input come in several.
+            error = "" if manifest.error is None else ": " + "; ".join(manifest.error.splitlines())
+            message = f"the run of {manifest.started} {how} before it had results{error}"
+            raise problem("no-results", path, message)
         for name in KNOWN:
             if not (path / name).is_file():
                 raise problem("missing-file", path / name, "it is missing")

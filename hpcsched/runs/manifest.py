@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, ZipInfo
 
 from pydantic import BaseModel, ConfigDict
@@ -28,26 +28,11 @@ ON_A_CLUSTER = "it was made on a real cluster"
 Status = Literal["running", "complete", "interrupted", "failed"]
 
 
-class Failure(NamedTuple):
-    """Error that ended a run, as text: an error that its own frame holds keeps files open.
-
-    Attributes
-    ----------
-    text
-        The message, with the kind of the error if the message alone is not meant for users.
-    input_fault
-        True if it was a fault of the input.
-    """
-
-    text: str
-    input_fault: bool = False
-
-
-def failure_of(error: BaseException) -> Failure:
-    """Return an error as what the manifest tells of it."""
+def error_text(error: BaseException) -> str:
+    """Return what the manifest tells of an error: one that is not meant for users has its kind."""
     if isinstance(error, HpcschedError):
-        return Failure(str(error), isinstance(error, InputError))
-    return Failure(f"{type(error).__name__}: {error}")
+        return str(error)
+    return f"{type(error).__name__}: {error}"
 
 
 class TraceFile(BaseModel):
@@ -88,8 +73,6 @@ class Manifest(BaseModel):
         unknown.
     error
         The error with which the run failed; None if it did not, or unknown.
-    input_fault
-        True if that error was a fault of the input, such as a damaged record of the trace.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -111,7 +94,6 @@ class Manifest(BaseModel):
     files: dict[str, str]
     in_python: list[str] | None = None
     error: str | None = None
-    input_fault: bool = False
 
 
 def package_versions(packages: Sequence[str] = ("numpy", "pyarrow", "pydantic")) -> dict[str, str]:
@@ -150,7 +132,21 @@ def start_manifest(
         finished=None,
         versions=package_versions(),
         plugins=dict(plugins),
-        trace_files=[*map(_trace_file, trace_files), *map(_trace_answer, trace_answers)],
+        trace_files=[
+            *(
+                TraceFile(path=str(p), sha256=sha256(p), bytes=p.stat().st_size)
+                for p in trace_files
+            ),
+            *(
+                TraceFile(
+                    path=one.name,
+                    bytes=len(one.content),
+                    sha256=content_sha256(one.content),
+                    answer=True,
+                )
+                for one in trace_answers
+            ),
+        ],
         trace_comments=[],
         platform=platform.platform(),
         cpu_count=os.cpu_count(),
@@ -169,14 +165,14 @@ def finish_manifest(
     trace_comments: Sequence[str],
     in_python: Sequence[str] | None = None,
     *,
-    failure: Failure | None = None,
+    error: str | None = None,
     not_reproducible: Sequence[str] = (),
 ) -> Manifest:
     """Write the manifest of a run that has ended, and return it.
 
     A trace file that has changed meanwhile makes the run irreproducible, as do the reasons in
     `not_reproducible`. All other files must have been written before: their hashes are taken now.
-    `failure` is the error that ended a run that failed.
+    `error` is what ended a run that failed.
     """
     # The trace is read while the run goes on, so it is hashed before and after.
     read = [file.model_copy(update={"changed": has_changed(file)}) for file in manifest.trace_files]
@@ -192,19 +188,11 @@ def finish_manifest(
             "trace_comments": list(trace_comments),
             "files": file_hashes(folder),
             "in_python": None if in_python is None else list(in_python),
-            "error": None if failure is None else failure.text,
-            "input_fault": failure is not None and failure.input_fault,
+            "error": error,
         }
     )
     write_json(folder / MANIFEST, finished.model_dump())
     return finished
-
-
-def rehash(folder: Path, manifest: Manifest) -> Manifest:
-    """Write the manifest of an ended run with the present hashes of its files, and return it."""
-    present = manifest.model_copy(update={"files": file_hashes(folder)})
-    write_json(folder / MANIFEST, present.model_dump())
-    return present
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -254,35 +242,18 @@ def content_sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _trace_file(path: Path) -> TraceFile:
-    digest = sha256(path)
-    return TraceFile(path=str(path), bytes=path.stat().st_size, sha256=digest)
-
-
-def _trace_answer(answer: TraceAnswer) -> TraceFile:
-    digest = content_sha256(answer.content)
-    return TraceFile(path=answer.name, bytes=len(answer.content), sha256=digest, answer=True)
-
-
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-_DATE = (1980, 1, 1, 0, 0, 0)
-"""Date of the members: equal answers are equal bytes."""
 
 
 def keep_answers(folder: Path, answers: Sequence[TraceAnswer]) -> None:
     """Write the answers into a run directory; without any, no file."""
     if not answers:
         return
-    path = folder / TRACE_ANSWERS
-    with replacing(path) as unfinished, ZipFile(unfinished, "w", ZIP_DEFLATED) as file:
+    with replacing(folder / TRACE_ANSWERS) as unfinished, ZipFile(unfinished, "w") as file:
         for k, answer in enumerate(answers, 1):
-            member = ZipInfo(_member(k), _DATE)
-            # Below umask, as other files: a zip says no more than the run directory.
-            member.external_attr = 0o644 << 16
-            file.writestr(member, answer.content, ZIP_DEFLATED)
+            # Without a date: equal answers are equal bytes.
+            file.writestr(ZipInfo(f"answer-{k}"), answer.content, ZIP_DEFLATED)
 
 
 def keeps_answers(folder: Path) -> bool:
@@ -299,11 +270,7 @@ def kept_answers(folder: Path, manifest: Manifest) -> tuple[TraceAnswer, ...]:
     try:
         with ZipFile(path) as file:
             return tuple(
-                TraceAnswer(name, file.read(_member(k))) for k, name in enumerate(names, 1)
+                TraceAnswer(name, file.read(f"answer-{k}")) for k, name in enumerate(names, 1)
             )
     except (OSError, BadZipFile, KeyError, EOFError, zlib.error, NotImplementedError) as error:
         raise problem("damaged-file", path, f"it is damaged: {error}") from error
-
-
-def _member(number: int) -> str:
-    return f"answer-{number}"

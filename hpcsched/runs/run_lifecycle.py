@@ -10,36 +10,29 @@ from typing import Any, NamedTuple, Protocol, Self
 
 from hpcsched.errors import HpcschedError, InputError
 from hpcsched.interrupts import heeded_signals
-from hpcsched.metrics.metric import ChosenMetric, DownAmounts
+from hpcsched.metrics.metric import DownAmounts
 from hpcsched.plugin_faults import plugin_faults_named, prints_to_stderr
-from hpcsched.runs.assembly import Assembly, assemble
+from hpcsched.runs.assembly import Assembly
 from hpcsched.runs.directory import RunDirectory, create
-from hpcsched.runs.files import SCENARIO
-from hpcsched.runs.folder_lock import locked_folder
+from hpcsched.runs.files import SCENARIO, SUMMARY, TIMING, write_json
 from hpcsched.runs.manifest import (
-    Failure,
     Status,
-    failure_of,
+    error_text,
     finish_manifest,
     keep_answers,
-    rehash,
     start_manifest,
 )
-from hpcsched.runs.outage_records import down_amounts
 from hpcsched.runs.run_status import remove_state
 from hpcsched.runs.solver_rounds import lost_in_words
 from hpcsched.runs.summary import (
-    Breakdown,
     ChosenObjective,
     Left,
     Measures,
-    measure_records,
+    measured_times,
     summarize,
-    write_summary,
-    write_timing,
 )
 from hpcsched.runs.tables import RunRecords
-from hpcsched.scenario import load_scenario, resolved_yaml
+from hpcsched.scenario import resolved_yaml
 from hpcsched.whole_files import write_text
 from hpcsched.workload.trace_source import TraceAccount, TraceAnswer
 
@@ -156,12 +149,10 @@ class Run:
             if self._is_running and error is not None:
                 interrupted = isinstance(error, KeyboardInterrupt)
                 status: Status = "interrupted" if interrupted else "failed"
-                failure = None if interrupted else failure_of(error)
+                text = None if interrupted else error_text(error)
                 # The error that ended the run tells more than one of its last record.
                 with suppress(InputError, OSError):
-                    finish_manifest(
-                        self._assembly.folder, self._manifest, status, (), failure=failure
-                    )
+                    finish_manifest(self._assembly.folder, self._manifest, status, (), error=text)
                     remove_state(self._assembly.folder)
         finally:
             self._lock.release()
@@ -180,7 +171,7 @@ class Run:
             the first one where the instant takes longer than `GRACE`.
         """
         status: Status = "failed"
-        failure: Failure | None = None
+        text: str | None = None
         try:
             with _stopped_by_signals(loop, insist=insist), plugin_faults_named():
                 loop.run()
@@ -189,26 +180,37 @@ class Run:
             status = "interrupted"
             raise
         except BaseException as error:
-            failure = failure_of(error)
+            text = error_text(error)
             raise
         finally:
             with plugin_faults_named():
                 loop.close()
-            self._finish(loop, status, failure)
+            self._finish(loop, status, text)
         return RunDirectory.open(self._assembly.folder)
 
-    def _finish(self, loop: RunLoop, status: Status, failure: Failure | None) -> None:
-        folder, end = self._assembly.folder, loop.end
-        complete = status == "complete"
-        measures = _measures(self._assembly, self._metrics, end.down)
-        left = None if complete else end.left
-        summary = summarize(end.records, measures, end.account, left)
+    def _finish(self, loop: RunLoop, status: Status, error: str | None) -> None:
+        assembly, folder, end = self._assembly, self._assembly.folder, loop.end
+        scenario, complete = assembly.scenario, status == "complete"
+        objective = scenario.objective
+        measures = Measures(
+            assembly.capacity,
+            self._metrics,
+            ChosenObjective(
+                objective.plugin_name,
+                assembly.objective,
+                objective.model_dump(exclude={objective.plugin_tag}),
+            ),
+            scenario.metrics.percentiles,
+            scenario.metrics.class_bounds,
+            end.down,
+        )
+        summary = summarize(end.records, measures, end.account, None if complete else end.left)
         summary.update(loop.more_figures(summary, complete=complete))
         # Only where there is something, as `not_measured`.
         if end.not_closed:
             summary["not_closed"] = dict(end.not_closed)
-        write_summary(folder, summary)
-        write_timing(folder, end.records.rounds)
+        write_json(folder / SUMMARY, summary)
+        write_json(folder / TIMING, {"rounds": measured_times(end.records.rounds)})
         # Last but the state: it holds the hashes of all other files. Whoever watches the state
         # of a run must find the final manifest once the state is gone.
         lost = lost_in_words(end.records.lost_calls)
@@ -218,7 +220,7 @@ class Run:
             status,
             end.comments,
             end.in_python,
-            failure=failure,
+            error=error,
             not_reproducible=[] if lost is None else [lost],
         )
         self._is_running = False
@@ -249,32 +251,3 @@ def _stopped_by_signals(loop: RunLoop, *, insist: bool) -> Iterator[None]:
         signal.signal(signal.SIGALRM, alarm)
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _measures(
-    assembly: Assembly, metrics: Mapping[str, ChosenMetric], down: Mapping[str, DownAmounts]
-) -> Measures:
-    """Return the figures that the summary of an assembled scenario reports."""
-    choice, asked = assembly.scenario.objective, assembly.scenario.metrics
-    parameters = choice.model_dump(exclude={choice.plugin_tag})
-    objective = ChosenObjective(choice.plugin_name, assembly.objective, parameters)
-    breakdown = Breakdown(asked.percentiles, asked.class_bounds)
-    return Measures(assembly.capacity, metrics, objective, breakdown, down)
-
-
-@prints_to_stderr
-def measure_again(run: RunDirectory) -> RunDirectory:
-    """Compute the metrics and the objective of a run again from its tables, and write them.
-
-    The replay is not repeated. This gives a run the values of a metric whose plugin failed, once
-    the plugin is mended. What does not come from the tables stays as it was: the account of jobs,
-    the figures of outages, shared resources and an off-line plan.
-    """
-    assembly = assemble(load_scenario(run.scenario_path))
-    down = down_amounts(assembly.outages, assembly.system)
-    measures = _measures(assembly, assembly.metrics(), down)
-    figures = measure_records(RunRecords.read(run.path), measures)
-    kept = {key: value for key, value in run.summary.items() if key != "not_measured"}
-    with locked_folder(run.path):
-        write_summary(run.path, {**kept, **figures})
-        return RunDirectory(run.path, rehash(run.path, run.manifest))

@@ -1,7 +1,6 @@
 """The summary of a run: accounts of jobs and rounds, metrics and objective."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -22,7 +21,7 @@ from hpcsched.metrics.metric import (
     whole_column,
 )
 from hpcsched.plugin_faults import FAULTS, is_third_party, log_traceback, named, raised
-from hpcsched.runs.files import STATES, SUMMARY, TIMING, write_json
+from hpcsched.runs.files import STATES
 from hpcsched.runs.solver_rounds import solver_rounds
 from hpcsched.runs.tables import RunRecords
 from hpcsched.workload.trace_source import TraceAccount
@@ -44,21 +43,6 @@ class ChosenObjective(NamedTuple):
     parameters: Mapping[str, Any]
 
 
-class Breakdown(NamedTuple):
-    """Percentiles and run-time classes that a summary reports.
-
-    Attributes
-    ----------
-    percents
-        Percentiles, from 0 to 100.
-    class_bounds
-        Run times between classes, in seconds, ascending.
-    """
-
-    percents: Sequence[int]
-    class_bounds: Sequence[int]
-
-
 class Measures(NamedTuple):
     """Figures that a summary reports.
 
@@ -66,8 +50,9 @@ class Measures(NamedTuple):
     ----------
     capacity
         Capacity of the system, by resource type.
-    breakdown
-        Percentiles and run-time classes; both use the `tau` of the metric `mean_bounded_slowdown`.
+    percents, class_bounds
+        Percentiles, from 0 to 100, and run times between classes, in seconds, ascending; both use
+        the `tau` of the metric `mean_bounded_slowdown`.
     down
         Amounts out of service over time, by resource type.
     """
@@ -75,7 +60,8 @@ class Measures(NamedTuple):
     capacity: Mapping[str, int]
     metrics: Mapping[str, ChosenMetric]
     objective: ChosenObjective
-    breakdown: Breakdown
+    percents: Sequence[int]
+    class_bounds: Sequence[int]
     down: Mapping[str, DownAmounts] = MappingProxyType({})
 
 
@@ -91,29 +77,21 @@ def summarize(
 ) -> dict[str, Any]:
     """Return the summary of a run.
 
+    A metric or an objective that fails does not take the finished run with it: its value is None,
+    and `not_measured` has the reason.
+
     Parameters
     ----------
     left
         Jobs in the system when the run was interrupted; None for a complete run.
     """
-    jobs = job_account(account, records.states, left, records.rejected_by)
-    return {"jobs": jobs, **measure_records(records, measures)}
-
-
-def measure_records(records: RunRecords, measures: Measures) -> dict[str, Any]:
-    """Return the figures of a summary that come from the records of a run.
-
-    Notes
-    -----
-    A metric or an objective that fails does not take the finished run with it: its value is None,
-    and `not_measured` has the reason.
-    """
-    capacity, metrics, objective, breakdown, down = measures
+    capacity, metrics, objective, percents, class_bounds, down = measures
     failed: dict[str, str] = {}
     run = RunTables(records.jobs, records.rounds, dict(capacity), down)
     bounded = metrics.get("mean_bounded_slowdown")
     tau = bounded.parameters.get("tau", DEFAULT_TAU) if bounded else DEFAULT_TAU
     figures = {
+        "jobs": job_account(account, records.states, left, records.rejected_by),
         "objective": {
             "name": objective.name,
             "parameters": dict(objective.parameters),
@@ -133,17 +111,12 @@ def measure_records(records: RunRecords, measures: Measures) -> dict[str, Any]:
         },
         "utilization_by_resource": utilization_by_resource(run),
         "loss_of_capacity_by_resource": loss_of_capacity_by_resource(run),
-        "percentiles": percentiles(run.jobs, breakdown.percents, tau),
-        "classes": class_values(run.jobs, breakdown.class_bounds, tau),
+        "percentiles": percentiles(run.jobs, percents, tau),
+        "classes": class_values(run.jobs, class_bounds, tau),
         "rounds": round_figures(run.rounds) | solver_figures(records.statuses),
     }
     # Only where there is something: a key that is empty in all runs would tell nothing.
     return figures | ({"not_measured": failed} if failed else {})
-
-
-def write_summary(folder: Path, summary: dict[str, Any]) -> None:
-    """Write `summary.json`."""
-    write_json(folder / SUMMARY, summary)
 
 
 def job_account(
@@ -248,11 +221,6 @@ def measured_times(rounds: Table) -> dict[str, Any]:
         p99 = times[rank].item()
     mean = mean_of_floats(rounds, ("decision_time",), lambda seconds: seconds)
     return {"decision_time_mean": mean, "decision_time_p99": p99}
-
-
-def write_timing(folder: Path, rounds: Table) -> None:
-    """Write `timing.json` from the rounds of a run."""
-    write_json(folder / TIMING, {"rounds": measured_times(rounds)})
 
 
 def offline_figures(plan: OfflinePlan, value: float | None) -> dict[str, Any]:

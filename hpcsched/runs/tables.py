@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -224,16 +224,6 @@ class RunRecords:
         self.rejected_by: Counter[str] = Counter()
         self.statuses: Counter[str] = Counter()
         self.lost_calls = 0
-
-    @classmethod
-    def read(cls, folder: Path) -> Self:
-        """Return the records of a run in its directory."""
-        records = cls(folder)
-        for name, add in ((JOBS, records.add_jobs), (ROUNDS, records.add_rounds)):
-            table = ParquetTable(folder / name)
-            for part in table.parts(*table.schema.names):
-                add(part)
-        return records
 
     def add_jobs(self, part: pa.Table) -> None:
         """Record jobs that have left, rejected ones included."""

@@ -512,7 +512,6 @@ CASES = [
     Case("plain", manifest(cpu_count=0), "at least one processor: expected True"),
     Case("plain", manifest(started="yesterday"), "started: 'yesterday': an instant in UTC"),
     Case("plain", manifest(error="a fault"), "error: expected None, found a fault"),
-    Case("plain", manifest(input_fault=True), "input_fault: expected False, found True"),
     Case("plain", manifest(status="interrupted"), "jobs left in a run that is interrupted"),
     # The files
     Case("plain", text("seed: 0", "seed: 0 "), "SHA-256 of scenario.yaml: expected", sealed=False),

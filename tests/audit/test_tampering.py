@@ -61,7 +61,6 @@ UNNOTICED = {
     "manifest.json: trace_files.0.changed: taken away": "it is false where it is not there",
     "manifest.json: trace_files.0.answer: taken away": "it is false where it is not there",
     "manifest.json: error: taken away": "it is null where it is not there",
-    "manifest.json: input_fault: taken away": "it is false where it is not there",
 }
 """Changes that go unnoticed where hashes are right, as patterns, and why."""
 

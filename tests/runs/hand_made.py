@@ -15,19 +15,18 @@ from hpcsched.audit.violations import AuditReport
 from hpcsched.dispatching import objectives
 from hpcsched.dispatching.objectives import BoundedSlowdown
 from hpcsched.runs.directory import RunDirectory, create
-from hpcsched.runs.files import MANIFEST
+from hpcsched.runs.files import MANIFEST, SUMMARY, TIMING, write_json
 from hpcsched.runs.manifest import Status, file_hashes, finish_manifest, start_manifest
 from hpcsched.runs.recorder import RunRecorder
 from hpcsched.runs.summary import (
-    Breakdown,
     ChosenMetric,
     ChosenObjective,
     Left,
     Measures,
+    measured_times,
     summarize,
-    write_summary,
-    write_timing,
 )
+from hpcsched.runs.tables import RunRecords
 from hpcsched.simulation.records import JobRecord, RoundRecord
 from hpcsched.system.space import NodeAllocation
 from hpcsched.system.system import NodeGroup, System
@@ -267,13 +266,22 @@ def write_run(
         capacity=dict(zip(SYSTEM.resource_types, SYSTEM.totals, strict=True)),
         metrics=METRICS,
         objective=ChosenObjective("mean_bounded_slowdown", BoundedSlowdown(10), {"tau": 10}),
-        breakdown=Breakdown((50, 90, 99), (3600, 18000)),
+        percents=(50, 90, 99),
+        class_bounds=(3600, 18000),
     )
     summary = summarize(recorder.records, measures, source.account, left)
-    write_summary(folder, summary)
-    write_timing(folder, recorder.records.rounds)
+    write_json(folder / SUMMARY, summary)
+    write_json(folder / TIMING, {"rounds": measured_times(recorder.records.rounds)})
     finish_manifest(folder, manifest, status, source.comments)
     return RunDirectory.open(folder)
+
+
+def read_records(folder: Path) -> RunRecords:
+    """Return the records of the jobs and rounds of a run."""
+    records = RunRecords(folder)
+    records.add_jobs(pq.read_table(folder / "jobs.parquet"))
+    records.add_rounds(pq.read_table(folder / "rounds.parquet"))
+    return records
 
 
 def audit_run(

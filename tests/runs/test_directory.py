@@ -13,8 +13,7 @@ from hpcsched.runs.directory import RunDirectory, create
 from hpcsched.runs.manifest import ON_A_CLUSTER, content_sha256, finish_manifest, start_manifest
 from hpcsched.runs.record_file import ROW_GROUP
 from hpcsched.runs.recorder import RunRecorder
-from hpcsched.runs.summary import Breakdown, ChosenMetric, ChosenObjective, Measures, summarize
-from hpcsched.runs.tables import RunRecords
+from hpcsched.runs.summary import ChosenMetric, ChosenObjective, Measures, summarize
 from hpcsched.simulation.records import JobRecord, RoundRecord
 from hpcsched.system.space import NodeAllocation
 from hpcsched.system.system import NodeGroup, Request, System
@@ -25,6 +24,7 @@ from tests.runs.hand_made import (
     REJECTED,
     Placed,
     left_at,
+    read_records,
     rounds_of,
     tamper_json,
     write_run,
@@ -258,11 +258,11 @@ def test_answers_of_programs(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("written", "jobs", "expected"),
     [
-        (["scenario.yaml"], (), "failed before its first event: it broke; again [no-results]"),
+        (["scenario.yaml"], (), "failed before it had results: it broke; again [no-results]"),
         (
             ["scenario.yaml", "jobs.parquet", "rounds.parquet"],
             JOBS,
-            "failed before its summary was written: it broke; again [no-results]",
+            "failed before it had results: it broke; again [no-results]",
         ),
         # It was there when the run had ended.
         (["summary.json"], JOBS, "summary.json: error: it is missing [missing-file]"),
@@ -310,8 +310,8 @@ def test_metrics_of_plugins(tmp_path: Path) -> None:
     def value(answer: object) -> object:
         metrics = {"odd": ChosenMetric(Broken(answer), {})}
         objective = ChosenObjective("none", Broken(None), {})
-        measures = Measures({"core": 16}, metrics, objective, Breakdown((), ()))
-        summary = summarize(RunRecords.read(folder), measures, TraceAccount())
+        measures = Measures({"core": 16}, metrics, objective, (), ())
+        summary = summarize(read_records(folder), measures, TraceAccount())
         json.dumps(summary, allow_nan=False)
         failed.clear()
         failed.update(summary.get("not_measured", {}))

@@ -12,9 +12,9 @@ from hpcsched.errors import InputError
 from hpcsched.metrics.capacity import loss_of_capacity, loss_of_capacity_by_resource, utilization
 from hpcsched.metrics.metric import RunTables
 from hpcsched.runs.recorder import RunRecorder
-from hpcsched.runs.tables import KeptColumns, ParquetTable, RunRecords
+from hpcsched.runs.tables import KeptColumns, ParquetTable
 from tests.metrics.tables import Ran, jobs_table, rounds_table
-from tests.runs.hand_made import JOBS, REJECTED, SYSTEM, record_of
+from tests.runs.hand_made import JOBS, REJECTED, SYSTEM, read_records, record_of
 
 ROWS = 10
 ASKED = [
@@ -95,7 +95,7 @@ def test_records_of_a_recorder_and_of_its_files(tmp_path: Path) -> None:
     for placed in (*JOBS, REJECTED):
         recorder.job_ended(record_of(placed))
     recorder.close()
-    read = RunRecords.read(tmp_path)
+    read = read_records(tmp_path)
     assert read.states == recorder.records.states
     assert read.rejected_by == recorder.records.rejected_by == {"dispatcher": 1}
     for asked in (("submit_time", "end_time", "demand"), ("units", "unit_request.core")):

@@ -8,7 +8,7 @@ import pytest
 
 from hpcsched.errors import InputError, PluginError
 from hpcsched.runs.folder_lock import FolderLock
-from hpcsched.runs.manifest import failure_of, finish_manifest, read_manifest, start_manifest
+from hpcsched.runs.manifest import error_text, finish_manifest, read_manifest, start_manifest
 from hpcsched.runs.run_status import (
     STATE_FORMAT,
     ResourceState,
@@ -87,11 +87,11 @@ def test_a_run_that_was_killed(tmp_path: Path) -> None:
 def test_a_run_that_failed_early(tmp_path: Path) -> None:
     """Its error is told, on one line of the text."""
     folder = begun(tmp_path / "failed")
-    failure = failure_of(PluginError("solver x: no licence\nask for one"))
-    finish_manifest(folder, read_manifest(folder), "failed", (), failure=failure)
+    error = error_text(PluginError("solver x: no licence\nask for one"))
+    finish_manifest(folder, read_manifest(folder), "failed", (), error=error)
     status = status_of(folder)
     content = status_content(status)
-    assert (content["status"], content["error"], content["jobs"]) == ("failed", failure.text, None)
+    assert (content["status"], content["error"], content["jobs"]) == ("failed", error, None)
     assert "  error     solver x: no licence; ask for one\n" in f"{status_text(status)}\n"
 
 

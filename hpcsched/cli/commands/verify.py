@@ -1,6 +1,5 @@
 """`hpcsched verify`: an audit of a run by code that shares nothing with the simulator."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -23,22 +22,13 @@ def verify(
     replay: Annotated[
         bool, typer.Option("--replay", help="Run the scenario again, and compare every start.")
     ] = False,
-    measure: Annotated[
-        bool, typer.Option("--measure", help="Compute the metrics again instead, and write them.")
-    ] = False,
     output: DataOutput,
 ) -> None:
     """Audit a run against its trace, system and records.
 
     Prints each check with the violations found. Exits with 1 if there is a violation, or if
-    --replay cannot replay the run. With --measure, writes the summary anew, and exits with 1 if
-    something still cannot be measured.
+    --replay cannot replay the run.
     """
-    if measure:
-        if replay:
-            raise typer.BadParameter("give it without --replay", param_hint="--measure")
-        _measure(directory)
-        return
     from hpcsched.audit.auditing import audit_directory, replay_directory
     from hpcsched.report.run_choice import one_run_folder
     from hpcsched.runs.directory import RunDirectory
@@ -66,20 +56,6 @@ def verify(
             lines.insert(0, f"partial: the run was {run.manifest.status}; its records are checked")
         output.write("\n".join(lines))
     if not ok:
-        raise typer.Exit(1)
-
-
-def _measure(directory: Path) -> None:
-    """Compute the metrics of a run again, without a replay, and print its account."""
-    from hpcsched.report.run_choice import one_run_folder
-    from hpcsched.report.tables.run_account import account_lines
-    from hpcsched.runs.directory import RunDirectory
-    from hpcsched.runs.run_lifecycle import measure_again
-
-    run = measure_again(RunDirectory.open(one_run_folder(directory)))
-    for line in account_lines(run.summary):
-        typer.echo(line)
-    if run.summary.get("not_measured"):
         raise typer.Exit(1)
 
 
