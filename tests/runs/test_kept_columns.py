@@ -11,10 +11,8 @@ import pytest
 from hpcsched.errors import InputError
 from hpcsched.metrics.capacity import loss_of_capacity, loss_of_capacity_by_resource, utilization
 from hpcsched.metrics.metric import RunTables
-from hpcsched.runs.recorder import RunRecorder
 from hpcsched.runs.tables import KeptColumns, ParquetTable
 from tests.metrics.tables import Ran, jobs_table, rounds_table
-from tests.runs.hand_made import JOBS, REJECTED, SYSTEM, read_records, record_of
 
 ROWS = 10
 ASKED = [
@@ -87,20 +85,6 @@ def test_an_unknown_column(path: Path) -> None:
     """The error is that of the file."""
     with pytest.raises(InputError, match="it has no column 'gone'"):
         list(kept(path, ran_only=True).batches("end_time", "gone"))
-
-
-def test_records_of_a_recorder_and_of_its_files(tmp_path: Path) -> None:
-    """A run that is measured again has the figures that it had at its end."""
-    recorder = RunRecorder(tmp_path, SYSTEM)
-    for placed in (*JOBS, REJECTED):
-        recorder.job_ended(record_of(placed))
-    recorder.close()
-    read = read_records(tmp_path)
-    assert read.states == recorder.records.states
-    assert read.rejected_by == recorder.records.rejected_by == {"dispatcher": 1}
-    for asked in (("submit_time", "end_time", "demand"), ("units", "unit_request.core")):
-        assert told(read.jobs, asked) == told(recorder.records.jobs, asked)
-    assert list(read.rounds.batches("now")) == list(recorder.records.rounds.batches("now")) == []
 
 
 def test_figures_by_resource_type_are_worked_out_once() -> None:
