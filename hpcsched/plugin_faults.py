@@ -5,16 +5,14 @@ is hpcsched itself: `allocator coolest (hpcsched-example 0.1): raised KeyError: 
 """
 
 import logging
-import os
 import sys
 import threading
 import traceback
 import weakref
-from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import ContextDecorator, contextmanager
 from types import ModuleType
-from typing import Any, NamedTuple, NoReturn, TextIO
+from typing import Any, NamedTuple, TextIO
 
 from hpcsched.errors import HpcschedError, PluginError
 
@@ -22,10 +20,6 @@ _log = logging.getLogger(__name__)
 
 HOME = "hpcsched"
 """The distribution of bundled plugins."""
-
-KEPT = 256
-"""Largest number of objects without weak references that are kept alive to know their plugins."""
-
 
 FAULTS = (Exception, SystemExit)
 """What counts as a fault of a plugin: its `sys.exit` must not end a command without a word."""
@@ -50,7 +44,6 @@ class PluginOrigin(NamedTuple):
 
 
 _of_objects: dict[int, tuple[weakref.ref[object], PluginOrigin]] = {}
-_of_kept: OrderedDict[int, tuple[object, PluginOrigin]] = OrderedDict()
 _of_packages: dict[str, tuple[str, str]] = {}
 """Distributions of third parties and their versions, by the package of their plugins."""
 
@@ -68,12 +61,8 @@ def remember(built: object, origin: PluginOrigin) -> None:
     try:
         alive = weakref.ref(built, lambda _: _of_objects.pop(key, None))
     except TypeError:
-        # Tuples and classes with slots cannot be referred to weakly. They are small: a few are
-        # kept, since the number of an object that is gone is given to another.
-        _of_kept[key] = built, origin
-        while len(_of_kept) > KEPT:
-            _of_kept.popitem(last=False)
-        # Beyond these their class stands for them, if no other plugin may use it.
+        # Tuples and classes with slots cannot be referred to weakly: their class stands for them,
+        # if no other plugin may use it.
         if type(built).__module__.partition(".")[0] not in (HOME, "builtins"):
             _of_classes[type(built)] = origin
     else:
@@ -89,8 +78,6 @@ def remember_package(module: ModuleType, distribution: str, version: str) -> Non
 def origin_of(built: object) -> PluginOrigin | None:
     """Return the plugin that an object comes from; None if it was not built by its factory."""
     key = id(built)
-    if key in _of_kept:
-        return _of_kept[key][1]
     if key in _of_objects:
         return _of_objects[key][1]
     return _of_classes.get(type(built))
@@ -191,41 +178,13 @@ def culprit_distribution(error: BaseException) -> tuple[str, str] | None:
 
 
 @contextmanager
-def _exits_raised() -> Iterator[None]:
-    """Let `os._exit` raise `SystemExit` in this process, but not in its forks."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before, owner = os._exit, os.getpid()
-
-    def refuse(status: int) -> NoReturn:
-        if os.getpid() != owner:
-            before(status)
-        if threading.current_thread() is threading.main_thread():
-            raise SystemExit(f"it called os._exit({status})")
-        # In another thread, an exception would end that alone.
-        os.write(2, f"error: a thread of a plugin called os._exit({status})\n".encode())
-        before(status or 1)
-
-    os._exit = refuse
-    try:
-        yield
-    finally:
-        os._exit = before
-
-
-@contextmanager
 def plugin_faults_named() -> Iterator[None]:
     """Turn an exception that was raised in a plugin of a third party into one that names it.
-
-    In the main thread, `os._exit` raises an exception as well: a plugin must not end a command
-    without a word.
 
     Raises PluginError if the block raises an exception in a plugin, other than an `HpcschedError`.
     """
     try:
-        with _exits_raised():
-            yield
+        yield
     except (HpcschedError, KeyboardInterrupt):
         raise
     except BaseException as error:

@@ -71,18 +71,6 @@ class Caution:
     severity: Literal["error", "warning"] = "warning"
 
 
-def caution_fault(caution: object) -> str | None:
-    """Return why something is no finding of a review; None if it is one."""
-    if not isinstance(caution, Caution):
-        return f"expected a Caution, found {caution!r}"
-    for name in ("rule", "message", "key"):
-        if not isinstance(getattr(caution, name), str):
-            return f"expected a text as {name}, found {getattr(caution, name)!r}"
-    if caution.severity not in ("error", "warning"):
-        return f"expected the severity 'error' or 'warning', found {caution.severity!r}"
-    return None
-
-
 @dataclass(frozen=True, slots=True)
 class Plugin:
     """A name that a scenario can select, the model of its parameters, and its factory.

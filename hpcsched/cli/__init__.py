@@ -76,12 +76,11 @@ class PlainGroup(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command that was named; say which package adds one that is not installed."""
         if args and self.get_command(ctx, args[0]) is None:
-            from hpcsched.plugins.registry import ELSEWHERE
+            from hpcsched.plugins.registry import OF_SLURM
 
             name = " ".join([*ctx.command_path.split()[1:], args[0]])
-            extra = ELSEWHERE.get(("command", name))
-            if extra is not None:
-                ctx.fail(f"the command {name!r} is not installed; pip install 'hpcsched[{extra}]'")
+            if name in OF_SLURM["command"]:
+                ctx.fail(f"the command {name!r} is not installed; pip install 'hpcsched[slurm]'")
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:

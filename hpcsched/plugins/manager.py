@@ -1,6 +1,5 @@
 """Discovery of installed plugins."""
 
-import difflib
 import importlib.metadata
 import os
 import re
@@ -28,7 +27,6 @@ OFF_SWITCH = "HPCSCHED_EXTERNAL_PLUGINS"
 distributions, with commas between them, to leave out all others."""
 
 _COMMAND_NAME = re.compile(r"[a-z][a-z0-9-]*( [a-z][a-z0-9-]*)?")
-_REFERENCE = re.compile(r"[\w.]+:\w+")
 
 # A stack: a fixture within a fixture gives back the outer registry, not the installed one.
 _stand_ins: list[Registry] = []
@@ -116,13 +114,10 @@ def _check_command(command: object, whose: str) -> None:
             f"{whose}: hpcsched_commands must return hpcsched.Command objects,"
             f" found {type(command).__name__}"
         )
-    for field, form in (("name", _COMMAND_NAME), ("made_by", _REFERENCE)):
-        value = getattr(command, field)
-        if not isinstance(value, str) or not form.fullmatch(value):
-            expected = "one or two words" if field == "name" else "module:name"
-            raise PluginError(
-                f"{whose}: a command: expected {expected} as {field}, found {value!r}"
-            )
+    if not _COMMAND_NAME.fullmatch(command.name):
+        raise PluginError(
+            f"{whose}: a command: expected one or two words as name, found {command.name!r}"
+        )
 
 
 def _chosen() -> bool | Collection[str]:
@@ -170,14 +165,14 @@ def _hooks(
     origins: dict[object, tuple[str, str]] = {}
 
     def register(module: Any, distribution: str, version: str) -> None:
-        misfit = f"plugin {distribution} {version} does not fit this hpcsched {__version__}"
-        unknown = _unknown_hook(manager, module)
-        if unknown is not None:
-            raise PluginError(f"{misfit}: {unknown}")
         try:
             manager.register(module)
+            manager.check_pending()
         except (pluggy.PluginValidationError, ValueError) as error:
-            raise PluginError(f"{misfit}: {one_line(error)}") from error
+            raise PluginError(
+                f"plugin {distribution} {version} does not fit this hpcsched {__version__}:"
+                f" {one_line(error)}"
+            ) from error
         if not manager.get_hookcallers(module):
             raise PluginError(
                 f"plugin {distribution} {version} registers nothing: no function in"
@@ -227,17 +222,6 @@ def _load(entry_point: importlib.metadata.EntryPoint, name: str, version: str) -
         raise PluginError(
             f"{what}: {entry_point.value}: {type(error).__name__}: {one_line(error)}{hint}"
         ) from error
-
-
-def _unknown_hook(manager: pluggy.PluginManager, module: Any) -> str | None:
-    """Return a marked function of a module that is no hook, in words; None if all are hooks."""
-    hooks = [name for name in vars(spec) if name.startswith("hpcsched_")]
-    for name in dir(module):
-        if name not in hooks and manager.parse_hookimpl_opts(module, name) is not None:
-            close = difflib.get_close_matches(name, hooks, n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(hooks)}"
-            return f"unknown hook {name!r}; {hint}"
-    return None
 
 
 def _call(implementation: Any, of: str, name: str, version: str) -> tuple[Any, ...]:

@@ -1,16 +1,15 @@
 """New packages with one plugin, written from the templates beside this module."""
 
 import re
-import shutil
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 from string import Template
 
-from hpcsched.errors import Finding, InputError, Place
+from hpcsched.errors import Finding, InputError
 from hpcsched.plugin_faults import spoken
-from hpcsched.plugins.index import built_in
 from hpcsched.version import __version__
+from hpcsched.whole_files import cannot_write, problem
 
 _TEMPLATES = files("hpcsched.plugins") / "templates"
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -38,8 +37,7 @@ def write_package(kind: str, name: str, folder: Path) -> list[Path]:
     list[Path]
         The files, in the order in which a newcomer reads them.
 
-    Raises InputError if kind or name will not do, a built-in plugin has the name, or the folder
-    exists or cannot be written.
+    Raises InputError if kind or name will not do, or the folder exists or cannot be written.
     """
     kind = kind.replace("-", "_")
     if kind not in kinds():
@@ -49,66 +47,42 @@ def write_package(kind: str, name: str, folder: Path) -> list[Path]:
             "bad-name",
             f"expected small letters and digits, words joined by hyphens, found {name!r}",
         )
-    _refuse_taken(kind, name)
-    if folder.exists():
-        message = "expected a folder that does not exist yet"
-        raise InputError(Finding("folder-exists", message, Place(str(folder))))
     written = []
     try:
+        folder.mkdir(parents=True)
         for path, text in _content(kind, name):
             target = folder / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text, encoding="utf-8")
             written.append(target)
+    except FileExistsError:
+        raise problem(
+            "folder-exists", folder, "expected a folder that does not exist yet"
+        ) from None
     except OSError as error:
-        shutil.rmtree(folder, ignore_errors=True)
-        message = f"cannot be written: {error.strerror}"
-        raise InputError(Finding("cannot-write", message, Place(str(folder)))) from None
+        raise cannot_write(folder, error) from None
     return written
-
-
-def _registered(kind: str, name: str) -> tuple[str, str]:
-    """Return kind and name under which the plugin of a template is registered."""
-    if kind == "metric":
-        return kind, _names(name)["metric"]
-    return "dispatcher" if kind == "formulation" else kind, name
-
-
-def _refuse_taken(kind: str, name: str) -> None:
-    """Refuse the name of a built-in plugin: all commands would fail once it is installed."""
-    registered, wanted = _registered(kind, name)
-    for row in built_in():
-        if row.kind == registered and wanted in (row.name, *row.aliases):
-            message = (
-                f"expected a name that is free; the {spoken(registered)} {wanted!r} is built in"
-            )
-            _refuse("name-taken", message)
 
 
 def _refuse(rule: str, message: str) -> None:
     raise InputError(Finding(rule, message))
 
 
-def _names(name: str) -> dict[str, str]:
-    """Return the name of a plugin as templates need it."""
+def _content(kind: str, name: str) -> Iterator[tuple[str, str]]:
+    """Yield the paths and the contents of the files."""
     underscored = name.replace("-", "_")
-    return {
+    module = f"hpcsched_{underscored}"
+    registered = "dispatcher" if kind == "formulation" else kind.replace("_", "-")
+    words = {
         "name": name,
         "metric": underscored,
         "Class": "".join(map(str.capitalize, name.split("-"))),
-        "module": f"hpcsched_{underscored}",
+        "module": module,
         "distribution": f"hpcsched-{name}",
-    }
-
-
-def _content(kind: str, name: str) -> Iterator[tuple[str, str]]:
-    """Yield the paths and the contents of the files."""
-    words = _names(name) | {
         "words": spoken(kind),
-        "registered": " ".join(_registered(kind, name)).replace("_", "-", kind.count("_")),
+        "registered": f"{registered} {underscored if kind == 'metric' else name}",
         "version": ".".join(__version__.split(".")[:2]),
     }
-    module = words["module"]
     for path, template in (
         ("README.md", "readme"),
         ("pyproject.toml", "pyproject"),

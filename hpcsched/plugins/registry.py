@@ -3,7 +3,6 @@
 import difflib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import NamedTuple
 
 from hpcsched.errors import PluginError
@@ -16,19 +15,12 @@ HOME = ("hpcsched", __version__)
 """The distribution of built-in plugins, and its version."""
 
 
-ELSEWHERE = MappingProxyType(
-    {
-        ("workload_manager", "slurm"): "slurm",
-        ("trace_source", "slurm-sacct"): "slurm",
-        ("command", "live"): "slurm",
-        ("command", "init slurm"): "slurm",
-        ("command", "slurm-conf"): "slurm",
-        ("command", "trace accounts-from"): "slurm",
-        ("command", "trace system-from"): "slurm",
-        ("trace_source", "slurm-history"): "slurm",
-    }
-)
-"""Extras of hpcsched that install plugins and commands of other distributions, by kind and name."""
+OF_SLURM = {
+    "workload_manager": ("slurm",),
+    "trace_source": ("slurm-sacct", "slurm-history"),
+    "command": ("live", "init slurm", "slurm-conf", "trace accounts-from", "trace system-from"),
+}
+"""Plugins and commands of the package that the extra `slurm` installs, by kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,17 +70,13 @@ class Registry:
             if other is not None:
                 raise PluginError(_clash(installed, name, *_origin(other)))
         self._entries[installed.kind, plugin.name] = installed
-        self._add_names(installed.kind, installed.plugin)
+        self._other_names.update({(installed.kind, other): plugin.name for other in plugin.aliases})
 
     def add_built_in(self, rows: Iterable[BuiltIn]) -> None:
         """Register built-in plugins, which are not loaded yet."""
         for row in rows:
             self._entries[row.kind, row.name] = row
-            self._add_names(row.kind, row)
-
-    def _add_names(self, kind: str, plugin: Plugin | BuiltIn) -> None:
-        for other in plugin.aliases:
-            self._other_names[kind, other] = plugin.name
+            self._other_names.update({(row.kind, other): row.name for other in row.aliases})
 
     def names(self, kind: str) -> list[str]:
         """Return the names of the plugins of a kind, in alphabetical order; loads none."""
@@ -111,7 +99,7 @@ class Registry:
         """
         # Own names first, so that a third party may register a name that was an alias here.
         if (kind, name) not in self._entries:
-            name = self._other_names.get((kind, name)) or self._as_written(kind, name)
+            name = self._other_names.get((kind, name), name)
         entry = self._entries.get((kind, name))
         if entry is None:
             names = self.names(kind)
@@ -121,22 +109,13 @@ class Registry:
             if kind == "dispatcher" and name.lower() in self.all_names("queue_order"):
                 order = name.lower()
                 hint = f"{order!r} is a queue order: {{name: list, order: {order}}}"
-            extra = ELSEWHERE.get((kind, name))
-            if extra is not None:
-                hint = f"it is not installed; pip install 'hpcsched[{extra}]'"
+            if name in OF_SLURM.get(kind, ()):
+                hint = "it is not installed; pip install 'hpcsched[slurm]'"
             raise KeyError(f"no {spoken(kind)} is called {name!r}; {hint}")
         if isinstance(entry, BuiltIn):
             # Kept: loading imports the parameters, and models of choices are cached by the result.
             entry = self._entries[kind, name] = Installed(kind, load(entry), *HOME)
         return entry
-
-    def _as_written(self, kind: str, name: str) -> str:
-        """Return the name of an objective that papers write with capitals or hyphens, as AWF."""
-        if kind != "objective":
-            return name
-        same = {_plain(other): own for (of, other), own in self._other_names.items() if of == kind}
-        same |= {_plain(own): own for own in self.names(kind)}
-        return same.get(_plain(name), name)
 
     def listed(self) -> list[Listed]:
         """Return a line for each plugin, by kind and name; loads none."""
@@ -149,10 +128,6 @@ class Registry:
 
     def __iter__(self) -> Iterator[Installed]:
         return iter([self.get(*key) for key in sorted(self._entries, key=_place)])
-
-
-def _plain(name: str) -> str:
-    return name.lower().replace("-", "_").replace(" ", "_")
 
 
 def _clash(installed: Installed, name: str, distribution: str, version: str) -> str:

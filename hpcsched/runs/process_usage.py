@@ -4,6 +4,7 @@ Source: Galleguillos, thesis 2020, section 3.5.2, table 3.3 and figure 3.9.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from time import process_time
 from typing import NamedTuple, Self
@@ -118,7 +119,8 @@ class ProcessUsage(Observer):
         self._file.close()
 
 
-class _Timed(NamedTuple):
+@dataclass(frozen=True)
+class _Timed:
     """Dispatcher with timed decisions."""
 
     usage: ProcessUsage

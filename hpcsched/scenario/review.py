@@ -14,7 +14,7 @@ from hpcsched.parameters import InputFile
 from hpcsched.paths import unreadable, unset_variables
 from hpcsched.plugin_faults import FAULTS, raised
 from hpcsched.plugins.registry import Installed
-from hpcsched.registration import SEES_RUN_TIME, caution_fault
+from hpcsched.registration import SEES_RUN_TIME
 from hpcsched.scenario.choices import Choice
 from hpcsched.scenario.key_path import (
     KeyPath,
@@ -112,15 +112,11 @@ def _cautions(
     """Yield the findings of a plugin's own review of its parameters."""
     plugin = installed.plugin
     try:
-        cautions = list(plugin.review(block, system)) if plugin.review else []
+        for caution in plugin.review(block, system) if plugin.review else ():
+            key = path + (parse_key_path(caution.key) if caution.key else ())
+            yield _finding(loaded, caution.rule, caution.message, key, caution.severity)
     except FAULTS as error:
         raise PluginError(f"{installed.origin}: its review {raised(error)}") from error
-    for caution in cautions:
-        fault = caution_fault(caution)
-        if fault is not None:
-            raise PluginError(f"{installed.origin}: its review: {fault}")
-        key = path + (parse_key_path(caution.key) if caution.key else ())
-        yield _finding(loaded, caution.rule, caution.message, key, caution.severity)
 
 
 def _plugin_of(loaded: LoadedScenario, path: KeyPath, block: BaseModel) -> Installed | None:

@@ -94,22 +94,6 @@ def test_names_that_will_not_do(name: str, tmp_path: Path) -> None:
     assert not (tmp_path / "new").exists()
 
 
-@pytest.mark.parametrize(
-    ("kind", "name", "taken"),
-    [
-        ("dispatcher", "easy", "the dispatcher 'easy'"),
-        ("formulation", "pcp21", "the dispatcher 'pcp21'"),
-        ("metric", "mean-wait-time", "the metric 'mean_wait_time'"),
-        ("queue-order", "sjf", "the queue order 'sjf'"),
-    ],
-)
-def test_names_of_built_in_plugins(kind: str, name: str, taken: str, tmp_path: Path) -> None:
-    """Once it were installed, no command would work any more."""
-    with pytest.raises(InputError, match=f"a name that is free; {taken} is built in"):
-        write_package(kind, name, tmp_path / "new")
-    assert not (tmp_path / "new").exists()
-
-
 def test_unknown_kind(tmp_path: Path) -> None:
     """The kinds are named."""
     with pytest.raises(InputError, match=r"allocator, correction, .*found 'dispatch'"):

@@ -65,12 +65,6 @@ def test_complete() -> None:
     check(Predicts(), "predictor")
 
 
-def test_neither_of_two() -> None:
-    """One of several methods suffices, and none does not."""
-    with pytest.raises(PluginError, match=r"with 'predict' or 'foresee', found Learns, which has"):
-        check(type("Learns", (), {"observe": Predicts.observe})(), "predictor")
-
-
 def test_optional_method() -> None:
     """A method that need not be there is checked where it is."""
 
@@ -91,20 +85,3 @@ def test_no_method() -> None:
     """An attribute in place of a method."""
     with pytest.raises(PluginError, match=r"a method dispatch\(problem\), found 5"):
         check(type("Five", (), {"dispatch": 5})(), "dispatcher")
-
-
-def test_text_that_raises() -> None:
-    """A property is read when the plugin is built, and not once a replay has ended."""
-
-    class Unknown:
-        population = "all"
-
-        @property
-        def unit(self):
-            raise KeyError("unit")
-
-        def measure(self, run):
-            return 1.0
-
-    with pytest.raises(PluginError, match=r"metric mine \(acme 2.0\): unit raised KeyError"):
-        check(Unknown(), "metric")

@@ -6,7 +6,7 @@ import pytest
 
 from hpcsched import Params, Plugin, Selects
 from hpcsched.errors import PluginError
-from hpcsched.plugins.plugin_checks import CAPABILITIES, check_registered, params_fault
+from hpcsched.plugins.plugin_checks import CAPABILITIES, check_registered
 from hpcsched.registration import KINDS, SEES_RUN_TIME
 
 
@@ -41,8 +41,7 @@ def test_kind_without_capabilities() -> None:
 
 
 def test_params() -> None:
-    """A model that is strict, and has a schema."""
-    assert params_fault(Chooses) is None
-    assert (
-        params_fault(dict) == "expected params derived from hpcsched.Params, found <class 'dict'>"
-    )
+    """They are derived from the strict model."""
+    plugin: Any = Plugin("a", "b", lambda *_: None, dict)  # type: ignore[arg-type]
+    with pytest.raises(PluginError, match=r"expected params derived from hpcsched\.Params, found"):
+        registered(plugin)

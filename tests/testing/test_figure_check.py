@@ -96,7 +96,6 @@ def test_wrong_figures(mistake: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("mistake", "message"),
     [
-        ("unit", "expected a text as unit, found None"),
         ("population", "expected a text as population, found ''"),
     ],
 )
