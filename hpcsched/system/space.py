@@ -374,20 +374,14 @@ class SlotSpace:
 
     def _slots_on(self, allocation: Allocation) -> tuple[Interval, ...]:
         """Return free slots on the nodes of an allocation, one for each of its units."""
-        nodes = np.array(allocation.nodes)
-        low, high = self._bounds()
-        first = self.slot_map.first[nodes]
-        behind = first + allocation.units
-        k = np.searchsorted(low, first, side="right") - 1
-        # Where a stretch that is free begins no later than the node, the lowest lie side by side.
-        together = (k >= 0) & (np.append(high, 0)[k] >= behind)
-        together &= behind <= self.slot_map.first[nodes + 1]
-        if not together.all():
-            placed = zip(allocation.nodes, allocation.units, strict=True)
-            return tuple(one for node, units in placed for one in self._lowest_on(node, units))
-        apart = np.flatnonzero(first[1:] != behind[:-1])
-        begins, ends = first[np.append(0, apart + 1)], behind[np.append(apart, -1)]
-        return tuple(zip(begins.tolist(), ends.tolist(), strict=True))
+        placed = zip(allocation.nodes, allocation.units, strict=True)
+        found: list[Interval] = []
+        for low, high in (one for node, units in placed for one in self._lowest_on(node, units)):
+            # Touching intervals are joined, as those of neighbouring nodes.
+            if found and found[-1][1] == low:
+                low = found.pop()[0]  # noqa: PLW2901
+            found.append((low, high))
+        return tuple(found)
 
     def _bounds(self) -> tuple[IntArray, IntArray]:
         """Return the begins of the free intervals and the slots after their ends, as arrays."""

@@ -20,7 +20,6 @@ from hpcsched.dispatching.rules.rule_params import (
     SlowdownParams,
 )
 from hpcsched.errors import PluginError
-from hpcsched.parameters import Params
 from hpcsched.plugin_faults import is_third_party, named
 from hpcsched.portable_math import log, of_each, power
 from hpcsched.registration import builtin
@@ -170,27 +169,20 @@ def make_shortest_job(params: ShortestJobParams, _context: Context) -> KeyOrder:
 
 
 @builtin("queue_order", "ljf", summary="longest job first")
-def make_longest_job(_params: Params, _context: Context) -> KeyOrder:
-    """Create the queue order `ljf`."""
-    return KeyOrder(longest_job)
-
-
 @builtin("queue_order", "saf", summary="smallest area first")
-def make_smallest_area(_params: Params, _context: Context) -> KeyOrder:
-    """Create the queue order `saf`."""
-    return KeyOrder(smallest_area)
-
-
 @builtin("queue_order", "laf", summary="largest area first")
-def make_largest_area(_params: Params, _context: Context) -> KeyOrder:
-    """Create the queue order `laf`."""
-    return KeyOrder(largest_area)
-
-
 @builtin("queue_order", "spf", summary="smallest area × run time first")
-def make_smallest_product(_params: Params, _context: Context) -> KeyOrder:
-    """Create the queue order `spf`."""
-    return KeyOrder(smallest_product)
+def make_key_order(params: Any, _context: Context) -> KeyOrder:
+    """Create the queue order of the name that is chosen."""
+    return KeyOrder(_KEYS[params.plugin_name])
+
+
+_KEYS: Mapping[str, Callable[[Any], Any]] = {
+    "ljf": longest_job,
+    "saf": smallest_area,
+    "laf": largest_area,
+    "spf": smallest_product,
+}
 
 
 _STEPS = 2**20
@@ -284,47 +276,23 @@ def _parts(value: Any) -> Any:
 
 
 @builtin("queue_order", "wfp3", summary="largest (wait / run time)³ × processors first")
-def make_wfp3(_params: Params, context: Context) -> QueueOrder:
-    """Create the queue order `wfp3` for the scenario's system."""
-    return wfp3(context.system)
-
-
 @builtin("queue_order", "unicef", summary="largest wait / (run time × log₂ processors) first")
-def make_unicef(_params: Params, context: Context) -> QueueOrder:
-    """Create the queue order `unicef` for the scenario's system."""
-    return unicef(context.system)
-
-
 @builtin(
     "queue_order", "f1", summary="smallest log₁₀(run time) × processors + 870 × log₁₀(submit time)"
 )
-def make_f1(_params: Params, context: Context) -> QueueOrder:
-    """Create the queue order `f1` for the scenario's system."""
-    return f1(context.system)
-
-
 @builtin(
     "queue_order", "f2", summary="smallest √(run time) × processors + 25600 × log₁₀(submit time)"
 )
-def make_f2(_params: Params, context: Context) -> QueueOrder:
-    """Create the queue order `f2` for the scenario's system."""
-    return f2(context.system)
-
-
 @builtin(
     "queue_order", "f3", summary="smallest run time × processors + 6.86e6 × log₁₀(submit time)"
 )
-def make_f3(_params: Params, context: Context) -> QueueOrder:
-    """Create the queue order `f3` for the scenario's system."""
-    return f3(context.system)
-
-
 @builtin(
     "queue_order", "f4", summary="smallest run time × √processors + 5.3e5 × log₁₀(submit time)"
 )
-def make_f4(_params: Params, context: Context) -> QueueOrder:
-    """Create the queue order `f4` for the scenario's system."""
-    return f4(context.system)
+def make_sized_order(params: Any, context: Context) -> QueueOrder:
+    """Create the queue order of the name that is chosen for the scenario's system."""
+    made = {"wfp3": wfp3, "unicef": unicef, "f1": f1, "f2": f2, "f3": f3, "f4": f4}
+    return made[params.plugin_name](context.system)
 
 
 @builtin(
