@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 from hpcsched import Place
 from hpcsched.system.cluster import ClusterNode, ClusterOutage
-from hpcsched.system.host_lists import fold
 from hpcsched_slurm.reservations import ONLY_RESERVED, expected_back
 from hpcsched_slurm.site.entries import Entry
 from hpcsched_slurm.site.site import usable_cpus, usable_memory
 from hpcsched_slurm.syntax.gres import Gres, read_gres, renamed, totals
+from hpcsched_slurm.syntax.host_names import fold
 from hpcsched_slurm.versions import FAULT, FAULTS, fault_in_words, whole
 
 MEBIBYTE = 2**20

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hpcsched.system.host_lists import expand, fold
+from hpcsched.system.host_lists import expand
 from hpcsched_slurm.syntax.gres import Gres, parse_gres
+from hpcsched_slurm.syntax.host_names import fold
 from tests.strategies import tries
 
 LISTS = 500

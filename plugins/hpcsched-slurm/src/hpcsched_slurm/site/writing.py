@@ -14,11 +14,11 @@ from hpcsched.scenario.document import parse_document
 from hpcsched.scenario.faults import faults_of
 from hpcsched.scenario.partitions import PartitionDeclaration, partition_clashes, unknown_groups
 from hpcsched.scenario.system import SystemDeclaration
-from hpcsched.system.host_lists import fold
 from hpcsched_slurm.site.site import SlurmNode, SlurmPartition, SlurmSite
 from hpcsched_slurm.site.slurm_settings import dispatcher_block
 from hpcsched_slurm.site.yaml_text import duration, one_line, scalar
 from hpcsched_slurm.syntax.gres import license_resource, totals
+from hpcsched_slurm.syntax.host_names import fold
 
 _LONGEST = 90
 _LONGEST_NAME = 80
