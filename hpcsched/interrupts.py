@@ -2,7 +2,7 @@
 
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 _INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -39,32 +39,3 @@ def raised_as_interrupts() -> Iterator[None]:
     finally:
         for number in taken:
             signal.signal(number, signal.SIG_DFL)
-
-
-@contextmanager
-def remembered_interrupts() -> Iterator[Callable[[], None]]:
-    """Let signals raise `KeyboardInterrupt`, and give a function that raises it if one has come.
-
-    An exception that a handler raises within a finaliser is lost; a loop that calls the function
-    ends all the same.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield lambda: None
-        return
-    heard = False
-
-    def interrupt(_number: int, _frame: object) -> None:
-        nonlocal heard
-        heard = True
-        raise KeyboardInterrupt
-
-    def check() -> None:
-        if heard:
-            raise KeyboardInterrupt
-
-    before = {number: signal.signal(number, interrupt) for number in heeded_signals()}
-    try:
-        yield check
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -205,28 +205,8 @@ def _parse(text: str, units: Mapping[str, int], expected: str) -> int:
     # Longest unit first, as `m` would otherwise match the beginning of `min`.
     unit = "|".join(sorted(units, key=len, reverse=True))
     if not re.fullmatch(rf"(\d+\s*({unit})\s*)+", text.strip()):
-        raise ValueError(f"expected {expected}, found {text!r}{_hint(text.strip(), units)}")
+        raise ValueError(f"expected {expected}, found {text!r}")
     return sum(int(n) * units[u] for n, u in re.findall(rf"(\d+)\s*({unit})", text))
-
-
-def _hint(text: str, units: Mapping[str, int]) -> str:
-    """Return a guess of the intended value, to be added to a message; empty without one."""
-    meant: list[str] = []
-    # Tools print 64G for either of two units. Two parts of a clock may be minutes or hours.
-    short = re.fullmatch(r"(\d+)\s*([a-zA-Z])", text)
-    clock = re.fullmatch(r"(\d+):(\d\d):(\d\d)", text)
-    if short:
-        longer = (f"{short[2].upper()}{end}" for end in ("B", "iB"))
-        meant = [f"{short[1]}{unit}" for unit in longer if unit in units]
-        # Of minutes, as Slurm and sleep write them; months are no unit.
-        if short[2] == "m" and "min" in units:
-            meant = [f"{short[1]}min"]
-    elif clock and "min" in units:
-        parts = zip(map(int, clock.groups()), ("h", "min", "s"), strict=True)
-        meant = ["".join(f"{count}{unit}" for count, unit in parts if count) or "0s"]
-    if text.isdecimal():
-        return f"; write {int(text)} without quotes"
-    return f"; did you mean {' or '.join(meant)}?" if meant else ""
 
 
 def _read_duration(value: Any) -> Any:

@@ -3,14 +3,13 @@
 import os
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 
 import pytest
 
 from hpcsched.interrupts import (
     heeded_signals,
     raised_as_interrupts,
-    remembered_interrupts,
 )
 
 
@@ -42,14 +41,3 @@ def test_what_is_ignored_stays_ignored() -> None:
     ):
         os.kill(os.getpid(), signal.SIGHUP)
         assert list(heeded_signals()) == [signal.SIGINT, signal.SIGTERM]
-
-
-def test_a_lost_interrupt_is_remembered() -> None:
-    """An exception raised within a finaliser is lost; the next check raises it again."""
-    before = signal.getsignal(signal.SIGTERM)
-    with pytest.raises(KeyboardInterrupt), remembered_interrupts() as check:
-        check()
-        with suppress(KeyboardInterrupt):
-            signal.raise_signal(signal.SIGTERM)
-        check()
-    assert signal.getsignal(signal.SIGTERM) is before

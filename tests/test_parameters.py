@@ -79,33 +79,6 @@ def refused(model: type[Params], **values: Any) -> str:
     return fault["type"]
 
 
-@pytest.mark.parametrize(
-    ("text", "meant"),
-    [
-        ("128G", "; did you mean 128GB or 128GiB?"),
-        ("64 m", "; did you mean 64MB or 64MiB?"),
-        ("1:30:00", "; did you mean 1h30min?"),
-        ("00:00:00", "; did you mean 0s?"),
-        ("4", "; write 4 without quotes"),
-        ("2:15", ""),
-        ("12x", ""),
-        ("G", ""),
-    ],
-)
-def test_what_was_perhaps_meant(text: str, meant: str) -> None:
-    """Units that tools print, and clocks; what may mean two things is not guessed."""
-    parse = parse_duration if ":" in text else parse_amount
-    with pytest.raises(ValueError, match="expected") as caught:
-        parse(text)
-    assert str(caught.value).endswith(f"found {text!r}{meant}")
-
-
-def test_minutes() -> None:
-    """Slurm and sleep write minutes as m."""
-    with pytest.raises(ValueError, match=r"found '90m'; did you mean 90min\?"):
-        parse_duration("90m")
-
-
 def test_quantities_have_units_or_not() -> None:
     """A number is as good as a text; defaults are read in the same way."""
     read = Quantities.model_validate({"positive_duration": "2h", "amount": "1KiB"})

@@ -29,24 +29,13 @@ class EventLog(Observer):
 
     def job_submitted(self, job: WaitingJob) -> None:
         """Write a submission, with the predicted run time."""
-        self._write(
-            "submitted",
-            job.submit_time,
-            job_id=job.job_id,
-            units=job.units,
-            predicted_run_time=job.predicted_run_time,
-        )
+        details = {name: getattr(job, name) for name in ("job_id", "units", "predicted_run_time")}
+        self._write("submitted", job.submit_time, **details)
 
     def job_started(self, job: RunningJob) -> None:
         """Write a start, with the places."""
-        allocation = job.allocation
-        self._write(
-            "started",
-            job.start_time,
-            job_id=job.job_id,
-            nodes=allocation.nodes,
-            node_units=allocation.units,
-        )
+        nodes, units = job.allocation.nodes, job.allocation.units
+        self._write("started", job.start_time, job_id=job.job_id, nodes=nodes, node_units=units)
 
     def job_interrupted(self, interruption: Interruption) -> None:
         """Write the loss of a node, and whether the job waits again."""
@@ -60,14 +49,10 @@ class EventLog(Observer):
 
     def round_ended(self, record: RoundRecord) -> None:
         """Write a dispatching round, at the instant at which its decision takes effect."""
-        self._write(
-            "round",
-            record.now + record.latency,
-            round=record.round,
-            queued=record.queued,
-            started=record.started,
-            waiting=record.waiting,
-        )
+        details = {
+            name: getattr(record, name) for name in ("round", "queued", "started", "waiting")
+        }
+        self._write("round", record.now + record.latency, **details)
 
     def close(self) -> None:
         """Close the file."""

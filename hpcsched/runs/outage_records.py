@@ -1,6 +1,5 @@
 """Outages of a run and the attempts lost to them: recording, reading, and figures."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,15 +48,13 @@ def down_amounts(outages: Outages, system: System) -> dict[str, DownAmounts]:
     }
 
 
-def outage_figures(
-    interruptions: Sequence[pa.Table], outages: Outages, system: System
-) -> dict[str, Any]:
+def outage_figures(interruptions: pa.Table, outages: Outages, system: System) -> dict[str, Any]:
     """Return the summary's figures of outages.
 
     Parameters
     ----------
     interruptions
-        Parts of the table of lost attempts, with the columns of `interruptions.parquet`.
+        The lost attempts, with the columns of `interruptions.parquet`.
 
     Returns
     -------
@@ -69,7 +66,7 @@ def outage_figures(
           the end of the run.
         - `node_failures`: counts of the records of a log that tells failures, if there is one.
     """
-    rows = [row for part in interruptions for row in part.to_pylist()]
+    rows = interruptions.to_pylist()
     seconds = [row["end_time"] - row["start_time"] for row in rows]
     lost = [
         sum(s * row["units"] * row["unit_request"][r] for s, row in zip(seconds, rows, strict=True))

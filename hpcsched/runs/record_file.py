@@ -28,8 +28,6 @@ class RecordFile(Generic[Record]):
         Function that returns records as a table; None: they are tuples of the schema's columns.
     repetitive
         Columns that are written with a dictionary.
-    keep
-        Function that is given each row group; None: none.
     """
 
     def __init__(
@@ -38,9 +36,8 @@ class RecordFile(Generic[Record]):
         schema: pa.Schema,
         convert: Callable[[Sequence[Record]], pa.Table] | None = None,
         repetitive: Sequence[str] = (),
-        keep: Callable[[pa.Table], object] | None = None,
     ) -> None:
-        self._path, self._schema, self._convert, self._keep = path, schema, convert, keep
+        self._path, self._schema, self._convert = path, schema, convert
         self._records: list[Record] = []
         self._batches: list[pa.Table] = []
         self._rows = 0
@@ -105,8 +102,6 @@ class RecordFile(Generic[Record]):
             # Before they are written: an interruption must not have a row be written twice.
             self._batches = [rest] if rest.num_rows else []
             self._rows = rest.num_rows
-            if self._keep is not None:
-                self._keep(group)
             try:
                 self._writer.write_table(_in_chunks(group))
             except OSError as error:

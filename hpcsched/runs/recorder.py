@@ -19,7 +19,6 @@ from hpcsched.runs.columns import (
 )
 from hpcsched.runs.files import JOBS, ROUNDS, STATES
 from hpcsched.runs.record_file import RecordFile
-from hpcsched.runs.tables import RunRecords
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import REFUSALS, JobRecord, RoundRecord, RoundRemarks
 from hpcsched.simulation.replay_output import LeftJobs, LostAttempts, ReplayedRounds
@@ -41,29 +40,20 @@ class RunRecorder(Observer):
 
     A replay appends tables. To a live run it is an observer, and to records made by hand.
 
-    Memory holds one row group of each, and what the summary needs. Equal runs give equal bytes in
-    `jobs.parquet`.
-
-    Attributes
-    ----------
-    records
-        The rows that are in the files, for the summary.
+    Memory holds one row group of each. Equal runs give equal bytes in `jobs.parquet`.
     """
 
     def __init__(self, folder: Path, system: System) -> None:
-        self.records = RunRecords(folder)
         self._jobs: RecordFile[JobRecord] = RecordFile(
             folder / JOBS,
             jobs_schema(system),
             partial(table_of_jobs, system),
             ["state", "rejected_by"],
-            self.records.add_jobs,
         )
         self._rounds: RecordFile[RoundRecord] = RecordFile(
             folder / ROUNDS,
             rounds_schema(system),
             partial(table_of_rounds, system),
-            keep=self.records.add_rounds,
         )
 
     def job_ended(self, record: JobRecord) -> None:

@@ -47,8 +47,6 @@ class LoopEnd(NamedTuple):
     ----------
     down
         Amounts out of service over time, by resource type.
-    records
-        Records of the jobs that have left, and of the rounds.
     not_closed
         Why observers of third parties failed in their `close`, by plugin.
     """
@@ -58,7 +56,6 @@ class LoopEnd(NamedTuple):
     comments: Sequence[str]
     in_python: Sequence[str]
     down: Mapping[str, DownAmounts]
-    records: RunRecords
     not_closed: Mapping[str, str] = MappingProxyType({})
 
 
@@ -204,16 +201,17 @@ class Run:
             scenario.metrics.class_bounds,
             end.down,
         )
-        summary = summarize(end.records, measures, end.account, None if complete else end.left)
+        records = RunRecords(folder)
+        summary = summarize(records, measures, end.account, None if complete else end.left)
         summary.update(loop.more_figures(summary, complete=complete))
         # Only where there is something, as `not_measured`.
         if end.not_closed:
             summary["not_closed"] = dict(end.not_closed)
         write_json(folder / SUMMARY, summary)
-        write_json(folder / TIMING, {"rounds": measured_times(end.records.rounds)})
+        write_json(folder / TIMING, {"rounds": measured_times(records.rounds)})
         # Last but the state: it holds the hashes of all other files. Whoever watches the state
         # of a run must find the final manifest once the state is gone.
-        lost = lost_in_words(end.records.lost_calls)
+        lost = lost_in_words(records.lost_calls)
         finish_manifest(
             folder,
             self._manifest,

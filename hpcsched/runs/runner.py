@@ -5,7 +5,6 @@ from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +25,7 @@ from hpcsched.runs.recorder import RunRecorder, interruption_table, job_table, r
 from hpcsched.runs.run_lifecycle import LoopEnd, Run
 from hpcsched.runs.shared_resource_records import SharedResourceRecorder
 from hpcsched.runs.summary import Left, offline_figures
+from hpcsched.runs.tables import ParquetTable
 from hpcsched.scenario import Scenario, load_scenario
 from hpcsched.scenario.review import not_reproducible
 from hpcsched.simulation.event_loop import AHEAD, EventLoop, simulate
@@ -124,13 +124,6 @@ class RunResult:
         what = f"{manifest.scenario}: {manifest.status}, jobs submitted: {jobs}"
         return f"RunResult({what}, objective: {self.objective}, in {self.directory.path})"
 
-    def _repr_html_(self) -> str:
-        """Return the account of jobs and the metrics, for notebooks."""
-        from hpcsched.report.tables.run_account import account_lines  # noqa: PLC0415 (as above)
-
-        lines = "\n".join(account_lines(self.summary))
-        return f"<pre>{escape(self.directory.manifest.scenario)}: {escape(lines)}</pre>"
-
 
 def open_run(directory: Path | str) -> RunResult:
     """Return the finished run in a directory.
@@ -208,11 +201,8 @@ class ReplayLoop:
         self._recorder = RunRecorder(folder, system)
         self._lost: RecordFile[object] | None = None
         self._shared_resources = None
-        self._interruptions: list[pa.Table] = []
         if self._assembly.scenario.outages is not None:
-            self._lost = RecordFile(
-                folder / INTERRUPTIONS, interruptions_schema(), keep=self._interruptions.append
-            )
+            self._lost = RecordFile(folder / INTERRUPTIONS, interruptions_schema())
         if system.shared_resources:
             self._shared_resources = SharedResourceRecorder(folder, system)
         self._monitor = Monitor(self._assembly, self._replay, bar=self._bar)
@@ -313,7 +303,6 @@ class ReplayLoop:
             assembly.source.comments,
             self._in_python,
             down_amounts(assembly.outages, assembly.system),
-            self._recorder.records,
             self._not_closed,
         )
 
@@ -322,7 +311,8 @@ class ReplayLoop:
         assembly, system, plan = self._assembly, self._assembly.system, self._plan
         more: dict[str, Any] = {}
         if assembly.scenario.outages is not None:
-            more["outages"] = outage_figures(self._interruptions, assembly.outages, system)
+            lost = ParquetTable(assembly.folder / INTERRUPTIONS).whole()
+            more["outages"] = outage_figures(lost, assembly.outages, system)
         if self._shared_resources is not None:
             more["shared_resources"] = self._shared_resources.figures()
         if assembly.recorded is not None:

@@ -12,7 +12,7 @@ from hpcsched.metrics.over_time import OverTime, time_mean
 from hpcsched.runs.columns import shared_resources_schema
 from hpcsched.runs.files import SHARED_RESOURCES
 from hpcsched.runs.record_file import RecordFile
-from hpcsched.runs.tables import KeptColumns, ParquetTable
+from hpcsched.runs.tables import ParquetTable
 from hpcsched.system.shared_resources import next_change
 from hpcsched.system.space import Amounts
 from hpcsched.system.system import IntArray, System
@@ -35,10 +35,8 @@ class SharedResourceRecorder:
 
     def __init__(self, folder: Path, system: System) -> None:
         path = folder / SHARED_RESOURCES
-        self._rows = KeptColumns(path)
-        self._file: RecordFile[_Level] = RecordFile(
-            path, shared_resources_schema(system), keep=self._rows.add
-        )
+        self._path = path
+        self._file: RecordFile[_Level] = RecordFile(path, shared_resources_schema(system))
         self._shared_resources = system.shared_resources
         self._drawn: Amounts = (0,) * len(system.shared_resources)
         self._now: int | None = None
@@ -71,7 +69,7 @@ class SharedResourceRecorder:
     def figures(self) -> dict[str, dict[str, Any]]:
         """Return the summary's figures of each shared resource (see `SharedResourceFigures`)."""
         names = [resource.name for resource in self._shared_resources]
-        time, drawn, offered = _levels(self._rows, names)
+        time, drawn, offered = _levels(ParquetTable(self._path), names)
         return {
             name: shared_resource_figures(time, of_resource, cap)._asdict()
             for name, of_resource, cap in zip(names, drawn, offered, strict=True)

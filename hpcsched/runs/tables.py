@@ -6,7 +6,6 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -123,74 +122,6 @@ class ParquetTable:
             raise problem("unknown-column", self._path, message)
 
 
-class KeptColumns:
-    """Numeric columns of a growing table, kept in memory for metrics.
-
-    Whole numbers are kept in the smallest type that holds those of a part, and a part of equal
-    values as one value: about 100 MB for a million jobs and their rounds. Other columns, and those
-    in which values are missing, are read from the file, which is there once it is closed.
-
-    Parameters
-    ----------
-    path
-        The file.
-    ran_only
-        True: leave out rows without a start time, which are rejected jobs.
-    """
-
-    def __init__(self, path: Path, *, ran_only: bool = False) -> None:
-        self._path, self._ran_only = path, ran_only
-        self._parts: list[dict[str, npt.NDArray[Any]]] = []
-
-    def add(self, part: pa.Table) -> None:
-        """Append rows."""
-        complete = [name for name in part.column_names if _is_numeric(part.schema.field(name).type)]
-        part = part.select(complete).combine_chunks()
-        if self._ran_only and part["start_time"].null_count:
-            part = computed("filter", part, computed("is_valid", part["start_time"]))
-        names = (name for name in part.column_names if not part[name].null_count)
-        fields = (f"{name}{field}" for name in names for field in _fields(part.schema.field(name)))
-        self._parts.append({field: _small(_values(part, field)) for field in fields})
-
-    def batches(self, *columns: str) -> Iterator[tuple[Column, ...]]:
-        """Yield the named columns, a row group at a time."""
-        if not self._parts or not all(part.keys() >= {*columns} for part in self._parts):
-            yield from ParquetTable(self._path, ran_only=self._ran_only).batches(*columns)
-            return
-        for part in self._parts:
-            yield tuple(_wide(part[column]) for column in columns)
-
-
-def _is_numeric(kind: pa.DataType) -> bool:
-    """Return True for numbers, flags, and structs of them."""
-    if isinstance(kind, pa.StructType):
-        return all(_is_numeric(field.type) for field in kind)
-    return bool(pa.types.is_primitive(kind))
-
-
-def _fields(column: pa.Field) -> list[str]:
-    """Return the fields within a column, each behind a dot; an empty one for a number."""
-    kind = column.type
-    return [f".{field.name}" for field in kind] if isinstance(kind, pa.StructType) else [""]
-
-
-def _small(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return the values of a part in little memory, read-only."""
-    if len(values):
-        low, high = values.min(), values.max()
-        if low == high:
-            return np.broadcast_to(values[:1].copy(), values.shape)
-        if values.dtype == np.int64:
-            values = values.astype(np.result_type(*map(np.min_scalar_type, (low, high))))
-    values.flags.writeable = False
-    return values
-
-
-def _wide(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return whole numbers as int64, flags and other numbers as they are."""
-    return values.astype(np.int64) if np.issubdtype(values.dtype, np.integer) else values
-
-
 class ArrowTable:
     """Arrow table in memory as a table for metrics: one batch of all rows."""
 
@@ -203,7 +134,7 @@ class ArrowTable:
 
 
 class RunRecords:
-    """Records of a run for its summary: numeric columns in memory, and counts of the others.
+    """Records of a run that has ended, for its summary.
 
     Attributes
     ----------
@@ -218,27 +149,13 @@ class RunRecords:
     """
 
     def __init__(self, folder: Path) -> None:
-        self.jobs = KeptColumns(folder / JOBS, ran_only=True)
-        self.rounds = KeptColumns(folder / ROUNDS)
-        self.states: Counter[str] = Counter()
-        self.rejected_by: Counter[str] = Counter()
-        self.statuses: Counter[str] = Counter()
-        self.lost_calls = 0
-
-    def add_jobs(self, part: pa.Table) -> None:
-        """Record jobs that have left, rejected ones included."""
-        self.jobs.add(part)
-        _count(self.states, part["state"])
-        _count(self.rejected_by, part["rejected_by"])
-
-    def add_rounds(self, part: pa.Table) -> None:
-        """Record dispatching rounds."""
-        self.rounds.add(part)
-        calls = part["solver"]
-        if calls.null_count < len(calls):
-            known = computed("drop_null", calls.combine_chunks())
-            _count(self.statuses, known.field("status"))
-            self.lost_calls += lost_calls(known)
+        self.jobs = ParquetTable(folder / JOBS, ran_only=True)
+        self.rounds = ParquetTable(folder / ROUNDS)
+        left = ParquetTable(folder / JOBS).read("state", "rejected_by")
+        self.states, self.rejected_by = _counts(left["state"]), _counts(left["rejected_by"])
+        calls = computed("drop_null", self.rounds.read("solver")["solver"])
+        self.statuses = Counter(call["status"] for call in calls.to_pylist())
+        self.lost_calls = lost_calls(calls)
 
 
 def lost_calls(calls: pa.Array | pa.ChunkedArray) -> int:
@@ -274,11 +191,10 @@ def _valid(table: pa.Table) -> pa.Table:
     return table
 
 
-def _count(counts: Counter[str], column: pa.Array | pa.ChunkedArray) -> None:
-    """Add the numbers of a column's values; nulls are left out."""
-    if column.null_count < len(column):
-        for entry in computed("value_counts", computed("drop_null", column)).to_pylist():
-            counts[entry["values"]] += entry["counts"]
+def _counts(column: pa.ChunkedArray) -> Counter[str]:
+    """Return the numbers of a column's values; nulls are left out."""
+    entries = computed("value_counts", computed("drop_null", column)).to_pylist()
+    return Counter({entry["values"]: entry["counts"] for entry in entries})
 
 
 def _values(part: pa.Table, column: str) -> npt.NDArray[Any]:

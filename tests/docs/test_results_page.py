@@ -119,7 +119,7 @@ def test_summary_keys(scenario, tmp_path):
     found = dict.fromkeys(key_paths(summary))
     found |= dict.fromkeys(key_paths({"rounds": {"solver": {"optimal": 1}}}))
     down = Outages((Outage(0, 1, (0,), "failure"),))
-    figures = outage_figures([], down, scenario.system.build())
+    figures = outage_figures(interruptions_schema().empty_table(), down, scenario.system.build())
     found |= dict.fromkeys(key_paths({"outages": figures}))
     found |= dict.fromkeys(
         key_paths({"shared_resources": {"power": dict.fromkeys(SharedResourceFigures._fields, 0)}})

@@ -269,19 +269,12 @@ def write_run(
         percents=(50, 90, 99),
         class_bounds=(3600, 18000),
     )
-    summary = summarize(recorder.records, measures, source.account, left)
+    records = RunRecords(folder)
+    summary = summarize(records, measures, source.account, left)
     write_json(folder / SUMMARY, summary)
-    write_json(folder / TIMING, {"rounds": measured_times(recorder.records.rounds)})
+    write_json(folder / TIMING, {"rounds": measured_times(records.rounds)})
     finish_manifest(folder, manifest, status, source.comments)
     return RunDirectory.open(folder)
-
-
-def read_records(folder: Path) -> RunRecords:
-    """Return the records of the jobs and rounds of a run."""
-    records = RunRecords(folder)
-    records.add_jobs(pq.read_table(folder / "jobs.parquet"))
-    records.add_rounds(pq.read_table(folder / "rounds.parquet"))
-    return records
 
 
 def audit_run(

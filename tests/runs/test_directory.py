@@ -14,6 +14,7 @@ from hpcsched.runs.manifest import ON_A_CLUSTER, content_sha256, finish_manifest
 from hpcsched.runs.record_file import ROW_GROUP
 from hpcsched.runs.recorder import RunRecorder
 from hpcsched.runs.summary import ChosenMetric, ChosenObjective, Measures, summarize
+from hpcsched.runs.tables import RunRecords
 from hpcsched.simulation.records import JobRecord, RoundRecord
 from hpcsched.system.space import NodeAllocation
 from hpcsched.system.system import NodeGroup, Request, System
@@ -24,7 +25,6 @@ from tests.runs.hand_made import (
     REJECTED,
     Placed,
     left_at,
-    read_records,
     rounds_of,
     tamper_json,
     write_run,
@@ -311,7 +311,7 @@ def test_metrics_of_plugins(tmp_path: Path) -> None:
         metrics = {"odd": ChosenMetric(Broken(answer), {})}
         objective = ChosenObjective("none", Broken(None), {})
         measures = Measures({"core": 16}, metrics, objective, (), ())
-        summary = summarize(read_records(folder), measures, TraceAccount())
+        summary = summarize(RunRecords(folder), measures, TraceAccount())
         json.dumps(summary, allow_nan=False)
         failed.clear()
         failed.update(summary.get("not_measured", {}))

@@ -98,7 +98,7 @@ def test_it_stops_after_the_instant(tmp_path: Path) -> None:
 
 
 class Planned:
-    """EASY on-line; off-line, a plan that was made by hand: job 2 first, then a pause until 20."""
+    """EASY on-line; off-line, a plan that was made by hand: job 2 first."""
 
     allocator = FirstFit()
 
@@ -115,12 +115,12 @@ class Planned:
         """Note the schedule that planning begins with, and return the plan."""
         self.while_planning()
         self.online = problem.online
-        starts = {1: 20, 2: 1}
-        return OfflinePlan(starts, {}, frozenset(), "by hand", None, None, 0, {}, (20,))
+        starts = {1: 11, 2: 1}
+        return OfflinePlan(starts, {}, frozenset(), "by hand", None, None, 0, {})
 
 
 def test_a_plan_of_the_whole_trace(tmp_path: Path) -> None:
-    """It is carried out, with a round at 20, at which no job comes or ends.
+    """It is carried out.
 
     Planning begins with the starts on-line, where job 1 goes first: 2 is not yet known at 0.
     """
@@ -130,11 +130,11 @@ def test_a_plan_of_the_whole_trace(tmp_path: Path) -> None:
     run.run()
     run.close()
     assert dispatcher.online == {1: 0, 2: 100}
-    assert starts(assembly) == {1: 20, 2: 1}
+    assert starts(assembly) == {1: 11, 2: 1}
     summary = {"objective": {"value": 20.0}}
     assert run.more_figures(summary, complete=True)["offline"]["method"] == "by hand"
     rounds = ParquetTable(assembly.folder / "rounds.parquet").whole()
-    assert rounds["now"].to_pylist() == [0, 1, 11, 20]
+    assert rounds["now"].to_pylist() == [0, 1, 11]
 
 
 def test_planning_leaves_no_records(tmp_path: Path) -> None:
@@ -144,8 +144,7 @@ def test_planning_leaves_no_records(tmp_path: Path) -> None:
     stops = StopsAtStartOf(1)  # fails if it is told of a start, as it has no run to stop
     parts = parts_of(assembly, [stops])
     plan, following = planned_offline(assembly, parts)
-    assert plan.starts == {1: 20, 2: 1}
-    assert following.instants == (20,)
+    assert plan.starts == {1: 11, 2: 1}
     assert following.dispatcher is not dispatcher
     assert following.observers == [stops]
 

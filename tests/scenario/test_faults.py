@@ -59,7 +59,7 @@ def test_a_choice_of_types_is_one_fault() -> None:
 
 
 def test_a_choice_with_a_duration_is_one_fault_with_its_hint() -> None:
-    """The validator of durations complains in words of its own, and says what was perhaps meant."""
+    """The validator of durations complains in words of its own."""
 
     class Choice(BaseModel):
         depth: Literal["run_time"] | PositiveDuration
@@ -68,8 +68,7 @@ def test_a_choice_with_a_duration_is_one_fault_with_its_hint() -> None:
         (
             "bad-value",
             "depth",
-            "expected 'run_time' or a duration such as 90s, 30min, 1h30min or 2d,"
-            " found '1:30:00'; did you mean 1h30min?",
+            "expected 'run_time' or a duration such as 90s, 30min, 1h30min or 2d, found '1:30:00'",
         )
     ]
 

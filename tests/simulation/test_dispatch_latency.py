@@ -17,6 +17,7 @@ from hpcsched.errors import DecisionError, InputError
 from hpcsched.metrics.capacity import loss_of_capacity
 from hpcsched.metrics.metric import RunTables
 from hpcsched.runs.runner import run
+from hpcsched.runs.tables import RunRecords
 from hpcsched.scenario import load_scenario, read_scenario, resolved_yaml
 from hpcsched.scenario.review import review
 from hpcsched.simulation.event_loop import EventLoop
@@ -26,7 +27,6 @@ from hpcsched.testing import audit_replay
 from tests.builders import Recorder, Told, alike, easy, lists, parts, replay, traced
 from tests.properties import brute_force
 from tests.real_traces import KTH_SP2, trace
-from tests.runs.hand_made import read_records
 from tests.strategies import mixed_workloads, tries, uniform_workloads
 
 SYSTEM = alike(2, core=1)
@@ -508,7 +508,7 @@ def test_loss_of_capacity_by_hand(tmp_path: Path) -> None:
     result = run(path, tmp_path / "out")
     assert result.summary["metrics"]["loss_of_capacity"] == pytest.approx(28 / 46, rel=1e-15)
     assert main(["verify", str(tmp_path / "out")]) == 0
-    records = read_records(tmp_path / "out")
+    records = RunRecords(tmp_path / "out")
     tables = RunTables(records.jobs, records.rounds, {"core": 2})
     assert loss_of_capacity(tables) == result.summary["metrics"]["loss_of_capacity"]
 

@@ -75,7 +75,7 @@ def test_one_lock(tmp_path: Path) -> None:
     other.wait()
     other.stdout.close()
     with driver_lock(tmp_path):
-        assert f'"pid":{os.getpid()},' in (tmp_path / "driver.lock").read_text()
+        assert f"process {os.getpid()} on" in (tmp_path / "driver.lock").read_text()
     assert not (tmp_path / "driver.lock").exists()
 
 

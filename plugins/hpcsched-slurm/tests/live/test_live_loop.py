@@ -5,7 +5,6 @@ from pathlib import Path
 from hpcsched.runs.assembly import assemble
 from hpcsched.runs.reason_records import ReasonRecorder
 from hpcsched.runs.recorder import RunRecorder
-from hpcsched.runs.tables import RunRecords
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.observer import Observer
 from hpcsched_slurm.live.driver import Limits
@@ -33,7 +32,6 @@ def loop_of(driving: Session, told: list[str], limits: Limits) -> LiveLoop:
         driving.driver,
         limits,
         driving.following,
-        RunRecords(Path()),
         [Closing(told)],
         write=lambda started, nodes: told.append(f"{sorted(started)} on {sorted(nodes.values())}"),
     )

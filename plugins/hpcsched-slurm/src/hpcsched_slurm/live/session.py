@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from hpcsched.errors import Finding, InputError
-from hpcsched.interrupts import remembered_interrupts
 from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.manifest import ON_A_CLUSTER
@@ -17,7 +16,6 @@ from hpcsched.runs.reason_records import ReasonRecorder
 from hpcsched.runs.recorder import RunRecorder
 from hpcsched.runs.run_lifecycle import LoopEnd, Run
 from hpcsched.runs.summary import Left
-from hpcsched.runs.tables import RunRecords
 from hpcsched.scenario import Scenario
 from hpcsched.simulation.observer import Observer, close_observers
 from hpcsched.system.cluster import (
@@ -140,9 +138,7 @@ def run_live(
         # Advice without end would poll the cluster for good.
         once = not drive and seconds is None and rounds is None and not until_idle
         limits = Limits(seconds, rounds, until_idle, once)
-        loop = LiveLoop(
-            driver, limits, following, recorder.records, observers, write=partial(advice.write, out)
-        )
+        loop = LiveLoop(driver, limits, following, observers, write=partial(advice.write, out))
         # A second signal does not cut a driver short: it may be placing jobs.
         return run.carry_out(loop, insist=False)
 
@@ -150,20 +146,18 @@ def run_live(
 def _first_state(manager: WorkloadManager, poll: float, say: Callable[[str], None]) -> ClusterState:
     """Return the cluster as soon as it can be read, and say so when it cannot."""
     waits = False
-    with remembered_interrupts() as check_interrupts:
-        while True:
-            check_interrupts()
-            try:
-                state = read_cluster(manager)
-            except UnavailableError as error:
-                if not waits:
-                    say(tried_again(error))
-                waits = True
-                time.sleep(poll)
-            else:
-                if waits:
-                    say("the cluster can be read again")
-                return state
+    while True:
+        try:
+            state = read_cluster(manager)
+        except UnavailableError as error:
+            if not waits:
+                say(tried_again(error))
+            waits = True
+            time.sleep(poll)
+        else:
+            if waits:
+                say("the cluster can be read again")
+            return state
 
 
 def earliest_submission(state: ClusterState) -> float:
@@ -197,13 +191,12 @@ class LiveLoop:
         driver: Driver,
         limits: Limits,
         following: Following,
-        records: RunRecords,
         observers: Sequence[Observer],
         *,
         write: Callable[[Mapping[int, int], Mapping[int, tuple[str, ...]]], None],
     ) -> None:
         self._driver, self._limits = driver, limits
-        self._following, self._records, self._observers = following, records, observers
+        self._following, self._observers = following, observers
         self._write = write
         self._not_closed: Mapping[str, str] = {}
 
@@ -231,8 +224,8 @@ class LiveLoop:
         """State of the loop."""
         left = Left(self._following.waiting, self._following.running)
         # The trace is the history here: its header is not that of the jobs in the tables.
-        account, records = self._following.account, self._records
-        return LoopEnd(left, account, (), (ON_A_CLUSTER,), {}, records, self._not_closed)
+        account = self._following.account
+        return LoopEnd(left, account, (), (ON_A_CLUSTER,), {}, self._not_closed)
 
     def more_figures(self, _summary: Mapping[str, Any], *, complete: bool) -> dict[str, Any]:
         """Return no further figures: a cluster is not known as closely as a simulated system."""
