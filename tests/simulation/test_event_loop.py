@@ -68,7 +68,6 @@ def test_it_stops_between_two_instants() -> None:
         pass
     assert loop.stopped
     assert (loop.waiting, loop.running) == (0, 1)
-    assert loop.running_jobs.units.tolist() == [2]
     assert loop.allocated.tolist() == [2]
 
 

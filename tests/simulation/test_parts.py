@@ -13,7 +13,7 @@ def test_the_simplest_simulation() -> None:
     parts = Parts(
         alike(1, core=1), easy(), "easy", RequestedTime(), NoObjective(), observers=(recorder,)
     )
-    assert not (parts.outages.all or parts.partitions or parts.dependencies or parts.instants)
+    assert not (parts.outages.all or parts.partitions or parts.dependencies)
     assert parts.latency is None
     assert isinstance(parts.correction, OneSecond)
     simulate(parts, iter([traced(1, 0, 1, 5), traced(2, 0, 1, 5)]))
