@@ -80,9 +80,10 @@ def make_folder(path: Path) -> None:
         raise cannot_write(path, error) from error
 
 
-def cannot_write(path: Path, error: OSError) -> InputError:
+def cannot_write(path: Path, error: OSError | ValueError) -> InputError:
     """Return the error about a file that cannot be written."""
-    return problem("cannot-write", path, f"it cannot be written: {error.strerror or error}")
+    reason = getattr(error, "strerror", None) or error
+    return problem("cannot-write", path, f"it cannot be written: {reason}")
 
 
 def problem(rule: str, path: Path, message: str) -> InputError:

@@ -1,6 +1,7 @@
 """New packages with one plugin, written from the templates beside this module."""
 
 import re
+import shutil
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
@@ -60,6 +61,7 @@ def write_package(kind: str, name: str, folder: Path) -> list[Path]:
             "folder-exists", folder, "expected a folder that does not exist yet"
         ) from None
     except OSError as error:
+        shutil.rmtree(folder, ignore_errors=True)
         raise cannot_write(folder, error) from None
     return written
 

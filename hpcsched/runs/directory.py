@@ -56,7 +56,7 @@ def create(folder: Path, *, force: bool = False) -> FolderLock:
         raise problem("in-use", folder, message) from None
     except FileExistsError:
         raise problem("cannot-write", folder, "it is a file, not a directory") from None
-    except OSError as error:
+    except (OSError, ValueError) as error:  # a ValueError: the path holds U+0000
         raise cannot_write(folder, error) from error
     return lock
 

@@ -5,6 +5,7 @@ from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -123,6 +124,13 @@ class RunResult:
         manifest, jobs = self.directory.manifest, self.summary["jobs"]["submitted"]
         what = f"{manifest.scenario}: {manifest.status}, jobs submitted: {jobs}"
         return f"RunResult({what}, objective: {self.objective}, in {self.directory.path})"
+
+    def _repr_html_(self) -> str:
+        """Return the account of jobs and the metrics, for notebooks."""
+        from hpcsched.report.tables.run_account import account_lines  # noqa: PLC0415 (as above)
+
+        lines = "\n".join(account_lines(self.summary))
+        return f"<pre>{escape(self.directory.manifest.scenario)}: {escape(lines)}</pre>"
 
 
 def open_run(directory: Path | str) -> RunResult:

@@ -6,7 +6,7 @@ import pytest
 import typer
 
 from hpcsched import cli
-from tests.docs.pages import DOCS, PAGES, ROOT, blocks
+from tests.docs.pages import DOCS, PAGES, ROOT, blocks, reference
 from tests.docs.reader import Reader, expect
 from tests.real_traces import KTH_SP2, trace
 
@@ -83,7 +83,8 @@ def test_languages(name: str) -> None:
 
 def test_every_command_is_described() -> None:
     """Each command of hpcsched is mentioned in the documentation."""
-    text = "".join(page.read_text(encoding="utf-8") for page in DOCS.glob("*.md"))
+    pages = (page.read_text(encoding="utf-8") for page in DOCS.glob("*.md"))
+    text = "".join(map(reference().make_page, pages))
     commands = typer.main.get_command(cli.app).commands
     for name, command in commands.items():
         for below in getattr(command, "commands", {"": None}):

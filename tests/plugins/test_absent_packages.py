@@ -102,7 +102,7 @@ def test_solvers(extra: str, told: dict[str, str]) -> None:
 def test_dask(module: str, told: dict[str, str]) -> None:
     """Each of its packages is needed."""
     assert told[module] == (
-        f"experiment.yaml:4:11: error: executor: executor dask: {module} is not installed;"
+        f"experiment.yaml:4:11: error: executor: executor dask: not installed: {module};"
         " pip install 'hpcsched[dask]' [not-installed]"
     )
 

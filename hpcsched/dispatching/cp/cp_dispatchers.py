@@ -40,6 +40,7 @@ from hpcsched.dispatching.planning.selection import LARGEST, SelectionOptions
 from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.dispatching.rules.orders import ExpectedWaitOrder, QueueOrder
 from hpcsched.dispatching.search.order_search import Effort, OrderSearch, random_state
+from hpcsched.errors import Finding, InputError
 from hpcsched.parameters import NONE
 from hpcsched.registration import builtin
 
@@ -202,19 +203,25 @@ def cp_dispatcher(
     ----------
     params
         Solver, budget, list plans to start from, and selection of the jobs to plan. `orders` and
-        `fill` have no effect with a strict formulation, whose constraints no list plan keeps.
+        `fill` are refused with a strict formulation, whose constraints no list plan keeps.
 
     Raises
     ------
     InputError
-        If plans have no cost in the objective, or if the solver does not know a constraint of the
-        formulation.
+        If plans have no cost in the objective, if the solver does not know a constraint of the
+        formulation, or if `orders` or `fill` is set although list plans know none of them.
     PluginError
         If the solver is not installed.
     """
     objective = _model_cost(context)
     if not formulation.strict:
         return _assemble(formulation, params, context, "list", objective=objective)
+    if in_vain := params.model_fields_set & {"orders", "fill"}:
+        message = f"{formulation.name} has constraints that no list plan keeps; expected no {{}}"
+        raise InputError(
+            Finding("no-list-plans", message.format(key), key=f"dispatcher.{key}")
+            for key in sorted(in_vain)
+        )
     # Only plans of the model keep to its constraints: no list plans, no filling, a long horizon.
     made = _assemble(formulation, params, context, "prb", objective=objective, worst_case=True)
     return replace(made, orders=(), weighted=False, fill=False, strict=True)

@@ -236,4 +236,7 @@ class BestOfParams(ImproveParams):
     def _check_solver(self) -> Self:
         if self.solver == NONE and not self.orders:
             raise ValueError("without a solver there have to be orders")
+        limited = self.budget is not None or self.time_limits is not None
+        if self.solver == NONE and limited:
+            raise ValueError("a budget and time limits are for a solver")
         return self

@@ -57,7 +57,7 @@ class DaskParams(Params):
 
 def what_to_install(params: DaskParams) -> str | None:
     """Return the command that installs missing packages; None if none is missing."""
-    wanted = {"distributed": "distributed"}
+    wanted = {"dask": "dask", "distributed": "distributed"}
     if params.jobqueue is not None:
         wanted["dask_jobqueue"] = "dask-jobqueue"
     missing = [package for module, package in wanted.items() if find_spec(module) is None]

@@ -49,6 +49,13 @@ def test_a_search_that_builds_no_model_refuses_it(run_scenario: RunScenario) -> 
         run_scenario(SCENARIO.format(solver="schedule-or-postpone", more=""), hpcsched_example)
 
 
+def test_what_list_plans_would_do_is_refused(run_scenario: RunScenario) -> None:
+    """List plans and filling know nothing of the constraint."""
+    for key in ("fill: true", "orders: [fcfs]"):
+        with pytest.raises(InputError, match="has constraints that no list plan keeps"):
+            run_scenario(SCENARIO.format(solver="ortools", more=f", {key}"), hpcsched_example)
+
+
 def test_it_is_hcp19_with_one_more_constraint() -> None:
     """Nothing else was changed."""
     base = hcp19()
