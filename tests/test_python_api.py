@@ -79,7 +79,7 @@ def test_an_experiment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     name = next(cell.name for cell in half.cells)
     assert whole.runs[name].summary["jobs"]["completed"] == 5
     assert "mean_wait_time" in whole.compare().as_text()
-    assert "<table" in whole._repr_html_()
+    assert whole._repr_markdown_().startswith("| metric |")
 
 
 def test_an_experiment_whose_cells_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,7 +91,7 @@ def test_an_experiment_whose_cells_fail(tmp_path: Path, monkeypatch: pytest.Monk
     result = hpcsched.run_experiment(file, tmp_path / "out", only=["sjf"], jobs=1)
     assert result.runs == {}
     assert "log.swf:1" in result.status.failed[0].message
-    assert "2 failed" in result._repr_html_()
+    assert "2 failed" in result._repr_markdown_()
 
 
 def test_jobs_that_were_rejected_are_there(tmp_path: Path) -> None:

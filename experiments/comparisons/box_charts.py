@@ -131,7 +131,7 @@ def boxes(
     base = chart_of(data).encode(
         **_grouped(groups, drawn), tooltip=["configuration:N", "group:N", *numbers]
     )
-    colour = colours(drawn, size[0] + AXIS_WIDTH, areas=True)
+    colour = colours(drawn, size[0] + AXIS_WIDTH)
     step = (0.75 * size[0] / max(len(groups), 1)) / max(len(drawn), 1)
     chart = layers(
         base.mark_rule(strokeWidth=0.8).encode(y=y("least"), y2="largest:Q"),

@@ -9,7 +9,6 @@ import pyarrow.compute as pc
 
 from hpcsched.dispatching.decision import STARTS, ReasonKind
 from hpcsched.errors import HpcschedError
-from hpcsched.report.figures.run_series import ChosenFrom, choice_at, choices_of
 from hpcsched.runs.assembly import assemble_again
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.reason_records import ReasonRow, jobs_that_speak_of, reasons_of
@@ -119,6 +118,21 @@ class Overtaking(NamedTuple):
     now: int
 
 
+class ChosenFrom(NamedTuple):
+    """A dispatcher that decides from a round on.
+
+    Attributes
+    ----------
+    round, now
+        Number and simulated second of the round.
+    """
+
+    round: int
+    now: int
+    chosen: str
+    because: str
+
+
 @dataclass(frozen=True, slots=True)
 class Explanation:
     """The start of a job: the reasons for it, and its effects on other jobs.
@@ -205,9 +219,17 @@ def explain_job(run: RunDirectory, job_id: int, from_trace: FromTrace) -> Explan
             if row.kind == "backfilled" and row.job == job_id
         ),
         facts,
-        None if start is None else choice_at(choices_of(run), start.now),
+        None if start is None else _choice_at(run, start.now),
         run.calendar,
     )
+
+
+def _choice_at(run: RunDirectory, time: int) -> ChosenFrom | None:
+    """Return the choice of the run's dispatcher at a time, if it chooses between several."""
+    table = run.rounds.read(*ChosenFrom._fields)
+    before = pc.and_(pc.is_valid(table["chosen"]), pc.less_equal(table["now"], time))
+    rows = table.filter(before).to_pylist()
+    return ChosenFrom(**rows[-1]) if rows else None
 
 
 class _Rounds:

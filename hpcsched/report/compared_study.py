@@ -1,14 +1,14 @@
 """A study with the times of its jobs, the quantities derived from them, and its baseline."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from hpcsched.metrics.column_sums import FloatColumn
-from hpcsched.metrics.job_metrics import bounded_slowdowns
+from hpcsched.metrics.job_metrics import bounded_slowdowns, nearest_rank
 from hpcsched.metrics.metric import Column
 from hpcsched.report.studied_runs import StudiedRun, Study, pick_run
 from hpcsched.runs.summary import DEFAULT_TAU
@@ -67,18 +67,13 @@ class Quantity(NamedTuple):
         return self.of(jobs if self.has is None else jobs.only(self.has(jobs)))
 
 
+_ALL_JOBS = "all jobs that ran"
 QUANTITIES: Mapping[str, Quantity] = {
     "wait_time": Quantity(
-        "wait time",
-        "s",
-        "all jobs that ran",
-        lambda jobs: (jobs.starts - jobs.submits).astype(np.float64),
+        "wait time", "s", _ALL_JOBS, lambda jobs: (jobs.starts - jobs.submits).astype(np.float64)
     ),
     "response_time": Quantity(
-        "response time",
-        "s",
-        "all jobs that ran",
-        lambda jobs: (jobs.ends - jobs.submits).astype(np.float64),
+        "response time", "s", _ALL_JOBS, lambda jobs: (jobs.ends - jobs.submits).astype(np.float64)
     ),
     "slowdown": Quantity(
         "slowdown",
@@ -90,11 +85,20 @@ QUANTITIES: Mapping[str, Quantity] = {
     "bounded_slowdown": Quantity(
         "bounded slowdown",
         "",
-        "all jobs that ran",
+        _ALL_JOBS,
         lambda jobs: bounded_slowdowns(jobs.submits, jobs.ends, jobs.run_times, jobs.tau),
     ),
 }
 """Quantities of each job, by their names in the glossary."""
+
+MEANS = {f"mean_{name}": name for name in QUANTITIES}
+"""Metrics that are the mean of a quantity over jobs, with the quantity."""
+
+
+def percentiles(values: FloatColumn, percents: Iterable[int]) -> list[float]:
+    """Return percentiles of one or more values by nearest rank; 0 is the least, 100 the largest."""
+    ascending = np.sort(values)
+    return [ascending[nearest_rank(percent, len(values))].item() for percent in percents]
 
 
 def read_job_times(one: StudiedRun) -> JobTimes:

@@ -1,7 +1,8 @@
 """Metrics of schedules by class of jobs, and their tables."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import compress
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,8 +28,8 @@ from hpcsched.report.job_classes import (
 )
 from hpcsched.report.run_labels import short_labels
 from hpcsched.report.studied_runs import StudiedRun
-from hpcsched.report.tables.report_table import Cell, Table, parameters_text, plain, shown, titled
-from hpcsched.report.tables.run_comparison import percent_of, value_text
+from hpcsched.report.tables.report_table import Cell, Table, headed, shown, titled
+from hpcsched.report.tables.run_comparison import baseline_marked, percent_of, value_text
 from hpcsched.runs.assembly import assemble
 from hpcsched.runs.columns import JOB_COLUMNS
 from hpcsched.runs.directory import RunDirectory
@@ -48,57 +49,52 @@ _KEPT = ("whole", "amounts", "demand", "flag")
 BoolColumn = npt.NDArray[np.bool_]
 
 
-class Schedule(NamedTuple):
+@dataclass(frozen=True)
+class Schedule:
     """Jobs as they started in a run, or according to the log.
 
     Attributes
     ----------
+    run
+        The run that has these jobs.
     jobs
         Jobs that ran, by ascending number, with columns of `jobs.parquet`.
     tau
         Bound of the bounded slowdown, in seconds.
     objective
         The objective; None if it is unknown here.
-    objective_title, objective_unit
-        Its name with its parameters, and its unit.
     note
         Origin of the starts, if they are of no run.
     """
 
     name: str
     source: Path
+    run: RunDirectory
     jobs: pa.Table
-    attributes: JobAttributes
     tau: int
     objective: Objective | None
-    objective_title: str
-    objective_unit: str
     note: str = ""
 
-    @property
+    @cached_property
+    def attributes(self) -> JobAttributes:
+        """Attributes of the jobs, by which they are classified."""
+        comments = self.run.manifest.trace_comments
+        names = [name for name in OF_JOBS if name in self.jobs.column_names]
+        columns = {name: self.jobs[name].to_pylist() for name in names}
+        partitions = read_partitions(self.run.scenario_path)
+        if partitions:
+            columns[SITE_PARTITION] = site_partitions(partitions, columns, comments)
+        return JobAttributes(columns, self.jobs["submit_time"].to_numpy(), comments)
+
+    @cached_property
     def areas(self) -> FloatColumn:
         """Demand × run time of each job, `[J]`."""
         demand, run_time = (self.jobs[name].to_numpy() for name in ("demand", "run_time"))
         return np.asarray(demand.astype(np.float64) * run_time)
 
     def only(self, keep: BoolColumn) -> "Schedule":
-        """Return some of the jobs.
-
-        Parameters
-        ----------
-        keep
-            Mask over the jobs, `[J]`.
-        """
-        columns = {
-            name: list(compress(values, keep.tolist()))
-            for name, values in self.attributes.columns.items()
-        }
-        return self._replace(
-            jobs=computed("filter", self.jobs, arrow_array(keep)),
-            attributes=self.attributes._replace(
-                columns=columns, submits=self.attributes.submits[keep]
-            ),
-        )
+        """Return some of the jobs."""
+        return replace(self, jobs=computed("filter", self.jobs, arrow_array(keep)))
 
 
 Measure = Callable[[Schedule, JobsTable], float | None]
@@ -127,6 +123,8 @@ class JobBreakdown(NamedTuple):
 
     Attributes
     ----------
+    units
+        Unit of each metric, by title.
     classes
         The classes, then the other ones together, if not all are shown, then all jobs.
     left_out
@@ -145,36 +143,19 @@ class JobBreakdown(NamedTuple):
         """Kind of the classes in words."""
         return TITLES.get(self.kind, self.kind)
 
+    @property
+    def labels(self) -> list[str]:
+        """Labels of the runs, and the name of the log's own schedule."""
+        labels = short_labels(one.name for one in self.schedules if not one.note)
+        return [labels.get(one.name, one.name) for one in self.schedules]
+
 
 def read_schedule(one: StudiedRun, objective: Objective | None) -> Schedule:
-    """Return the schedule of a run.
-
-    Parameters
-    ----------
-    objective
-        Its objective; None if it cannot be built here.
-    """
+    """Return the schedule of a run; its objective is None if it cannot be built here."""
     table = one.run.all_jobs
-    names = [c.name for c in JOB_COLUMNS if c.kind in _KEPT and table.has(c.name)]
-    jobs = table.read(*names)
+    jobs = table.read(*(c.name for c in JOB_COLUMNS if c.kind in _KEPT and table.has(c.name)))
     jobs = jobs.filter(jobs["start_time"].is_valid()).sort_by("job_id")
-    comments = one.run.manifest.trace_comments
-    columns = {name: jobs[name].to_pylist() for name in OF_JOBS if name in names}
-    partitions = read_partitions(one.run.scenario_path)
-    if partitions:
-        columns[SITE_PARTITION] = site_partitions(partitions, columns, comments)
-    stated = one.run.summary.get("objective", {})
-    name = str(stated.get("name", "objective"))
-    return Schedule(
-        one.name,
-        one.run.path,
-        jobs,
-        JobAttributes(columns, jobs["submit_time"].to_numpy(), comments),
-        tau_of(one),
-        objective,
-        titled(name, parameters_text(stated)),
-        one.run.summary.get("definitions", {}).get(name, {}).get("unit", ""),
-    )
+    return Schedule(one.name, one.run.path, one.run, jobs, tau_of(one), objective)
 
 
 def job_breakdown(
@@ -183,12 +164,16 @@ def job_breakdown(
     """Return the metrics of schedules by class of jobs."""
     classes = [job_classes(kind, one.attributes) for one in schedules]
     of_jobs = [np.array(one.names, dtype=np.object_)[one.of_jobs] for one in classes]
-    areas = [one.areas for one in schedules]
     # The baseline's classes come first, in their order.
-    in_order = (name for one in (classes[baseline], *classes) for name in one.names)
-    names = list(dict.fromkeys(in_order))
-    sums = {name: float(areas[baseline][of_jobs[baseline] == name].sum()) for name in names}
-    shown = _shown(sums, most, in_order=kind in _IN_ORDER)
+    names = list(dict.fromkeys(n for one in (classes[baseline], *classes) for n in one.names))
+    area = schedules[baseline].areas
+    sums = {name: float(area[of_jobs[baseline] == name].sum()) for name in names}
+    shown = sorted(names, key=lambda name: -sums[name])
+    # A single class more takes the row that the others would have.
+    if len(names) > most + 1:
+        shown = shown[:most]
+    if kind in _IN_ORDER:
+        shown = [name for name in names if name in shown]
     left_out = len(names) - len(shown)
     groups = [(name, [of == name for of in of_jobs]) for name in shown]
     if left_out:
@@ -201,26 +186,20 @@ def job_breakdown(
         tuple(schedules),
         baseline,
         {title: unit for title, (unit, _) in measures.items()},
-        tuple(_measured(schedules, areas, group, measures) for group in groups),
+        tuple(_measured(schedules, name, masks, measures) for name, masks in groups),
         left_out,
     )
-
-
-def _shown(areas: Mapping[str, float], most: int, *, in_order: bool) -> list[str]:
-    """Return the names of the classes that are shown, those with the largest area, in order."""
-    largest = sorted(areas, key=lambda name: -areas[name])
-    # A single class more takes the row that the others would have.
-    kept = largest if len(areas) <= most + 1 else largest[:most]
-    return [name for name in areas if name in kept] if in_order else kept
 
 
 def _measures(schedules: Sequence[Schedule]) -> Mapping[str, tuple[str, Measure]]:
     """Return the metrics with their units, by title: first the objective, where all share it."""
     found: dict[str, tuple[str, Measure]] = {}
-    titles = {one.objective_title for one in schedules}
+    stated = [one.run.summary.get("objective", {}) for one in schedules]
+    titles = {titled(str(about.get("name", "objective")), about) for about in stated}
     if len(titles) == 1 and all(one.objective is not None for one in schedules):
+        definitions = schedules[0].run.summary.get("definitions", {})
         found[titles.pop()] = (
-            schedules[0].objective_unit,
+            definitions.get(stated[0].get("name"), {}).get("unit", ""),
             lambda one, jobs: None if one.objective is None else one.objective.measure(jobs),
         )
     taus = ", ".join(map(str, sorted({one.tau for one in schedules})))
@@ -234,22 +213,19 @@ def _measures(schedules: Sequence[Schedule]) -> Mapping[str, tuple[str, Measure]
 
 def _measured(
     schedules: Sequence[Schedule],
-    areas: Sequence[FloatColumn],
-    group: tuple[str, Sequence[BoolColumn]],
+    name: str,
+    masks: Sequence[BoolColumn],
     measures: Mapping[str, tuple[str, Measure]],
 ) -> ClassValues:
     """Return the values of one class: its name, and its jobs in each schedule."""
-    name, masks = group
-    jobs = [
-        ArrowTable(computed("filter", one.jobs, arrow_array(inside)))
-        for one, inside in zip(schedules, masks, strict=True)
-    ]
+    both = list(zip(schedules, masks, strict=True))
+    jobs = [ArrowTable(one.only(inside).jobs) for one, inside in both]
     return ClassValues(
         name,
         tuple(int(inside.sum()) for inside in masks),
         tuple(
-            100 * float(area[inside].sum() / area.sum()) if area.any() else None
-            for area, inside in zip(areas, masks, strict=True)
+            100 * float(one.areas[inside].sum() / one.areas.sum()) if one.areas.any() else None
+            for one, inside in both
         ),
         {
             title: tuple(of(one, table) for one, table in zip(schedules, jobs, strict=True))
@@ -269,14 +245,10 @@ def breakdowns(
 
     Parameters
     ----------
-    compared
-        The runs and their baseline.
     kinds
         Kinds of classes; None: those of which the baseline has two classes or more.
     log
         The schedule of the log, which comes after the runs; None: without it.
-    log_is_baseline
-        Whether it is the baseline.
     """
     if kinds is not None and not kinds:
         return
@@ -305,76 +277,58 @@ def objective_of(run: RunDirectory) -> Objective | None:
         return None
 
 
-def breakdown_table(breakdown: JobBreakdown, *, sections: bool = True) -> Table:
-    """Return a table of formatted metrics, with a row for each metric and class.
+def breakdown_table(breakdown: JobBreakdown) -> Table:
+    """Return a table of formatted metrics, with a section for each metric and a row for each class.
 
-    Parameters
-    ----------
-    breakdown
-        The metrics. Values of other schedules than the baseline have their percentage of the
-        baseline's value in brackets.
+    Values of other schedules than the baseline have their percentage of the baseline's in brackets.
     """
     base = breakdown.baseline
-    labels = _labels(breakdown)
-    titles = [f"{label} (baseline)" if k == base else label for k, label in enumerate(labels)]
     rows: list[tuple[Cell, ...]] = []
     begins = []
     for metric, unit in breakdown.units.items():
-        title = f"{metric}, in {unit}" if unit else metric
-        begins.append((len(rows), title))
+        begins.append((len(rows), f"{metric}, in {unit}" if unit else metric))
         for one in breakdown.classes:
-            share = one.area_percent[base]
-            values = one.values[metric]
+            share, values = one.area_percent[base], one.values[metric]
             cells = (
                 value_text(value, None if k == base else percent_of(value, values[base]))
                 for k, value in enumerate(values)
             )
             area = shown(None) if share is None else f"{share:.1f}"
-            first = () if sections else (title,)
-            rows.append((*first, one.name, one.jobs[base], area, *cells))
-    header = (*plain(breakdown.kind, "jobs"), ("area", "%"), *plain(*titles))
-    if not sections:
-        header = (*plain("metric"), *header)
-    return Table(
-        f"by_{breakdown.kind}",
-        f"By {breakdown.title}",
-        header,
-        tuple(rows),
-        tuple(_notes(breakdown)),
-        frozenset(range(1 if sections else 2, len(header))),
-        tuple(begins) if sections else (),
-    )
+            rows.append((one.name, one.jobs[base], area, *cells))
+    titles = ((title, "") for title in baseline_marked(breakdown.labels, base))
+    header = (*headed(breakdown.kind, "jobs", "area [%]"), *titles)
+    figures = frozenset(range(1, len(header)))
+    return replace(_table(breakdown, header, rows), figures=figures, sections=tuple(begins))
 
 
 def breakdown_values(breakdown: JobBreakdown) -> Table:
     """Return a table of exact values with a row for each class, metric and schedule."""
-    columns = (breakdown.kind, "metric", "unit", "run", "directory", "jobs", "area_percent")
-    return Table(
-        f"by_{breakdown.kind}",
-        f"By {breakdown.title}",
-        plain(*columns, "value", "percent_of_baseline"),
-        tuple(row for one in breakdown.classes for row in _exact(breakdown, one)),
-        tuple(_notes(breakdown)),
-    )
+    rows = [
+        (
+            one.name, metric, unit, schedule.name, str(schedule.source), one.jobs[k],
+            one.area_percent[k], value, percent_of(value, one.values[metric][breakdown.baseline]),
+        )
+        for one in breakdown.classes
+        for metric, unit in breakdown.units.items()
+        for k, (schedule, value) in enumerate(
+            zip(breakdown.schedules, one.values[metric], strict=True)
+        )
+    ]  # fmt: skip
+    about = (breakdown.kind, "metric", "unit", "run", "directory", "jobs", "area_percent")
+    return _table(breakdown, headed(*about, "value", "percent_of_baseline"), rows)
 
 
-def _exact(breakdown: JobBreakdown, one: ClassValues) -> Iterator[tuple[Cell, ...]]:
-    for metric, unit in breakdown.units.items():
-        values = one.values[metric]
-        for k, schedule in enumerate(breakdown.schedules):
-            about = (one.name, metric, unit, schedule.name, str(schedule.source))
-            percent = percent_of(values[k], values[breakdown.baseline])
-            yield (*about, one.jobs[k], one.area_percent[k], values[k], percent)
-
-
-def _labels(breakdown: JobBreakdown) -> list[str]:
-    """Return the labels of the runs, and the name of the log's own schedule."""
-    labels = short_labels(one.name for one in breakdown.schedules if not one.note)
-    return [labels.get(one.name, one.name) for one in breakdown.schedules]
+def _table(
+    breakdown: JobBreakdown,
+    header: tuple[tuple[str, str], ...],
+    rows: Sequence[tuple[Cell, ...]],
+) -> Table:
+    name, title = f"by_{breakdown.kind}", f"By {breakdown.title}"
+    return Table(name, title, header, tuple(rows), tuple(_notes(breakdown)))
 
 
 def _notes(breakdown: JobBreakdown) -> Iterator[str]:
-    baseline = _labels(breakdown)[breakdown.baseline]
+    baseline = breakdown.labels[breakdown.baseline]
     of_log = [one for one in breakdown.schedules if one.note]
     population = "jobs that ran and whose start the log records" if of_log else "all jobs that ran"
     yield f"In brackets: percent of {baseline}. Over {population}."
@@ -390,9 +344,8 @@ def _notes(breakdown: JobBreakdown) -> Iterator[str]:
             f"Shown are the {count} with the largest area; the {breakdown.left_out} others are one"
             " row."
         )
-    about = _ABOUT.get(breakdown.kind)
-    if about is not None:
-        yield about
+    if breakdown.kind in _ABOUT:
+        yield _ABOUT[breakdown.kind]
 
 
 _ABOUT = {

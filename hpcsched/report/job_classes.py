@@ -1,6 +1,8 @@
 """Classes of jobs: by user, group, queue, partition, size, GPUs and hour of submission."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -21,7 +23,6 @@ OF_JOBS = ("units", "unit_request", "user", "group", "application", "queue", "pa
 """Columns of `jobs.parquet` from which jobs are classified."""
 SITE_PARTITION = "site_partition"
 """Column with the name of the scenario's partition of each job."""
-_WHERE = ("partition", "queue", "group", "application")
 
 
 class JobAttributes(NamedTuple):
@@ -99,8 +100,8 @@ def site_partitions(
     """
     queues, others = trace_names(comments, "queue"), trace_names(comments, "partition")
     count = max((len(values) for values in columns.values()), default=0)
-    told = zip(*(columns.get(name) or [None] * count for name in _WHERE), strict=True)
 
+    @cache
     def named(
         partition: int | None, queue: int | None, group: int | None, application: int | None
     ) -> str | None:
@@ -119,11 +120,8 @@ def site_partitions(
         found = partitions.of(job)
         return None if found is None else found.name
 
-    known: dict[tuple[Any, ...], str | None] = {}
-    for numbers in (rows := list(told)):
-        if numbers not in known:
-            known[numbers] = named(*numbers)
-    return [known[numbers] for numbers in rows]
+    names = ("partition", "queue", "group", "application")
+    return list(map(named, *(columns.get(name) or [None] * count for name in names)))
 
 
 _Keys = Sequence[tuple[int | str, int | str] | None]
@@ -133,25 +131,18 @@ _Keys = Sequence[tuple[int | str, int | str] | None]
 def _attribute(name: str) -> Callable[[JobAttributes], _Keys]:
     def keys(jobs: JobAttributes) -> _Keys:
         values = jobs.columns.get(name) or [None] * len(jobs.submits)
-        labels = _labels(name, set(values) - {None}, jobs.comments)
-        return [None if value is None else (value, labels[value]) for value in values]
+        names = trace_names(jobs.comments, name)
+        counts = Counter(names[number] for number in set(values) if number in names)
+
+        def label(number: int) -> int | str:
+            if number not in names:
+                return number
+            # Two numbers of one name stay two classes.
+            return names[number] if counts[names[number]] == 1 else f"{names[number]} ({number})"
+
+        return [None if value is None else (value, label(value)) for value in values]
 
     return keys
-
-
-def _labels(name: str, numbers: Iterable[int], comments: Sequence[str]) -> Mapping[int, int | str]:
-    """Return the name of each number in the log; the number itself where it has none."""
-    names = trace_names(comments, name)
-    used = [names[number] for number in numbers if number in names]
-    # Two numbers of one name stay two classes.
-    return {
-        number: number
-        if number not in names
-        else names[number]
-        if used.count(names[number]) == 1
-        else f"{names[number]} ({number})"
-        for number in numbers
-    }
 
 
 def _partitions(jobs: JobAttributes) -> _Keys:
@@ -174,13 +165,12 @@ def _sizes(jobs: JobAttributes) -> _Keys:
 
 def _gpus(jobs: JobAttributes) -> _Keys:
     """Return whether jobs ask for a resource type with `gpu` in its name."""
+    classes = {True: (0, WITH_GPU), False: (1, WITHOUT_GPU)}
     requests = jobs.columns.get("unit_request") or [None] * len(jobs.submits)
     return [
         None
         if request is None
-        else (0, WITH_GPU)
-        if any(amount for name, amount in request.items() if "gpu" in name)
-        else (1, WITHOUT_GPU)
+        else classes[any(n and "gpu" in name for name, n in request.items())]
         for request in requests
     ]
 

@@ -1,8 +1,8 @@
 """The log's own schedule of the jobs of a run: their recorded starts, without a replay."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -27,31 +27,11 @@ NAME = "recorded"
 """Name of the column of the log's own schedule."""
 
 
-class RecordedSchedule(NamedTuple):
-    """The log's own schedule of the jobs that ran in a run.
-
-    Attributes
-    ----------
-    schedule
-        The jobs whose start the log records, with the log's starts and ends.
-    column
-        The column of a comparison.
-    """
-
-    schedule: Schedule
-    column: LogColumn
-
-
-def recorded_schedule(compared: ComparedStudy) -> RecordedSchedule:
-    """Return the log's own schedule of the jobs of the baseline.
+def recorded_schedule(compared: ComparedStudy) -> tuple[Schedule, LogColumn]:
+    """Return the log's own schedule of the jobs of the baseline, and its column of a comparison.
 
     A job starts when the log says that it did, and runs as long as the log says. Nothing is
-    replayed: neither nodes nor limits of the scenario matter.
-
-    Parameters
-    ----------
-    compared
-        Runs of one trace.
+    replayed: neither nodes nor limits of the scenario matter. The runs are of one trace.
     """
     one = compared.baseline_run
     if len(compared.study.groups) > 1:
@@ -68,13 +48,14 @@ def recorded_schedule(compared: ComparedStudy) -> RecordedSchedule:
         raise problem("no-recorded-starts", one.run.path, message)
     # A run may be called `recorded` itself.
     taken = {name for pair in compared.study.run_labels.items() for name in pair}
-    schedule = ran.only(known)._replace(
+    files = one.run.manifest.trace_files
+    schedule = ran.only(known)
+    schedule = replace(
+        schedule,
         name=f"{NAME} (log)" if NAME in taken else NAME,
-        source=Path(one.run.manifest.trace_files[0].path)
-        if one.run.manifest.trace_files
-        else Path(),
+        source=Path(files[0].path) if files else Path(),
+        jobs=_with_times(schedule.jobs, starts[known], run_times[known]),
     )
-    schedule = schedule._replace(jobs=_with_times(schedule.jobs, starts[known], run_times[known]))
     # Runs with other jobs get figures of the common ones, which alone can be compared.
     same_jobs = {}
     for other in compared.study.runs:
@@ -90,7 +71,7 @@ def recorded_schedule(compared: ComparedStudy) -> RecordedSchedule:
         len(known),
         int((~known).sum()),
     )
-    return RecordedSchedule(schedule._replace(note=column.in_words()), column)
+    return replace(schedule, note=column.in_words()), column
 
 
 def _assembled(run: RunDirectory) -> Assembly:

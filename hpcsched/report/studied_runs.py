@@ -104,15 +104,15 @@ def _found(path: Path, warnings: list[str]) -> Iterator[_Found]:
         yield _Found(RunDirectory.open(path), {})
         return
     if (path / INDEX).is_file():
-        yield from _of_experiment(path, warnings)
-        return
-    # Sorted, as file systems list in different orders and the first run is the baseline.
-    inside = sorted(manifest.parent for manifest in path.rglob(MANIFEST))
-    opened = [run for run in inside if _has_ended(run, warnings)]
+        folders = _cells(path, warnings)
+    else:
+        # Sorted, as file systems list in different orders and the first run is the baseline.
+        folders = {folder: {} for folder in sorted(file.parent for file in path.rglob(MANIFEST))}
+    opened = [folder for folder in folders if _has_ended(folder, warnings)]
     if not opened:
         raise problem("not-a-run", path, "it is not a run directory, and holds none that has ended")
-    for run in opened:
-        yield _Found(RunDirectory.open(run), {})
+    for folder in opened:
+        yield _Found(RunDirectory.open(folder), folders[folder])
 
 
 def _has_ended(folder: Path, warnings: list[str]) -> bool:
@@ -127,43 +127,22 @@ def _has_ended(folder: Path, warnings: list[str]) -> bool:
     return False
 
 
-def _of_experiment(folder: Path, warnings: list[str]) -> Iterator[_Found]:
-    """Yield the finished runs of an experiment, in the order of its index."""
-    found = False
-    for cell in _cells(folder):
-        if cell.folder is None or not (cell.folder / MANIFEST).is_file():
-            warnings.append(f"{folder}: {cell.name} has no run and is left out")
-        elif _has_ended(cell.folder, warnings):
-            found = True
-            yield _Found(RunDirectory.open(cell.folder), cell.labels)
-    if not found:
-        raise problem("not-a-run", folder, "none of the experiment's runs has ended")
-
-
-class _Cell(NamedTuple):
-    """A cell of an experiment's index: name, labels by axis, and the folder of a complete run."""
-
-    name: str
-    labels: Mapping[str, str]
-    folder: Path | None
-
-
-def _cells(folder: Path) -> list[_Cell]:
-    """Return the cells of an experiment's index; raises InputError where it is damaged."""
+def _cells(folder: Path, warnings: list[str]) -> dict[Path, Mapping[str, str]]:
+    """Return the labels of an experiment's cells by axis, by the folder of their run."""
     path = folder / INDEX
-    content = read_json(path)
+    found: dict[Path, Mapping[str, str]] = {}
     try:
-        return [
-            _Cell(
-                cell["name"],
-                {str(axis): str(label) for axis, label in cell["labels"].items()},
-                folder / cell["run"] if cell["status"] == "complete" else None,
-            )
-            for cell in content["cells"]
-        ]
+        for cell in read_json(path)["cells"]:
+            complete = cell["status"] == "complete"
+            if complete and ((run := folder / cell["run"]) / MANIFEST).is_file():
+                labels = cell["labels"].items()
+                found[run] = {str(axis): str(label) for axis, label in labels}
+            else:
+                warnings.append(f"{folder}: {cell['name']} has no run and is left out")
     except (KeyError, TypeError, AttributeError) as error:
         message = f"it is damaged: a cell lacks {error}"
         raise problem("damaged-file", path, message) from error
+    return found
 
 
 def _named(found: Sequence[_Found]) -> Iterator[StudiedRun]:
@@ -173,17 +152,25 @@ def _named(found: Sequence[_Found]) -> Iterator[StudiedRun]:
         _dispatcher(scenario) or one.run.manifest.scenario
         for one, scenario in zip(found, declared, strict=True)
     ]
-    configurations = _told_apart(_configurations(found, groups, dispatchers), groups, found)
-    names = _names(configurations, groups, [one.seed for one in found])
-    for k, one in enumerate(found):
-        yield StudiedRun(
-            one.run,
-            names[k],
-            configurations[k],
-            groups[k],
-            one.seed,
-            dispatchers[k],
-        )
+    configurations = _configurations(found, groups, dispatchers)
+    seeds = [one.seed for one in found]
+    # Runs that share configuration, trace and seed are told apart by their directories.
+    counts = Counter(cases := list(zip(configurations, groups, seeds, strict=True)))
+    configurations = [
+        f"{case[0]} ({one.run.path})" if counts[case] > 1 else case[0]
+        for case, one in zip(cases, found, strict=True)
+    ]
+    # The shortest names that distinguish the runs: configuration, then trace, then seed.
+    names = configurations
+    for more in (groups, [f"seed {seed}" for seed in seeds]):
+        shared = Counter(names)
+        if len(set(more)) > 1:
+            names = [
+                f"{name} ({extra})" if shared[name] > 1 else name
+                for name, extra in zip(names, more, strict=True)
+            ]
+    runs = [one.run for one in found]
+    yield from map(StudiedRun, runs, names, configurations, groups, seeds, dispatchers)
 
 
 def _dispatcher(declared: Mapping[str, Any]) -> str:
@@ -224,48 +211,25 @@ def _configurations(
 
     A run that is not an experiment's has the name of its scenario.
     """
-    axes = dict.fromkeys(axis for one in found for axis in one.labels)
-    # An axis that only names traces or seeds distinguishes no configurations.
-    telling = [axis for axis in axes if axis != "seed" and not _names_groups(axis, found, groups)]
+    labels: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for one, group in zip(found, groups, strict=True):
+        for axis, label in one.labels.items():
+            labels[axis][group].add(label)
+    # An axis that only names traces, one label each, or seeds distinguishes no configurations.
+    telling = [
+        axis
+        for axis, by_group in labels.items()
+        if axis != "seed"
+        and (
+            len(set().union(*by_group.values())) == 1
+            or any(len(of_group) > 1 for of_group in by_group.values())
+        )
+    ]
     return [
         ", ".join(one.labels[axis] for axis in telling if axis in one.labels)
         or (dispatcher if one.labels else one.run.manifest.scenario)
         for one, dispatcher in zip(found, dispatchers, strict=True)
     ]
-
-
-def _names_groups(axis: str, found: Sequence[_Found], groups: Sequence[str]) -> bool:
-    """Return whether an axis only names the trace: one label for each trace, several in all."""
-    labels: dict[str, set[str]] = defaultdict(set)
-    for one, group in zip(found, groups, strict=True):
-        if axis in one.labels:
-            labels[group].add(one.labels[axis])
-    return len(set().union(*labels.values())) > 1 and all(len(s) == 1 for s in labels.values())
-
-
-def _told_apart(
-    configurations: Sequence[str], groups: Sequence[str], found: Sequence[_Found]
-) -> list[str]:
-    """Return unique configurations: with the directory where several share trace and seed."""
-    same = list(zip(configurations, groups, (one.seed for one in found), strict=True))
-    counts = Counter(same)
-    return [
-        f"{configuration} ({one.run.path})" if counts[key] > 1 else configuration
-        for configuration, key, one in zip(configurations, same, found, strict=True)
-    ]
-
-
-def _names(configurations: Sequence[str], groups: Sequence[str], seeds: Sequence[int]) -> list[str]:
-    """Return the shortest names that distinguish the runs: configuration, then trace, then seed."""
-    names = list(configurations)
-    for more in (groups, [f"seed {seed}" for seed in seeds]):
-        counts = Counter(names)
-        if len(set(more)) > 1:
-            names = [
-                f"{name} ({extra})" if counts[name] > 1 else name
-                for name, extra in zip(names, more, strict=True)
-            ]
-    return names
 
 
 def pick_run(wanted: str, runs: Sequence[StudiedRun], folder: Path | None = None) -> StudiedRun:

@@ -114,15 +114,8 @@ class StudyComparison:
         """Return the values for other libraries, by the PyCapsule interface of Arrow."""
         return self.values.__arrow_c_stream__(requested_schema)
 
-    def __str__(self) -> str:
-        return self.as_text()
-
-    def __repr__(self) -> str:
-        return self.as_text()
-
-    def _repr_html_(self) -> str:
-        """Return the tables for notebooks."""
-        return "".join(table._repr_html_() for table in self.tables)
+    __str__ = __repr__ = as_text
+    _repr_markdown_ = as_markdown
 
 
 def compare_study(
@@ -136,8 +129,6 @@ def compare_study(
 
     Parameters
     ----------
-    study
-        The runs.
     baseline
         As in `ComparedStudy`; with `recorded` also `recorded`, the log's own schedule, unless a run
         is called so.
@@ -149,9 +140,7 @@ def compare_study(
     names = {name for one in study.runs for name in (one.name, one.configuration)}
     log_is_baseline = recorded and baseline == NAME and NAME not in names
     compared = ComparedStudy(study, None if log_is_baseline else baseline)
-    log = recorded_schedule(compared) if recorded else None
-    column = None if log is None else log.column
-    schedule = None if log is None else log.schedule
+    schedule, column = recorded_schedule(compared) if recorded else (None, None)
     by_class = breakdowns(compared, kinds, schedule, log_is_baseline=log_is_baseline)
     return StudyComparison(
         compared,
@@ -163,18 +152,7 @@ def compare_study(
 Run = RunResult | Path | str
 """A run: as `run` returns it, or the path or name of its directory; also a folder of runs."""
 
-Kind = Literal[
-    "boxes",
-    "ecdf",
-    "survival",
-    "bars",
-    "load",
-    "gantt",
-    "decision-time",
-    "choices",
-    "cpu-time",
-    "cpu-memory",
-]
+Kind = Literal["boxes", "ecdf", "bars", "load", "gantt", "decision-time", "choices"]
 """Kinds of figures, as `hpcsched plot` calls them."""
 
 
@@ -183,8 +161,6 @@ class StudyPage(NamedTuple):
 
     Attributes
     ----------
-    html
-        The page.
     warnings
         Reasons for which runs may not be comparable.
     not_ok
@@ -202,12 +178,10 @@ def compare(
     by: ClassName | Sequence[ClassName] = (),
     recorded: bool = False,
 ) -> StudyComparison:
-    """Compare runs, as `hpcsched compare` does.
+    """Compare runs, given one by one or as a list, as `hpcsched compare` does.
 
     Parameters
     ----------
-    runs
-        The runs, one by one or as a list.
     baseline
         Name of the run with which the others are compared; the first by default; `recorded` for the
         log's own schedule.
@@ -215,11 +189,6 @@ def compare(
         Classes of jobs for which there are metrics too, such as `user`, or several of them.
     recorded
         Whether the log's own schedule of the same jobs is the last column.
-
-    Returns
-    -------
-    StudyComparison
-        The metrics, as values and as tables; notebooks show the tables.
 
     Raises
     ------
@@ -242,14 +211,10 @@ def plot(kind: Kind, *runs: Run | Sequence[Run], **options: Any) -> "Chart":
 
     Parameters
     ----------
-    kind
-        Kind of the figure.
-    runs
-        The runs, one by one or as a list.
     options
-        `of`, the quantity of `boxes`, `ecdf` and `survival` (`bounded_slowdown`, `wait_time`, …);
-        `metric` of `bars`, by default the objective; `resource` of `load`; `resources`, `begin`,
-        `end` (seconds, durations or dates), `marks` (pairs of such times) and `by` of `gantt`.
+        `of`, the quantity of `boxes` and `ecdf` (`bounded_slowdown`, `wait_time`, …); `metric` of
+        `bars`, by default the objective; `resource` of `load`; `resources`, `begin`, `end`
+        (seconds, durations or dates) and `by` of `gantt`.
 
     Raises
     ------
@@ -275,10 +240,6 @@ def study_page(
 
     Parameters
     ----------
-    found
-        The comparison.
-    title
-        Title of the page.
     verify
         Whether to audit each run, which reads its trace again.
     """
@@ -312,10 +273,6 @@ def write_report(
 
     Parameters
     ----------
-    out
-        The HTML file.
-    runs
-        The runs, one by one or as a list.
     baseline, recorded, title, verify
         As in `compare` and `study_page`.
     by

@@ -4,7 +4,6 @@ import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -167,9 +166,9 @@ class Replay:
     def __str__(self) -> str:
         return f"{self!r}\n{self.figures.as_text()}"
 
-    def _repr_html_(self) -> str:
+    def _repr_markdown_(self) -> str:
         """Return the numbers of jobs and rounds and the figures for notebooks."""
-        return f"<p>{escape(repr(self))}</p>{self.figures._repr_html_()}"
+        return f"{self!r}\n\n{self.figures.as_markdown()}"
 
     @property
     def start_times(self) -> dict[int, int]:

@@ -240,11 +240,11 @@ class ExperimentResult:
         """
         return compare(self.folder, baseline=baseline, by=by, recorded=recorded)
 
-    def _repr_html_(self) -> str:
+    def _repr_markdown_(self) -> str:
         """Return the comparison for notebooks; the status where nothing can be compared yet."""
         if not self.runs:
-            return f"<pre>{experiment_status_text(self.status)}</pre>"
-        return self.compare()._repr_html_()
+            return f"```text\n{experiment_status_text(self.status)}\n```"
+        return self.compare().as_markdown()
 
 
 def run_experiment(

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.studied_runs import StudiedRun, open_study
 from hpcsched.report.studying import compare_study
-from hpcsched.report.tables.report_table import MISSING, Cell, Table, plain
+from hpcsched.report.tables.report_table import MISSING, Cell, Table, headed
 from hpcsched.report.tables.run_account import account_of_jobs
 from hpcsched.report.tables.run_comparison import BEST, Comparison
 from hpcsched.report.tables.study_answer import difference
@@ -42,7 +42,7 @@ class Standing(NamedTuple):
     @property
     def winner(self) -> str | None:
         """The dispatcher that is ahead of all others beyond noise."""
-        alone = len(self.comparison.names) - (self.comparison.log is not None) < 2
+        alone = len(self.comparison.runs) < 2
         return None if self.close or alone else self.least
 
 
@@ -106,10 +106,10 @@ def tried_table(tried: Sequence[Tried], standing: Standing) -> Table:
         "tried",
         f"Dispatchers by {objective}",
         (
-            *plain("", "dispatcher", "objective"),
+            *headed("", "dispatcher", "objective"),
             (f"than_{tried[0].label}", "%"),
             ("mean_wait_time", "s"),
-            *plain("mean_bounded_slowdown", "utilization", "audit"),
+            *headed("mean_bounded_slowdown", "utilization", "audit"),
         ),
         tuple(rows),
         tuple(_footer(tried, standing, objective)),

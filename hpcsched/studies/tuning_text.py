@@ -5,7 +5,7 @@ from typing import Any
 
 from hpcsched.metrics.column_sums import no_less
 from hpcsched.report.compared_study import QUANTITIES
-from hpcsched.report.tables.report_table import Cell, Table, plain
+from hpcsched.report.tables.report_table import Cell, Table, headed
 from hpcsched.report.tables.study_tables import ends
 from hpcsched.studies.tuning_study import Trial, TuningStudy
 
@@ -32,7 +32,7 @@ def trials_table(study: TuningStudy) -> Table:
     return Table(
         "trials",
         "The best trials, on the training window",
-        plain("trial", *short_names(paths), "objective"),
+        headed("trial", *short_names(paths), "objective"),
         tuple(rows),
         tuple(notes),
     )
@@ -66,11 +66,11 @@ def later_table(study: TuningStudy) -> Table:
         means = (one.base, one.variant, one.mean)
         rows.append((quantity, unit, one.jobs, *means, *bounds, *shares, one.verdict))
     columns = (
-        *plain("quantity", "unit", "jobs", "as_it_is", "tuned", "mean_difference"),
-        *plain("lower", "upper"),
+        *headed("quantity", "unit", "jobs", "as_it_is", "tuned", "mean_difference"),
+        *headed("lower", "upper"),
         ("less", "%"),
         ("more", "%"),
-        *plain("verdict"),
+        *headed("verdict"),
     )
     return Table(
         "later",

@@ -19,7 +19,7 @@ from hpcsched.report.figures.figure_style import INK, PALETTE, PAPER_WIDTH
 from hpcsched.report.job_classes import KINDS, TITLES, job_classes
 from hpcsched.report.page.html_pages import render
 from hpcsched.report.page.page import PAGE_WIDTH, interactive
-from hpcsched.report.tables.report_table import Cell, Table, duration_text, plain
+from hpcsched.report.tables.report_table import Cell, Table, duration_text, headed
 from hpcsched.report.tables.study_tables import INTERVAL_NOTE, ends
 from hpcsched.studies.job_differences import (
     COMPARED,
@@ -71,10 +71,10 @@ def variants_table(study: WhatIfStudy) -> Table:
         return (name, changes, value, change, *metrics, figures.submitted, figures.ran)
 
     columns = (
-        *plain("variant", "changes", "objective"),
+        *headed("variant", "changes", "objective"),
         ("change", "%"),
         ("mean_wait_time", "s"),
-        *plain("mean_bounded_slowdown", "utilization", "submitted", "ran"),
+        *headed("mean_bounded_slowdown", "utilization", "submitted", "ran"),
     )
     rows = [row(BASE, "", study.base.figures)]
     rows += [row(one.name, one.changes, one.outcome.figures) for one in study.variants]
@@ -103,7 +103,7 @@ def differences_table(study: WhatIfStudy) -> Table:
     return Table(
         "differences",
         "Differences of the same jobs from the base",
-        (*plain("variant", "quantity", "unit"), *_COLUMNS),
+        (*headed("variant", "quantity", "unit"), *_COLUMNS),
         tuple(rows),
         (
             "A difference is the variant's value less the base's: below 0 the jobs fare better.",
@@ -126,7 +126,7 @@ def class_table(study: WhatIfStudy, kind: str, variants: Sequence[Variant]) -> T
     return Table(
         f"by_{kind}",
         f"Differences of the same jobs from the base, by {TITLES.get(kind, kind)}",
-        (*plain("variant", kind, "quantity", "unit"), *_COLUMNS),
+        (*headed("variant", kind, "quantity", "unit"), *_COLUMNS),
         tuple(rows),
         (_FEWER, _INTERVALS),
     )
@@ -145,7 +145,7 @@ def gains_table(study: WhatIfStudy, variant: Variant) -> Table:
     return Table(
         "gains",
         f"Who waits less and who waits longer: {variant.name}",
-        (*plain("kind", "class"), *_COLUMNS),
+        (*headed("kind", "class"), *_COLUMNS),
         tuple((kind, name, *_difference(one)) for kind, name, one in shown),
         (
             "Wait times in seconds; from the largest gain over all jobs of the class to the"
@@ -157,10 +157,10 @@ def gains_table(study: WhatIfStudy, variant: Variant) -> Table:
 
 
 _COLUMNS = (
-    *plain("jobs", "base", "variant_mean", "mean_difference", "lower", "upper"),
+    *headed("jobs", "base", "variant_mean", "mean_difference", "lower", "upper"),
     ("less", "%"),
     ("more", "%"),
-    *plain("verdict"),
+    *headed("verdict"),
 )
 
 

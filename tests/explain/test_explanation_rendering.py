@@ -5,9 +5,8 @@ from typing import Any
 import pytest
 
 from hpcsched.dispatching.decision import ReasonKind
-from hpcsched.explain.explanation import Explanation, HeldUp, JobFacts, Overtaking, Wait
+from hpcsched.explain.explanation import ChosenFrom, Explanation, HeldUp, JobFacts, Overtaking, Wait
 from hpcsched.explain.explanation_rendering import explanation_content, explanation_text
-from hpcsched.report.figures.run_series import ChosenFrom
 from hpcsched.runs.reason_records import ReasonRow
 from hpcsched.workload.trace_calendar import calendar_of
 

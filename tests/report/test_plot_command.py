@@ -1,13 +1,14 @@
 """The command `plot`."""
 
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from typer.testing import CliRunner
 
 from hpcsched.cli import app
 from hpcsched.cli.commands.plot import Attribute
-from hpcsched.report.figures.gantt import ATTRIBUTES
+from hpcsched.report.figures.gantt_figure import By
 from tests.report.studies import pair
 
 
@@ -17,12 +18,11 @@ from tests.report.studies import pair
         ("boxes", ["--of", "slowdown"]),
         ("boxes", ["--of", "queue_size"]),
         ("ecdf", []),
-        ("survival", ["--of", "wait_time"]),
         ("bars", ["--metric", "mean_wait_time"]),
         ("load", ["--resource", "mem"]),
         ("decision-time", []),
         ("gantt", ["--from", "0", "--to", "200", "--resource", "gpu"]),
-        ("gantt", ["--to", "2min", "--by", "run-time"]),
+        ("gantt", ["--to", "2min", "--by", "job"]),
     ],
 )
 def test_every_kind(kind: str, options: list[str], tmp_path: Path) -> None:
@@ -48,4 +48,4 @@ def test_an_unknown_format(tmp_path: Path) -> None:
 
 def test_the_attributes_of_colours() -> None:
     """The command offers those that a Gantt chart has."""
-    assert tuple(one.value for one in Attribute) == ATTRIBUTES
+    assert tuple(one.value for one in Attribute) == get_args(By)

@@ -79,7 +79,7 @@ def test_it_agrees_with_the_dispatcher_that_follows_the_log(tmp_path: Path) -> N
     scenario = tmp_path / "easy.yaml"
     replay = tmp_path / "runs" / "followed"
     shown("run", scenario, "--set", "dispatcher=recorded", "--out", replay)
-    column = recorded_schedule(ComparedStudy(open_study(paths))).column
+    _, column = recorded_schedule(ComparedStudy(open_study(paths)))
     (followed,) = open_study([replay]).runs
     for name, value in followed.run.summary["metrics"].items():
         if name != "loss_of_capacity":

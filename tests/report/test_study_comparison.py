@@ -46,14 +46,12 @@ def test_the_log_in_python(tmp_path: Path) -> None:
 
 
 def test_a_notebook_shows_all_tables(tmp_path: Path) -> None:
-    """The HTML has the metrics and each breakdown, with the log's column in both."""
+    """The Markdown has the metrics and each breakdown, with the log's column in both."""
     (path,) = write_site(tmp_path)
     found = hpcsched.compare(path, recorded=True, by=["user", "gpu"])
-    html = found._repr_html_()
-    assert html.count("<table>") == 3
-    assert html.count(">recorded</th>") == 3
-    assert "<caption>By user</caption>" in html
-    assert "<caption>By use of GPUs</caption>" in html
+    shown_there = found._repr_markdown_()
+    assert shown_there.count("| recorded |") == 3
+    assert "## By use of GPUs" in shown_there
     assert "By user" in str(found)
     assert "## By user" in found.as_markdown()
     assert found.as_latex().count(r"\begin{tabular}") == 3

@@ -139,9 +139,9 @@ def test_a_replay_is_printed_and_rendered(tmp_path: Path) -> None:
     wait = f"{done.metrics['mean_wait_time']:.6g}"
     assert str(done).startswith(repr(done))
     assert ["mean_wait_time", wait] in [line.split() for line in str(done).splitlines()]
-    html = done._repr_html_()
-    assert f">{wait}</td>" in html
-    assert "Replay(jobs that ran: " in html
+    notebook = done._repr_markdown_()
+    assert f"| mean_wait_time | {wait} |" in notebook
+    assert notebook.startswith("Replay(jobs that ran: ")
 
 
 def two(folder: Path) -> tuple[Path, Path]:

@@ -22,7 +22,6 @@ class Shown(StrEnum):
 
     METRICS = "metrics"
     DISTRIBUTION = "distribution"
-    CLASSES = "classes"
     PAIRED = "paired"
     REPLICAS = "replicas"
     RANKS = "ranks"

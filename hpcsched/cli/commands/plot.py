@@ -16,14 +16,11 @@ class Kind(StrEnum):
 
     BOXES = "boxes"
     ECDF = "ecdf"
-    SURVIVAL = "survival"
     BARS = "bars"
     LOAD = "load"
     GANTT = "gantt"
     DECISION_TIME = "decision-time"
     CHOICES = "choices"
-    CPU_TIME = "cpu-time"
-    CPU_MEMORY = "cpu-memory"
 
 
 class Of(StrEnum):
@@ -41,13 +38,11 @@ class Attribute(StrEnum):
 
     USER = "user"
     SIZE = "size"
-    RUN_TIME = "run-time"
-    STATE = "state"
     JOB = "job"
 
 
-_KINDS = {
-    "of": (Kind.BOXES, Kind.ECDF, Kind.SURVIVAL),
+_OPTIONS = {
+    "of": (Kind.BOXES, Kind.ECDF),
     "metric": (Kind.BARS,),
     "resource": (Kind.LOAD, Kind.GANTT),
     **dict.fromkeys(("from", "to", "by"), (Kind.GANTT,)),
@@ -64,7 +59,7 @@ def plot(
     out: Annotated[Path, typer.Option(help="The file to write: .pdf, .svg or .png.")],
     of: Annotated[
         Of | None,
-        typer.Option(help="Quantity of boxes, ecdf, survival; bounded_slowdown by default."),
+        typer.Option(help="Quantity of boxes and ecdf; bounded_slowdown by default."),
     ] = None,
     metric: Annotated[
         str | None,
@@ -90,11 +85,9 @@ def plot(
 ) -> None:
     """Draw a figure of runs for papers.
 
-    Of a quantity of jobs or rounds: boxes (percentiles), ecdf (cumulative distribution), survival
-    (share above each value, with the tail). Of a metric: bars, with 95 % intervals. Over time: load
-    (queue, resource use), gantt (jobs on nodes), choices (dispatchers that hyper chose), cpu-memory
-    (CPU time and memory). Of rounds: decision-time (by queue length), cpu-time (mean, by part).
-    Those of CPU times need runs with the observer cpu-memory.
+    Of a quantity of jobs or rounds: boxes (percentiles), ecdf (cumulative distribution). Of a
+    metric: bars, with 95 % intervals. Over time: load (queue, resource use), gantt (jobs on nodes),
+    choices (dispatchers that hyper chose). Of rounds: decision-time (by queue length).
     """
     from hpcsched.report.compared_study import ComparedStudy
     from hpcsched.report.figures.figure_files import format_of, write_figure
@@ -108,8 +101,8 @@ def plot(
     }  # fmt: skip
     options = {name: value for name, value in options.items() if value}
     for name in options:
-        if kind not in _KINDS[name]:
-            message = f"{kind} has no such option; it is of {', '.join(_KINDS[name])}"
+        if kind not in _OPTIONS[name]:
+            message = f"{kind} has no such option; it is of {', '.join(_OPTIONS[name])}"
             raise typer.BadParameter(message, param_hint=f"--{name}")
     if kind is Kind.GANTT and resource:
         options["resources"] = [options.pop("resource")]

@@ -1,8 +1,7 @@
 """Parts of charts: rows of data, axes, colours of configurations, panels.
 
 A figure is described once, as a Vega-Lite chart that Altair builds: `figure_files` draws it into a
-file, and the report page draws the same description in the browser. Both packages are well kept,
-BSD-licensed, and need neither a display nor a network.
+file, and the report page draws the same description in the browser.
 """
 
 import json
@@ -13,8 +12,7 @@ import altair as alt
 import numpy as np
 
 from hpcsched.metrics.column_sums import FloatColumn
-from hpcsched.report.figures.figure_style import PAPER_WIDTH, Look
-from hpcsched.report.tables.report_table import duration_text
+from hpcsched.report.figures.figure_style import DASHES, PAPER_WIDTH, Look
 from hpcsched.system.system import IntArray
 
 Chart: TypeAlias = alt.Chart | alt.LayerChart | alt.ConcatChart | alt.VConcatChart
@@ -25,10 +23,6 @@ Values: TypeAlias = Sequence[Any] | FloatColumn | IntArray
 
 _NUMBER = "format(datum.value, datum.value > 0 && datum.value < 0.001 ? '~e' : ',~r')"
 """Expression for the numbers of an axis: in full, but 1e-6 of very small ones."""
-_COARSE = (1, 10, 60, 600, 3600, 36_000, 86_400, 864_000, 8_640_000)
-_FINE = (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 18_000, 36_000, 86_400,
-         172_800, 432_000, 864_000, 1_728_000, 4_320_000, 8_640_000)  # fmt: skip
-"""Durations at which an axis is marked, in seconds; the fine ones where there are few marks."""
 STEPS = 400
 """Number of points of a curve; more could not be told apart."""
 BESIDE = 3
@@ -41,6 +35,15 @@ _SYMBOL = 30
 """Width of a symbol of a legend with its margins, in points."""
 _STROKE = 16
 """Length of a line in a legend, in points: dashes must be told apart."""
+_ROW = 20
+"""Height of a row, in points."""
+_WIDER = 0.7
+"""Growth of rows with the width of the figure."""
+_LEAST_HEIGHT = 44
+_LABEL = 5.0
+"""Width of a character of a row's label, in points."""
+_BAND = 0.62
+"""Share of its row that a bar fills."""
 
 
 class Figure(NamedTuple):
@@ -85,17 +88,6 @@ def _short(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def number_text(value: float) -> str:
-    """Return a number for people: four significant digits, or all of them before the point.
-
-    Examples
-    --------
-    >>> number_text(2.31669), number_text(36372.1)
-    ('2.317', '36,372')
-    """
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
-
-
 def chart_of(data: Sequence[Mapping[str, Any]]) -> alt.Chart:
     """Return a chart of rows of data, without marks yet."""
     return alt.Chart(alt.InlineData(values=list(data)))
@@ -108,30 +100,21 @@ def layers(*charts: alt.Chart) -> alt.LayerChart:
 
 
 def sized(chart: ChartT, size: tuple[int, int], title: str = "") -> ChartT:
-    """Return a chart with a size and a title.
-
-    Parameters
-    ----------
-    title
-        Title above it; empty: none.
-    """
+    """Return a chart with a size, and with a title unless that is empty."""
     named = {"title": title} if title else {}
     return cast(ChartT, chart.properties(width=size[0], height=size[1], **named))
 
 
 def value_scale(
-    values: Iterable[FloatColumn], linear: float = 1.0, *, seconds: bool = False
+    values: Iterable[FloatColumn], linear: float = 1.0
 ) -> tuple[alt.Scale, list[float]]:
-    """Return a logarithmic scale, which is linear near 0 where there are values of 0.
+    """Return a logarithmic scale and its marks.
 
     Parameters
     ----------
     linear
-        Value below which it is linear where there are values of 0.
-    seconds
-        Whether the values are durations, marked at seconds, minutes, hours and days.
+        Value below which the scale is linear where there are values of 0.
     """
-    marks = _durations if seconds else _powers
     parts = [part for part in values if len(part)]
     if not parts:
         return alt.Scale(type="linear"), []
@@ -140,19 +123,10 @@ def value_scale(
     if low <= 0:
         high = max(high, linear)
         scale = alt.Scale(type="symlog", constant=linear, domain=[0, high], nice=False)
-        return scale, [0.0, *marks(linear, high)]
+        return scale, [0.0, *_powers(linear, high)]
     # A scale of a single value would have no width.
     high = max(high, 1.01 * low)
-    return alt.Scale(type="log", domain=[low, high], nice=False), marks(low, high)
-
-
-def _durations(low: float, high: float) -> list[float]:
-    """Return durations within bounds at which clocks are read, few enough to be written."""
-    for durations in (_COARSE, _FINE):
-        inside = [float(one) for one in durations if low <= one <= high]
-        if len(inside) >= 3:
-            return inside
-    return _powers(low, high)
+    return alt.Scale(type="log", domain=[low, high], nice=False), _powers(low, high)
 
 
 def _powers(low: float, high: float) -> list[float]:
@@ -166,46 +140,25 @@ def _powers(low: float, high: float) -> list[float]:
     return inside
 
 
-def value_axis(title: str, marks: Sequence[float] = (), *, seconds: bool = False) -> alt.Axis:
-    """Return an axis of values.
-
-    Parameters
-    ----------
-    marks
-        Values of its marks; empty: as it suits.
-    seconds
-        Whether these are durations, written as 2 h and not as 7,200.
-    """
+def value_axis(title: str, marks: Sequence[float] = ()) -> alt.Axis:
+    """Return an axis of values with marks; without any, Vega chooses them."""
     if not marks:
         return alt.Axis(title=title)
-    if seconds:
-        written = [
-            duration_text(round(mark)) if mark == round(mark) else f"{mark:g} s" for mark in marks
-        ]
-        return alt.Axis(title=title, values=list(marks), labelExpr=texts_at(marks, written))
     # As a format of the axis, Vega would write 1e+2 on logarithmic scales.
     return alt.Axis(title=title, values=list(marks), labelExpr=_NUMBER)
 
 
 def colours(
-    drawn: Mapping[str, Look],
-    width: int = PAPER_WIDTH,
-    *,
-    areas: bool = False,
-    legend: bool = True,
+    drawn: Mapping[str, Look], width: int = PAPER_WIDTH, *, legend: bool = True
 ) -> alt.Color:
-    """Return the colours of configurations, with a legend below the figure.
+    """Return the colours of configurations.
 
     Parameters
     ----------
-    areas
-        Whether areas are drawn and not lines.
     legend
-        Whether there is a legend, if there are several configurations.
+        Whether there is a legend below the figure, if there are several configurations.
     """
-    scale = alt.Scale(
-        domain=list(drawn), range=[look.fill if areas else look.colour for look in drawn.values()]
-    )
+    scale = alt.Scale(domain=list(drawn), range=[look.colour for look in drawn.values()])
     return alt.Color(
         "configuration:N", scale=scale, legend=_legend(drawn, width) if legend else None
     )
@@ -213,22 +166,22 @@ def colours(
 
 def dashes(drawn: Mapping[str, Look], width: int = PAPER_WIDTH) -> alt.StrokeDash:
     """Return the styles of configurations' lines, with the legend of `colours`."""
-    scale = alt.Scale(domain=list(drawn), range=[list(look.dash) for look in drawn.values()])
+    styles = [list(DASHES[look.style]) for look in drawn.values()]
+    scale = alt.Scale(domain=list(drawn), range=styles)
     return alt.StrokeDash("configuration:N", scale=scale, legend=_legend(drawn, width))
 
 
-def lines(
+def stepped_lines(
     data: Sequence[Mapping[str, Any]],
     x: alt.X,
     y: alt.Y,
     drawn: Mapping[str, Look],
+    width: int,
     *,
     told: Sequence[str | alt.Tooltip],
-    width: int,
     stroke: float = 1.4,
-    stepped: bool = True,
 ) -> alt.Chart:
-    """Return the chart of lines of configurations.
+    """Return the chart of a line for each configuration, which keeps a value up to the next one.
 
     Parameters
     ----------
@@ -236,13 +189,10 @@ def lines(
         Columns shown where a line is pointed at, beside the configuration.
     stroke
         Width of the lines, in points.
-    stepped
-        Whether a line keeps each value up to the next one.
     """
-    steps: dict[str, Any] = {"interpolate": "step-after", "clip": True} if stepped else {}
     chart: alt.Chart = (
         chart_of(data)
-        .mark_line(strokeWidth=stroke, **steps)
+        .mark_line(strokeWidth=stroke, interpolate="step-after", clip=True)
         .encode(
             x=x,
             y=y,
@@ -279,10 +229,32 @@ def label_expression(drawn: Mapping[str, Look]) -> str:
     return f"{json.dumps(labels, ensure_ascii=False)}[datum.value]"
 
 
-def texts_at(places: Sequence[float], texts: Sequence[str]) -> str:
-    """Return the expression of an axis that shows texts at places."""
-    # Vega-Lite evaluates the expression for each mark; texts of JSON are texts there.
-    return f"{json.dumps(texts, ensure_ascii=False)}[indexof({json.dumps(places)}, datum.value)]"
+def configuration_rows(drawn: Mapping[str, Look]) -> alt.Y:
+    """Return the rows of configurations, with their labels."""
+    axis = alt.Axis(
+        title=None,
+        grid=False,
+        ticks=False,
+        domain=False,
+        labelPadding=7,
+        labelExpr=label_expression(drawn),
+    )
+    scale = alt.Scale(domain=list(drawn), paddingInner=1 - _BAND, paddingOuter=0.3)
+    return alt.Y("configuration:N", sort=list(drawn), scale=scale, axis=axis)
+
+
+def fills(drawn: Mapping[str, Look]) -> alt.Color:
+    """Return the colours of areas; labels stand beside the rows, so that there is no legend."""
+    return colours(drawn, legend=False)
+
+
+def row_size(drawn: Mapping[str, Look], width: int) -> tuple[int, int]:
+    """Return the size of a panel beside the labels of its rows."""
+    longest = max((len(look.label or name) for name, look in drawn.items()), default=0)
+    beside = min(round(_LABEL * longest), width // 3)
+    # Text of the wide figures of a page is larger.
+    row = max(_ROW, round(_ROW * _WIDER * width / PAPER_WIDTH))
+    return plot_width(width - beside), max(row * len(drawn), _LEAST_HEIGHT)
 
 
 def plot_width(width: int, beside: int = 1) -> int:

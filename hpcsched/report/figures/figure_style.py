@@ -1,7 +1,8 @@
-"""Style of figures: colours of dispatchers and jobs, lines, fonts."""
+"""Style of figures: colours of dispatchers, lines, fonts."""
 
-import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import cycle
 from typing import Any, NamedTuple
 
 from hpcsched.report.compared_study import ComparedStudy
@@ -24,9 +25,6 @@ M. Okabe and K. Ito, Color Universal Design, 2008.
 """
 
 INK = "#222222"
-GRID = "#dddddd"
-DARK_PAGE = "#1a1c1e"
-"""Background of pages on dark screens."""
 PAPER_WIDTH = 520
 """Width of figures for papers, in points of 1/72 inch; on a page, in pixels."""
 FONT_SIZE = 9
@@ -45,10 +43,6 @@ _DISPATCHERS = {
 _OTHERS = ("vermilion", "green", "purple", "orange", "sky blue", "yellow", "black", "blue")
 DASHES: Sequence[Sequence[int]] = ((1, 0), (5, 3), (1, 2), (5, 2, 1, 2), (9, 3), (9, 3, 1, 3))
 """Styles of lines: lengths of strokes and gaps in turn, in points."""
-_PALE = 0.7
-"""Share of the background in the colour of dots behind lines."""
-_TINTS = (0.0, 0.45, 0.7, 0.25, 0.85, 0.6)
-"""Shares of white in the areas of configurations of one colour."""
 
 
 class Look(NamedTuple):
@@ -56,78 +50,27 @@ class Look(NamedTuple):
 
     Attributes
     ----------
+    style
+        Index in `DASHES`.
     label
         Label of the configuration; empty: its name.
-    own
-        Whether no other configuration has the colour.
     """
 
     colour: str
     style: int
     label: str = ""
-    own: bool = False
-
-    @property
-    def dash(self) -> Sequence[int]:
-        """Lengths of the strokes and gaps of lines, in points."""
-        return DASHES[self.style]
-
-    @property
-    def fill(self) -> str:
-        """Colour of areas, lighter for each further configuration of the colour."""
-        return self.colour if self.own else lighter(self.colour, _TINTS[self.style])
 
 
 def lighter(colour: str, white: float) -> str:
-    """Return a colour mixed with white.
-
-    Parameters
-    ----------
-    white
-        Share of white, from 0 to 1.
+    """Return a colour mixed with white, a share from 0 to 1.
 
     Examples
     --------
     >>> lighter("#000080", 0.5)
     '#8080C0'
     """
-    return _mixed(colour, "#FFFFFF", white)
-
-
-def pale(colour: str) -> str:
-    """Return the colour of dots behind lines of a colour, so that the lines stand out."""
-    return lighter(colour, _PALE)
-
-
-def _mixed(colour: str, other: str, share: float) -> str:
-    pairs = ((int(colour[k : k + 2], 16), int(other[k : k + 2], 16)) for k in (1, 3, 5))
-    return "#" + "".join(f"{round(one + (two - one) * share):02X}" for one, two in pairs)
-
-
-def on_dark_screens() -> dict[str, str]:
-    """Return the colours of figures on dark pages, by their colours in files, where they differ.
-
-    Examples
-    --------
-    >>> on_dark_screens()["white"] == DARK_PAGE
-    True
-    """
-    dots = {pale(one): _mixed(one, DARK_PAGE, _PALE) for one in PALETTE.values()}
-    lines = {INK: "#dddddd", PALETTE["black"]: "#ffffff", PALETTE["grey"]: "#999999"}
-    return {"white": DARK_PAGE, GRID: "#44484c", **dots, **lines}
-
-
-def ink_on(colour: str) -> str:
-    """Return the colour of text on an area: white on dark ones.
-
-    Examples
-    --------
-    >>> ink_on("#000080"), ink_on("#FDE725")
-    ('#ffffff', '#222222')
-    """
-    red, green, blue = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
-    # Weights of the luminance of the three colours, as the eye sees them (ITU-R BT.709).
-    return INK if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 110 else "#ffffff"
+    parts = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
+    return "#" + "".join(f"{round(part + (255 - part) * white):02X}" for part in parts)
 
 
 def chart_config(font_size: int = FONT_SIZE) -> dict[str, Any]:
@@ -144,7 +87,7 @@ def chart_config(font_size: int = FONT_SIZE) -> dict[str, Any]:
         "view": {"stroke": None},
         "axis": {
             **text,
-            "gridColor": GRID,
+            "gridColor": "#dddddd",
             "gridWidth": 0.6,
             "domainColor": INK,
             "tickColor": INK,
@@ -159,53 +102,27 @@ def chart_config(font_size: int = FONT_SIZE) -> dict[str, Any]:
     }
 
 
-def colours_of(dispatchers: Iterable[str]) -> dict[str, str]:
-    """Return a colour for each dispatcher of a figure.
-
-    Parameters
-    ----------
-    dispatchers
-        Names. Well-known ones have the same colour in every figure; others get one by the hash of
-        their name, or the next free one, as long as there is one.
-    """
-    seen = list(dict.fromkeys(dispatchers))
-    colours = {name: _DISPATCHERS[name] for name in seen if name in _DISPATCHERS}
-    for name in seen:
-        if name not in colours:
-            # Not `hash`, which differs from process to process.
-            first = hashlib.sha256(name.encode()).digest()[0] % len(_OTHERS)
-            turns = (*_OTHERS[first:], *_OTHERS[:first])
-            # Well-known names have taken theirs first, whatever the order of the runs.
-            taken = set(colours.values())
-            colours[name] = next((one for one in turns if one not in taken), turns[0])
-    return {name: PALETTE[colour] for name, colour in colours.items()}
-
-
 def looks(dispatchers: Mapping[str, str]) -> dict[str, Look]:
     """Return the look of each configuration.
 
     Parameters
     ----------
     dispatchers
-        Dispatcher by configuration. The first of each dispatcher has its colour; further ones have
-        colours of their own if there are enough, else they differ by line and tint.
+        Dispatcher by configuration. The first configuration of a well-known dispatcher has its
+        colour; others have the next free one. Colours that repeat differ by the style of lines.
     """
-    colours = colours_of(dispatchers.values())
-    further = len(dispatchers) - len(colours)
-    free = [PALETTE[name] for name in _OTHERS if PALETTE[name] not in colours.values()]
-    own = 0
-    drawn: dict[str, Look] = {}
-    used: dict[str, int] = {}
+    own: dict[str, str] = {}
     for name, dispatcher in dispatchers.items():
-        colour = colours[dispatcher]
-        number = used.setdefault(colour, 0)
+        colour = _DISPATCHERS.get(dispatcher)
+        if colour is not None and colour not in own.values():
+            own[name] = colour
+    free = cycle([colour for colour in _OTHERS if colour not in own.values()] or _OTHERS)
+    drawn: dict[str, Look] = {}
+    used: Counter[str] = Counter()
+    for name in dispatchers:
+        colour = own.get(name) or next(free)
+        drawn[name] = Look(PALETTE[colour], used[colour] % len(DASHES))
         used[colour] += 1
-        if number and further <= len(free):
-            # Dashed all the same: two lines may lie on each other.
-            drawn[name] = Look(free[own], number % len(DASHES), own=True)
-            own += 1
-        else:
-            drawn[name] = Look(colour, number % len(DASHES))
     return drawn
 
 
@@ -216,20 +133,3 @@ def configuration_looks(compared: ComparedStudy) -> dict[str, Look]:
         dispatchers.setdefault(one.configuration, one.dispatcher)
     labels = compared.study.configuration_labels
     return {name: own._replace(label=labels[name]) for name, own in looks(dispatchers).items()}
-
-
-def job_colour(job_id: int) -> str:
-    """Return the colour of a job, different from the colours of the neighbouring job numbers.
-
-    Examples
-    --------
-    >>> job_colour(1) != job_colour(2)
-    True
-    """
-    return JOB_COLOURS[job_id % len(JOB_COLOURS)]
-
-
-JOB_COLOURS: Sequence[str] = tuple(
-    PALETTE[name] for name in ("sky blue", "orange", "green", "yellow", "purple", "light grey")
-)
-"""The colours of jobs, all light enough for a number on them."""

@@ -1,7 +1,7 @@
-"""Metrics with their confidence intervals, and their figures as bars."""
+"""Metrics with their confidence intervals, and their figure as bars."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import altair as alt
@@ -9,74 +9,32 @@ import numpy as np
 
 from hpcsched.errors import Finding, InputError
 from hpcsched.metrics.bootstrap import Interval, mean_interval
-from hpcsched.report.compared_study import QUANTITIES, ComparedStudy, by_submission
-from hpcsched.report.figures.chart_parts import Figure
-from hpcsched.report.figures.figure_style import PAPER_WIDTH, Look, configuration_looks
-from hpcsched.report.figures.row_charts import bar_panels, bar_rows, bars
+from hpcsched.report.compared_study import MEANS, QUANTITIES, ComparedStudy, by_submission
+from hpcsched.report.figures.chart_parts import (
+    Chart,
+    Figure,
+    chart_of,
+    configuration_rows,
+    fills,
+    layers,
+    panels,
+    row_size,
+    rows,
+    sized,
+)
+from hpcsched.report.figures.figure_style import INK, PAPER_WIDTH, Look, configuration_looks
 from hpcsched.report.studied_runs import StudiedRun
 from hpcsched.report.tables.run_comparison import shared_objective
 from hpcsched.report.tables.study_tables import HIGHER_IS_BETTER
 
-MEANS = {
-    "mean_wait_time": "wait_time",
-    "mean_response_time": "response_time",
-    "mean_slowdown": "slowdown",
-    "mean_bounded_slowdown": "bounded_slowdown",
-}
-"""Metrics that are means over jobs, with their quantities."""
 OBJECTIVE = "objective"
 """Name of the objective of the runs, which need not be among their metrics."""
 _DEFAULT = "mean_bounded_slowdown"
 _SYMBOLS = {"tau": "τ", "alpha": "α"}
-
-
-def metric_intervals(compared: ComparedStudy, metric: str) -> Mapping[tuple[str, str], Interval]:
-    """Return the mean of a metric over seeds with its interval, by configuration and trace."""
-    values: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for one in compared.study.runs:
-        value = _figure(one, metric).value
-        if value is not None:
-            values[one.configuration, one.group].append(float(value))
-    if not values:
-        there = sorted({name for one in compared.study.runs for name in one.run.summary["metrics"]})
-        message = f"no run has a value of {metric!r}; there are: {', '.join(there)}"
-        raise InputError(Finding("unknown-metric", message))
-    found: dict[tuple[str, str], Interval] = {}
-    for one in compared.study.runs:
-        own = values[one.configuration, one.group]
-        interval = mean_interval(np.array(own), block=1)
-        # A single seed has no spread of its own, but its jobs have.
-        name, _, parameters, _ = _figure(one, metric)
-        if len(own) == 1 and name in MEANS:
-            jobs = compared.jobs[one.name]
-            # An objective may have another bound than the metric.
-            jobs = jobs._replace(tau=parameters.get("tau", jobs.tau))
-            # Blocks of the bootstrap are neighbours in time.
-            jobs = jobs.only(by_submission(jobs))
-            interval = mean_interval(QUANTITIES[MEANS[name]].values(jobs))
-        if interval is not None:
-            found[one.configuration, one.group] = interval
-    return found
-
-
-def metric_title(compared: ComparedStudy, metric: str) -> str:
-    """Return the label of the axis of a metric or the objective: name, parameters and unit.
-
-    A duration among the parameters has its unit.
-    """
-    found = [_figure(one, metric) for one in compared.study.runs]
-    # A run that did not ask for the metric lacks its definition.
-    about = next((one for one in found if one.parameters or one.unit), found[0])
-    name = about.name.replace("_", " ").replace("p2sf", "P²SF")
-    shown = ", ".join(_parameter(*item) for item in about.parameters.items())
-    return name + (f" ({shown})" if shown else "") + (f" [{about.unit}]" if about.unit else "")
-
-
-def default_metric(compared: ComparedStudy) -> str:
-    """Return `OBJECTIVE` if the runs have the same one with a value, else a metric."""
-    shared = shared_objective([one.run for one in compared.study.runs])
-    known = any(_figure(one, OBJECTIVE).value is not None for one in compared.study.runs)
-    return OBJECTIVE if shared is not None and known else _DEFAULT
+_CAPTION = (
+    "Whiskers: 95 % intervals, over seeds where there are several, else over jobs for metrics that"
+    " are means over jobs; none otherwise."
+)
 
 
 class _Figure(NamedTuple):
@@ -90,33 +48,56 @@ class _Figure(NamedTuple):
 
 def _figure(one: StudiedRun, metric: str) -> _Figure:
     summary = one.run.summary
-    definitions = summary.get("definitions", {})
+    objective = summary.get("objective", {})
+    name = objective.get("name", metric) if metric == OBJECTIVE else metric
+    about = summary.get("definitions", {}).get(name, {})
     if metric == OBJECTIVE:
-        objective = summary.get("objective", {})
-        name = objective.get("name", metric)
         value, parameters = objective.get("value"), objective.get("parameters", {})
     else:
-        name, value = metric, summary["metrics"].get(metric)
-        parameters = definitions.get(name, {}).get("parameters", {})
-    return _Figure(name, value, parameters, definitions.get(name, {}).get("unit", ""))
+        value, parameters = summary["metrics"].get(metric), about.get("parameters", {})
+    return _Figure(name, value, parameters, about.get("unit", ""))
 
 
-def _parameter(name: str, value: object) -> str:
-    # The bound of the bounded slowdown is the only duration among parameters of metrics.
-    shown = f"{value:g}" if isinstance(value, float) else str(value)
-    return f"{_SYMBOLS.get(name, name)} = {shown}" + (" s" if name == "tau" else "")
+def metric_intervals(compared: ComparedStudy, metric: str) -> Mapping[tuple[str, str], Interval]:
+    """Return the mean of a metric over seeds with its interval, by configuration and trace."""
+    runs: dict[tuple[str, str], list[StudiedRun]] = defaultdict(list)
+    for one in compared.study.runs:
+        if _figure(one, metric).value is not None:
+            runs[one.configuration, one.group].append(one)
+    found: dict[tuple[str, str], Interval] = {}
+    for case, own in runs.items():
+        interval = mean_interval(np.array([_figure(one, metric).value for one in own]), block=1)
+        name, _, parameters, _ = _figure(own[0], metric)
+        # A single seed has no spread of its own, but its jobs have.
+        if len(own) == 1 and name in MEANS:
+            jobs = compared.jobs[own[0].name]
+            # An objective may have another bound than the metric.
+            jobs = jobs._replace(tau=parameters.get("tau", jobs.tau))
+            # Blocks of the bootstrap are neighbours in time.
+            jobs = jobs.only(by_submission(jobs))
+            interval = mean_interval(QUANTITIES[MEANS[name]].values(jobs))
+        if interval is not None:
+            found[case] = interval
+    return found
 
 
-_CAPTION = (
-    "Whiskers: 95 % intervals, over seeds where there are several, else over jobs for metrics that"
-    " are means over jobs; none otherwise."
-)
+def metric_title(compared: ComparedStudy, metric: str) -> str:
+    """Return the label of the axis of a metric or the objective: name, parameters and unit."""
+    found = [_figure(one, metric) for one in compared.study.runs]
+    # A run that did not ask for the metric lacks its definition.
+    about = next((one for one in found if one.parameters or one.unit), found[0])
+    name = about.name.replace("_", " ").replace("p2sf", "P²SF")
+    shown = ", ".join(
+        f"{_SYMBOLS.get(key, key)} = {value:g}" + (" s" if key == "tau" else "")
+        for key, value in about.parameters.items()
+    )
+    return name + (f" ({shown})" if shown else "") + (f" [{about.unit}]" if about.unit else "")
 
 
 def metric_figure(
     compared: ComparedStudy, metric: str | None = None, width: int = PAPER_WIDTH
 ) -> Figure:
-    """Return the figure of a metric as bars with intervals, as in `metric_intervals`.
+    """Return the figure of a metric as bars with intervals, the best of the first trace first.
 
     Parameters
     ----------
@@ -124,61 +105,78 @@ def metric_figure(
         Name in `summary.json`, or `objective`; None is the objective that all runs have, else the
         mean bounded slowdown.
     """
-    metric = metric or default_metric(compared)
-    found, title = metric_intervals(compared, metric), metric_title(compared, metric)
-    drawn = _best_above(compared, metric, found)
-    chart = bars(found, compared.study.groups, drawn, title, width)
+    runs, groups = compared.study.runs, compared.study.groups
+    if metric is not None and all(_figure(one, metric).value is None for one in runs):
+        there = sorted({name for one in runs for name in one.run.summary["metrics"]})
+        message = f"no run has a value of {metric!r}; there are: {', '.join(there)}"
+        raise InputError(Finding("unknown-metric", message))
+    if metric is None:
+        shared = shared_objective([one.run for one in runs])
+        known = any(_figure(one, OBJECTIVE).value is not None for one in runs)
+        metric = OBJECTIVE if shared is not None and known else _DEFAULT
+    found, drawn = metric_intervals(compared, metric), configuration_looks(compared)
+    sign = -1 if metric in HIGHER_IS_BETTER else 1
+    values = {one: sign * own.mean for (one, group), own in found.items() if group == groups[0]}
+    order = sorted(drawn, key=lambda one: values.get(one, np.inf))
+    drawn = {one: drawn[one] for one in order}
+    chart = bars(found, groups, drawn, metric_title(compared, metric), width)
     return Figure("metrics", "Metrics", _CAPTION, chart)
 
 
-def _best_above(
-    compared: ComparedStudy, metric: str, found: Mapping[tuple[str, str], Interval]
-) -> dict[str, Look]:
-    """Return the looks of configurations, the best of the first trace first."""
-    drawn, first = configuration_looks(compared), compared.study.groups[0]
-    sign = -1 if metric in HIGHER_IS_BETTER else 1
-    values = {one: sign * own.mean for (one, group), own in found.items() if group == first}
-    order = sorted(drawn, key=lambda one: values.get(one, float("inf")))
-    return {one: drawn[one] for one in order}
+def bars(
+    found: Mapping[tuple[str, str], Interval],
+    groups: Sequence[str],
+    drawn: Mapping[str, Look],
+    title: str,
+    width: int,
+) -> Chart:
+    """Return the chart of bars with their values and intervals, a panel for each group.
 
-
-def metric_choice_figure(compared: ComparedStudy, width: int = PAPER_WIDTH) -> Figure:
-    """Return the figure of all metrics, of which the reader chooses one at a time.
-
-    The first one is the objective, and the configurations are in its order.
+    Parameters
+    ----------
+    found
+        Mean and interval by configuration and group; an interval without width is not drawn.
     """
-    titles = {name: metric_title(compared, name) for name in metrics_of(compared)}
-    data: list[dict[str, Any]] = []
-    for metric, title in titles.items():
-        for (configuration, group), interval in metric_intervals(compared, metric).items():
-            data += bar_rows(configuration, group, interval, metric=title)
-    first = default_metric(compared)
-    drawn = configuration_looks(compared)
-    if first in (OBJECTIVE, *titles):
-        drawn = _best_above(compared, first, metric_intervals(compared, first))
-    chart = bar_panels(
-        data, compared.study.groups, drawn, None, width, only="datum.metric == metric"
-    )
-    listed = list(titles.values())
-    if listed:
-        choice = alt.param(
-            name="metric",
-            value=shown if (shown := metric_title(compared, first)) in listed else listed[0],
-            bind=alt.binding_select(options=listed, name="Metric: "),
+    charts: list[Chart] = []
+    for group in groups:
+        data = [
+            row
+            for configuration in drawn
+            if (interval := found.get((configuration, group))) is not None
+            for row in rows(
+                configuration=configuration,
+                mean=interval.mean,
+                # Percentiles of resampled means need not contain the mean.
+                lower=min(interval.lower, interval.mean),
+                upper=max(interval.upper, interval.mean),
+                shown=_number_text(interval.mean),
+            )
+        ]
+        base = chart_of(data).encode(
+            y=configuration_rows(drawn),
+            tooltip=["configuration:N", "mean:Q", "lower:Q", "upper:Q"],
         )
-        # Vega-Lite evaluates the expression at each choice.
-        heading = alt.Title(alt.expr("metric"), anchor="start")
-        chart = chart.add_params(choice).properties(title=heading)
-    return Figure("metrics", "Metrics", f"Choose a metric below the figure. {_CAPTION}", chart)
+        # Not filtered: a scale would complain of a layer without data.
+        wide = base.encode(
+            opacity=alt.condition("datum.lower < datum.upper", alt.value(1), alt.value(0))
+        )
+        heading = title if group == groups[-1] else None
+        x = alt.X("mean:Q", axis=alt.Axis(title=heading), scale=alt.Scale(zero=True))
+        panel = layers(
+            base.mark_bar(stroke=INK, strokeWidth=0.5, height={"band": 1}).encode(
+                x=x, color=fills(drawn)
+            ),
+            wide.mark_rule(strokeWidth=0.9).encode(x=alt.X("lower:Q"), x2="upper:Q"),
+            wide.mark_tick(color=INK, thickness=0.9, size=5).encode(x=alt.X("lower:Q")),
+            wide.mark_tick(color=INK, thickness=0.9, size=5).encode(x=alt.X("upper:Q")),
+            base.mark_text(align="left", dx=4).encode(x=alt.X("upper:Q"), text="shown:N"),
+        )
+        charts.append(sized(panel, row_size(drawn, width), group))
+    chart = panels(charts, columns=1)
+    # Bars of several traces can be compared only on one scale.
+    return chart.resolve_scale(x="shared") if isinstance(chart, alt.ConcatChart) else chart
 
 
-def metrics_of(compared: ComparedStudy) -> list[str]:
-    """Return the names of the metrics that a run has a value of, in the order of the summaries."""
-    return list(
-        dict.fromkeys(
-            name
-            for one in compared.study.runs
-            for name, value in one.run.summary["metrics"].items()
-            if value is not None
-        )
-    )
+def _number_text(value: float) -> str:
+    """Return a number for people: four significant digits, or all of them before the point."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"

@@ -11,7 +11,6 @@ import vl_convert
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from hpcsched.report.figures.figure_style import DARK_PAGE, on_dark_screens
 from hpcsched.version import __version__
 
 _LAYOUT = "hpcsched.report.page"
@@ -32,13 +31,7 @@ def render(template: str, package: str = _LAYOUT, **content: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return environment.get_template(template).render(
-        version=__version__,
-        vega=_vega(),
-        dark_page=DARK_PAGE,
-        dark_screen=on_dark_screens(),
-        **content,
-    )
+    return environment.get_template(template).render(version=__version__, vega=_vega(), **content)
 
 
 @cache

@@ -12,15 +12,10 @@ from typing import Any, NamedTuple
 
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.figures.chart_parts import Chart, Figure
-from hpcsched.report.figures.distribution_figures import (
-    box_figure,
-    distribution_figure,
-    survival_figure,
-)
+from hpcsched.report.figures.distribution_figures import box_figure, distribution_figure
 from hpcsched.report.figures.figure_files import description
-from hpcsched.report.figures.load_figure import load_figure
-from hpcsched.report.figures.metric_figure import metric_choice_figure
-from hpcsched.report.figures.round_figures import decision_time_figure
+from hpcsched.report.figures.metric_figure import metric_figure
+from hpcsched.report.figures.series_figures import decision_time_figure, load_figure
 from hpcsched.report.job_breakdown import JobBreakdown, breakdown_table
 from hpcsched.report.page.html_pages import render
 from hpcsched.report.studied_runs import StudiedRun
@@ -38,11 +33,10 @@ SHOWN = "shown"
 
 def page_figures(compared: ComparedStudy) -> Iterator[Figure]:
     """Yield the figures of a study."""
-    yield metric_choice_figure(compared, PAGE_WIDTH)
+    yield metric_figure(compared, None, PAGE_WIDTH)
     for quantity in ("bounded_slowdown", "wait_time"):
         yield box_figure(compared, quantity, PAGE_WIDTH)
         yield distribution_figure(compared, quantity, PAGE_WIDTH)
-        yield survival_figure(compared, quantity, PAGE_WIDTH)
     yield load_figure(compared, None, PAGE_WIDTH)
     yield decision_time_figure(compared, PAGE_WIDTH)
 
@@ -52,44 +46,21 @@ def interactive(chart: Chart, configurations: tuple[str, ...]) -> dict[str, Any]
     whole = description(chart, _FONT_SIZE)
     parameters = whole.setdefault("params", [])
     parameters.append({"name": SHOWN, "value": list(configurations)})
-    for number, view in enumerate(_views(whole)):
+    for number, view in enumerate(whole.get("concat", [whole])):
         units = view.get("layer", [view])
         for unit in units:
-            if _has_configuration(unit):
+            encoding = unit.get("encoding", {})
+            channels = (channel for channel in encoding.values() if isinstance(channel, dict))
+            if any(channel.get("field") == "configuration" for channel in channels):
                 filtered = {"filter": f"indexof({SHOWN}, datum.configuration) >= 0"}
                 unit["transform"] = [filtered, *unit.get("transform", [])]
-        if _is_continuous(units[0]):
-            units[0].setdefault("params", []).append(_zoom(number))
+        places = (units[0].get("encoding", {}).get(axis, {}) for axis in ("x", "y"))
+        # Only continuous axes can be zoomed; the wheel alone scrolls the page.
+        if all(place.get("type") in ("quantitative", "temporal") for place in places):
+            select = {"type": "interval", "zoom": "wheel![event.shiftKey]"}
+            zoom = {"name": f"zoom_{number}", "select": select, "bind": "scales"}
+            units[0].setdefault("params", []).append(zoom)
     return whole
-
-
-def _zoom(number: int) -> dict[str, Any]:
-    # The wheel alone scrolls the page.
-    select = {"type": "interval", "zoom": "wheel![event.shiftKey]"}
-    return {"name": f"zoom_{number}", "select": select, "bind": "scales"}
-
-
-def _views(chart: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the views of a description: its panels, or itself."""
-    views: list[dict[str, Any]] = chart.get("concat", [chart])
-    return views
-
-
-def _has_configuration(unit: Mapping[str, Any]) -> bool:
-    channels = unit.get("encoding", {}).values()
-    fields = (one for channel in channels for one in _each(channel))
-    return any(field.get("field") == "configuration" for field in fields)
-
-
-def _each(channel: Any) -> list[dict[str, Any]]:
-    """Return the fields of a channel, which may be one or several."""
-    return channel if isinstance(channel, list) else [channel]
-
-
-def _is_continuous(unit: Mapping[str, Any]) -> bool:
-    """Return whether both axes of a unit are continuous, so that it can be zoomed."""
-    places = (unit.get("encoding", {}).get(channel, {}) for channel in ("x", "y"))
-    return all(place.get("type") in ("quantitative", "temporal") for place in places)
 
 
 OK = "ok"
@@ -144,8 +115,7 @@ def write_page(
         warnings=warnings,
         tables=[
             comparison_table(comparison),
-            # The rows of a page can be sorted and filtered, which leaves no sections.
-            *(breakdown_table(one, sections=False) for one in by_class),
+            *map(breakdown_table, by_class),
             *(table for table in others if table.rows),
         ],
         figures=figures,
@@ -154,13 +124,7 @@ def write_page(
 
 
 def not_ok(verdicts: Mapping[str, Verdict]) -> list[str] | None:
-    """Return the names of runs with failed audits; None without any audit.
-
-    Parameters
-    ----------
-    verdicts
-        Outcome of the audit by the name of the run.
-    """
+    """Return the names of runs with failed audits; None without any audit."""
     if set(verdicts.values()) == {NOT_AUDITED}:
         return None
     return [name for name, verdict in verdicts.items() if verdict.word != OK]

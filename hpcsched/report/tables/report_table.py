@@ -4,8 +4,7 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from html import escape
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hpcsched.terminal import visible
@@ -42,9 +41,7 @@ def one_line(text: str) -> str:
     return visible(text).replace("\n", " ").replace("\t", " ")
 
 
-_MARKDOWN = str.maketrans(
-    {"&": "&amp;", "<": "&lt;", ">": "&gt;", **{sign: f"\\{sign}" for sign in "\\|"}}
-)
+_MARKDOWN = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\\": r"\\", "|": r"\|"})
 
 
 def markdown_escaped(text: str) -> str:
@@ -58,23 +55,25 @@ def markdown_escaped(text: str) -> str:
     return one_line(text).translate(_MARKDOWN).replace("](", r"]\(")
 
 
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "–": "--",
-    "×": r"$\times$",
-    "≥": r"$\geq$",
-    "≤": r"$\leq$",
-    "Σ": r"$\Sigma$",
-    "⌈": r"$\lceil$",
-    "⌉": r"$\rceil$",
-    "√": r"$\sqrt{}$",
-    "█": r"\rule{0.6em}{1.2ex}",
-    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-    # At the start of a row a bracket would be an option of the line break before it.
-    "[": "{[}",
-}
+_LATEX = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "–": "--",
+        "×": r"$\times$",
+        "≥": r"$\geq$",
+        "≤": r"$\leq$",
+        "Σ": r"$\Sigma$",
+        "⌈": r"$\lceil$",
+        "⌉": r"$\rceil$",
+        "√": r"$\sqrt{}$",
+        "█": r"\rule{0.6em}{1.2ex}",
+        **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+        # At the start of a row a bracket would be an option of the line break before it.
+        "[": "{[}",
+    }
+)
 
 
 def latex_escaped(text: str) -> str:
@@ -85,7 +84,7 @@ def latex_escaped(text: str) -> str:
     >>> print(latex_escaped("a_b & 5 %"))
     a\_b \& 5 \%
     """
-    return "".join(_LATEX.get(sign, sign) for sign in text)
+    return text.translate(_LATEX)
 
 
 MISSING = "–"
@@ -97,6 +96,18 @@ NAMES_OF_RUNS = ("run", "configuration", "baseline")
 Cell = str | int | float | None
 Section = tuple[str, Sequence[Sequence[str]]]
 """The title of a section, and its rows."""
+
+
+def headed(*titles: str) -> tuple[tuple[str, str], ...]:
+    """Return columns with their units, which stand in brackets.
+
+    Examples
+    --------
+    >>> headed("run", "area [%]")
+    (('run', ''), ('area', '%'))
+    """
+    parts = (title.removesuffix("]").partition(" [") for title in titles)
+    return tuple((name, unit) for name, _, unit in parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,18 +157,18 @@ class Table:
         title: str = "",
         notes: Sequence[str] = (),
     ) -> "Table":
-        """Return a table of formatted text.
+        """Return a table of formatted text; without a title it has no heading.
 
         Parameters
         ----------
-        name, title, notes
-            Those of the table. Without a title it has no heading.
+        words
+            Number of first columns that hold words; the others hold figures.
         """
         return cls(
             name,
             title,
             tuple((column, "") for column in header),
-            tuple(tuple(row) for row in rows),
+            tuple(map(tuple, rows)),
             tuple(notes),
             frozenset(range(words, len(header))),
             heading=bool(title),
@@ -173,28 +184,14 @@ class Table:
         title: str,
         notes: Sequence[str] = (),
     ) -> "Table":
-        """Return a table of formatted text in sections, without a heading.
-
-        Parameters
-        ----------
-        header
-            Names of the columns; the first, above the labels of the rows, is usually empty.
-        """
-        rows: list[tuple[str, ...]] = []
+        """Return a table of formatted text in sections, without a heading."""
+        rows: list[Sequence[str]] = []
         begins = []
         for section, lines in sections:
             begins.append((len(rows), section))
-            rows += map(tuple, lines)
-        return cls(
-            name,
-            title,
-            tuple((column, "") for column in header),
-            tuple(rows),
-            tuple(notes),
-            frozenset(range(1, len(header))),
-            tuple(begins),
-            heading=False,
-        )
+            rows += lines
+        table = cls.formatted(header, rows, name=name, title=title, notes=notes)
+        return replace(table, sections=tuple(begins), heading=False)
 
     @property
     def header(self) -> list[str]:
@@ -214,11 +211,10 @@ class Table:
 
     def is_number(self, column: int) -> bool:
         """Return whether a column holds figures, which are aligned to the right."""
-        if column in self.figures:
-            return True
         # A column without any value stays on the left, as text does.
         cells = [row[column] for row in self.rows if row[column] is not None]
-        return bool(cells) and not any(isinstance(cell, str) for cell in cells)
+        numbers = bool(cells) and not any(isinstance(cell, str) for cell in cells)
+        return column in self.figures or numbers
 
     def as_text(self, width: int | None = None) -> str:
         """Return the title, the table and its notes as text.
@@ -229,10 +225,10 @@ class Table:
             Columns of the terminal, into which the table is drawn and folded; None writes aligned
             columns of any width, for files and pipes.
         """
-        body = self._aligned() if width is None else self._drawn(width)
         # A lone header would look like a table that was cut off.
-        if not self.rows:
-            body = "There is nothing to show."
+        body = "There is nothing to show."
+        if self.rows:
+            body = self._aligned() if width is None else self._drawn(width)
         title = self.title if self.heading else ""
         return "\n\n".join(filter(None, (title, body, "\n".join(self.notes))))
 
@@ -246,24 +242,23 @@ class Table:
         | --- | ---: |
         | a | 7 |
         """
-        rule = ["---:" if right else "---" for right in self._right()]
-        lines: list[Sequence[str]] = [[markdown_escaped(name) for name in self.header], rule]
+        lines = [["---:" if right else "---" for right in self._right()]]
         for section, rows in self._parts():
             if section:
                 title = f"**{markdown_escaped(section)}**"
                 lines.append([title, *[""] * (len(self.columns) - 1)])
             lines += [[markdown_escaped(cell) for cell in row] for row in rows]
-        body = ["| " + " | ".join(line) + " |" for line in lines]
+        lines.insert(0, [markdown_escaped(name) for name in self.header])
+        body = "\n".join("| " + " | ".join(line) + " |" for line in lines)
         title = f"## {markdown_escaped(self.title)}" if self.heading else ""
         notes = "\n".join(f"- {markdown_escaped(note)}" for note in self.notes)
-        return "\n\n".join(filter(None, (title, "\n".join(body), notes)))
+        return "\n\n".join(filter(None, (title, body, notes)))
 
     def as_latex(self) -> str:
         """Return a `table` environment with the rules of the package `booktabs`.
 
         The notes follow the title in the caption.
         """
-        alignment = "".join("r" if right else "l" for right in self._right())
         body = []
         for section, rows in self._parts():
             if section:
@@ -277,7 +272,7 @@ class Table:
                 r"  \centering",
                 rf"  \caption{{{latex_escaped(' '.join([f'{self.title}.', *self.notes]))}}}",
                 rf"  \label{{tab:{self.name}}}",
-                rf"  \begin{{tabular}}{{{alignment}}}",
+                rf"  \begin{{tabular}}{{{''.join('lr'[right] for right in self._right())}}}",
                 r"  \toprule",
                 _latex_row(self.header),
                 r"  \midrule",
@@ -291,27 +286,22 @@ class Table:
     def __str__(self) -> str:
         return self.as_text()
 
-    def _repr_html_(self) -> str:
+    def _repr_markdown_(self) -> str:
         """Return the table for notebooks."""
+        return self.as_markdown()
 
-        def line(cells: Sequence[str], tag: str) -> str:
-            sides = ("right" if right else "left" for right in self._right())
-            drawn = (
-                f'<{tag} style="text-align: {side}">{escape(cell)}</{tag}>'
-                for cell, side in zip(cells, sides, strict=True)
-            )
-            return f"<tr>{''.join(drawn)}</tr>"
-
-        body = []
-        for section, rows in self._parts():
-            if section:
-                spanned = f'colspan="{len(self.columns)}"'
-                body.append(f"<tr><th {spanned}>{escape(section)}</th></tr>")
-            body += [line(row, "td") for row in rows]
-        title = f"<caption>{escape(self.title)}</caption>" if self.heading else ""
-        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
-        head = line(self.header, "th")
-        return f"<table>{title}<thead>{head}</thead><tbody>{''.join(body)}</tbody></table>{notes}"
+    def flat(self) -> "Table":
+        """Return the table with its sections as a first column."""
+        if not self.sections:
+            return self
+        titles = [section for section, rows in self._parts() for _ in rows]
+        return replace(
+            self,
+            columns=(("section", ""), *self.columns),
+            rows=tuple((title, *row) for title, row in zip(titles, self.rows, strict=True)),
+            figures=frozenset(column + 1 for column in self.figures),
+            sections=(),
+        )
 
     def as_csv(self) -> str:
         """Return the columns and rows with exact values; sections become a first column.
@@ -322,45 +312,35 @@ class Table:
         run,jobs
         a,7
         """
-        if not self.sections:
-            return csv_text(self.header, self.rows)
-        rows = zip(self._section_of_rows(), self.rows, strict=True)
-        return csv_text(["section", *self.header], ([section, *row] for section, row in rows))
+        table = self.flat()
+        return csv_text(table.header, table.rows)
 
     def content(self) -> dict[str, Any]:
         """Return the content of the table for JSON."""
-        names = [name for name, _ in self.columns]
-        rows: list[dict[str, Any]] = [dict(zip(names, row, strict=True)) for row in self.rows]
-        if self.sections:
-            titles = self._section_of_rows()
-            rows = [{"section": title, **row} for title, row in zip(titles, rows, strict=True)]
+        table = self.flat()
+        names = [name for name, _ in table.columns]
         return {
             "title": self.title,
             "units": {name: unit for name, unit in self.columns if unit},
-            "rows": rows,
+            "rows": [dict(zip(names, row, strict=True)) for row in table.rows],
             "notes": list(self.notes),
         }
 
     def _right(self) -> list[bool]:
         return [self.is_number(column) for column in range(len(self.columns))]
 
-    def _parts(self) -> Iterator[tuple[str, list[list[str]]]]:
-        """Yield the title and the shown rows of each section; one without a title if none."""
+    def _parts(self, indent: str = "") -> Iterator[tuple[str, list[list[str]]]]:
+        """Yield the title and the shown rows of each section; one without a title if none.
+
+        Labels of rows are indented below titles.
+        """
         rows = self.shown()
         # One unnamed section stands for a table without any, so that there is one way to draw.
         begins = self.sections or ((0, ""),)
         ends = [*(begin for begin, _ in begins[1:]), len(rows)]
         for (begin, section), end in zip(begins, ends, strict=True):
-            yield one_line(section), rows[begin:end]
-
-    def _section_of_rows(self) -> list[str]:
-        return [section for section, rows in self._parts() for _ in rows]
-
-    def _indented(self) -> Iterator[tuple[str, list[list[str]]]]:
-        """Yield the sections with the labels of their rows indented below their titles."""
-        for section, rows in self._parts():
-            indent = "  " if section else ""
-            yield section, [[f"{indent}{label}", *cells] for label, *cells in rows]
+            inside = [[indent * bool(section) + row[0], *row[1:]] for row in rows[begin:end]]
+            yield one_line(section), inside
 
     def _drawn(self, width: int) -> str:
         from rich import box  # noqa: PLC0415 (rich takes its time)
@@ -370,7 +350,7 @@ class Table:
         drawn = RichTable(box=box.SIMPLE, show_edge=False)
         for title, right in zip(self.header, self._right(), strict=True):
             drawn.add_column(title, justify="right" if right else "left", overflow="fold")
-        for section, rows in self._indented():
+        for section, rows in self._parts("  "):
             if section:
                 drawn.add_row(section, style="bold")
             for row in rows:
@@ -382,16 +362,14 @@ class Table:
         return out.getvalue().rstrip("\n")
 
     def _aligned(self) -> str:
-        right = self._right()
-        parts = list(self._indented())
+        parts = list(self._parts("  "))
         lines = [self.header, *(row for _, rows in parts for row in rows)]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        signs = [f"{'<>'[right]}{w}" for right, w in zip(self._right(), widths, strict=True)]
 
         def aligned(line: Sequence[str]) -> str:
-            return "  ".join(
-                cell.rjust(width) if number else cell.ljust(width)
-                for cell, width, number in zip(line, widths, right, strict=True)
-            ).rstrip()
+            cells = (f"{cell:{sign}}" for cell, sign in zip(line, signs, strict=True))
+            return "  ".join(cells).rstrip()
 
         text = [aligned(self.header)]
         for section, rows in parts:
@@ -417,17 +395,6 @@ def _latex_row(cells: Sequence[str]) -> str:
     return "  " + " & ".join(map(latex_escaped, cells)) + r" \\"
 
 
-def plain(*names: str) -> tuple[tuple[str, str], ...]:
-    """Return columns without a unit of their own.
-
-    Examples
-    --------
-    >>> plain("run", "unit")
-    (('run', ''), ('unit', ''))
-    """
-    return tuple((name, "") for name in names)
-
-
 _DAY, _HOUR, _MINUTE = 86_400, 3600, 60
 
 
@@ -450,18 +417,19 @@ def duration_text(seconds: int) -> str:
     return f"{days} d {hours} h" if hours else f"{days} d"
 
 
+def titled(name: str, definition: Mapping[str, Any]) -> str:
+    """Return the name of a metric or objective with its parameters in words, if it has any.
+
+    Examples
+    --------
+    >>> titled("p2sf", {"parameters": {"alpha": 2}})
+    'p2sf (alpha = 2)'
+    """
+    parameters = parameters_text(definition)
+    return f"{name} ({parameters})" if parameters else name
+
+
 def parameters_text(definition: Mapping[str, Any]) -> str:
     """Return the parameters of a metric or objective in words, as `tau = 10`; empty without any."""
     parameters = definition.get("parameters", {})
     return ", ".join(f"{name} = {value}" for name, value in parameters.items())
-
-
-def titled(name: str, parameters: str) -> str:
-    """Return the name of a metric with its parameters in words, if it has any.
-
-    Examples
-    --------
-    >>> titled("p2sf", "alpha = 2")
-    'p2sf (alpha = 2)'
-    """
-    return f"{name} ({parameters})" if parameters else name

@@ -1,257 +1,140 @@
 """Tables of a comparison beside the metrics: over jobs, time, rounds, seeds and ranks."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from hpcsched.metrics.bootstrap import LEVEL, RESAMPLES, Interval, mean_interval, paired_interval
 from hpcsched.metrics.column_sums import FloatColumn, mean_of, paired_differences
-from hpcsched.metrics.job_metrics import NAMES, nearest_rank
-from hpcsched.metrics.over_time import over_time, spanning, time_mean, time_quantile
+from hpcsched.metrics.over_time import time_mean, time_quantile
 from hpcsched.report.compared_study import (
     QUANTITIES,
     ComparedStudy,
     JobTimes,
-    Quantity,
     by_submission,
+    percentiles,
 )
-from hpcsched.report.figures.run_series import (
-    HOW,
-    MEGABYTE,
-    PARTS,
-    Usage,
-    by_queue_length,
-    nodes_down_over_time,
-    shared_resources_over_time,
-    usage_of,
-    used_over_time,
-)
+from hpcsched.report.run_series import decision_times, load_series
 from hpcsched.report.studied_runs import StudiedRun
-from hpcsched.report.tables.report_table import Cell, Table, plain
-from hpcsched.scenario.resolved import read_system
+from hpcsched.report.tables.report_table import Cell, Table, headed
+from hpcsched.runs.files import USAGE
+from hpcsched.runs.tables import ParquetTable
 
-RANK_NOTE = "The p-th percentile of n values is the ⌈p n / 100⌉-th smallest; p50 is the median."
+HIGHER_IS_BETTER = ("utilization",)
+"""Metrics to maximise; all others are to be minimised."""
 
-_PERCENT = f"{LEVEL:.0%}".removesuffix("%") + " %"
-INTERVAL_NOTE = f"Intervals: {_PERCENT}, percentiles of the means of {RESAMPLES} resamples"
+INTERVAL_NOTE = f"Intervals: {LEVEL:.0%}".removesuffix("%") + (
+    f" %, percentiles of the means of {RESAMPLES} resamples"
+)
 """Method of the intervals; each table adds the unit that was resampled."""
+_RANK_NOTE = "The p-th percentile of n values is the ⌈p n / 100⌉-th smallest; p50 is the median."
+
+Row = tuple[Cell, ...]
 
 
-def ends(interval: Interval | None) -> tuple[Cell, ...]:
-    """Return the mean and the two ends of an interval.
-
-    Parameters
-    ----------
-    interval
-        An interval; None gives three missing values.
-    """
+def ends(interval: Interval | None) -> Row:
+    """Return the mean and the two ends of an interval; three missing values without any."""
     return (None, None, None) if interval is None else tuple(interval)
 
 
-def bounds_note(compared: ComparedStudy) -> list[str]:
-    """Return the note on the bound of bounded slowdowns."""
+def common_jobs(one: JobTimes, other: JobTimes) -> tuple[JobTimes, JobTimes]:
+    """Return the jobs that ran in both runs, by ascending number, as each run has them."""
+    # By number and not by place: runs need not have started the same jobs.
+    _, mine, its = np.intersect1d(one.job_ids, other.job_ids, return_indices=True)
+    return one.only(mine), other.only(its)
+
+
+def _bounds_note(compared: ComparedStudy) -> str:
     taus = sorted({compared.jobs[one.name].tau for one in compared.study.runs})
-    return [f"bounded_slowdown with tau = {', '.join(map(str, taus))} s."]
-
-
-PERCENTS = (25, 50, 75, 90, 99)
-PAIRED = ("wait_time", "response_time", "bounded_slowdown")
-
-_SPREAD = ("jobs", "mean", *(f"p{percent}" for percent in PERCENTS), "max")
-_JOBS = f"{INTERVAL_NOTE}, each of blocks of ⌈√n⌉ jobs submitted one after another."
+    return f"bounded_slowdown with tau = {', '.join(map(str, taus))} s."
 
 
 def distribution(compared: ComparedStudy) -> Table:
     """Return the distribution of each quantity over the jobs of each run."""
-    rows = [
-        (one.name, name, quantity.unit or "1", *_spread(quantity.values(compared.jobs[one.name])))
-        for name, quantity in QUANTITIES.items()
-        for one in compared.study.runs
-    ]
+    percents = (25, 50, 75, 90, 99, 100)
+    rows: list[Row] = []
+    over: dict[str, list[str]] = defaultdict(list)
+    for name, quantity in QUANTITIES.items():
+        over[quantity.population].append(name)
+        for one in compared.study.runs:
+            values = quantity.values(compared.jobs[one.name])
+            found = (mean_of(values), *percentiles(values, percents)) if len(values) else ()
+            spread = found or (None,) * (1 + len(percents))
+            rows.append((one.name, name, quantity.unit or "1", len(values), *spread))
     return Table(
         "distribution",
         "Distributions over jobs",
-        plain("run", "quantity", "unit", *_SPREAD),
-        tuple(rows),
-        (*_populations(compared, QUANTITIES), RANK_NOTE),
-    )
-
-
-def classes(compared: ComparedStudy) -> Table:
-    """Return the distribution of each quantity by class of run time.
-
-    Returns
-    -------
-    Table
-        Columns as in `distribution`, with the class and its bounds in seconds, both included.
-    """
-    rows: list[tuple[Cell, ...]] = []
-    for name, quantity in QUANTITIES.items():
-        for one in compared.study.runs:
-            for label, least, most in run_time_classes(one):
-                jobs = compared.jobs[one.name]
-                inside = jobs.run_times >= least
-                if most is not None:
-                    inside &= jobs.run_times <= most
-                values = quantity.values(jobs.only(inside))
-                bounds = (label, least, most)
-                rows.append((one.name, name, quantity.unit or "1", *bounds, *_spread(values)))
-    columns = (
-        *plain("run", "quantity", "unit", "class"),
-        ("run_time_from", "s"),
-        ("run_time_to", "s"),
-        *plain(*_SPREAD),
-    )
-    return Table(
-        "classes",
-        "Distributions over jobs, by class of run time",
-        columns,
+        headed("run", "quantity", "unit", "jobs", "mean", "p25", "p50", "p75", "p90", "p99", "max"),
         tuple(rows),
         (
-            *_populations(compared, QUANTITIES),
-            "Both bounds of a class are included; no upper bound: –.",
-            RANK_NOTE,
+            *(f"Over {population}: {', '.join(names)}." for population, names in over.items()),
+            _bounds_note(compared),
+            _RANK_NOTE,
         ),
     )
 
 
 def paired(compared: ComparedStudy) -> Table:
     """Return the differences between the same jobs in two runs."""
-    rows: list[tuple[Cell, ...]] = []
-    for name in PAIRED:
+    rows: list[Row] = []
+    for name in ("wait_time", "response_time", "bounded_slowdown"):
         quantity = QUANTITIES[name]
         # Pairs of one seed: differences of jobs that a seed has drawn differently mean nothing.
         for one, other in compared.pairs():
-            mine, its = common_jobs(compared.jobs[one.name], compared.jobs[other.name])
-            order = by_submission(mine)
-            ours, theirs = quantity.of(mine)[order], quantity.of(its)[order]
-            differences = paired_differences(ours, theirs)
-            count = len(differences)
-            alone = (
-                len(compared.jobs[one.name].job_ids) - count,
-                len(compared.jobs[other.name].job_ids) - count,
-            )
+            ours, theirs = compared.jobs[one.name], compared.jobs[other.name]
+            mine, its = common_jobs(ours, theirs)
+            order, count = by_submission(mine), len(mine.job_ids)
+            values, others = quantity.of(mine)[order], quantity.of(its)[order]
+            differences = paired_differences(values, others)
             shares = [
                 100 * float(part.mean()) if count else None
                 for part in (differences < 0, differences == 0, differences > 0)
             ]
+            median = percentiles(differences, [50])[0] if count else None
             rows.append(
                 (
-                    one.name, other.name, name, quantity.unit or "1", count, *alone,
-                    *ends(paired_interval(ours, theirs)), _nearest(differences, 50), *shares,
+                    one.name, other.name, name, quantity.unit or "1",
+                    count, len(ours.job_ids) - count, len(theirs.job_ids) - count,
+                    *ends(paired_interval(values, others)), median, *shares,
                 )
             )  # fmt: skip
-    columns = (
-        *plain("run", "baseline", "quantity", "unit", "common_jobs"),
-        *plain("only_in_run", "only_in_baseline"),
-        *plain("mean_difference", "lower", "upper", "median_difference"),
-        ("less", "%"),
-        ("same", "%"),
-        ("more", "%"),
-    )
     return Table(
         "paired",
         f"Differences of the same jobs from {compared.baseline_label}",
-        columns,
+        headed(
+            "run", "baseline", "quantity", "unit", "common_jobs", "only_in_run", "only_in_baseline",
+            "mean_difference", "lower", "upper", "median_difference",
+            "less [%]", "same [%]", "more [%]",
+        ),
         tuple(rows),
         (
             f"A difference is the run's value less the baseline's ({compared.baseline_label}):"
             " below 0 the job fared better in the run. The median is by nearest rank.",
             "Population: jobs that ran in both runs, by number, with the shares of those for"
             " which it is less, the same, or more.",
-            *bounds_note(compared),
-            _JOBS,
+            _bounds_note(compared),
+            f"{INTERVAL_NOTE}, each of blocks of ⌈√n⌉ jobs submitted one after another.",
         ),
-    )
-
-
-def common_jobs(one: JobTimes, other: JobTimes) -> tuple[JobTimes, JobTimes]:
-    """Return the jobs that ran in both runs, by ascending number, as each run has them.
-
-    Parameters
-    ----------
-    one, other
-        Jobs of two runs, by ascending number.
-    """
-    # By number and not by place: runs need not have started the same jobs.
-    _, mine, its = np.intersect1d(one.job_ids, other.job_ids, return_indices=True)
-    return one.only(mine), other.only(its)
-
-
-def run_time_classes(one: StudiedRun) -> Iterator[tuple[str, int, int | None]]:
-    """Yield the classes of run times of a run, ascending.
-
-    Returns
-    -------
-    Iterator
-        Name, least and largest run time in seconds, both included; None for no upper bound.
-    """
-    # A run whose scenario declares no classes has one, of all jobs.
-    declared = one.run.summary.get("classes") or [
-        {"class": NAMES[1][0], "run_time_from": 0, "run_time_to": None}
-    ]
-    for entry in declared:
-        yield entry["class"], entry["run_time_from"], entry["run_time_to"]
-
-
-def _populations(compared: ComparedStudy, quantities: Mapping[str, Quantity]) -> list[str]:
-    over: dict[str, list[str]] = defaultdict(list)
-    for name, quantity in quantities.items():
-        over[quantity.population].append(name)
-    return [
-        *(f"Over {population}: {', '.join(names)}." for population, names in over.items()),
-        *bounds_note(compared),
-    ]
-
-
-def _spread(values: FloatColumn) -> tuple[Cell, ...]:
-    """Return count, mean, percentiles and maximum of values."""
-    if not len(values):
-        return (0, None, *(None for _ in PERCENTS), None)
-    ascending = np.sort(values)
-    at = [ascending[nearest_rank(percent, len(values))].item() for percent in PERCENTS]
-    return (len(values), mean_of(values), *at, ascending[-1].item())
-
-
-def _nearest(values: FloatColumn, percent: int) -> float | None:
-    return np.sort(values)[nearest_rank(percent, len(values))].item() if len(values) else None
+    )  # fmt: skip
 
 
 def load(compared: ComparedStudy) -> Table:
     """Return the distribution of the load over time."""
-    rows: list[tuple[Cell, ...]] = []
-    for one in compared.study.runs:
-        jobs = compared.jobs[one.name]
-        series = [("queue_length", "jobs", 1.0, over_time(jobs.submits, jobs.starts))]
-        system = read_system(one.run.scenario_path)
-        for name, total in zip(system.resource_types, system.totals, strict=True):
-            if total:
-                used = used_over_time(one, name)
-                series.append((f"utilization of {name}", "%", 100 / total, used))
-        series += [
-            (f"drawn from {resource}", "own unit", 1.0, drawn)
-            for resource, drawn, _ in shared_resources_over_time(one)
-        ]
-        down = nodes_down_over_time(one)
-        if len(down.levels):
-            series.append(("out of service", "nodes", 1.0, down))
-        span = (min(jobs.submits, default=0), max(jobs.ends, default=0))
-        for what, unit, scale, values in series:
-            whole = spanning(values, *span)
-            figures = (
-                time_mean(whole),
-                *(time_quantile(whole, percent) for percent in (50, 90)),
-                float(whole.levels.max()) if len(whole.levels) else None,
-            )
-            rows.append(
-                (one.name, what, unit, *(None if f is None else scale * f for f in figures))
-            )
+    rows: list[Row] = [
+        (
+            one.name, series.quantity, series.unit, time_mean(series.values),
+            *(time_quantile(series.values, percent) for percent in (50, 90)),
+            max(series.values.levels.tolist(), default=None),
+        )
+        for one in compared.study.runs
+        for series in load_series(one, compared.jobs[one.name])
+    ]  # fmt: skip
     return Table(
         "load",
         "Queue length and utilization over time",
-        plain("run", "quantity", "unit", "mean", "p50", "p90", "max"),
+        headed("run", "quantity", "unit", "mean", "p50", "p90", "max"),
         tuple(rows),
         (
             "Population: every second from the first submission to the last end, and all jobs"
@@ -260,109 +143,80 @@ def load(compared: ComparedStudy) -> Table:
             " for, of the whole capacity, nodes out of service included.",
             "p50 and p90: the least value that is not exceeded for 50 % and 90 % of the time.",
         ),
-    )  # fmt: skip
+    )
 
 
 def decision_time(compared: ComparedStudy) -> Table:
-    """Return the decision times by queue length.
-
-    Returns
-    -------
-    Table
-        Number of rounds, mean, percentiles and maximum in real seconds, for each run and bin of
-        queue lengths.
-    """
-    rows: list[tuple[Cell, ...]] = [
-        (one.name, *bin_)
-        for one in compared.study.runs
-        for bin_ in by_queue_length(one)
-    ]  # fmt: skip
+    """Return the decision times by queue length, in real seconds."""
+    rows = [(one.name, *own) for one in compared.study.runs for own in decision_times(one)]
+    times = (f"{name} [real s]" for name in ("mean", "p50", "p90", "max"))
     return Table(
         "decision-time",
         "Decision time by queue length",
-        (
-            *plain("run"),
-            ("queue_from", "jobs"),
-            ("queue_to", "jobs"),
-            *plain("rounds"),
-            *((name, "real s") for name in ("mean", "p50", "p90", "max")),
-        ),
+        headed("run", "queue_from [jobs]", "queue_to [jobs]", "rounds", *times),
         tuple(rows),
         (
             "Population: all dispatching rounds, by the number of jobs in the queue before the"
             " round; each bin is twice as wide as the one before it.",
             "Real seconds, measured: they differ from machine to machine.",
-            RANK_NOTE,
+            _RANK_NOTE,
         ),
     )
 
 
-def cpu_memory(compared: ComparedStudy) -> Table:
-    """Return CPU time and memory by configuration and trace.
+_PARTS = ("loading", "dispatching", "other")
 
-    Returns
-    -------
-    Table
-        Means and standard deviations over runs: CPU seconds by part, memory in MB.
-    """
-    by_case: dict[tuple[str, str], list[Usage]] = defaultdict(list)
+
+def _usage(one: StudiedRun) -> list[float] | None:
+    """Return CPU seconds, in all and by part, and mean and largest memory in MB; NaN: unknown."""
+    path = one.run.path / USAGE
+    if not path.is_file():
+        return None
+    names = (*(f"{part}_time" for part in _PARTS), "memory")
+    table = ParquetTable(path).read(*names)
+    *times, memory = (
+        np.asarray(table[name].to_numpy(zero_copy_only=False), np.float64) for name in names
+    )
+    # NaN: the platform did not report memory at that round.
+    known = memory[~np.isnan(memory)]
+    most = (known.mean() / 1e6, known.max() / 1e6) if len(known) else (np.nan, np.nan)
+    return [np.stack(times).sum(), *(part.sum() for part in times), *most]
+
+
+def cpu_memory(compared: ComparedStudy) -> Table:
+    """Return means and standard deviations of CPU time and memory, by configuration and trace."""
+    by_case: dict[tuple[str, str], list[list[float]]] = defaultdict(list)
     for one in compared.study.runs:
-        usage = usage_of(one)
+        usage = _usage(one)
         if usage is not None:
             by_case[one.configuration, one.group].append(usage)
-    rows: list[tuple[Cell, ...]] = []
-    for (configuration, group), runs in by_case.items():
+    rows: list[Row] = []
+    for case, runs in by_case.items():
         cells: list[Cell] = []
-        for values in (
-            [usage.times.sum() for usage in runs],
-            *([usage.times[k].sum() for usage in runs] for k in range(len(PARTS))),
-            [_mean(usage.memory) / MEGABYTE for usage in runs],
-            [_largest(usage.memory) / MEGABYTE for usage in runs],
-        ):
-            cells += _moments(np.array(values, np.float64))
-        rows.append((configuration, group, len(runs), *cells))
-    columns = ("total", *PARTS)
-    measured = [(f"{name}_{what}", "s") for name in columns for what in ("mean", "sd")]
-    measured += [
-        (f"{name}_{what}", "MB") for name in ("memory", "peak_memory") for what in ("mean", "sd")
-    ]
+        for values in np.array(runs).T:
+            known = values[~np.isnan(values)]
+            cells.append(float(known.mean()) if len(known) else None)
+            cells.append(float(known.std(ddof=1)) if len(known) > 1 else None)
+        rows.append((*case, len(runs), *cells))
+    measured = [(name, "s") for name in ("total", *_PARTS)]
+    measured += [("memory", "MB"), ("peak_memory", "MB")]
     return Table(
         "cpu-memory",
         "CPU time and memory of the simulation",
-        (*plain("configuration", "trace", "runs"), *measured),
+        headed(
+            *("configuration", "trace", "runs"),
+            *(f"{name}_{what} [{unit}]" for name, unit in measured for what in ("mean", "sd")),
+        ),
         tuple(rows),
         (
             "Population: runs that recorded it, which are interpreted event by event, so that they"
-            f" take longer than others; {HOW}.",
+            " take longer than others; the observer cpu-memory records it: observers:"
+            " [cpu-memory].",
             "CPU time is of the whole process with its threads, from the first record to the last"
             " round; solvers in a process of their own are not in it. Memory is resident, at the"
             " end of each round; 1 MB is 10⁶ bytes.",
         ),
     )
-
-
-def _mean(values: FloatColumn) -> float:
-    # NaN: the platform did not report memory at that round.
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) else np.nan
-
-
-def _largest(values: FloatColumn) -> float:
-    known = values[~np.isnan(values)]
-    return float(known.max()) if len(known) else np.nan
-
-
-def _moments(values: FloatColumn) -> list[Cell]:
-    """Return the mean of values and their standard deviation; None where there are too few."""
-    known = values[~np.isnan(values)]
-    mean = float(known.mean()) if len(known) else None
-    return [mean, float(known.std(ddof=1)) if len(known) > 1 else None]
-
-
-HIGHER_IS_BETTER = ("utilization",)
-"""Metrics to maximise; all others are to be minimised."""
-
-_SEEDS = f"{INTERVAL_NOTE} of the runs. With few seeds they are too narrow."
 
 
 def replicas(compared: ComparedStudy) -> Table:
@@ -371,29 +225,29 @@ def replicas(compared: ComparedStudy) -> Table:
     for one in compared.study.runs:
         by_case[one.configuration, one.group].append(one)
     baseline_of = {one.name: other for one, other in compared.pairs()}
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[Row] = []
     for metric, unit in _metrics(compared).items():
-        for (configuration, group), runs in by_case.items():
+        for case, runs in by_case.items():
             # One run has no spread; its metrics are in the table of metrics.
             if len(runs) < 2:
                 continue
-            values = _defined(_metric(one, metric) for one in runs)
-            pairs = _pairs(
+            both = [
                 (_metric(one, metric), _metric(baseline_of[one.name], metric))
                 for one in runs
                 if one.name in baseline_of
-            )
+            ]
+            values = _defined([_metric(one, metric)] for one in runs)
+            pairs = _defined(both).reshape(-1, 2)
             rows.append(
                 (
-                    configuration, group, metric, unit, len(values),
-                    *ends(mean_interval(values, block=1)), len(pairs),
-                    *ends(paired_interval(pairs[:, 0], pairs[:, 1], block=1)),
+                    *case, metric, unit, len(values), *ends(mean_interval(values.ravel(), block=1)),
+                    len(pairs), *ends(paired_interval(pairs[:, 0], pairs[:, 1], block=1)),
                 )
             )  # fmt: skip
     return Table(
         "replicas",
         "Metrics over seeds",
-        plain(
+        headed(
             "configuration", "trace", "metric", "unit", "runs", "mean", "lower", "upper",
             "pairs", "mean_difference", "difference_lower", "difference_upper",
         ),
@@ -402,21 +256,21 @@ def replicas(compared: ComparedStudy) -> Table:
             "Population: the runs of one configuration and trace, each under a seed of its own;"
             " only where there are two or more.",
             f"Differences are from the run of {compared.baseline_label} with the same seed.",
-            *bounds_note(compared),
-            _SEEDS,
+            _bounds_note(compared),
+            f"{INTERVAL_NOTE} of the runs. With few seeds they are too narrow.",
         ),
     )  # fmt: skip
 
 
 def ranks(compared: ComparedStudy) -> Table:
     """Return the mean rank of each configuration over traces and seeds, by metric."""
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[Row] = []
     configurations = compared.study.configurations
     cases = _cases(compared)
     for metric in _metrics(compared):
         sign = -1.0 if metric in HIGHER_IS_BETTER else 1.0
         own_ranks: dict[str, list[float]] = defaultdict(list)
-        for runs in cases.values():
+        for runs in cases:
             values = [_metric(one, metric) for one in runs]
             # A rank among fewer configurations is not comparable with one among all of them.
             if {one.configuration for one in runs} != set(configurations) or None in values:
@@ -427,35 +281,34 @@ def ranks(compared: ComparedStudy) -> Table:
         for configuration in configurations:
             own = own_ranks[configuration]
             mean = mean_of(np.array(own)) if own else None
-            firsts = sum(rank == 1 for rank in own)
-            rows.append((metric, configuration, len(own), mean, firsts))
-    higher = ", ".join(HIGHER_IS_BETTER)
+            rows.append((metric, configuration, len(own), mean, own.count(1)))
     return Table(
         "ranks",
         "Ranks over traces and seeds",
-        plain("metric", "configuration", "cases", "mean_rank", "alone_in_front"),
+        headed("metric", "configuration", "cases", "mean_rank", "alone_in_front"),
         tuple(rows),
         (
-            f"Rank 1 has the least value (of {higher}: the largest); equal values share the"
-            " mean of their ranks.",
+            f"Rank 1 has the least value (of {', '.join(HIGHER_IS_BETTER)}: the largest); equal"
+            " values share the mean of their ranks.",
             "Population: the cases, each a trace with a seed, in which every configuration has a"
             " run and the metric a value.",
-            *bounds_note(compared),
+            _bounds_note(compared),
         ),
     )
 
 
-def _cases(compared: ComparedStudy) -> Mapping[tuple[str, int], list[StudiedRun]]:
+def _cases(compared: ComparedStudy) -> Iterable[list[StudiedRun]]:
     """Return the runs by trace and seed; a trace with one run of each configuration is one case."""
-    counts: dict[str, list[str]] = defaultdict(list)
-    for one in compared.study.runs:
-        counts[one.group].append(one.configuration)
-    # Configurations that ran once may have been given different seeds.
-    single = {group for group, runs in counts.items() if len(set(runs)) == len(runs)}
+    by_trace: dict[str, list[StudiedRun]] = defaultdict(list)
     cases: dict[tuple[str, int], list[StudiedRun]] = defaultdict(list)
     for one in compared.study.runs:
-        cases[one.group, 0 if one.group in single else one.seed].append(one)
-    return cases
+        by_trace[one.group].append(one)
+    for group, runs in by_trace.items():
+        # Configurations that ran once may have been given different seeds.
+        once = len({one.configuration for one in runs}) == len(runs)
+        for one in runs:
+            cases[group, 0 if once else one.seed].append(one)
+    return cases.values()
 
 
 def _metrics(compared: ComparedStudy) -> Mapping[str, str]:
@@ -472,14 +325,9 @@ def _metric(one: StudiedRun, metric: str) -> float | None:
     return None if value is None else float(value)
 
 
-def _defined(values: Iterable[float | None]) -> FloatColumn:
-    """Return the values that are not None."""
-    return np.array([value for value in values if value is not None], np.float64)
-
-
-def _pairs(values: Iterable[tuple[float | None, float | None]]) -> FloatColumn:
-    """Return the pairs without a None, `[n, 2]`."""
-    return np.array([pair for pair in values if None not in pair], np.float64).reshape(-1, 2)
+def _defined(rows: Iterable[Iterable[float | None]]) -> FloatColumn:
+    """Return the rows without a None."""
+    return np.array([row for row in map(tuple, rows) if None not in row], np.float64)
 
 
 def _ranks(values: FloatColumn) -> FloatColumn:
@@ -490,19 +338,15 @@ def _ranks(values: FloatColumn) -> FloatColumn:
     return np.asarray(less + (equal + 1) / 2, np.float64)
 
 
-def _labelled(table: Callable[[ComparedStudy], Table]) -> Callable[[ComparedStudy], Table]:
+_FUNCTIONS = (distribution, paired, replicas, ranks, load, decision_time, cpu_memory)
+
+
+def _labelled(function: Callable[[ComparedStudy], Table]) -> Callable[[ComparedStudy], Table]:
     """Return a table of a study with the labels of its runs."""
-    return lambda compared: replace(table(compared), labels=compared.study.labels)
+    return lambda compared: replace(function(compared), labels=compared.study.labels)
 
 
 TABLES: Mapping[str, Callable[[ComparedStudy], Table]] = {
-    "distribution": _labelled(distribution),
-    "classes": _labelled(classes),
-    "paired": _labelled(paired),
-    "replicas": _labelled(replicas),
-    "ranks": _labelled(ranks),
-    "load": _labelled(load),
-    "decision-time": _labelled(decision_time),
-    "cpu-memory": _labelled(cpu_memory),
+    function.__name__.replace("_", "-"): _labelled(function) for function in _FUNCTIONS
 }
 """The tables by name, in the order in which they are shown."""

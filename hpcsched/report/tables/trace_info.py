@@ -13,7 +13,6 @@ from hpcsched.workload.statistics.trace_statistics import (
     BINS_PER_DECADE,
     Distance,
     Distribution,
-    RunTimeClass,
     TraceStatistics,
     distance,
 )
@@ -34,7 +33,6 @@ _DISTANCES = (
     "Kolmogorov-Smirnov: the largest difference of the cumulative shares, by the bins. 0: alike,"
     " 1: all values of one below all of the other.",
 )
-
 _SHOWN = 60
 """Maximum number of characters of a malformed record's fault."""
 
@@ -62,13 +60,7 @@ class TraceInfo:
 def trace_infos(
     traces: Sequence[tuple[str, TraceAccount, TraceStatistics]],
 ) -> list[TraceInfo]:
-    """Return the statistics of traces, with their distances from the first.
-
-    Parameters
-    ----------
-    traces
-        Name, account and statistics of each trace, at least one.
-    """
+    """Return the statistics of one or more traces, with their distances from the first."""
     first = traces[0][2]
     return [
         TraceInfo(name, account, statistics, distance(first, statistics) if k else None)
@@ -78,14 +70,30 @@ def trace_infos(
 
 def trace_table(infos: Sequence[TraceInfo]) -> Table:
     """Return a table in sections with a column for each trace."""
-    sections = [(title, _side_by_side(rows, infos)) for title, rows in SECTIONS]
+    sections = []
+    for title, section in SECTIONS.items():
+        columns = [dict(section(info)) for info in infos]
+        # Traces may differ in their rows, as by resource types; a missing one shows a dash.
+        labels = dict.fromkeys(label for column in columns for label in column)
+        rows = [[label, *(column.get(label, MISSING) for column in columns)] for label in labels]
+        if rows:
+            sections.append((title, rows))
     return Table.of_sections(
         ["", *(info.name for info in infos)],
-        [(title, rows) for title, rows in sections if rows],
+        sections,
         name="traces",
         title="Traces",
-        notes=_legend(infos),
+        notes=(_BINS, *map(_origin, infos), *(_DISTANCES if len(infos) > 1 else ())),
     )
+
+
+def _origin(info: TraceInfo) -> str:
+    """Return the note on the instant from which the cycles of a trace are counted."""
+    cycles = info.statistics.cycles
+    if cycles.dated:
+        return f"{info.name}: hours, weekdays and months from {cycles.counted_from}."
+    left_out = "and months are left out"
+    return f"{info.name}: hours and weekdays from {cycles.counted_from}, {left_out}."
 
 
 def trace_content(info: TraceInfo) -> dict[str, Any]:
@@ -112,44 +120,34 @@ def trace_content(info: TraceInfo) -> dict[str, Any]:
     }
 
 
-def _side_by_side(
-    section: Callable[[TraceInfo], Rows], infos: Sequence[TraceInfo]
-) -> list[list[str]]:
-    """Return a line for each label of any trace, in the order of first appearance."""
-    columns = [dict(section(info)) for info in infos]
-    # Traces may differ in their rows, as by resource types; a missing one shows a dash.
-    labels = dict.fromkeys(label for column in columns for label in column)
-    return [[label, *(column.get(label, MISSING) for column in columns)] for label in labels]
-
-
 def _records(info: TraceInfo) -> Rows:
     account = info.account
-    yield "read", _count(account.read)
+    yield "read", f"{account.read:,}"
     for what in ("skipped", "clipped", "changed"):
         reasons: Mapping[str, int] = getattr(account, what)
         for reason, count in reasons.items():
-            yield f"{what}: {reason}", _count(count)
+            yield f"{what}: {reason}", f"{count:,}"
     for fault in account.faults.values():
         place, _, message = fault.partition(": ")
         yield f"  {place}", message if len(message) <= _SHOWN else f"{message[:_SHOWN]}…"
-    yield "submitted", _count(account.submitted)
+    yield "submitted", f"{account.submitted:,}"
 
 
 def _arrivals(info: TraceInfo) -> Rows:
     arrivals, submitters = info.statistics.arrivals, info.statistics.submitters
-    yield "jobs", _count(arrivals.jobs)
+    yield "jobs", f"{arrivals.jobs:,}"
     yield "first submission", _seconds(arrivals.first_submit_time_seconds)
     yield "last submission", _seconds(arrivals.last_submit_time_seconds)
     yield "span", _seconds(arrivals.span_seconds)
     yield "span in days", _number(arrivals.span_days)
     yield from _quantiles("interarrival time", arrivals.interarrival_time_seconds, _seconds)
-    yield "users", _count(submitters.users)
+    yield "users", f"{submitters.users:,}"
     yield "users with several jobs", _share(submitters.users_with_several_jobs_share)
     if submitters.jobs_without_user:
-        yield "jobs without user", _count(submitters.jobs_without_user)
-    yield "queues", _count(submitters.queues)
+        yield "jobs without user", f"{submitters.jobs_without_user:,}"
+    yield "queues", f"{submitters.queues:,}"
     if submitters.jobs_without_queue:
-        yield "jobs without queue", _count(submitters.jobs_without_queue)
+        yield "jobs without queue", f"{submitters.jobs_without_queue:,}"
 
 
 def _offered_load(info: TraceInfo) -> Rows:
@@ -163,9 +161,10 @@ def _run_times(info: TraceInfo) -> Rows:
     run_times = info.statistics.run_times
     yield from _quantiles("run time", run_times.run_time_seconds, _seconds)
     for name, group in zip(_class_names(info.statistics), run_times.classes, strict=True):
-        what = f"{name} ({_bounds(group)})"
-        yield f"jobs: {what}", _share(group.jobs_share)
-        yield f"run time: {what}", _share(group.run_time_share)
+        least, most = group.run_time_from_seconds, group.run_time_to_seconds
+        bounds = f"{least:,} s and more" if most is None else f"{least:,} to {most:,} s"
+        yield f"jobs: {name} ({bounds})", _share(group.jobs_share)
+        yield f"run time: {name} ({bounds})", _share(group.run_time_share)
 
 
 def _sizes(info: TraceInfo) -> Rows:
@@ -174,7 +173,7 @@ def _sizes(info: TraceInfo) -> Rows:
     yield "a power of two (1 is one)", _share(sizes.power_of_two_share)
     yield from _quantiles("units", sizes.units, _number)
     for kind in sizes.kinds:
-        yield f"{kind.resources}: jobs", _count(kind.jobs)
+        yield f"{kind.resources}: jobs", f"{kind.jobs:,}"
         yield f"{kind.resources}: share", _share(kind.jobs_share)
         yield f"{kind.resources}: mean run time", _seconds(kind.mean_run_time_seconds)
 
@@ -188,24 +187,8 @@ def _accuracy(info: TraceInfo) -> Rows:
     yield "exact", _share(accuracy.exact_share)
     yield "over: requested more", _share(accuracy.over_share)
     yield "ratio 0.75 to 1.25", _share(accuracy.near_share)
-    for percent, value in zip(
-        (25, 50, 75), (accuracy.ratio.p25, accuracy.ratio.p50, accuracy.ratio.p75), strict=True
-    ):
-        yield f"ratio, p{percent}", _number(value)
-
-
-def _hours(info: TraceInfo) -> Rows:
-    labels = [f"{hour:02} h" for hour in range(24)]
-    return _bars(labels, info.statistics.cycles.hour_shares)
-
-
-def _weekdays(info: TraceInfo) -> Rows:
-    return _bars(WEEKDAYS, info.statistics.cycles.weekday_shares)
-
-
-def _months(info: TraceInfo) -> Rows:
-    cycles = info.statistics.cycles
-    return _bars(MONTHS, cycles.month_shares) if cycles.dated else iter(())
+    for name in ("p25", "p50", "p75"):
+        yield f"ratio, {name}", _number(getattr(accuracy.ratio, name))
 
 
 def _distances(info: TraceInfo) -> Rows:
@@ -217,24 +200,29 @@ def _distances(info: TraceInfo) -> Rows:
         yield f"{what} ({how})", MISSING if value is None else f"{value:.3f}"
 
 
-SECTIONS: Sequence[tuple[str, Callable[[TraceInfo], Rows]]] = (
-    ("records", _records),
-    ("submissions", _arrivals),
-    ("offered load, of capacity × span", _offered_load),
-    ("run times", _run_times),
-    ("sizes, in units per job", _sizes),
-    ("requested times; ratio is run time / requested time", _accuracy),
-    ("jobs by hour of day", _hours),
-    ("jobs by weekday", _weekdays),
-    ("jobs by month", _months),
-    ("distance from the first", _distances),
-)
-"""Sections of the table: title, and function that yields the rows."""
+def _months(info: TraceInfo) -> Rows:
+    cycles = info.statistics.cycles
+    return _bars(MONTHS, cycles.month_shares) if cycles.dated else iter(())
+
+
+_HOURS = [f"{hour:02} h" for hour in range(24)]
+SECTIONS: Mapping[str, Callable[[TraceInfo], Rows]] = {
+    "records": _records,
+    "submissions": _arrivals,
+    "offered load, of capacity × span": _offered_load,
+    "run times": _run_times,
+    "sizes, in units per job": _sizes,
+    "requested times; ratio is run time / requested time": _accuracy,
+    "jobs by hour of day": lambda info: _bars(_HOURS, info.statistics.cycles.hour_shares),
+    "jobs by weekday": lambda info: _bars(WEEKDAYS, info.statistics.cycles.weekday_shares),
+    "jobs by month": _months,
+    "distance from the first": _distances,
+}
+"""Function that yields the rows of a section, by its title."""
 
 
 def _quantiles(what: str, values: Distribution, show: Callable[[float | None], str]) -> Rows:
-    yield f"{what}, mean", show(values.mean)
-    for name in ("p50", "p90", "p99", "max"):
+    for name in ("mean", "p50", "p90", "p99", "max"):
         yield f"{what}, {name}", show(getattr(values, name))
 
 
@@ -249,16 +237,6 @@ def _class_names(statistics: TraceStatistics) -> Sequence[str]:
     """Return the names of the classes of run times, as results have them."""
     count = len(statistics.run_times.classes)
     return NAMES.get(count) or [f"class {k}" for k in range(1, count + 1)]
-
-
-def _bounds(group: RunTimeClass) -> str:
-    if group.run_time_to_seconds is None:
-        return f"{group.run_time_from_seconds:,} s and more"
-    return f"{group.run_time_from_seconds:,} to {group.run_time_to_seconds:,} s"
-
-
-def _count(value: int) -> str:
-    return f"{value:,}"
 
 
 def _seconds(value: float | None) -> str:
@@ -277,56 +255,19 @@ def _share(value: float | None) -> str:
     return _percent(None if value is None else 100 * value)
 
 
-def _legend(infos: Sequence[TraceInfo]) -> list[str]:
-    """Return the notes on the figures: bins, time zones and distances."""
-    return [
-        _BINS,
-        *map(_origin, infos),
-        *(_DISTANCES if len(infos) > 1 else ()),
-    ]
-
-
-def _origin(info: TraceInfo) -> str:
-    """Return the note on the instant from which the cycles of a trace are counted."""
-    cycles = info.statistics.cycles
-    if cycles.dated:
-        return f"{info.name}: hours, weekdays and months from {cycles.counted_from}."
-    left_out = "and months are left out"
-    return f"{info.name}: hours and weekdays from {cycles.counted_from}, {left_out}."
-
-
 def waits_as_json(tally: WaitStatistics) -> str:
-    """Return the wait times on one line, for `--set dispatcher.expected_wait=...`.
-
-    Parameters
-    ----------
-    tally
-        Mean recorded wait times in seconds, by class.
-    """
+    """Return mean recorded waits on one line, for `--set dispatcher.expected_wait=...`."""
     return json.dumps(expected_waits(tally))
 
 
 def waits_as_yaml(tally: WaitStatistics, name: str) -> str:
-    """Return the wait times as YAML of a scenario's dispatcher.
-
-    Parameters
-    ----------
-    tally
-        Mean recorded wait times in seconds, by class.
-    """
-    return "\n".join(_lines(tally, name))
-
-
-def _lines(tally: WaitStatistics, name: str) -> Iterator[str]:
-    yield f"# {name}: mean recorded waits by {tally.by}, in seconds"
+    """Return mean recorded waits in seconds, by class, as YAML of a scenario's dispatcher."""
+    lines = [f"# {name}: mean recorded waits by {tally.by}, in seconds"]
     if tally.without_wait:
-        yield f"# {tally.without_wait:,} of {tally.jobs:,} jobs have no recorded wait: left out"
-    yield "expected_wait:"
-    yield f"  other: {tally.all.mean}  # all {tally.all.jobs:,} jobs"
-    if not tally.classes:
-        yield f"  # no job has a {tally.by}"
-        return
-    yield f"  by_{tally.by}:"
+        left_out = f"{tally.without_wait:,} of {tally.jobs:,} jobs have no recorded wait"
+        lines.append(f"# {left_out}: left out")
+    lines += ["expected_wait:", f"  other: {tally.all.mean}  # all {tally.all.jobs:,} jobs"]
+    lines.append(f"  by_{tally.by}:" if tally.classes else f"  # no job has a {tally.by}")
     for number in sorted(tally.classes):
         waits = tally.classes[number]
         parts = [f"{waits.jobs:,} jobs"]
@@ -334,4 +275,5 @@ def _lines(tally: WaitStatistics, name: str) -> Iterator[str]:
             parts.append("of 1 unit" if number < 2 else f"of {number} units and more")
         if waits.name is not None:
             parts.append(json.dumps(waits.name))
-        yield f"    {number}: {waits.mean}  # {', '.join(parts)}"
+        lines.append(f"    {number}: {waits.mean}  # {', '.join(parts)}")
+    return "\n".join(lines)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from hpcsched.errors import Finding, InputError
 from hpcsched.metrics.job_metrics import nearest_rank
-from hpcsched.report.tables.report_table import MISSING, Table, plain
+from hpcsched.report.tables.report_table import MISSING, Table
 from hpcsched.runs.solver_rounds import SolverRounds, in_words, solver_rounds, warning
 from hpcsched.studies.problems.solving import SolvedTable
 
@@ -372,12 +372,12 @@ def head(found: Comparison) -> str:
 
 def ratios_table(comparison: Comparison) -> Table:
     """Return a table of the exact ratios and counts, for CSV."""
-    columns = plain("quantity", "problems", "below_1", "at_1", "above_1", *PERCENTS)
+    names = ("quantity", "problems", "below_1", "at_1", "above_1", *PERCENTS)
     rows = tuple(
         (one.quantity, one.problems, one.below, one.one, one.above, *one.quantiles.values())
         for one in comparison.ratios
     )
-    return Table("ratios", "Ratios B / A", columns, rows)
+    return Table("ratios", "Ratios B / A", tuple((name, "") for name in names), rows)
 
 
 def _objectives_table(found: Objectives) -> Table:

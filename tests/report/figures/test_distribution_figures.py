@@ -10,19 +10,11 @@ from hpcsched.report.figures.distribution_figures import (
     box_figure,
     distribution,
     distribution_figure,
-    distributions,
     quantity_title,
     quantity_values,
-    survival,
-    survival_figure,
-    survivals,
 )
-from hpcsched.report.figures.figure_files import drawn
-from hpcsched.report.figures.figure_style import Look
-from tests.report.figures.described import texts, unit, units
+from tests.report.figures.described import unit, units
 from tests.report.studies import pair, tables_of, write_experiment, write_studied
-
-LOOKS = {"a": Look("#0072B2", 0), "b": Look("#0072B2", 1)}
 
 
 def test_a_distribution_by_hand() -> None:
@@ -43,50 +35,11 @@ def test_many_values_are_thinned() -> None:
     assert np.diff(y).max() < 100 / STEPS + 0.01
 
 
-def test_a_survival_function_by_hand() -> None:
-    """Of 1, 1, 3 and 4 there are 50 % above 1 and 25 % above 3; above 4 there is none."""
-    x, y = survival(np.array([3.0, 1, 4, 1]))
-    assert x.tolist() == [1, 1, 3, 4]
-    assert y.tolist() == [100, 50, 25, 25]
-    x, y = survival(np.array([7.0, 7.0]))
-    assert (x.tolist(), y.tolist()) == ([7, 7], [100, 100])
-
-
-def test_the_tail_is_kept() -> None:
-    """Of a hundred thousand values a few hundred remain, which are dense in the tail."""
-    values = np.random.default_rng(3).exponential(size=100_000)
-    x, y = survival(values)
-    assert len(x) <= STEPS + 3
-    for at, percent in zip(x[1:-1], y[1:-1], strict=True):
-        assert 100 * np.mean(values > at) == pytest.approx(percent)
-    # Of the last ten values each is there.
-    assert x[-10:].tolist() == np.sort(values)[-10:].tolist()
-    assert y[-1] == pytest.approx(0.001)
-
-
-def test_scales_of_survival_functions() -> None:
-    """Both axes are logarithmic; that of values is linear below 1 where there are zeros."""
-    chart = survivals({"a": np.array([0.0, 0, 5, 50])}, LOOKS, ("wait", "above"))
-    line = unit(chart, "line")
-    assert line.encoding["x"]["scale"]["type"] == "symlog"
-    assert line.encoding["y"]["scale"]["type"] == "log"
-    assert line.encoding["y"]["scale"]["domain"] == [10, 100]
-
-
-def test_durations_as_clocks_have_them(tmp_path: Path) -> None:
-    """Waits up to two days are marked at minutes, hours and days, not at 100,000 s."""
-    values = {"a": np.array([0.0, 30, 7200, 172_800])}
-    out = tmp_path / "waits.svg"
-    chart = distributions(values, LOOKS, ("wait time", "at or below"), seconds=True)
-    out.write_bytes(drawn(chart, "svg"))
-    assert texts(out)[:7] == ["0 s", "1 s", "10 s", "1 min", "10 min", "1 h", "10 h"]
-
-
 def test_titles(tmp_path: Path) -> None:
     """They have the bound of the bounded slowdown, and the unit."""
     tables = tables_of(pair(tmp_path))
     assert quantity_title(tables, "bounded_slowdown") == "bounded slowdown, τ = 10 s"
-    assert quantity_title(tables, "wait_time") == "wait time"
+    assert quantity_title(tables, "wait_time") == "wait time [s]"
     assert quantity_title(tables, "queue_size") == "jobs in the queue before a round"
 
 
@@ -105,9 +58,23 @@ def test_boxes(tmp_path: Path) -> None:
     rules = [one for one in units(figure.chart) if one.mark == "rule"]
     assert rules[0].encoding["x"]["scale"]["type"] == "symlog"
     assert [one.title for one in rules] == ["kth", "ctc"]
-    assert [one.axis_title("x") for one in rules] == ["", "wait time"]
+    assert [one.axis_title("x") for one in rules] == ["", "wait time [s]"]
     assert rules[0].encoding["y"]["sort"] == rules[0].column("configuration") == ["easy", "sjf"]
-    assert (rules[0].rows[0]["lower"], rules[0].rows[0]["upper"]) == (0, 80)
+    assert (rules[0].rows[0]["p25"], rules[0].rows[0]["p75"]) == (0, 80)
+
+
+def test_most_jobs_do_not_wait(tmp_path: Path) -> None:
+    """Percentiles are by nearest rank; the bars of the tail are behind those of the middle."""
+    chart = box_figure(tables_of([write_studied(tmp_path / "run")]), "wait_time").chart
+    (row,) = unit(chart, "rule").rows
+    percentiles = [row[name] for name in ("least", "p25", "p50", "p75", "p90", "p99", "largest")]
+    assert percentiles == [0, 0, 30, 80, 90, 90, 90]
+    marks = unit(chart, "point")
+    found = dict(zip(marks.column("mark"), marks.column("value"), strict=True))
+    assert found == {"p50": 30, "p90": 90, "p99": 90, "mean": pytest.approx(250 / 7, rel=1e-5)}
+    assert [one.encoding["x"]["field"] for one in units(chart) if one.mark == "bar"] == [
+        "p90", "p75", "p25",
+    ]  # fmt: skip
 
 
 def test_queue_sizes(tmp_path: Path) -> None:
@@ -145,13 +112,3 @@ def test_values_above_zero_have_a_logarithmic_scale(tmp_path: Path) -> None:
     (line,) = units(distribution_figure(tables_of(pair(tmp_path)), "bounded_slowdown").chart)
     assert line.encoding["x"]["scale"]["type"] == "log"
     assert min(line.column("value")) >= 1
-
-
-def test_survival(tmp_path: Path) -> None:
-    """A line falls from 100 percent: of seven jobs two wait 0 s, and one above 80 s waits 90 s."""
-    (line,) = units(survival_figure(tables_of(pair(tmp_path)), "wait_time").chart)
-    own = [row for row in line.rows if row["configuration"] == "easy"]
-    assert [row["value"] for row in own] == [0, 0, 20, 30, 80, 90]
-    percent = [100, 500 / 7, 400 / 7, 200 / 7, 100 / 7, 100 / 7]
-    assert [row["percent"] for row in own] == pytest.approx(percent, rel=1e-5)
-    assert line.axis_title("y") == "jobs above [%]"

@@ -11,9 +11,8 @@ from hpcsched.report.figures.chart_parts import Figure
 from hpcsched.report.figures.distribution_figures import box_figure, distribution_figure
 from hpcsched.report.figures.figure_files import format_of, write_figure
 from hpcsched.report.figures.gantt_figure import gantt_figure
-from hpcsched.report.figures.load_figure import load_figure
 from hpcsched.report.figures.metric_figure import metric_figure
-from hpcsched.report.figures.round_figures import decision_time_figure
+from hpcsched.report.figures.series_figures import decision_time_figure, load_figure
 from hpcsched.whole_files import check_target
 from tests.report.figures.described import texts
 from tests.report.studies import pair, tables_of
@@ -24,7 +23,7 @@ FIGURES: dict[str, Callable[[ComparedStudy], Figure]] = {
     "bars": lambda tables: metric_figure(tables, "mean_wait_time"),
     "load": load_figure,
     "decision-time": decision_time_figure,
-    "gantt": lambda tables: gantt_figure(tables.study, ("core",), 0, 200),
+    "gantt": lambda tables: gantt_figure(tables, ("core",), 0, 200),
 }
 BEGINS = {"pdf": b"%PDF", "svg": b"<svg", "png": b"\x89PNG"}
 

@@ -6,14 +6,16 @@ from pathlib import Path
 import pytest
 
 from hpcsched.errors import InputError
+from hpcsched.metrics.bootstrap import Interval
+from hpcsched.report.figures.figure_files import drawn
+from hpcsched.report.figures.figure_style import Look
 from hpcsched.report.figures.metric_figure import (
-    metric_choice_figure,
+    bars,
     metric_figure,
     metric_intervals,
     metric_title,
-    metrics_of,
 )
-from tests.report.figures.described import unit
+from tests.report.figures.described import texts, unit, units
 from tests.report.studies import pair, tables_of, write_studied
 from tests.runs.hand_made import tamper_json
 
@@ -38,7 +40,7 @@ def test_over_seeds(tmp_path: Path) -> None:
 def test_an_unknown_metric(name: str, tmp_path: Path) -> None:
     """It is an error with the names that there are."""
     with pytest.raises(InputError, match=f"no run has a value of '{name}'; there are: area_"):
-        metric_intervals(tables_of(pair(tmp_path)), name)
+        metric_figure(tables_of(pair(tmp_path)), name)
 
 
 def test_titles(tmp_path: Path) -> None:
@@ -80,37 +82,35 @@ def test_the_objective_is_the_default(tmp_path: Path) -> None:
     assert bars.encoding["y"]["sort"] == ["sjf", "easy"]
 
 
-@pytest.mark.parametrize(
-    ("name", "chosen", "order"),
-    [
-        ("mean_wait_time", "mean wait time [s]", ["easy", "sjf"]),
-        ("makespan", "makespan [s]", ["sjf", "easy"]),
-    ],
-)
-def test_the_objective_is_chosen_first(
-    name: str, chosen: str, order: list[str], tmp_path: Path
-) -> None:
-    """The reader of a page sees it at once, and the best run above, as the answer says."""
-    paths = pair(tmp_path)
-    for path, value in zip(paths, (300.0, 200.0), strict=True):
-        objective = {"name": name, "parameters": {}, "value": value}
-        tamper_json(path / "summary.json", partial(dict.update, objective=objective))
-    chart = metric_choice_figure(tables_of(paths)).chart
-    (choice,) = chart.to_dict()["params"]
-    assert choice["value"] == chosen
-    assert unit(chart, "bar").encoding["y"]["sort"] == order
+LOOKS = {"kth-a": Look("#0072B2", 0, "a"), "kth-b": Look("#0072B2", 1, "b")}
 
 
-def test_all_metrics(tmp_path: Path) -> None:
-    """The reader chooses one by its title; each unit shows the chosen one alone."""
-    compared = tables_of(pair(tmp_path))
-    whole = metric_choice_figure(compared).chart.to_dict()
-    (choice,) = whole["params"]
-    assert choice["bind"]["options"][0] == choice["value"]
-    assert len(choice["bind"]["options"]) == len(metrics_of(compared))
-    assert whole["title"]["text"] == {"expr": "metric"}
-    for layer in whole["layer"]:
-        assert layer["transform"][0] == {"filter": "datum.metric == metric"}
-    (data,) = whole["datasets"].values()
-    waits = [row for row in data if row["metric"] == "mean wait time [s]"]
-    assert [row["mean"] for row in waits] == [35.7143, 44.2857]
+def test_the_mean_is_within_its_whisker() -> None:
+    """Percentiles of resampled means need not contain the mean."""
+    found = {("kth-a", "log"): Interval(5.0, 5.5, 6.0), ("kth-b", "log"): Interval(7.0, 7.0, 7.0)}
+    rows = unit(bars(found, ["log"], LOOKS, "wait", 400), "bar").rows
+    assert [(row["lower"], row["mean"], row["upper"]) for row in rows] == [(5, 5, 6), (7, 7, 7)]
+
+
+def test_values_and_labels_are_written(tmp_path: Path) -> None:
+    """Each bar has its value at its end, and its run's label beside it, which data do not have."""
+    found = {
+        ("kth-a", "log"): Interval(36_372.1, 30_000, 40_000),
+        ("kth-b", "log"): Interval(2.31669, 2.31669, 2.31669),
+    }
+    chart = bars(found, ["log"], LOOKS, "wait [s]", 400)
+    assert unit(chart, "bar").column("configuration") == ["kth-a", "kth-b"]
+    out = tmp_path / "bars.svg"
+    out.write_bytes(drawn(chart, "svg"))
+    written = texts(out)
+    assert {"36,372", "2.317", "a", "b", "wait [s]"} <= set(written)
+    assert "kth-a" not in written
+
+
+def test_each_trace_is_a_panel() -> None:
+    """Bars of all traces are on one scale, whose title is below the last panel."""
+    found = {(one, group): Interval(1.0, 1.0, 1.0) for one in LOOKS for group in ("x", "y")}
+    chart = bars(found, ["x", "y"], LOOKS, "wait", 400)
+    assert chart.to_dict()["resolve"] == {"scale": {"x": "shared"}}
+    titles = [(one.title, one.axis_title("x")) for one in units(chart) if one.mark == "bar"]
+    assert titles == [("x", None), ("y", "wait")]

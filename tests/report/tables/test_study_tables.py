@@ -7,7 +7,6 @@ import pytest
 from hpcsched.errors import InputError
 from hpcsched.report.tables.study_tables import (
     TABLES,
-    classes,
     decision_time,
     distribution,
     load,
@@ -47,22 +46,6 @@ def test_the_distribution_agrees_with_the_summary(tmp_path: Path) -> None:
             (row,) = table_rows(table, run=one.name, quantity=name)
             assert {key: row[key] for key in percentiles} == percentiles
             assert row["mean"] == pytest.approx(one.run.summary["metrics"][f"mean_{name}"])
-
-
-def test_classes(tmp_path: Path) -> None:
-    """Five jobs are short, one is of 3700 s and one of 20000 s."""
-    tables = tables_of(pair(tmp_path))
-    table = classes(tables)
-    found = table_rows(table, run="easy", quantity="wait_time")
-    assert [(row["class"], row["jobs"]) for row in found] == [
-        ("short", 5),
-        ("medium", 1),
-        ("long", 1),
-    ]
-    assert [row["p50"] for row in found] == [20, 90, 80]
-    assert [row["run_time_from"] for row in found] == [0, 3600, 18001]
-    means = [entry["mean_wait_time"] for entry in tables.study.runs[0].run.summary["classes"]]
-    assert [row["mean"] for row in found] == pytest.approx(means)
 
 
 def test_paired_differences(tmp_path: Path) -> None:

@@ -1,14 +1,15 @@
-"""The load over time: its series and its figure."""
+"""Figures of the load over time, and of decision times."""
 
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 
 from hpcsched.errors import InputError
-from hpcsched.report.figures.load_figure import load_figure
-from hpcsched.report.figures.run_series import load_series, used_over_time
+from hpcsched.report.figures.series_figures import decision_time_figure, load_figure
+from hpcsched.report.run_series import QueueBin, by_queue_length, load_series, used_over_time
 from hpcsched.report.tables.study_tables import TABLES
 from hpcsched.runs.manifest import ON_A_CLUSTER
 from hpcsched.runs.runner import run
@@ -17,28 +18,17 @@ from tests.report.figures.described import units
 from tests.report.studies import pair, tables_of, write_studied
 
 
-def test_series_of_queue_and_use(tmp_path: Path) -> None:
-    """At most four jobs wait; the cores are all in use at some time, and none at the end.
-
-    Both series reach from the first submission, at 0 s, to the last end, at 20,100 s.
-    """
-    queue, used, *others = load_series(tables_of(pair(tmp_path)), None)
-    assert (queue.axis, used.axis) == ("jobs waiting", "core in use [%]")
-    # Every type that nodes have.
-    assert [one.axis for one in others] == ["mem in use [%]", "gpu in use [%]"]
-    waiting, cores = queue.series["easy", "trace"], used.series["easy", "trace"]
-    assert max(waiting.levels) == 4
-    assert waiting.levels[-1] == 0
-    for line in (waiting, cores):
-        assert (line.instants[0], line.instants[-1]) == (0, 20_100)
-    assert queue.limits == used.limits == {}
-
-
 def test_the_first_seed_counts(tmp_path: Path) -> None:
-    """Lines of several seeds would hide each other."""
+    """Lines of several seeds would hide each other; at most four jobs wait, and none at the end."""
     paths = [write_studied(tmp_path / f"{seed}", seed=seed) for seed in (0, 1)]
-    queue, *_ = load_series(tables_of(paths), None)
-    assert list(queue.series) == [("easy", "trace")]
+    queue, *_ = units(load_figure(tables_of(paths)).chart)
+    assert set(queue.column("configuration")) == {"easy"}
+    values = queue.column("value")
+    assert (max(values), values[-1]) == (4, 0)
+    # From the first submission, at 0 s, to the last end, at 20,100 s, in hours.
+    assert [queue.column("time")[k] for k in (0, -1)] == [0, pytest.approx(20_100 / 3600, rel=1e-5)]
+    # Each time but the last, which ends the line, has a value of its own.
+    assert len(set(queue.column("time"))) == len(values)
 
 
 def test_use_by_hand(tmp_path: Path) -> None:
@@ -59,14 +49,19 @@ def test_shared_resources_of_a_real_cluster(tmp_path: Path) -> None:
     scenario.write_text(yaml.safe_dump(declared))
     told = json.loads(manifest.read_text()) | {"not_reproducible_because": [ON_A_CLUSTER]}
     manifest.write_text(json.dumps(told))
-    titles = [one.title for one in load_series(tables_of([path]), None)]
-    assert titles == ["Queue", *(f"Utilization of {name}" for name in ("core", "mem", "gpu"))]
+    compared = tables_of([path])
+    (one,) = compared.study.runs
+    found = [series.quantity for series in load_series(one, compared.jobs[one.name])]
+    assert found == ["queue_length", *(f"utilization of {name}" for name in ("core", "mem", "gpu"))]
 
 
 def test_queue_and_use(tmp_path: Path) -> None:
     """The queue is drawn above, the use of the chosen type below."""
     above, below = units(load_figure(tables_of(pair(tmp_path)), "gpu").chart)
-    assert (above.axis_title("y"), below.axis_title("y")) == ("jobs waiting", "gpu in use [%]")
+    assert (above.axis_title("y"), below.axis_title("y")) == (
+        "queue length [jobs]",
+        "utilization of gpu [%]",
+    )
     assert max(above.column("value")) == 4
     assert max(below.column("value")) == 100
     # The jobs of this run take 20,100 s.
@@ -102,7 +97,8 @@ dispatcher: easy
     compared = tables_of([result.directory.path])
     found = units(load_figure(compared).chart)
     assert [one.axis_title("y") for one in found] == [
-        "jobs waiting", "core in use [%]", "power drawn", "nodes out of service",
+        "queue length [jobs]", "utilization of core [%]", "drawn from power [own unit]",
+        "out of service [nodes]",
     ]  # fmt: skip
     power, down = (
         [(row["configuration"], row["time"], row["value"]) for row in one.rows] for one in found[2:]
@@ -123,5 +119,28 @@ dispatcher: easy
 
 def test_an_unknown_resource_type(tmp_path: Path) -> None:
     """It is an error with the names that there are."""
-    with pytest.raises(InputError, match="no system has 'tpu'; there are: core"):
+    with pytest.raises(InputError, match="the system of easy has no 'tpu'; there are: core"):
         load_figure(tables_of(pair(tmp_path)), "tpu")
+
+
+def test_ranges_of_queue_lengths_double() -> None:
+    """Ranges are 0, 1, 2 to 3, 4 to 7; those without rounds are left out.
+
+    Of the rounds with two and three jobs, which took 1, 2 and 6 s, the mean is 3 s and the median
+    2 s; the 90th percentile by nearest rank is the largest.
+    """
+    queued = np.array([3, 0, 2, 7, 3])
+    seconds = np.array([6.0, 0.5, 1.0, 8.0, 2.0])
+    assert list(by_queue_length(queued, seconds)) == [
+        QueueBin(0, 0, 1, 0.5, 0.5, 0.5, 0.5),
+        QueueBin(2, 3, 3, 3.0, 2.0, 6.0, 6.0),
+        QueueBin(4, 7, 1, 8.0, 8.0, 8.0, 8.0),
+    ]
+
+
+def test_decision_times(tmp_path: Path) -> None:
+    """Each run has a line of medians, on logarithmic scales."""
+    line, _ = units(decision_time_figure(tables_of(pair(tmp_path))).chart)
+    assert {line.encoding[axis]["scale"]["type"] for axis in "xy"} == {"log"}
+    assert line.axis_title("y") == "median decision time (wall clock)"
+    assert set(line.column("run")) == {"easy", "sjf"}
