@@ -208,7 +208,7 @@ def fetch(
     """Download a log of the archive, or of a known data set.
 
     The archive is the Parallel Workloads Archive; data sets are those of `hpcsched trace presets`.
-    Checks that it is complete, and shows the work to cite. An interrupted transfer is resumed.
+    Checks that it is complete, and shows the work to cite.
     """
     import os
 
@@ -267,11 +267,10 @@ def _download(address: str, path: Path, sha256: str | None) -> None:
     fetched = download(address, path, sha256, progress=shown)
     if shown and fetched.received:
         typer.echo(err=True)
-    how = "went on where it had broken off" if fetched.resumed else "fetched"
-    what = how if fetched.received else "is there already, and is whole"
-    typer.echo(f"{fetched.path}: {what}; {fetched.size} bytes, SHA-256 {fetched.sha256}")
+    what = "fetched" if fetched.received else "is there already, and is whole"
+    typer.echo(f"{path}: {what}; {fetched.size} bytes, SHA-256 {fetched.sha256}")
     if sha256 is None:
-        typer.echo("The catalogue does not know its hash, so only its packing could be checked.")
+        typer.echo("The catalogue does not know its hash, so only its length could be checked.")
 
 
 _PRESET_COLUMNS = ("preset", "about", "fetched", "licence")
